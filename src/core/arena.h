@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arena: memory that is taken in small pieces and given back all at once.
+ * What is read from a file (a spec, a tuning) lives in the arena of its
+ * owner.  Not for many threads at a time.
+ */
+#ifndef SHMT_CORE_ARENA_H
+#define SHMT_CORE_ARENA_H
+
+#include <stddef.h>
+
+struct shmt_arena;
+
+/* NULL when there is no memory. */
+struct shmt_arena *shmt_arena_new(void);
+
+/* Frees every piece; NULL is allowed. */
+void shmt_arena_free(struct shmt_arena *arena);
+
+/* Zeroed memory of count * size bytes, aligned for any type; NULL when there
+ * is no memory or the product overflows. */
+void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size);
+
+/* A copy of `length` bytes and a NUL behind them. */
+char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
+                      size_t length);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * expr: the language of specs: constraints, launch geometry, byte counts.
+ *
+ * It means what Python means by the same characters, on 64-bit integers
+ * (overflow is an error, never a wrap), doubles and words:
+ *
+ *   1 0x20 2.5 'word' "word" NAME True False ( )
+ *   + - * / // % **      `/` is real division, `//` and `%` floor
+ *   == != < <= > >=      chained: 32 <= a*b <= 1024
+ *   and or not           short-circuit; give an operand, as in Python
+ *   in [a, b] not in (a, b)
+ *   x if c else y
+ *   min(..) max(..) abs(x) ceildiv(a, b) roundup(a, multiple) int(x) float(x)
+ *
+ * Anything else is refused with its column.  Depth, length and the number of
+ * nodes are capped.  Programs are immutable and may be shared by threads.
+ */
+#ifndef SHMT_CORE_EXPR_H
+#define SHMT_CORE_EXPR_H
+
+#include <stddef.h>
+
+#include "core/arena.h"
+#include "core/status.h"
+#include "core/value.h"
+
+/* Names an expression may use: symbol k has the value values[k] when it is
+ * evaluated.  Types are fixed when it is compiled. */
+struct shmt_symbol {
+    const char *name;
+    enum shmt_type type;
+};
+
+struct shmt_scope {
+    size_t count;
+    const struct shmt_symbol *symbols;
+};
+
+/* Where an expression stands in its file, for messages.  line 0: unknown. */
+struct shmt_place {
+    const char *file;
+    int line;
+    int column;
+};
+
+struct shmt_expr;
+
+/* SHMTUNE_INVALID_FILE with file:line:column, what was found and what was
+ * expected.  The program lives in `arena`; `text` need not outlive the call
+ * (a copy is kept, see shmt_expr_text). */
+enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
+                                      struct shmt_place place,
+                                      const char *text,
+                                      const struct shmt_scope *scope,
+                                      struct shmt_expr **out,
+                                      struct shmt_error *err);
+
+/* Division by zero, overflow, a word where a number is needed:
+ * SHMTUNE_INVALID_FILE with the expression's place and the values. */
+enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
+                                   const struct shmt_value *values,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err);
+
+/* As above; the result must be an integer (a real that is whole passes). */
+enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
+                                       const struct shmt_value *values,
+                                       int64_t *out, struct shmt_error *err);
+
+/* As above; Python's truth of the result. */
+enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
+                                        const struct shmt_value *values,
+                                        bool *out, struct shmt_error *err);
+
+/* The source text, and whether symbol k occurs in it. */
+const char *shmt_expr_text(const struct shmt_expr *expr);
+struct shmt_place shmt_expr_place(const struct shmt_expr *expr);
+bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol);
+
+#endif

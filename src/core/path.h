@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path: files and folders.  Reading whole, writing so that a reader sees the
+ * old or the new and nothing between, and where our folders are.
+ */
+#ifndef SHMT_CORE_PATH_H
+#define SHMT_CORE_PATH_H
+
+#include "core/arena.h"
+#include "core/status.h"
+#include "core/text.h"
+
+/* The whole file and a NUL behind it, in `arena`.  A file larger than
+ * `limit` bytes, a folder, a device: SHMTUNE_STORAGE.  Absent:
+ * SHMTUNE_NOT_FOUND. */
+enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
+                                   size_t limit, const char **data,
+                                   size_t *size, struct shmt_error *err);
+
+/* Temporary file beside it, fsync, rename.  Nothing is left on failure. */
+enum shmtune_status shmt_path_write(const char *path, const void *data,
+                                    size_t size, struct shmt_error *err);
+
+/* The folder and its parents, created with `mode`. */
+enum shmtune_status shmt_path_make(const char *path, unsigned mode,
+                                   struct shmt_error *err);
+
+/* folder/name, or name when it is absolute. */
+const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
+                           const char *name);
+/* The folder part, "." when there is none. */
+const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
+/* The last component without `suffix`. */
+const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
+                           const char *suffix);
+bool shmt_path_exists(const char *path);
+
+/* Names (not paths) in a folder that end in `suffix`, sorted by bytes. */
+enum shmtune_status shmt_path_list(struct shmt_arena *arena,
+                                   const char *folder, const char *suffix,
+                                   const char *const **names, size_t *count,
+                                   struct shmt_error *err);
+
+/* $XDG_CACHE_HOME/shmtune or ~/.cache/shmtune; $XDG_DATA_HOME/shmtune or
+ * ~/.local/share/shmtune; NULL when neither variable is set. */
+const char *shmt_path_cache(struct shmt_arena *arena);
+const char *shmt_path_user_data(struct shmt_arena *arena);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: a string that grows.  A failed allocation sticks: later additions do
+ * nothing and `failed` says so, hence a writer checks once, at its end.
+ */
+#ifndef SHMT_CORE_TEXT_H
+#define SHMT_CORE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Starts as {0}.  data is NULL or ends in NUL; the owner frees with
+ * shmt_text_free. */
+struct shmt_text {
+    char *data;
+    size_t length;
+    size_t capacity;
+    bool failed;
+};
+
+void shmt_text_add(struct shmt_text *text, const char *string);
+void shmt_text_add_bytes(struct shmt_text *text, const void *bytes,
+                         size_t length);
+void shmt_text_addf(struct shmt_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Length 0, memory kept. */
+void shmt_text_clear(struct shmt_text *text);
+void shmt_text_free(struct shmt_text *text);
+
+/* The text so far, "" when there is none. */
+const char *shmt_text_string(const struct shmt_text *text);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuning: what was found for one kernel on one device (tuning/1), as data.
+ * Untrusted: integers, words and numbers, never a path, an option or source.
+ */
+#ifndef SHMT_CORE_TUNING_H
+#define SHMT_CORE_TUNING_H
+
+#include "core/kernel.h"
+#include "core/result.h"
+
+/* Names and values as they stand in the file: a tuning is read without its
+ * kernel.  Matched by shmt_tuning_choice. */
+struct shmt_setting {
+    const char *name;
+    struct shmt_value value;
+};
+
+struct shmt_tuned {
+    size_t size_count;
+    const struct shmt_setting *size;            /* the problem */
+    size_t setting_count;
+    const struct shmt_setting *settings;        /* the winner */
+    struct shmt_result result;                  /* of the winner's finals */
+    double spread;               /* (p75 - p25) / median of the samples */
+    double default_us;           /* the default in the same finals; < 0: it
+                                    failed */
+    double floor_us;             /* bytes over bandwidth; < 0: not known */
+    const char *strategy;        /* "exhaustive", ... */
+    uint64_t seed;
+    uint64_t space_count;        /* valid configurations */
+    uint64_t tried;              /* candidates with a result */
+    uint64_t verdicts[SHMT_VERDICT_COUNT];
+    double elapsed_s;
+    size_t tie_count;            /* configurations as good, winner first */
+    const struct shmt_setting *const *ties;     /* [tie_count][setting_count] */
+};
+
+struct shmt_tuning {
+    struct shmt_arena *arena;
+    const char *kernel;
+    char digest[SHMT_DIGEST_TEXT];
+    struct shmtune_device device;
+    const char *created;         /* "2026-11-21T10:00:00Z" */
+    int nvrtc_version;           /* 13000 */
+    const char *protocol;        /* "cold-l2", "warm-l2" */
+    size_t tuned_count;
+    struct shmt_tuned **tuned;   /* sorted by size */
+};
+
+enum shmtune_status shmt_tuning_read(const char *path,
+                                     struct shmt_tuning **out,
+                                     struct shmt_error *err);
+enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
+                                      size_t size, struct shmt_tuning **out,
+                                      struct shmt_error *err);
+void shmt_tuning_free(struct shmt_tuning *tuning);
+
+/* Deterministic; reads well in a diff. */
+void shmt_tuning_format(const struct shmt_tuning *tuning,
+                        struct shmt_text *text);
+enum shmtune_status shmt_tuning_write(const struct shmt_tuning *tuning,
+                                      const char *path,
+                                      struct shmt_error *err);
+
+/* Put `one` (deep-copied) in, in place of the entry of the same size. */
+enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
+                                    const struct shmt_tuned *one,
+                                    struct shmt_error *err);
+
+/* The settings as a configuration of `kernel`: every parameter named once,
+ * each value in its list; else SHMTUNE_INVALID_FILE with the name. */
+enum shmtune_status
+shmt_tuning_choice(const struct shmt_kernel *kernel,
+                   const struct shmt_setting *settings, size_t count,
+                   shmt_choice *choice, struct shmt_error *err);
+enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,
+                                        const struct shmt_tuned *tuned,
+                                        int64_t *problem,
+                                        struct shmt_error *err);
+
+#endif

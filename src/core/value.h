@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * value: what a parameter, a problem dimension or an expression can be.
+ */
+#ifndef SHMT_CORE_VALUE_H
+#define SHMT_CORE_VALUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum shmt_type { SHMT_INT, SHMT_REAL, SHMT_WORD };
+
+/* A word is owned by whoever made the value (a kernel's arena) and compared
+ * by its characters. */
+struct shmt_value {
+    enum shmt_type type;
+    union {
+        int64_t i;
+        double r;
+        const char *w;
+    };
+};
+
+/* 1 == 1.0 as in Python; a word equals only the same word. */
+bool shmt_value_equal(struct shmt_value a, struct shmt_value b);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml: the strict reader of every format of ours, and what a writer needs.
+ * The one user of libyaml.
+ *
+ * Accepted: one UTF-8 document of mappings, sequences and scalars.  Refused
+ * with file:line:column: tags, aliases, anchors, directives, merge keys,
+ * duplicate keys, a second document, and what passes the caps on file size,
+ * depth, events and scalar length.
+ */
+#ifndef SHMT_CORE_YAML_H
+#define SHMT_CORE_YAML_H
+
+#include <stdint.h>
+
+#include "core/arena.h"
+#include "core/expr.h"
+#include "core/status.h"
+#include "core/text.h"
+
+enum shmt_yaml_kind { SHMT_YAML_SCALAR, SHMT_YAML_SEQUENCE, SHMT_YAML_MAPPING };
+
+/* Lives in the arena it was parsed into. */
+struct shmt_yaml {
+    enum shmt_yaml_kind kind;
+    struct shmt_place place;
+    /* scalar */
+    const char *text;         /* NUL-terminated, no NUL inside */
+    bool quoted;
+    /* sequence: items[0..count); mapping: keys[k] -> items[k] */
+    size_t count;
+    const struct shmt_yaml *const *items;
+    const struct shmt_yaml *const *keys;   /* scalars */
+};
+
+/* `file` is for messages (copied).  An empty document is refused. */
+enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
+                                    const char *file, const char *data,
+                                    size_t size, const struct shmt_yaml **out,
+                                    struct shmt_error *err);
+
+/* NULL when the mapping has no such key (or is not a mapping). */
+const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
+                                      const char *key);
+
+/* SHMTUNE_INVALID_FILE unless `node` is of `kind`; `what` names it. */
+enum shmtune_status shmt_yaml_expect(const struct shmt_yaml *node,
+                                     enum shmt_yaml_kind kind,
+                                     const char *what,
+                                     struct shmt_error *err);
+
+/* Refuse a key not among `allowed` (NULL-terminated), naming the nearest
+ * that is allowed. */
+enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   struct shmt_error *err);
+
+/* The value of `key`, which must be there. */
+enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
+                                   const char *key,
+                                   const struct shmt_yaml **out,
+                                   struct shmt_error *err);
+
+/* Plain integer (decimal or 0x), finite real, true/false. */
+enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
+                                  int64_t high, int64_t *out,
+                                  struct shmt_error *err);
+enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
+                                   struct shmt_error *err);
+enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
+                                   struct shmt_error *err);
+/* [A-Za-z_][A-Za-z0-9_.-]*, at most 64 characters. */
+enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
+                                   const char **out, struct shmt_error *err);
+/* A plain integer, a plain real, or a word. */
+enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
+                                    struct shmt_value *out,
+                                    struct shmt_error *err);
+
+/* A message at the node's place: "file:line:column: ...". */
+enum shmtune_status shmt_yaml_refuse(const struct shmt_yaml *node,
+                                     struct shmt_error *err,
+                                     const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Append a scalar so that it reads back as the same string, in block or flow
+ * context: plain where that is safe, else double-quoted. */
+void shmt_yaml_add_string(struct shmt_text *text, const char *string);
+/* Append a number with `digits` significant digits, no trailing zeros. */
+void shmt_yaml_add_real(struct shmt_text *text, double value, int digits);
+void shmt_yaml_add_value(struct shmt_text *text, struct shmt_value value);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * target: what candidates are tried on.  Two verbs, inspect and measure,
+ * answered by worker processes with a GPU (tune/worker.c, tune/live.c) or by
+ * a recording (tune/replay.c).  The tuner does not know which.
+ *
+ * Requests are asynchronous: submit puts one in, wait brings the next reply.
+ */
+#ifndef SHMT_TUNE_TARGET_H
+#define SHMT_TUNE_TARGET_H
+
+#include "core/kernel.h"
+#include "core/result.h"
+
+enum shmt_verb { SHMT_INSPECT, SHMT_MEASURE };
+
+struct shmt_request {
+    enum shmt_verb verb;
+    uint64_t tag;               /* comes back in the reply */
+    const shmt_choice *choice;  /* copied */
+    /* measure only */
+    const struct shmt_result *compiled;  /* of its inspect (image, resources)*/
+    int samples;                /* at most SHMT_RESULT_SAMPLES */
+    double hopeless_us;         /* give up after the first samples above it;
+                                   INFINITY: never */
+    bool verify;                /* false only inside the finals, where it has
+                                   been verified already */
+};
+
+struct shmt_reply {
+    enum shmt_verb verb;
+    uint64_t tag;
+    struct shmt_result result;
+};
+
+struct shmt_target;
+
+struct shmt_target_operations {
+    /* A new problem of the kernel it was opened for; nothing is in flight.
+     * SHMTUNE_WRONG_RESULT when the reference cannot be run. */
+    enum shmtune_status (*begin)(struct shmt_target *target,
+                                 const int64_t *problem,
+                                 struct shmt_error *err);
+    enum shmtune_status (*submit)(struct shmt_target *target,
+                                  const struct shmt_request *request,
+                                  struct shmt_error *err);
+    /* *got is false when `timeout_s` passed or a signal came first. */
+    enum shmtune_status (*wait)(struct shmt_target *target, double timeout_s,
+                                bool *got, struct shmt_reply *reply,
+                                struct shmt_error *err);
+    /* How many requests of a verb it works on at a time. */
+    size_t (*capacity)(const struct shmt_target *target, enum shmt_verb verb);
+    /* Seconds on its clock: real, or the recorded run's. */
+    double (*now)(const struct shmt_target *target);
+    void (*close)(struct shmt_target *target);
+};
+
+struct shmt_target {
+    const struct shmt_target_operations *operations;
+    const struct shmt_kernel *kernel;
+    struct shmtune_device device;
+    int nvrtc_version;
+    bool recorded;
+    const char *name;           /* "NVIDIA H100 80GB HBM3", "replay:..." */
+};
+
+#endif
