@@ -30,7 +30,7 @@ static void arena_gives_zeroed_aligned_pieces(void)
         size_t sum = 0;
 
         CHECK(piece != NULL);
-        CHECK_INT((uintptr_t)piece % sizeof(max_align_t), 0);
+        CHECK_INT((uintptr_t)piece % _Alignof(max_align_t), 0);
         for (size_t i = 0; i < size; i++)
             sum += piece[i];
         CHECK_INT(sum, 0);
