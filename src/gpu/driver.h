@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver: the CUDA driver, opened at run time, as a table of functions.  A
+ * name is added to the list below and nowhere else.  The one user of dlopen
+ * beside nvrtc.c.
+ *
+ * cuda.h turns many names into macros of a versioned symbol; cuGetProcAddress
+ * gives the function that belongs to the toolkit's header.  Only functions
+ * whose arguments are the same in CUDA 12 and 13 stand in the list, so that
+ * what is built with one runs on the driver of the other.
+ */
+#ifndef SHMT_GPU_DRIVER_H
+#define SHMT_GPU_DRIVER_H
+
+#include <stdbool.h>
+
+#include <cuda.h>
+
+#include "core/status.h"
+
+#define SHMT_DRIVER_LIST(X)                                                  \
+    X(Init)                                                                  \
+    X(GetErrorName)                                                          \
+    X(GetErrorString)                                                        \
+    X(DeviceGetCount)                                                        \
+    X(DeviceGet)                                                             \
+    X(DeviceGetName)                                                         \
+    X(DeviceGetUuid)                                                         \
+    X(DeviceGetAttribute)                                                    \
+    X(DeviceTotalMem)                                                        \
+    X(DevicePrimaryCtxRetain)                                                \
+    X(DevicePrimaryCtxRelease)                                               \
+    X(CtxSetCurrent)                                                         \
+    X(CtxGetCurrent)                                                         \
+    X(CtxGetDevice)                                                          \
+    X(CtxSynchronize)                                                        \
+    X(StreamCreate)                                                          \
+    X(StreamDestroy)                                                         \
+    X(StreamSynchronize)                                                     \
+    X(EventCreate)                                                           \
+    X(EventDestroy)                                                          \
+    X(EventRecord)                                                           \
+    X(EventSynchronize)                                                      \
+    X(EventElapsedTime)                                                      \
+    X(MemAlloc)                                                              \
+    X(MemFree)                                                               \
+    X(MemGetInfo)                                                            \
+    X(MemcpyHtoD)                                                            \
+    X(MemcpyDtoH)                                                            \
+    X(MemcpyDtoHAsync)                                                       \
+    X(MemcpyDtoDAsync)                                                       \
+    X(MemsetD8Async)                                                         \
+    X(MemsetD32Async)                                                        \
+    X(ModuleLoadData)                                                        \
+    X(ModuleUnload)                                                          \
+    X(ModuleGetFunction)                                                     \
+    X(FuncGetAttribute)                                                      \
+    X(FuncSetAttribute)                                                      \
+    X(LaunchKernel)                                                          \
+    X(LaunchKernelEx)                                                        \
+    X(OccupancyMaxActiveBlocksPerMultiprocessor)
+
+/* The function cuMemAlloc is driver->MemAlloc. */
+struct shmt_driver {
+#define SHMT_DRIVER_MEMBER(name) __typeof__(cu##name) *name;
+    SHMT_DRIVER_LIST(SHMT_DRIVER_MEMBER)
+#undef SHMT_DRIVER_MEMBER
+    int version;               /* 13000: what the driver supports */
+};
+
+/* The driver of this process, opened and initialised by the first call;
+ * later calls give the same answer.  Any number of threads.
+ * SHMTUNE_NO_DEVICE with the remedy when there is none.  $SHMTUNE_LIBCUDA
+ * names another library than libcuda.so.1. */
+enum shmtune_status shmt_driver_open(const struct shmt_driver **out,
+                                     struct shmt_error *err);
+
+/* "CUDA_ERROR_ILLEGAL_ADDRESS"; constant, never NULL. */
+const char *shmt_driver_error_name(const struct shmt_driver *driver,
+                                   CUresult result);
+
+/* SHMTUNE_OK for CUDA_SUCCESS; else SHMTUNE_CUDA (SHMTUNE_NO_MEMORY when the
+ * device has none left) and "`what`: NAME (its text)". */
+enum shmtune_status shmt_driver_check(const struct shmt_driver *driver,
+                                      CUresult result, struct shmt_error *err,
+                                      const char *what, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* The context cannot be used after this error: only a new process can. */
+bool shmt_driver_is_sticky(CUresult result);
+
+#endif

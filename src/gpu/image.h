@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image: the binary of one kernel in one configuration for one architecture,
+ * with what the compiler reported of it.  Made with NVRTC, kept in a folder
+ * under a key of everything that went into it.  Needs no GPU.
+ *
+ * In the folder: KEY.cubin and KEY.res, the report, which also holds the
+ * digest of the binary: a pair that does not fit is compiled again.  Both are
+ * put there by rename, so any number of processes may share a folder.
+ */
+#ifndef SHMT_GPU_IMAGE_H
+#define SHMT_GPU_IMAGE_H
+
+#include "core/kernel.h"
+#include "core/result.h"
+#include "gpu/nvrtc.h"
+
+struct shmt_image_request {
+    const struct shmt_kernel *kernel;
+    const struct shmt_value *values;   /* [kernel->scope.count] */
+    const char *arch;                  /* "sm_90" */
+    int nvrtc_version;                 /* part of the key */
+    bool reference;    /* kernel->reference instead of kernel->launches; the
+                          source then sees SHMTUNE_REFERENCE defined */
+};
+
+struct shmt_image_entry {
+    const char *name;      /* as the spec writes it, {NAME} replaced */
+    const char *lowered;   /* the symbol */
+    struct shmt_resources resources;
+};
+
+struct shmt_image {
+    struct shmt_arena *arena;
+    char key[SHMT_DIGEST_TEXT];
+    const void *cubin;
+    size_t cubin_size;
+    size_t entry_count;
+    const struct shmt_image_entry *entries;   /* those of used launches */
+    int launch_entry[SHMT_KERNEL_LAUNCHES];   /* -1: the launch is not used */
+    double compile_ms;                        /* when it was compiled */
+    bool found;                               /* it was there already */
+};
+
+enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
+                                   char key[SHMT_DIGEST_TEXT],
+                                   struct shmt_error *err);
+
+/* From `folder` when it is there, else compiled with `nvrtc` and put there.
+ * `folder` NULL: never stored.  `nvrtc` NULL: never compiled, an image that
+ * is not there is SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
+ * first error.  A folder that cannot be written is SHMTUNE_STORAGE. */
+enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
+                                      const struct shmt_nvrtc *nvrtc,
+                                      const char *folder,
+                                      struct shmt_image **out,
+                                      struct shmt_error *err);
+void shmt_image_free(struct shmt_image *image);
+
+/* Resources of the launch that needs the most registers, spills and static
+ * shared memory the largest of any. */
+void shmt_image_resources(const struct shmt_image *image,
+                          struct shmt_resources *out);
+
+#endif

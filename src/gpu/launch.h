@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: an image on a device: its functions, their attributes, and a launch
+ * with a geometry.  The caller's context is current.
+ */
+#ifndef SHMT_GPU_LAUNCH_H
+#define SHMT_GPU_LAUNCH_H
+
+#include "core/kernel.h"
+#include "gpu/driver.h"
+#include "gpu/image.h"
+
+/* Attributes as the driver reports them, -1: not known. */
+struct shmt_function {
+    CUfunction handle;
+    int registers;
+    int local_bytes;
+    int shared_static_bytes;
+    int constant_bytes;
+    int max_threads;
+    /* what is set on the function now */
+    int64_t dynamic_limit;
+    int carveout;
+};
+
+struct shmt_module {
+    CUmodule handle;
+    size_t function_count;
+    struct shmt_function functions[SHMT_KERNEL_LAUNCHES];   /* per launch;
+                                        handle NULL: the launch is not used */
+};
+
+enum shmtune_status shmt_launch_load(const struct shmt_driver *driver,
+                                     const struct shmt_image *image,
+                                     struct shmt_module *out,
+                                     struct shmt_error *err);
+/* Nothing of it may be running.  A module of zeros is allowed. */
+void shmt_launch_unload(const struct shmt_driver *driver,
+                        struct shmt_module *module);
+
+/* Dynamic shared memory above what is allowed without opt-in, and the
+ * carve-out.  Cheap when both are set already.  Not for several threads at
+ * once on one function. */
+enum shmtune_status shmt_launch_prepare(const struct shmt_driver *driver,
+                                        struct shmt_function *function,
+                                        const struct shmt_geometry *geometry,
+                                        struct shmt_error *err);
+
+/* Resident blocks per multiprocessor, by the driver.  After prepare. */
+enum shmtune_status shmt_launch_occupancy(const struct shmt_driver *driver,
+                                          const struct shmt_function *function,
+                                          const struct shmt_geometry *geometry,
+                                          int *blocks,
+                                          struct shmt_error *err);
+
+/* `arguments` as cuLaunchKernel wants them.  The CUresult itself: it is for
+ * the caller to say whose fault it is. */
+CUresult shmt_launch_run(const struct shmt_driver *driver,
+                         const struct shmt_function *function,
+                         const struct shmt_geometry *geometry,
+                         void **arguments, CUstream stream);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvrtc: NVIDIA's run-time compiler, opened at run time, and one compile with
+ * it.  What is compiled, and where it is kept, is image.c's business.
+ */
+#ifndef SHMT_GPU_NVRTC_H
+#define SHMT_GPU_NVRTC_H
+
+#include <stddef.h>
+
+#include <nvrtc.h>
+
+#include "core/arena.h"
+#include "core/status.h"
+
+#define SHMT_NVRTC_LIST(X)                                                   \
+    X(Version)                                                               \
+    X(GetErrorString)                                                        \
+    X(CreateProgram)                                                         \
+    X(DestroyProgram)                                                        \
+    X(CompileProgram)                                                        \
+    X(AddNameExpression)                                                     \
+    X(GetLoweredName)                                                        \
+    X(GetCUBINSize)                                                          \
+    X(GetCUBIN)                                                              \
+    X(GetProgramLogSize)                                                     \
+    X(GetProgramLog)
+
+struct shmt_nvrtc {
+#define SHMT_NVRTC_MEMBER(name) __typeof__(nvrtc##name) *name;
+    SHMT_NVRTC_LIST(SHMT_NVRTC_MEMBER)
+#undef SHMT_NVRTC_MEMBER
+    int version;          /* 13000 */
+    const char *path;     /* of the library that was opened */
+    const char *include;  /* the toolkit's include folder, NULL: not found */
+};
+
+/* The compiler of this process, opened by the first call; later calls give
+ * the same answer.  Any number of threads.  SHMTUNE_NOT_FOUND with the places
+ * looked at and the remedy. */
+enum shmtune_status shmt_nvrtc_open(const struct shmt_nvrtc **out,
+                                    struct shmt_error *err);
+
+struct shmt_nvrtc_job {
+    const char *name;                  /* of the source, for messages */
+    const char *source;
+    size_t option_count;
+    const char *const *options;
+    size_t entry_count;
+    const char *const *entries;        /* C++ name expressions */
+};
+
+struct shmt_nvrtc_product {
+    const char *const *lowered;        /* [entry_count] */
+    const void *cubin;
+    size_t cubin_size;
+    const char *log;                   /* warnings, resource report */
+    double elapsed_ms;
+};
+
+/* Everything of the product lives in `arena`.  Source that does not compile:
+ * SHMTUNE_COMPILE with the compiler's first error. */
+enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
+                                       const struct shmt_nvrtc_job *job,
+                                       struct shmt_arena *arena,
+                                       struct shmt_nvrtc_product *out,
+                                       struct shmt_error *err);
+
+#endif
