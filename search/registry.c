@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * registry: the strategies in the order they are listed, and the default.
+ */
+#include <string.h>
+
+#include "strategies.h"
+
+const char shmt_strategy_default[] = "random";
+
+static const struct shmt_strategy *const strategies[] = {
+    &shmt_strategy_random,
+    &shmt_strategy_exhaustive,
+};
+
+const struct shmt_strategy *shmt_strategy_at(size_t k)
+{
+    return k < sizeof strategies / sizeof *strategies ? strategies[k] : NULL;
+}
+
+const struct shmt_strategy *shmt_strategy_find(const char *name)
+{
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++)
+        if (strcmp(shmt_strategy_at(k)->name, name) == 0)
+            return shmt_strategy_at(k);
+    return NULL;
+}

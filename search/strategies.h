@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * strategies: every strategy there is, one file each, file and name alike.
+ * For registry.c, which puts them in order.
+ */
+#ifndef SHMT_SEARCH_STRATEGIES_H
+#define SHMT_SEARCH_STRATEGIES_H
+
+#include "search.h"
+
+extern const struct shmt_strategy shmt_strategy_exhaustive;
+extern const struct shmt_strategy shmt_strategy_random;
+
+#endif
