@@ -21,6 +21,7 @@
     X(TOO_LARGE, "too_large", FILTER, "exceeds a limit of the device")       \
     X(COMPILE_ERROR, "compile_error", COMPILE, "does not compile")           \
     X(COMPILE_TIMEOUT, "compile_timeout", COMPILE, "compiler deadline")      \
+    X(NOT_RECORDED, "not_recorded", COMPILE, "not in the recording")         \
     X(NOT_RESIDENT, "not_resident", RESOURCES, "no block fits")              \
     X(SPEC_MISMATCH, "spec_mismatch", RESOURCES,                             \
       "shared bytes of the spec and the compiler disagree")                  \

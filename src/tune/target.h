@@ -25,6 +25,9 @@ struct shmt_request {
                                    INFINITY: never */
     bool verify;                /* false only inside the finals, where it has
                                    been verified already */
+    const struct shmt_result *known;  /* recorded devices only, else NULL: a
+                                   result from a journal; it is the answer,
+                                   in the time it took */
 };
 
 struct shmt_reply {
@@ -60,6 +63,7 @@ struct shmt_target {
     const struct shmt_kernel *kernel;
     struct shmtune_device device;
     int nvrtc_version;
+    const char *protocol;       /* how it measures: "cold-l2" */
     bool recorded;
     const char *name;           /* "NVIDIA H100 80GB HBM3", "replay:..." */
 };
