@@ -3,8 +3,28 @@
  * shmtune: launch CUDA kernels in the configuration that was measured to be
  * the fastest for the device and the problem at hand.
  *
- * This header is the whole public interface of libshmtune.  It needs no CUDA
- * header and may be included from C17 and from C++.
+ * This header is the whole public interface of libshmtune and its manual.  It
+ * needs no CUDA header and may be included from C17 and from C++.
+ *
+ *     shmtune_open       read kernels and tunings from folders, once
+ *     shmtune_select     the best configuration for a device and a problem
+ *     shmtune_prepare    its binary, loaded into the current CUDA context
+ *     shmtune_launch     on your stream, with your buffers
+ *
+ * Rules that hold for every function:
+ *
+ * - None prints, exits, aborts, or changes the environment, the locale, a
+ *   signal or the current CUDA context.
+ * - What can fail returns an enum shmtune_status.  Outputs are written only
+ *   when it is SHMTUNE_OK.
+ * - `message` is the caller's place for a sentence about a failure, and may be
+ *   NULL.  It is written only when the status is not SHMTUNE_OK.
+ * - What is opened or prepared is the caller's to close or release.  Every
+ *   other pointer that is handed out (kernels, names, texts, the pointers in a
+ *   choice) belongs to the handle and is good until shmtune_close.
+ * - A handle never changes after shmtune_open: any number of threads may call
+ *   anything on it at the same time.
+ * - Bytes are bytes, `_us` are microseconds, sizes count elements.
  */
 #ifndef SHMTUNE_H
 #define SHMTUNE_H
@@ -72,6 +92,320 @@ struct shmtune_device {
     int memory_bus_bits;
     int driver_version;               /* 13000 */
 };
+
+/* "0.1.0": of the library that is running. */
+const char *shmtune_version(void);
+
+/* One sentence: what failed, where, both sides of the comparison with their
+ * units, and the remedy.  No newline at its end. */
+enum { SHMTUNE_MESSAGE_BYTES = 1024 };
+struct shmtune_message {
+    char text[SHMTUNE_MESSAGE_BYTES];
+};
+
+/* -- devices -------------------------------------------------------------- */
+
+/* The device of the CUDA context that is current in the calling thread. */
+#define SHMTUNE_CURRENT_DEVICE (-1)
+
+/*
+ * Ask the driver for a device: `ordinal` counts from 0 as CUDA counts, or is
+ * SHMTUNE_CURRENT_DEVICE.  Opens the driver at the first call of a process.
+ * Takes microseconds to milliseconds: keep the answer.
+ *
+ * SHMTUNE_NO_DEVICE: no driver, no such device, or no current context.
+ * SHMTUNE_CUDA: the driver refused.
+ */
+enum shmtune_status shmtune_device_query(int ordinal,
+                                         struct shmtune_device *out,
+                                         struct shmtune_message *message);
+
+/*
+ * A typical device of an architecture, "sm_90", from a table: needs no CUDA.
+ * SHMTUNE_NOT_FOUND: not in the table; the message lists those that are.
+ */
+enum shmtune_status shmtune_device_for_arch(const char *arch,
+                                            struct shmtune_device *out,
+                                            struct shmtune_message *message);
+
+/* -- opening -------------------------------------------------------------- */
+
+struct shmtune;          /* a handle: kernels and tunings in memory */
+struct shmtune_kernel;   /* one kernel of a handle */
+
+/*
+ * Read kernels and tunings.  `path` is one folder or several with ':' between
+ * them; NULL stands for, in this order, the folders of $SHMTUNE_PATH (absolute
+ * ones only), the user's ($XDG_DATA_HOME/shmtune, else
+ * ~/.local/share/shmtune) and the installed ones (PREFIX/share/shmtune).  The
+ * current folder is never searched.  A process that runs with more rights than
+ * its user (set-user-id) takes neither from the environment.
+ *
+ * A folder has, both optional:
+ *     kernels/NAME.yaml           kernel specs, with the sources they name:
+ *                                 trusted, as any code you ship
+ *     tunings/NAME/ANY.yaml       tunings of the kernel NAME: data, not
+ *                                 trusted
+ * Of two kernels of one name the first is taken; tunings of all folders count,
+ * those of earlier folders first where two are for one device and problem.
+ *
+ * A file that is unreadable, malformed, or made for other sources of a kernel
+ * never fails the call: it is left out, and a note says why (shmtune_note).
+ * Nor does a folder that is not there.  An empty handle is a valid handle.
+ *
+ * SHMTUNE_INVALID_ARGUMENT: `out` is NULL, or a folder's name is empty.
+ * SHMTUNE_NO_MEMORY.
+ */
+enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
+                                 struct shmtune_message *message);
+
+/* Gives back what shmtune_open took; NULL is allowed.  Release what was
+ * prepared from it first. */
+void shmtune_close(struct shmtune *library);
+
+/* What was left out when it was opened, one sentence each, with
+ * file:line:column where there is one.  NULL past the last. */
+size_t shmtune_note_count(const struct shmtune *library);
+const char *shmtune_note(const struct shmtune *library, size_t k);
+
+/* -- kernels -------------------------------------------------------------- */
+
+/* Dimensions of a problem: at most. */
+enum { SHMTUNE_DIMENSIONS = 8 };
+
+/* Sorted by name; NULL past the last, and NULL for a name that is not there
+ * (the notes say whether its file was refused). */
+size_t shmtune_kernel_count(const struct shmtune *library);
+const struct shmtune_kernel *shmtune_kernel_at(const struct shmtune *library,
+                                               size_t k);
+const struct shmtune_kernel *shmtune_kernel_find(const struct shmtune *library,
+                                                 const char *name);
+
+const char *shmtune_kernel_name(const struct shmtune_kernel *kernel);
+const char *shmtune_kernel_summary(const struct shmtune_kernel *kernel);
+
+/* What a problem is made of: dimension k, in the order of the spec, which is
+ * the order of `problem` everywhere. */
+struct shmtune_dimension {
+    const char *name;      /* "rows" */
+    int64_t fallback;      /* the spec's default size */
+    int64_t low, high;     /* the sizes the kernel is right for */
+};
+size_t shmtune_dimension_count(const struct shmtune_kernel *kernel);
+/* SHMTUNE_NOT_FOUND past the last. */
+enum shmtune_status shmtune_dimension(const struct shmtune_kernel *kernel,
+                                      size_t k,
+                                      struct shmtune_dimension *out);
+
+/* What a launch is given: argument k, in the order of the spec, which is the
+ * order of `arguments` in shmtune_launch. */
+enum shmtune_role {
+    SHMTUNE_INPUT,       /* a buffer that is read */
+    SHMTUNE_OUTPUT,      /* a buffer that is written */
+    SHMTUNE_INOUT,       /* both */
+    SHMTUNE_WORKSPACE,   /* a buffer that is yours to provide and whose
+                            contents are nobody's business afterwards */
+    SHMTUNE_SCALAR       /* a number */
+};
+struct shmtune_argument {
+    const char *name;        /* "in" */
+    const char *type;        /* f16 f32 f64 u8 i32 u32 i64 */
+    size_t element_bytes;    /* 4 for f32 */
+    enum shmtune_role role;
+    int zeroed;              /* 1: shmtune_launch clears it on the stream */
+};
+size_t shmtune_argument_count(const struct shmtune_kernel *kernel);
+/* SHMTUNE_NOT_FOUND past the last. */
+enum shmtune_status shmtune_argument(const struct shmtune_kernel *kernel,
+                                     size_t k, struct shmtune_argument *out);
+
+/* Tunable parameters; NULL past the last. */
+size_t shmtune_parameter_count(const struct shmtune_kernel *kernel);
+const char *shmtune_parameter_name(const struct shmtune_kernel *kernel,
+                                   size_t k);
+
+/* The devices this kernel has tunings for, in search order (one may come
+ * twice, from two files); NULL past the last. */
+size_t shmtune_tuned_device_count(const struct shmtune_kernel *kernel);
+const struct shmtune_device *
+shmtune_tuned_device(const struct shmtune_kernel *kernel, size_t k);
+
+/* -- selecting ------------------------------------------------------------ */
+
+/* How good a match is, best first. */
+enum shmtune_match {
+    SHMTUNE_EXACT,             /* measured on this device, for this problem */
+    SHMTUNE_NEAREST_SIZE,      /* measured on this device, for the nearest
+                                  problem: the smallest sum over dimensions
+                                  of |log2(size / tuned size)| */
+    SHMTUNE_SAME_CAPABILITY,   /* measured on another device of this compute
+                                  capability, nearest as above, each halving
+                                  or doubling of the multiprocessors counted
+                                  like one of a dimension */
+    SHMTUNE_DEFAULT            /* not measured: the spec's own default */
+};
+/* "exact", "nearest size", "same capability", "default"; never NULL. */
+const char *shmtune_match_text(enum shmtune_match match);
+
+/* A configuration for one device and one problem.  Plain data: yours, copy it
+ * as you like; what it points to belongs to the handle.  Read only. */
+struct shmtune_choice {
+    const struct shmtune_kernel *kernel;
+    enum shmtune_match match;
+    int compute_major;              /* of the device it was selected for */
+    int compute_minor;
+    int64_t problem[SHMTUNE_DIMENSIONS];
+    const int64_t *tuned_problem;   /* where it was measured; NULL: default */
+    const uint16_t *values;         /* for each parameter the index of its
+                                       value in the spec's list */
+    const char *file;               /* the tuning; NULL: default */
+    const char *reason;             /* why this match and no better one */
+    double time_us;                 /* median on the tuned device at
+                                       tuned_problem; < 0: not measured */
+    double default_us;              /* of the spec's default in the same
+                                       measurement; < 0: not measured */
+};
+
+/*
+ * The best configuration known for `device` and `problem`
+ * (shmtune_dimension_count sizes, in their order).  Whatever its match, it has
+ * been checked: the constraints hold at this problem, and on this device each
+ * launch is within the limits, opt-in shared memory included, and at least one
+ * block of it fits a multiprocessor.
+ *
+ * Takes well under 100 ns when the match is exact, a few microseconds
+ * otherwise; allocates nothing, makes no system call, takes no lock.
+ *
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, a problem outside of the kernel's domain,
+ * or a device with no compute capability.  SHMTUNE_NO_CONFIGURATION: not even
+ * the default can run here.  Either way shmtune_explain says why.
+ */
+enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
+                                   const struct shmtune_device *device,
+                                   const int64_t *problem,
+                                   struct shmtune_choice *out);
+
+/*
+ * Which tunings shmtune_select considers for the same arguments, best first,
+ * and what is wrong with each one it passes over: lines of text, cut to
+ * `room` bytes, a NUL included.  Returns the length of the whole without its
+ * NUL, as snprintf does; `text` may be NULL when `room` is 0.  May allocate:
+ * not for a hot path.
+ */
+size_t shmtune_explain(const struct shmtune_kernel *kernel,
+                       const struct shmtune_device *device,
+                       const int64_t *problem, char *text, size_t room);
+
+/* -- what a choice means -------------------------------------------------- */
+
+/* "BLOCK_X=32 BLOCK_Y=8 MEMORY=static"; length and room as above. */
+size_t shmtune_choice_text(const struct shmtune_choice *choice, char *text,
+                           size_t room);
+
+/* One parameter of it, for applications that build their kernel themselves:
+ * a number, or a word.  SHMTUNE_NOT_FOUND: no such parameter. */
+struct shmtune_value {
+    double number;         /* 0 for a word */
+    const char *word;      /* NULL for a number */
+};
+enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
+                                         const char *parameter,
+                                         struct shmtune_value *out);
+
+/* One launch of it.  A choice is one or more launches, one after the other on
+ * one stream.  SHMTUNE_NOT_FOUND past the last. */
+struct shmtune_geometry {
+    const char *entry;         /* the kernel's name in the source, with
+                                  {NAME} where a template takes a value */
+    uint32_t grid[3];          /* blocks */
+    uint32_t block[3];         /* threads */
+    int64_t shared_dynamic;    /* bytes */
+    int carveout;              /* percent of shared memory; -1: the driver's */
+    int cluster;               /* blocks along x; 0: none */
+};
+enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
+                                          size_t k,
+                                          struct shmtune_geometry *out);
+
+/*
+ * Bytes of the buffer that argument k needs at the choice's problem; 0 for a
+ * scalar.  A workspace depends on the configuration too: ask after every
+ * selection.  SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when
+ * the spec gives no size at this problem (more than 2^63 bytes, say).
+ */
+enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
+                                           size_t k, int64_t *bytes);
+
+/* -- preparing and launching ---------------------------------------------- */
+
+/* A choice, loaded into one CUDA context and ready to launch. */
+struct shmtune_function;
+
+/* Flags of shmtune_prepare. */
+enum {
+    /* Compile with NVRTC what is not in the cache: 0.1 to some seconds of this
+     * thread's time.  Without it the compiler is never opened. */
+    SHMTUNE_ALLOW_COMPILE = 1,
+    /* Neither read nor write the cache. */
+    SHMTUNE_NO_CACHE = 2
+};
+
+/*
+ * Load the binary of `choice` into the CUDA context that is current in the
+ * calling thread (cudaSetDevice and any call of the runtime, or
+ * cuCtxSetCurrent, make one current), check it against that device, and allow
+ * it the shared memory it needs, opt-in and carve-out included.
+ *
+ * The binary comes from the cache, $XDG_CACHE_HOME/shmtune/cubin (else
+ * ~/.cache/shmtune/cubin), under a key of all that goes into it: source,
+ * local includes, spec, options, architecture.  The folder is created for its
+ * owner alone (0700), and one that others may write is not used.  A file there
+ * that is damaged counts as absent.  A cache that cannot be written is no
+ * failure.
+ *
+ * The function is good for the choice's problem and for this context; release
+ * it before the context is destroyed.  It may outlive the choice, not the
+ * handle.
+ *
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, or a choice made for
+ * another compute capability than that of the current context.
+ * SHMTUNE_NO_DEVICE: no driver, or no current context.
+ * SHMTUNE_NOT_FOUND: not in the cache, and SHMTUNE_ALLOW_COMPILE is not set
+ * or NVRTC is not installed.
+ * SHMTUNE_COMPILE: the source does not compile.
+ * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device.
+ * SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
+ */
+enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
+                                    unsigned flags,
+                                    struct shmtune_function **out,
+                                    struct shmtune_message *message);
+
+/* Unload it; NULL is allowed.  Nothing of it may be running: synchronise your
+ * stream first. */
+void shmtune_release(struct shmtune_function *function);
+
+/*
+ * Launch on `stream` (a CUstream or cudaStream_t; NULL: the default stream)
+ * and return without waiting.  Clears on the stream what the spec wants
+ * cleared, then launches every launch of the kernel in order.
+ *
+ * `arguments` has one pointer for each argument of the spec, in its order, as
+ * cuLaunchKernel takes them: for a buffer the address of your device pointer
+ * (of a CUdeviceptr or of a `float *`), for a scalar the address of a number
+ * of its type, or NULL for the value that the spec computes from the problem.
+ *
+ * Allocates nothing and never synchronises.  Any number of threads may launch
+ * one function at the same time, on streams of their own if the kernel has a
+ * workspace, each with a workspace of its own.
+ *
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, or a buffer that is a null pointer; then
+ * nothing was launched.  SHMTUNE_CUDA: the driver refused, or reports the
+ * error of earlier work; the message has its name.
+ */
+enum shmtune_status shmtune_launch(const struct shmtune_function *function,
+                                   void *const *arguments, void *stream,
+                                   struct shmtune_message *message);
 
 #ifdef __cplusplus
 }
