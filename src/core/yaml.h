@@ -39,6 +39,18 @@ enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
                                     size_t size, const struct shmt_yaml **out,
                                     struct shmt_error *err);
 
+/* A piece of a larger file whose first byte stands at `origin` (from 1).
+ * The file's name is not copied: it must live as long as the arena.  One
+ * line of a journal costs about 10 us. */
+enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
+                                         struct shmt_place origin,
+                                         const char *data, size_t size,
+                                         const struct shmt_yaml **out,
+                                         struct shmt_error *err);
+
+/* "text", "sequence" or "mapping". */
+const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind);
+
 /* NULL when the mapping has no such key (or is not a mapping). */
 const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
                                       const char *key);
@@ -61,7 +73,9 @@ enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
                                    const struct shmt_yaml **out,
                                    struct shmt_error *err);
 
-/* Plain integer (decimal or 0x), finite real, true/false. */
+/* Plain integer (decimal without leading zeros, or 0x; `-` before it),
+ * finite real (digits before and after a point, an exponent), true/false.
+ * The process's locale does not matter. */
 enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
                                   int64_t high, int64_t *out,
                                   struct shmt_error *err);
@@ -82,6 +96,19 @@ enum shmtune_status shmt_yaml_refuse(const struct shmt_yaml *node,
                                      struct shmt_error *err,
                                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+enum shmtune_status shmt_yaml_refuse_at(struct shmt_place place,
+                                        struct shmt_error *err,
+                                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What was found, for a message: in double quotes, cut to fit, without
+ * control characters. */
+#define SHMT_YAML_QUOTED 56
+void shmt_yaml_quote(const char *text, char out[SHMT_YAML_QUOTED]);
+/* The same of a node: "foo" in quotes, `nothing`, `a sequence`. */
+void shmt_yaml_found(const struct shmt_yaml *node,
+                     char out[SHMT_YAML_QUOTED]);
 
 /* Append a scalar so that it reads back as the same string, in block or flow
  * context: plain where that is safe, else double-quoted. */

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml_value: numbers, words and keys out of a tree that yaml.c has read,
+ * and the messages for what is found instead.
+ */
+#include "core/yaml.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <langinfo.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/utf8.h"
+
+enum { WORD = 64, NUMBER = 64 };
+
+static enum shmtune_status refuse(struct shmt_place place,
+                                  struct shmt_error *err, const char *format,
+                                  va_list arguments)
+{
+    char text[SHMT_ERROR_BYTES];
+
+    vsnprintf(text, sizeof text, format, arguments);
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s:%d:%d: %s",
+                          place.file == NULL ? "?" : place.file, place.line,
+                          place.column, text);
+}
+
+enum shmtune_status shmt_yaml_refuse_at(struct shmt_place place,
+                                        struct shmt_error *err,
+                                        const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    refuse(place, err, format, arguments);
+    va_end(arguments);
+    return SHMTUNE_INVALID_FILE;
+}
+
+enum shmtune_status shmt_yaml_refuse(const struct shmt_yaml *node,
+                                     struct shmt_error *err,
+                                     const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    refuse(node->place, err, format, arguments);
+    va_end(arguments);
+    return SHMTUNE_INVALID_FILE;
+}
+
+const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind)
+{
+    static const char *const texts[] = {
+        [SHMT_YAML_SCALAR] = "text",
+        [SHMT_YAML_SEQUENCE] = "sequence",
+        [SHMT_YAML_MAPPING] = "mapping",
+    };
+
+    return texts[kind];
+}
+
+void shmt_yaml_quote(const char *text, char out[SHMT_YAML_QUOTED])
+{
+    const size_t room = SHMT_YAML_QUOTED - 6;   /* ..." and both quotes */
+    const size_t size = strlen(text);
+    size_t used = 0, i = 0, length;
+    uint32_t code;
+
+    out[used++] = '"';
+    while (i < size) {
+        length = shmt_utf8_decode(text + i, size - i, &code);
+        if (used + (length == 0 ? 1 : length) > room)
+            break;
+        if (length == 0 || code < 0x20 || !shmt_utf8_printable(code)) {
+            out[used++] = '?';
+            i += length == 0 ? 1 : length;
+        } else {
+            memcpy(out + used, text + i, length);
+            used += length;
+            i += length;
+        }
+    }
+    memcpy(out + used, i < size ? "...\"" : "\"", i < size ? 5 : 2);
+}
+
+void shmt_yaml_found(const struct shmt_yaml *node, char out[SHMT_YAML_QUOTED])
+{
+    if (node->kind != SHMT_YAML_SCALAR)
+        snprintf(out, SHMT_YAML_QUOTED, "a %s",
+                 shmt_yaml_kind_text(node->kind));
+    else if (node->text[0] == '\0' && !node->quoted)
+        snprintf(out, SHMT_YAML_QUOTED, "nothing");
+    else
+        shmt_yaml_quote(node->text, out);
+}
+
+const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
+                                      const char *key)
+{
+    if (mapping->kind != SHMT_YAML_MAPPING)
+        return NULL;
+    for (size_t i = 0; i < mapping->count; i++)
+        if (strcmp(mapping->keys[i]->text, key) == 0)
+            return mapping->items[i];
+    return NULL;
+}
+
+enum shmtune_status shmt_yaml_expect(const struct shmt_yaml *node,
+                                     enum shmt_yaml_kind kind,
+                                     const char *what, struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+
+    if (node->kind == kind)
+        return SHMTUNE_OK;
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "%s: found %s, expected a %s", what,
+                            found, shmt_yaml_kind_text(kind));
+}
+
+/* Insertions, deletions and replacements from one word to the other. */
+static size_t distance(const char *from, const char *to)
+{
+    size_t row[WORD + 1], from_length = strlen(from), to_length = strlen(to);
+
+    if (from_length > WORD || to_length > WORD)
+        return WORD;
+    for (size_t k = 0; k <= to_length; k++)
+        row[k] = k;
+    for (size_t i = 1; i <= from_length; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t k = 1; k <= to_length; k++) {
+            size_t best = diagonal + (from[i - 1] != to[k - 1]);
+
+            diagonal = row[k];
+            if (row[k] + 1 < best)
+                best = row[k] + 1;
+            if (row[k - 1] + 1 < best)
+                best = row[k - 1] + 1;
+            row[k] = best;
+        }
+    }
+    return row[to_length];
+}
+
+static enum shmtune_status refuse_key(const struct shmt_yaml *key,
+                                      const char *const *allowed,
+                                      struct shmt_error *err)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(key->text) / 2 + 1;
+    char found[SHMT_YAML_QUOTED];
+
+    for (size_t k = 0; allowed[k] != NULL; k++) {
+        const size_t away = distance(key->text, allowed[k]);
+
+        if (away < least) {
+            least = away;
+            nearest = allowed[k];
+        }
+    }
+    shmt_yaml_quote(key->text, found);
+    if (nearest != NULL)
+        return shmt_yaml_refuse(key, err, "found the unknown key %s, did you "
+                                "mean \"%s\"?", found, nearest);
+    return shmt_yaml_refuse(key, err, "found the unknown key %s, expected "
+                            "one like \"%s\"", found,
+                            allowed[0] == NULL ? "" : allowed[0]);
+}
+
+enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   struct shmt_error *err)
+{
+    for (size_t i = 0; i < mapping->count; i++) {
+        size_t k = 0;
+
+        while (allowed[k] != NULL
+               && strcmp(mapping->keys[i]->text, allowed[k]) != 0)
+            k++;
+        if (allowed[k] == NULL)
+            return refuse_key(mapping->keys[i], allowed, err);
+    }
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
+                                   const char *key,
+                                   const struct shmt_yaml **out,
+                                   struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status =
+        shmt_yaml_expect(mapping, SHMT_YAML_MAPPING, key, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    node = shmt_yaml_get(mapping, key);
+    if (node == NULL)
+        return shmt_yaml_refuse(mapping, err, "expected the key \"%s\" in "
+                                "this mapping, it is missing", key);
+    *out = node;
+    return SHMTUNE_OK;
+}
+
+static size_t digits(const char *text)
+{
+    return strspn(text, "0123456789");
+}
+
+/* -?(0|[1-9][0-9]*|0x[0-9A-Fa-f]+) */
+static bool looks_int(const char *text)
+{
+    size_t count;
+
+    text += *text == '-';
+    if (text[0] == '0' && text[1] == 'x') {
+        count = strspn(text + 2, "0123456789abcdefABCDEF");
+        return count > 0 && text[2 + count] == '\0';
+    }
+    count = digits(text);
+    return count > 0 && text[count] == '\0' && (count == 1 || *text != '0');
+}
+
+/* -?digits(.digits)?([eE][+-]?digits)? */
+static bool looks_real(const char *text)
+{
+    size_t count;
+
+    text += *text == '-';
+    count = digits(text);
+    if (count == 0 || (count > 1 && *text == '0'))
+        return false;
+    text += count;
+    if (*text == '.') {
+        count = digits(text + 1);
+        if (count == 0)
+            return false;
+        text += 1 + count;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += 1 + (text[1] == '+' || text[1] == '-');
+        count = digits(text);
+        if (count == 0)
+            return false;
+        text += count;
+    }
+    return *text == '\0';
+}
+
+static bool to_int(const char *text, int64_t *out)
+{
+    const bool hexadecimal = strchr(text, 'x') != NULL;
+    intmax_t value;
+
+    errno = 0;
+    value = strtoimax(text, NULL, hexadecimal ? 16 : 10);
+    if (errno != 0 || value < INT64_MIN || value > INT64_MAX)
+        return false;
+    *out = value;
+    return true;
+}
+
+/* strtod takes the locale's decimal point; so it is given that. */
+static bool to_real(const char *text, double *out)
+{
+    const char *radix = nl_langinfo(RADIXCHAR);
+    const char *point = strchr(text, '.');
+    char copy[NUMBER + 8];
+    double value;
+
+    if (strlen(text) > NUMBER || strlen(radix) > 4)
+        return false;
+    if (point == NULL)
+        snprintf(copy, sizeof copy, "%s", text);
+    else
+        snprintf(copy, sizeof copy, "%.*s%s%s", (int)(point - text), text,
+                 radix, point + 1);
+    value = strtod(copy, NULL);
+    if (!isfinite(value))
+        return false;
+    *out = value;
+    return true;
+}
+
+static bool is_plain(const struct shmt_yaml *node)
+{
+    return node->kind == SHMT_YAML_SCALAR && !node->quoted;
+}
+
+static enum shmtune_status refuse_int(const struct shmt_yaml *node,
+                                      int64_t low, int64_t high,
+                                      struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+
+    shmt_yaml_found(node, found);
+    if (high == INT64_MAX && low == INT64_MIN)
+        return shmt_yaml_refuse(node, err, "found %s, expected an integer of "
+                                "64 bits", found);
+    if (high == INT64_MAX)
+        return shmt_yaml_refuse(node, err, "found %s, expected an integer "
+                                "from %" PRId64 " up", found, low);
+    return shmt_yaml_refuse(node, err, "found %s, expected an integer from "
+                            "%" PRId64 " to %" PRId64, found, low, high);
+}
+
+enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
+                                  int64_t high, int64_t *out,
+                                  struct shmt_error *err)
+{
+    int64_t value;
+
+    if (!is_plain(node) || !looks_int(node->text)
+        || !to_int(node->text, &value) || value < low || value > high)
+        return refuse_int(node, low, high, err);
+    *out = value;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
+                                   struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+
+    if (is_plain(node) && looks_real(node->text)
+        && to_real(node->text, out))
+        return SHMTUNE_OK;
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected a finite number",
+                            found);
+}
+
+enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
+                                   struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+
+    if (is_plain(node) && strcmp(node->text, "true") == 0) {
+        *out = true;
+        return SHMTUNE_OK;
+    }
+    if (is_plain(node) && strcmp(node->text, "false") == 0) {
+        *out = false;
+        return SHMTUNE_OK;
+    }
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected true or false",
+                            found);
+}
+
+static bool looks_word(const char *text)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    static const char more[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
+    const size_t length = strspn(text, more);
+
+    return text[length] == '\0' && length <= WORD
+           && strcspn(text, letters) == 0 && length > 0;
+}
+
+enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
+                                   const char **out, struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+
+    if (node->kind == SHMT_YAML_SCALAR && looks_word(node->text)) {
+        *out = node->text;
+        return SHMTUNE_OK;
+    }
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected a word (a letter "
+                            "or _, then at most %d of letters, digits, _ . "
+                            "-)", found, WORD - 1);
+}
+
+enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
+                                    struct shmt_value *out,
+                                    struct shmt_error *err)
+{
+    struct shmt_value value;
+    char found[SHMT_YAML_QUOTED];
+
+    if (is_plain(node) && looks_int(node->text)
+        && to_int(node->text, &value.i)) {
+        value.type = SHMT_INT;
+    } else if (is_plain(node) && !looks_int(node->text)
+               && looks_real(node->text) && to_real(node->text, &value.r)) {
+        value.type = SHMT_REAL;
+    } else if (node->kind == SHMT_YAML_SCALAR && looks_word(node->text)) {
+        value.type = SHMT_WORD;
+        value.w = node->text;
+    } else {
+        shmt_yaml_found(node, found);
+        return shmt_yaml_refuse(node, err, "found %s, expected an integer of "
+                                "64 bits, a finite number or a word", found);
+    }
+    *out = value;
+    return SHMTUNE_OK;
+}
