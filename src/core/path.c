@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path: reads and writes whole files; each call that a signal can interrupt
+ * is taken up again.
+ */
+#include "core/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEMPORARIES = 1000 };
+
+static enum shmtune_status fail(struct shmt_error *err, const char *path,
+                                const char *what)
+{
+    const int code = errno;
+
+    return shmt_error_set(err,
+                          code == ENOENT || code == ENOTDIR
+                              ? SHMTUNE_NOT_FOUND
+                              : SHMTUNE_STORAGE,
+                          "%s: %s: %s", path, what, strerror(code));
+}
+
+/* As many bytes as there are, at most `size`; -1 with errno. */
+static ssize_t read_all(int fd, char *data, size_t size)
+{
+    size_t used = 0;
+
+    while (used < size) {
+        const ssize_t got = read(fd, data + used, size - used);
+
+        if (got == 0)
+            break;
+        if (got > 0)
+            used += (size_t)got;
+        else if (errno != EINTR)
+            return -1;
+    }
+    return (ssize_t)used;
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t put = write(fd, data, size);
+
+        if (put >= 0) {
+            data += put;
+            size -= (size_t)put;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool sync_all(int fd)
+{
+    int rc;
+
+    do
+        rc = fsync(fd);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0;
+}
+
+/* The bytes of an open file.  Its size is a hint: it may grow under us, and
+ * what the kernel makes up has none. */
+static enum shmtune_status read_open(struct shmt_arena *arena, int fd,
+                                     size_t room, size_t limit,
+                                     const char **data, size_t *size)
+{
+    char *bytes = NULL;
+    size_t used = 0;
+
+    for (;;) {
+        char *more = shmt_arena_alloc(arena, room + 1, 1);
+        ssize_t got;
+
+        if (more == NULL) {
+            errno = ENOMEM;
+            return SHMTUNE_NO_MEMORY;
+        }
+        if (used > 0)
+            memcpy(more, bytes, used);
+        bytes = more;
+        got = read_all(fd, bytes + used, room - used);
+        if (got < 0)
+            return SHMTUNE_STORAGE;
+        used += (size_t)got;
+        if (used < room || used > limit)
+            break;
+        room = room < limit / 2 ? room * 2 : limit + 1;
+    }
+    bytes[used] = '\0';
+    *data = bytes;
+    *size = used;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status refuse_size(struct shmt_error *err,
+                                       const char *path, size_t limit)
+{
+    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: found more than %zu "
+                          "bytes, expected at most that", path, limit);
+}
+
+enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
+                                   size_t limit, const char **data,
+                                   size_t *size, struct shmt_error *err)
+{
+    enum shmtune_status status;
+    const char *bytes = NULL;
+    size_t count = 0;
+    struct stat about;
+    int fd;
+
+    /* A pipe without a writer would block the open. */
+    do
+        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return fail(err, path, "cannot be opened");
+    if (fstat(fd, &about) != 0) {
+        status = fail(err, path, "cannot be examined");
+        goto done;
+    }
+    if (!S_ISREG(about.st_mode)) {
+        status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a %s, "
+                                "expected a regular file", path,
+                                S_ISDIR(about.st_mode) ? "folder"
+                                                       : "device or pipe");
+        goto done;
+    }
+    if (about.st_size < 0 || (uintmax_t)about.st_size > limit) {
+        status = refuse_size(err, path, limit);
+        goto done;
+    }
+    /* One byte more than its size: the end is seen without another round. */
+    status = read_open(arena, fd, (size_t)about.st_size + 1, limit, &bytes,
+                       &count);
+    if (status == SHMTUNE_NO_MEMORY)
+        shmt_error_memory(err);
+    else if (status != SHMTUNE_OK)
+        status = fail(err, path, "cannot be read");
+    else if (count > limit)
+        status = refuse_size(err, path, limit);
+    if (status == SHMTUNE_OK) {
+        *data = bytes;
+        *size = count;
+    }
+done:
+    close(fd);
+    return status;
+}
+
+/* A new file beside `path`, with the permissions of what it will replace.
+ * Its name is hidden and has another suffix, so that no list shows it. */
+static int open_temporary(struct shmt_arena *arena, const char *path,
+                          const char **temporary)
+{
+    const char *folder = shmt_path_folder(arena, path);
+    const char *name = shmt_path_stem(arena, path, "");
+    struct shmt_text text = {0};
+    struct stat about;
+    int fd = -1;
+
+    errno = ENOMEM;
+    if (folder == NULL || name == NULL)
+        return -1;
+    for (int k = 0; k < TEMPORARIES && fd < 0; k++) {
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "%s/.%.200s.%ld-%d.tmp", folder, name,
+                       (long)getpid(), k);
+        if (text.failed) {
+            errno = ENOMEM;
+            break;
+        }
+        fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST && errno != EINTR)
+            break;
+    }
+    if (fd >= 0) {
+        *temporary = shmt_arena_copy(arena, text.data, text.length);
+        if (*temporary == NULL) {
+            unlink(text.data);
+            close(fd);
+            fd = -1;
+            errno = ENOMEM;
+        } else if (stat(path, &about) == 0) {
+            /* Not ours to change on every file system: no failure. */
+            (void)!fchmod(fd, about.st_mode & 0777);
+        }
+    }
+    shmt_text_free(&text);
+    return fd;
+}
+
+/* So that the new name survives a loss of power.  Some file systems cannot,
+ * and the file is in its place already: best effort. */
+static void sync_folder(struct shmt_arena *arena, const char *path)
+{
+    const char *folder = shmt_path_folder(arena, path);
+    int fd;
+
+    if (folder == NULL)
+        return;
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    sync_all(fd);
+    close(fd);
+}
+
+enum shmtune_status shmt_path_write(const char *path, const void *data,
+                                    size_t size, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *temporary = NULL;
+    bool written;
+    int fd;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    fd = open_temporary(arena, path, &temporary);
+    if (fd < 0) {
+        status = fail(err, path, "no temporary file can be created beside");
+        goto done;
+    }
+    written = write_all(fd, data, size) && sync_all(fd);
+    if (!written)
+        status = fail(err, path, "cannot be written");
+    if (close(fd) != 0 && written)
+        status = fail(err, path, "cannot be written");
+    if (status == SHMTUNE_OK && rename(temporary, path) != 0)
+        status = fail(err, path, "cannot be replaced");
+    if (status != SHMTUNE_OK)
+        unlink(temporary);
+    else
+        sync_folder(arena, path);
+done:
+    shmt_arena_free(arena);
+    return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+enum shmtune_status shmt_path_make(const char *path, unsigned mode,
+                                   struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    const size_t length = strlen(path);
+    char *part;
+
+    if (is_folder(path))
+        return SHMTUNE_OK;
+    part = malloc(length + 1);
+    if (part == NULL)
+        return shmt_error_memory(err);
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i <= length && status == SHMTUNE_OK; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST
+            && !is_folder(part))
+            status = fail(err, part, "folder cannot be created");
+        part[i] = path[i];
+    }
+    if (status == SHMTUNE_OK && !is_folder(path))
+        status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a file, "
+                                "expected a folder", path);
+    free(part);
+    return status;
+}
+
+const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
+                           const char *name)
+{
+    const size_t first = strlen(folder), second = strlen(name);
+    const bool slash = first > 0 && folder[first - 1] != '/';
+    char *path;
+
+    if (name[0] == '/' || first == 0)
+        return shmt_arena_copy(arena, name, second);
+    path = shmt_arena_alloc(arena, first + second + 2, 1);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, first);
+    if (slash)
+        path[first] = '/';
+    memcpy(path + first + slash, name, second);
+    return path;
+}
+
+/* The last component is [*begin, *end); slashes at the end do not count. */
+static void last_component(const char *path, size_t *begin, size_t *end)
+{
+    *end = strlen(path);
+    while (*end > 1 && path[*end - 1] == '/')
+        (*end)--;
+    *begin = *end;
+    while (*begin > 0 && path[*begin - 1] != '/')
+        (*begin)--;
+}
+
+const char *shmt_path_folder(struct shmt_arena *arena, const char *path)
+{
+    size_t begin, end;
+
+    last_component(path, &begin, &end);
+    if (begin == 0)
+        return shmt_arena_copy(arena, ".", 1);
+    while (begin > 1 && path[begin - 1] == '/')
+        begin--;
+    return shmt_arena_copy(arena, path, begin);
+}
+
+const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
+                           const char *suffix)
+{
+    const size_t length = strlen(suffix);
+    size_t begin, end;
+
+    last_component(path, &begin, &end);
+    if (end - begin > length
+        && memcmp(path + end - length, suffix, length) == 0)
+        end -= length;
+    return shmt_arena_copy(arena, path + begin, end - begin);
+}
+
+bool shmt_path_exists(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0;
+}
