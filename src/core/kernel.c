@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel: what follows from a spec for one problem and one configuration.
+ * Reading a spec is kernel_read.c; launches are kernel_launch.c; texts are
+ * kernel_text.c.
+ */
+#include "core/kernel.h"
+
+static const struct {
+    const char *word;
+    size_t bytes;
+} elements[SHMT_ELEMENT_COUNT] = {
+#define SHMT_ELEMENT_ROW(name, word, bytes) {word, bytes},
+    SHMT_ELEMENT_LIST(SHMT_ELEMENT_ROW)
+#undef SHMT_ELEMENT_ROW
+};
+
+size_t shmt_element_bytes(enum shmt_element element)
+{
+    return elements[element].bytes;
+}
+
+const char *shmt_element_word(enum shmt_element element)
+{
+    return elements[element].word;
+}
+
+void shmt_kernel_free(struct shmt_kernel *kernel)
+{
+    /* The kernel itself lies in its arena. */
+    if (kernel != NULL)
+        shmt_arena_free(kernel->arena);
+}
+
+static struct shmt_value int_value(int64_t number)
+{
+    return (struct shmt_value){.type = SHMT_INT, .i = number};
+}
+
+enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
+                                      const int64_t *problem,
+                                      struct shmt_value *values,
+                                      struct shmt_space **out,
+                                      struct shmt_error *err)
+{
+    const struct shmt_space_definition definition = {
+        .parameter_count = kernel->parameter_count,
+        .parameters = kernel->parameters,
+        .constraint_count = kernel->constraint_count,
+        .constraints = kernel->constraints,
+        .fixed_count = kernel->dimension_count,
+        .fixed = values,
+    };
+
+    for (size_t i = 0; i < kernel->dimension_count; i++)
+        values[i] = int_value(problem[i]);
+    return shmt_space_build(&definition, out, err);
+}
+
+void shmt_kernel_values(const struct shmt_kernel *kernel,
+                        const int64_t *problem, const shmt_choice *choice,
+                        struct shmt_value *values)
+{
+    for (size_t i = 0; i < kernel->dimension_count; i++)
+        values[i] = int_value(problem[i]);
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        values[kernel->dimension_count + p] =
+            kernel->parameters[p].values[choice[p]];
+}
+
+enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,
+                                       const struct shmt_value *values,
+                                       bool *admits, size_t *failed,
+                                       struct shmt_error *err)
+{
+    for (size_t i = 0; i < kernel->constraint_count; i++) {
+        bool holds;
+        const enum shmtune_status status =
+            shmt_expr_eval_bool(kernel->constraints[i], values, &holds, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        if (!holds) {
+            if (failed != NULL)
+                *failed = i;
+            *admits = false;
+            return SHMTUNE_OK;
+        }
+    }
+    *admits = true;
+    return SHMTUNE_OK;
+}

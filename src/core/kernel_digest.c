@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_digest: the content key of a kernel: its spec, its source, and
+ * every file that these include and that lies in the folder of the including
+ * file, of the spec, or of its `includes`.  Headers from elsewhere (the
+ * toolkit's) are not the kernel's own.
+ *
+ * Directives are found by eye, not by a preprocessor: one inside a comment
+ * or a false #if counts too.  That can make a digest more careful than it
+ * need be, never less.
+ */
+#include "core/kernel_read.h"
+
+#include <string.h>
+
+#include "core/path.h"
+
+enum {
+    FILES = 256,
+    FILE_BYTES = 4 << 20,
+    TOTAL_BYTES = 64 << 20
+};
+
+struct files {
+    struct shmt_kernel_reader *reader;
+    struct shmt_digest digest;
+    const char *spec_folder;
+    size_t count;
+    size_t bytes;
+    const char *paths[FILES];     /* each once, in the order they are met */
+    const char *texts[FILES];
+    size_t sizes[FILES];
+};
+
+/* Lengths go in too, so that text cannot move from one file to the next. */
+static void add_file(struct files *files, const char *name, const char *data,
+                     size_t size)
+{
+    const uint64_t length = size;
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(length >> (8 * i));
+    shmt_digest_add(&files->digest, name, strlen(name) + 1);
+    shmt_digest_add(&files->digest, bytes, sizeof bytes);
+    shmt_digest_add(&files->digest, data, size);
+}
+
+static const char *skip_blanks(const char *text)
+{
+    while (*text == ' ' || *text == '\t')
+        text++;
+    return text;
+}
+
+/* The name in `#include "name"` or `#include <name>` on the line at `line`,
+ * which ends in '\n' or NUL. */
+static bool parse_include(const char *line, const char **name, size_t *length,
+                          bool *quoted)
+{
+    const char *at = skip_blanks(line);
+    size_t found;
+
+    if (*at != '#')
+        return false;
+    at = skip_blanks(at + 1);
+    if (strncmp(at, "include", 7) != 0)
+        return false;
+    at = skip_blanks(at + 7);
+    if (*at != '"' && *at != '<')
+        return false;
+    found = strcspn(at + 1, *at == '"' ? "\"\n" : ">\n");
+    if (at[1 + found] != (*at == '"' ? '"' : '>') || found == 0 ||
+        found > 1024)
+        return false;
+    *name = at + 1;
+    *length = found;
+    *quoted = *at == '"';
+    return true;
+}
+
+/* Takes folder/name in when it is there and new. */
+static enum shmtune_status take(struct files *files, const char *folder,
+                                const char *name, bool *found)
+{
+    struct shmt_arena *arena = files->reader->kernel->arena;
+    const char *path = shmt_path_join(arena, folder, name);
+    enum shmtune_status status;
+
+    if (path == NULL)
+        return shmt_error_memory(files->reader->err);
+    *found = true;
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], path) == 0)
+            return SHMTUNE_OK;
+    if (!shmt_path_exists(path)) {
+        *found = false;
+        return SHMTUNE_OK;
+    }
+    if (files->count == FILES)
+        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
+                              "%s: includes more than %d files",
+                              files->paths[0], FILES);
+    status = shmt_path_read(arena, path, FILE_BYTES,
+                            &files->texts[files->count],
+                            &files->sizes[files->count], files->reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    files->bytes += files->sizes[files->count];
+    if (files->bytes > TOTAL_BYTES)
+        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
+                              "%s: includes more than %d MiB",
+                              files->paths[0], TOTAL_BYTES >> 20);
+    add_file(files, name, files->texts[files->count],
+             files->sizes[files->count]);
+    files->paths[files->count++] = path;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status look_up(struct files *files, const char *from,
+                                   const char *name, bool quoted)
+{
+    const struct shmt_kernel *kernel = files->reader->kernel;
+    const char *beside = shmt_path_folder(kernel->arena, from);
+    bool found = false;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (name[0] == '/')
+        return SHMTUNE_OK;
+    if (beside == NULL)
+        return shmt_error_memory(files->reader->err);
+    if (quoted)
+        status = take(files, beside, name, &found);
+    if (status == SHMTUNE_OK && !found)
+        status = take(files, files->spec_folder, name, &found);
+    for (size_t i = 0;
+         status == SHMTUNE_OK && !found && i < kernel->include_count; i++)
+        status = take(files, kernel->includes[i], name, &found);
+    return status;
+}
+
+static enum shmtune_status scan(struct files *files, size_t index)
+{
+    const char *line = files->texts[index];
+
+    while (line != NULL && *line != '\0') {
+        const char *name, *end = strchr(line, '\n');
+        size_t length;
+        bool quoted;
+
+        if (parse_include(line, &name, &length, &quoted)) {
+            const char *copy = shmt_arena_copy(files->reader->kernel->arena,
+                                               name, length);
+            enum shmtune_status status;
+
+            if (copy == NULL)
+                return shmt_error_memory(files->reader->err);
+            status = look_up(files, files->paths[index], copy, quoted);
+            if (status != SHMTUNE_OK)
+                return status;
+        }
+        line = end == NULL ? NULL : end + 1;
+    }
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    struct files *files =
+        shmt_arena_alloc(kernel->arena, 1, sizeof *files);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (files == NULL)
+        return shmt_error_memory(reader->err);
+    files->reader = reader;
+    files->spec_folder = shmt_path_folder(kernel->arena, kernel->path);
+    if (files->spec_folder == NULL)
+        return shmt_error_memory(reader->err);
+    shmt_digest_begin(&files->digest);
+    add_file(files, "spec", reader->spec_text, reader->spec_size);
+    if (kernel->source != NULL) {
+        add_file(files, "source", kernel->source_text, kernel->source_size);
+        files->paths[0] = kernel->source;
+        files->texts[0] = kernel->source_text;
+        files->sizes[0] = kernel->source_size;
+        files->count = 1;
+    }
+    for (size_t i = 0; status == SHMTUNE_OK && i < files->count; i++)
+        status = scan(files, i);
+    if (status == SHMTUNE_OK)
+        shmt_digest_end(&files->digest, kernel->digest);
+    return status;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel_geometry: works a launch out for one configuration: grid, block,
+ * shared bytes, carve-out, cluster, and the name of its function.  Limits
+ * here are those of the types; a device's limits are the filter's business.
+ */
+#include "core/kernel.h"
+
+#include <string.h>
+
+/* An expression in [low, high]; `fallback` when there is none. */
+struct bounded {
+    const char *what;
+    const struct shmt_expr *expr;
+    int64_t low, high, fallback;
+};
+
+static enum shmtune_status eval_bounded(const struct bounded *bounded,
+                                        const struct shmt_value *values,
+                                        int64_t *out, struct shmt_error *err)
+{
+    struct shmt_place place;
+    int64_t number;
+    enum shmtune_status status;
+
+    if (bounded->expr == NULL) {
+        *out = bounded->fallback;
+        return SHMTUNE_OK;
+    }
+    status = shmt_expr_eval_int(bounded->expr, values, &number, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (number < bounded->low || number > bounded->high) {
+        place = shmt_expr_place(bounded->expr);
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_FILE,
+            "%s:%d:%d: %s \"%s\" is %lld; %lld to %lld is expected",
+            place.file, place.line, place.column, bounded->what,
+            shmt_expr_text(bounded->expr), (long long)number,
+            (long long)bounded->low, (long long)bounded->high);
+    }
+    *out = number;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
+                                         const struct shmt_launch *launch,
+                                         const struct shmt_value *values,
+                                         struct shmt_geometry *out,
+                                         struct shmt_error *err)
+{
+    enum { EXTENTS = 6, NUMBERS = 10 };
+    const struct bounded numbers[NUMBERS] = {
+        {"the grid's x", launch->grid[0], 1, INT32_MAX, 1},
+        {"the grid's y", launch->grid[1], 1, INT32_MAX, 1},
+        {"the grid's z", launch->grid[2], 1, INT32_MAX, 1},
+        {"the block's x", launch->block[0], 1, INT32_MAX, 1},
+        {"the block's y", launch->block[1], 1, INT32_MAX, 1},
+        {"the block's z", launch->block[2], 1, INT32_MAX, 1},
+        {"shared_static", launch->shared_static, 0, INT32_MAX, -1},
+        {"shared_dynamic", launch->shared_dynamic, 0, INT32_MAX, 0},
+        {"carveout", launch->carveout, -1, 100, -1},
+        {"cluster", launch->cluster, 0, 1024, 0},
+    };
+    int64_t found[NUMBERS];
+    bool used = true;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    (void)kernel;
+    if (launch->when != NULL)
+        status = shmt_expr_eval_bool(launch->when, values, &used, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (!used) {
+        *out = (struct shmt_geometry){.shared_static = -1, .carveout = -1};
+        return SHMTUNE_OK;
+    }
+    for (size_t i = 0; i < NUMBERS; i++) {
+        status = eval_bounded(&numbers[i], values, &found[i], err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    *out = (struct shmt_geometry){
+        .used = true,
+        .shared_static = found[EXTENTS],
+        .shared_dynamic = found[EXTENTS + 1],
+        .carveout = (int)found[EXTENTS + 2],
+        .cluster = (int)found[EXTENTS + 3],
+    };
+    for (size_t i = 0; i < 3; i++) {
+        out->grid[i] = (uint32_t)found[i];
+        out->block[i] = (uint32_t)found[3 + i];
+    }
+    return SHMTUNE_OK;
+}
