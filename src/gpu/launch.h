@@ -21,14 +21,20 @@ struct shmt_function {
     /* what is set on the function now */
     int64_t dynamic_limit;
     int carveout;
+    bool large_cluster;
 };
 
+/* Launches of one entry share a function. */
 struct shmt_module {
     CUmodule handle;
     size_t function_count;
-    struct shmt_function functions[SHMT_KERNEL_LAUNCHES];   /* per launch;
-                                        handle NULL: the launch is not used */
+    struct shmt_function functions[SHMT_KERNEL_LAUNCHES];
+    int launch_function[SHMT_KERNEL_LAUNCHES];   /* -1: not used */
 };
+
+/* The function of launch k, NULL when the launch is not used. */
+struct shmt_function *shmt_launch_function(struct shmt_module *module,
+                                           size_t launch);
 
 enum shmtune_status shmt_launch_load(const struct shmt_driver *driver,
                                      const struct shmt_image *image,
@@ -38,8 +44,8 @@ enum shmtune_status shmt_launch_load(const struct shmt_driver *driver,
 void shmt_launch_unload(const struct shmt_driver *driver,
                         struct shmt_module *module);
 
-/* Dynamic shared memory above what is allowed without opt-in, and the
- * carve-out.  Cheap when both are set already.  Not for several threads at
+/* Dynamic shared memory above what is allowed without opt-in, the carve-out,
+ * clusters above the portable size.  Cheap when all is set already.  Not for several threads at
  * once on one function. */
 enum shmtune_status shmt_launch_prepare(const struct shmt_driver *driver,
                                         struct shmt_function *function,

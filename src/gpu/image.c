@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image: an image from a folder, or else from the compiler.  What goes into
+ * one is image_build.c, how it lies in a folder image_store.c.
+ */
+#include "gpu/image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/image_build.h"
+
+enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
+                                   char key[SHMT_DIGEST_TEXT],
+                                   struct shmt_error *err)
+{
+    struct shmt_image_plan plan;
+    enum shmtune_status status = shmt_image_plan(request, NULL, &plan, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    memcpy(key, plan.image->key, SHMT_DIGEST_TEXT);
+    shmt_image_free(plan.image);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
+                                      const struct shmt_nvrtc *nvrtc,
+                                      const char *folder,
+                                      struct shmt_image **out,
+                                      struct shmt_error *err)
+{
+    struct shmt_image_plan plan;
+    enum shmtune_status status;
+
+    status = shmt_image_plan(request, nvrtc != NULL ? nvrtc->include : NULL,
+                             &plan, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = SHMTUNE_NOT_FOUND;
+    if (folder != NULL)
+        status = shmt_image_fetch(folder, plan.image, err);
+    plan.image->found = status == SHMTUNE_OK;
+    if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
+        status = shmt_image_build(request, nvrtc, &plan, err);
+        if (status == SHMTUNE_OK && folder != NULL)
+            status = shmt_image_keep(folder, plan.image, err);
+    } else if (status == SHMTUNE_NOT_FOUND && folder == NULL) {
+        shmt_error_set(err, status, "no folder of binaries and no compiler");
+    }
+    if (status != SHMTUNE_OK) {
+        shmt_image_free(plan.image);
+        return status;
+    }
+    *out = plan.image;
+    return SHMTUNE_OK;
+}
+
+void shmt_image_free(struct shmt_image *image)
+{
+    if (image != NULL)
+        shmt_arena_free(image->arena);   /* the image itself is in it */
+}
+
+void shmt_image_resources(const struct shmt_image *image,
+                          struct shmt_resources *out)
+{
+    struct shmt_resources most = image->entries[0].resources;
+
+#define MOST(field)                                                          \
+    if (one->field > most.field)                                             \
+        most.field = one->field
+    for (size_t k = 1; k < image->entry_count; k++) {
+        const struct shmt_resources *one = &image->entries[k].resources;
+
+        MOST(registers);
+        MOST(spill_store_bytes);
+        MOST(spill_load_bytes);
+        MOST(stack_bytes);
+        MOST(shared_static_bytes);
+        MOST(constant_bytes);
+        if (one->max_threads >= 0 &&
+            (most.max_threads < 0 || one->max_threads < most.max_threads))
+            most.max_threads = one->max_threads;
+    }
+#undef MOST
+    *out = most;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image_build: what image.c, image_build.c and image_store.c share.  Nobody
+ * else includes it.
+ */
+#ifndef SHMT_GPU_IMAGE_BUILD_H
+#define SHMT_GPU_IMAGE_BUILD_H
+
+#include "gpu/image.h"
+
+/* Everything that decides what the binary is, in the image's arena. */
+struct shmt_image_plan {
+    struct shmt_image *image;      /* key, launch_entry, names are set */
+    size_t option_count;
+    const char **options;
+};
+
+/* A new image with its key, names and which launch uses which; and the
+ * options to compile it with, `include` among them when not NULL. */
+enum shmtune_status
+shmt_image_plan(const struct shmt_image_request *request, const char *include,
+                struct shmt_image_plan *out, struct shmt_error *err);
+
+/* Compiles: fills in the binary and the resources. */
+enum shmtune_status
+shmt_image_build(const struct shmt_image_request *request,
+                 const struct shmt_nvrtc *nvrtc,
+                 const struct shmt_image_plan *plan, struct shmt_error *err);
+
+/* SHMTUNE_NOT_FOUND unless a whole pair of the image's key lies in
+ * `folder`. */
+enum shmtune_status shmt_image_fetch(const char *folder,
+                                     struct shmt_image *image,
+                                     struct shmt_error *err);
+enum shmtune_status shmt_image_keep(const char *folder,
+                                    const struct shmt_image *image,
+                                    struct shmt_error *err);
+
+#endif

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image_store: KEY.cubin and KEY.res in a folder.
+ *
+ * Each is written to a temporary file and renamed, the report last.  Nothing
+ * is synchronised to disk, for speed: the report holds the size and digest of
+ * the binary, so one that a crash of the machine cut short is not used.
+ */
+#include "gpu/image_build.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/path.h"
+#include "core/yaml.h"
+
+#define FORMAT "image/1"
+
+enum { CUBIN_LIMIT = 256 << 20, REPORT_LIMIT = 1 << 20 };
+
+/* X(field, low): numbers of an entry, by their names in the file */
+#define NUMBER_LIST(X)                                                       \
+    X(registers, 0) X(spill_store_bytes, 0) X(spill_load_bytes, 0)           \
+    X(stack_bytes, 0) X(shared_static_bytes, 0) X(constant_bytes, -1)        \
+    X(max_threads, -1)
+
+static const char *const report_keys[] = {
+    "format", "key", "bytes", "digest", "compile_ms", "entries", NULL};
+static const char *const entry_keys[] = {
+    "name", "lowered",
+#define NUMBER_KEY(field, low) #field,
+    NUMBER_LIST(NUMBER_KEY)
+#undef NUMBER_KEY
+    NULL};
+
+static void digest_of(const void *data, size_t size,
+                      char text[SHMT_DIGEST_TEXT])
+{
+    struct shmt_digest digest;
+
+    shmt_digest_begin(&digest);
+    shmt_digest_add(&digest, data, size);
+    shmt_digest_end(&digest, text);
+}
+
+static const char *file_of(struct shmt_arena *arena, const char *folder,
+                           const char *key, const char *suffix)
+{
+    char name[SHMT_DIGEST_TEXT + 16];
+
+    snprintf(name, sizeof name, "%s%s", key, suffix);
+    return shmt_path_join(arena, folder, name);
+}
+
+static bool write_all(int file, const char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t wrote = write(file, data, size);
+
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return false;
+        data += wrote;
+        size -= (size_t)wrote;
+    }
+    return true;
+}
+
+static enum shmtune_status put(const char *path, const void *data, size_t size,
+                               struct shmt_error *err)
+{
+    struct shmt_text name = {0};
+    int file, why;
+    bool done;
+
+    shmt_text_addf(&name, "%s.XXXXXX", path);
+    if (name.failed) {
+        shmt_text_free(&name);
+        return shmt_error_memory(err);
+    }
+    file = mkstemp(name.data);
+    done = file >= 0 && write_all(file, data, size);
+    why = errno;
+    if (file >= 0 && close(file) != 0 && done) {
+        why = errno;
+        done = false;
+    }
+    if (done && rename(name.data, path) != 0) {
+        why = errno;
+        done = false;
+    }
+    if (!done && file >= 0)
+        unlink(name.data);
+    shmt_text_free(&name);
+    if (!done)
+        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: %s", path,
+                              strerror(why));
+    return SHMTUNE_OK;
+}
+
+static void write_report(const struct shmt_image *image, const char *digest,
+                         struct shmt_text *text)
+{
+    shmt_text_addf(text, "format: " FORMAT "\nkey: %s\nbytes: %zu\n"
+                   "digest: %s\ncompile_ms: ", image->key, image->cubin_size,
+                   digest);
+    shmt_yaml_add_real(text, image->compile_ms, 6);
+    shmt_text_add(text, "\nentries:\n");
+    for (size_t k = 0; k < image->entry_count; k++) {
+        const struct shmt_image_entry *entry = &image->entries[k];
+
+        shmt_text_add(text, "- {name: ");
+        shmt_yaml_add_string(text, entry->name);
+        shmt_text_add(text, ", lowered: ");
+        shmt_yaml_add_string(text, entry->lowered);
+#define NUMBER_WRITE(field, low)                                             \
+        shmt_text_addf(text, ", " #field ": %lld",                           \
+                       (long long)entry->resources.field);
+        NUMBER_LIST(NUMBER_WRITE)
+#undef NUMBER_WRITE
+        shmt_text_add(text, "}\n");
+    }
+}
+
+enum shmtune_status shmt_image_keep(const char *folder,
+                                    const struct shmt_image *image,
+                                    struct shmt_error *err)
+{
+    const char *cubin = file_of(image->arena, folder, image->key, ".cubin");
+    const char *report = file_of(image->arena, folder, image->key, ".res");
+    char digest[SHMT_DIGEST_TEXT];
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    if (cubin == NULL || report == NULL)
+        return shmt_error_memory(err);
+    digest_of(image->cubin, image->cubin_size, digest);
+    write_report(image, digest, &text);
+    if (text.failed) {
+        status = shmt_error_memory(err);
+        goto done;
+    }
+    status = put(cubin, image->cubin, image->cubin_size, err);
+    if (status == SHMTUNE_OK)
+        status = put(report, text.data, text.length, err);
+done:
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status read_entry(const struct shmt_yaml *node,
+                                      struct shmt_image_entry *entry,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *name, *lowered;
+    enum shmtune_status status;
+
+    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "an entry", err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, entry_keys, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "name", &name, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(name, SHMT_YAML_SCALAR, "name", err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "lowered", &lowered, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(lowered, SHMT_YAML_SCALAR, "lowered", err);
+    if (status == SHMTUNE_OK && strcmp(name->text, entry->name) != 0)
+        status = shmt_yaml_refuse(name, err, "found entry \"%s\", expected "
+                                  "\"%s\"", name->text, entry->name);
+#define NUMBER_READ(field, low)                                              \
+    if (status == SHMTUNE_OK) {                                              \
+        const struct shmt_yaml *number_;                                     \
+        int64_t value_ = 0;                                                  \
+        status = shmt_yaml_need(node, #field, &number_, err);                \
+        if (status == SHMTUNE_OK)                                            \
+            status = shmt_yaml_int(number_, low, INT32_MAX, &value_, err);   \
+        entry->resources.field = (int)value_;                                \
+    }
+    NUMBER_LIST(NUMBER_READ)
+#undef NUMBER_READ
+    if (status == SHMTUNE_OK)
+        entry->lowered = lowered->text;
+    return status;
+}
+
+static enum shmtune_status read_text(const struct shmt_yaml *node,
+                                     const char *key, const char *expected,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *value;
+    enum shmtune_status status = shmt_yaml_need(node, key, &value, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(value, SHMT_YAML_SCALAR, key, err);
+    if (status == SHMTUNE_OK && strcmp(value->text, expected) != 0)
+        status = shmt_yaml_refuse(value, err, "%s is %s, expected %s", key,
+                                  value->text, expected);
+    return status;
+}
+
+static enum shmtune_status read_entries(const struct shmt_yaml *node,
+                                        struct shmt_image *image,
+                                        struct shmt_error *err)
+{
+    const struct shmt_yaml *list;
+    struct shmt_image_entry *entries;
+    enum shmtune_status status = shmt_yaml_need(node, "entries", &list, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(list, SHMT_YAML_SEQUENCE, "entries", err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (list->count != image->entry_count)
+        return shmt_yaml_refuse(list, err, "found %zu entries, expected %zu",
+                                list->count, image->entry_count);
+    entries = shmt_arena_alloc(image->arena, list->count, sizeof *entries);
+    if (entries == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < list->count && status == SHMTUNE_OK; k++) {
+        entries[k].name = image->entries[k].name;
+        status = read_entry(list->items[k], &entries[k], err);
+    }
+    if (status == SHMTUNE_OK)
+        image->entries = entries;
+    return status;
+}
+
+static enum shmtune_status read_report(const char *path,
+                                       const struct shmt_yaml *node,
+                                       struct shmt_image *image,
+                                       struct shmt_error *err)
+{
+    char digest[SHMT_DIGEST_TEXT];
+    const struct shmt_yaml *bytes, *compile_ms;
+    enum shmtune_status status;
+    int64_t size = 0;
+
+    digest_of(image->cubin, image->cubin_size, digest);
+    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, path, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, report_keys, err);
+    if (status == SHMTUNE_OK)
+        status = read_text(node, "format", FORMAT, err);
+    if (status == SHMTUNE_OK)
+        status = read_text(node, "key", image->key, err);
+    if (status == SHMTUNE_OK)
+        status = read_text(node, "digest", digest, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "bytes", &bytes, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_int(bytes, (int64_t)image->cubin_size,
+                               (int64_t)image->cubin_size, &size, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "compile_ms", &compile_ms, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_real(compile_ms, &image->compile_ms, err);
+    if (status == SHMTUNE_OK)
+        status = read_entries(node, image, err);
+    return status;
+}
+
+enum shmtune_status shmt_image_fetch(const char *folder,
+                                     struct shmt_image *image,
+                                     struct shmt_error *err)
+{
+    const char *cubin = file_of(image->arena, folder, image->key, ".cubin");
+    const char *report = file_of(image->arena, folder, image->key, ".res");
+    const char *data = NULL, *text = NULL;
+    const struct shmt_yaml *node = NULL;
+    enum shmtune_status status;
+    size_t size = 0, length = 0;
+
+    if (cubin == NULL || report == NULL)
+        return shmt_error_memory(err);
+    status = shmt_path_read(image->arena, report, REPORT_LIMIT, &text,
+                            &length, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_read(image->arena, cubin, CUBIN_LIMIT, &data,
+                                &size, err);
+    if (status == SHMTUNE_OK) {
+        image->cubin = data;
+        image->cubin_size = size;
+        status = shmt_yaml_parse(image->arena, report, text, length, &node,
+                                 err);
+    }
+    if (status == SHMTUNE_OK)
+        status = read_report(report, node, image, err);
+    if (status == SHMTUNE_NO_MEMORY || status == SHMTUNE_STORAGE)
+        return status;
+    /* Damaged or of another version: as good as absent. */
+    return status == SHMTUNE_OK ? SHMTUNE_OK : SHMTUNE_NOT_FOUND;
+}

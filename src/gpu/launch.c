@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: modules, function attributes, and launches.
+ */
+#include "gpu/launch.h"
+
+/* A block gets this much shared memory without asking. */
+enum { FREE_SHARED = 48 << 10 };
+/* Blocks of a cluster that every device with clusters can run. */
+enum { PORTABLE_CLUSTER = 8 };
+
+static enum shmtune_status read_function(const struct shmt_driver *driver,
+                                         const struct shmt_image_entry *entry,
+                                         CUmodule module,
+                                         struct shmt_function *out,
+                                         struct shmt_error *err)
+{
+    struct shmt_function function = {.carveout = -1};
+    const struct {
+        CUfunction_attribute attribute;
+        int *field;
+    } attributes[] = {
+        {CU_FUNC_ATTRIBUTE_NUM_REGS, &function.registers},
+        {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &function.local_bytes},
+        {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &function.shared_static_bytes},
+        {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &function.constant_bytes},
+        {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &function.max_threads},
+    };
+    CUresult result = driver->ModuleGetFunction(&function.handle, module,
+                                                entry->lowered);
+
+    if (result != CUDA_SUCCESS)
+        return shmt_driver_check(driver, result, err,
+                                 "cuModuleGetFunction of \"%s\" (%s)",
+                                 entry->name, entry->lowered);
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        result = driver->FuncGetAttribute(attributes[i].field,
+                                          attributes[i].attribute,
+                                          function.handle);
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "cuFuncGetAttribute of \"%s\"",
+                                     entry->name);
+    }
+    function.dynamic_limit = FREE_SHARED - function.shared_static_bytes;
+    *out = function;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_launch_load(const struct shmt_driver *driver,
+                                     const struct shmt_image *image,
+                                     struct shmt_module *out,
+                                     struct shmt_error *err)
+{
+    struct shmt_module module = {.function_count = image->entry_count};
+    enum shmtune_status status;
+
+    status = shmt_driver_check(
+        driver, driver->ModuleLoadData(&module.handle, image->cubin), err,
+        "cuModuleLoadData of %zu bytes (driver: CUDA %d.%d)",
+        image->cubin_size, driver->version / 1000,
+        driver->version % 1000 / 10);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < image->entry_count; k++) {
+        status = read_function(driver, &image->entries[k], module.handle,
+                               &module.functions[k], err);
+        if (status != SHMTUNE_OK) {
+            driver->ModuleUnload(module.handle);
+            return status;
+        }
+    }
+    for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
+        module.launch_function[k] = image->launch_entry[k];
+    *out = module;
+    return SHMTUNE_OK;
+}
+
+void shmt_launch_unload(const struct shmt_driver *driver,
+                        struct shmt_module *module)
+{
+    if (module->handle != NULL)
+        driver->ModuleUnload(module->handle);
+    *module = (struct shmt_module){0};
+}
+
+struct shmt_function *shmt_launch_function(struct shmt_module *module,
+                                           size_t launch)
+{
+    const int k = module->launch_function[launch];
+
+    return module->handle == NULL || k < 0 ? NULL : &module->functions[k];
+}
+
+enum shmtune_status shmt_launch_prepare(const struct shmt_driver *driver,
+                                        struct shmt_function *function,
+                                        const struct shmt_geometry *geometry,
+                                        struct shmt_error *err)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (geometry->shared_dynamic > function->dynamic_limit) {
+        if (geometry->shared_dynamic <= INT32_MAX)
+            result = driver->FuncSetAttribute(
+                function->handle,
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                (int)geometry->shared_dynamic);
+        else
+            result = CUDA_ERROR_INVALID_VALUE;
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "asking for %lld bytes of dynamic beside "
+                                     "%d of static shared memory",
+                                     (long long)geometry->shared_dynamic,
+                                     function->shared_static_bytes);
+        function->dynamic_limit = geometry->shared_dynamic;
+    }
+    if (geometry->carveout != function->carveout) {
+        result = driver->FuncSetAttribute(
+            function->handle,
+            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            geometry->carveout);
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "asking for a carve-out of %d percent",
+                                     geometry->carveout);
+        function->carveout = geometry->carveout;
+    }
+    if (geometry->cluster > PORTABLE_CLUSTER && !function->large_cluster) {
+        result = driver->FuncSetAttribute(
+            function->handle,
+            CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "asking for a cluster of %d blocks",
+                                     geometry->cluster);
+        function->large_cluster = true;
+    }
+    return SHMTUNE_OK;
+}
+
+/* More than any device takes stays more. */
+static int threads_of(const struct shmt_geometry *geometry)
+{
+    uint64_t threads = 1;
+
+    for (size_t i = 0; i < 3; i++) {
+        threads *= geometry->block[i];
+        if (threads > INT32_MAX)
+            return INT32_MAX;
+    }
+    return (int)threads;
+}
+
+enum shmtune_status shmt_launch_occupancy(const struct shmt_driver *driver,
+                                          const struct shmt_function *function,
+                                          const struct shmt_geometry *geometry,
+                                          int *blocks,
+                                          struct shmt_error *err)
+{
+    int found = 0;
+    const CUresult result = driver->OccupancyMaxActiveBlocksPerMultiprocessor(
+        &found, function->handle, threads_of(geometry),
+        (size_t)geometry->shared_dynamic);
+
+    if (result != CUDA_SUCCESS)
+        return shmt_driver_check(driver, result, err,
+                                 "resident blocks of %d threads and %lld "
+                                 "bytes of dynamic shared memory",
+                                 threads_of(geometry),
+                                 (long long)geometry->shared_dynamic);
+    *blocks = found;
+    return SHMTUNE_OK;
+}
+
+CUresult shmt_launch_run(const struct shmt_driver *driver,
+                         const struct shmt_function *function,
+                         const struct shmt_geometry *geometry,
+                         void **arguments, CUstream stream)
+{
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    CUlaunchConfig config = {0};
+
+    if (geometry->cluster <= 0)
+        return driver->LaunchKernel(
+            function->handle, geometry->grid[0], geometry->grid[1],
+            geometry->grid[2], geometry->block[0], geometry->block[1],
+            geometry->block[2], (unsigned)geometry->shared_dynamic, stream,
+            arguments, NULL);
+    cluster.value.clusterDim.x = (unsigned)geometry->cluster;
+    cluster.value.clusterDim.y = 1;
+    cluster.value.clusterDim.z = 1;
+    config.gridDimX = geometry->grid[0];
+    config.gridDimY = geometry->grid[1];
+    config.gridDimZ = geometry->grid[2];
+    config.blockDimX = geometry->block[0];
+    config.blockDimY = geometry->block[1];
+    config.blockDimZ = geometry->block[2];
+    config.sharedMemBytes = (unsigned)geometry->shared_dynamic;
+    config.hStream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    return driver->LaunchKernelEx(&config, function->handle, arguments, NULL);
+}

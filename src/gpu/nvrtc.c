@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nvrtc: where the compiler is looked for, and one compile.
+ *
+ * NVRTC opens libnvrtc-builtins, which must be beside it or on the loader's
+ * path, only when it compiles; hence a library is taken together with its
+ * folder and never copied.
+ */
+#define _GNU_SOURCE   /* dladdr, in POSIX only since 2024 */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "gpu/nvrtc.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/path.h"
+#include "gpu/report.h"
+
+#ifndef SHMT_CUDA_DIR
+#define SHMT_CUDA_DIR "/usr/local/cuda"
+#endif
+
+/* The toolkit's own layouts, and that of the wheels of CUDA 13 and 12. */
+static const char *const library_folders[] = {
+    "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
+    "nvidia/cu13/lib", "nvidia/cuda_nvrtc/lib",
+};
+static const char *const include_folders[] = {
+    "include", "targets/x86_64-linux/include", "targets/sbsa-linux/include",
+    "nvidia/cu13/include", "nvidia/cuda_runtime/include",
+};
+/* The plain name comes with developer packages only. */
+static const char *const names[] = {
+    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
+};
+
+enum { COUNT_FOLDERS = sizeof library_folders / sizeof library_folders[0],
+       COUNT_INCLUDES = sizeof include_folders / sizeof include_folders[0],
+       COUNT_NAMES = sizeof names / sizeof names[0] };
+
+/* Bytes a block can declare __shared__ without extern, on every device. */
+enum { STATIC_LIMIT = 49152 };
+
+static struct {
+    pthread_once_t once;
+    enum shmtune_status status;
+    struct shmt_error err;
+    struct shmt_nvrtc nvrtc;
+    char path[1024];
+    char include[1024];
+} process = {.once = PTHREAD_ONCE_INIT};
+
+/* See driver.c. */
+static void store(void *function, void *symbol)
+{
+    memcpy(function, &symbol, sizeof symbol);
+}
+
+/* Folders that hold a toolkit, best first; NULL where unset. */
+static const char *root(size_t k)
+{
+    static const char *const variables[] = {"SHMTUNE_CUDA", "CUDA_HOME",
+                                            "CUDA_PATH"};
+    const char *value;
+
+    if (k < 3) {
+        value = getenv(variables[k]);
+        return value != NULL && value[0] != '\0' ? value : NULL;
+    }
+    return k == 3 ? SHMT_CUDA_DIR : "/usr/local/cuda";
+}
+enum { COUNT_ROOTS = 5 };
+
+static bool bind(void *library, struct shmt_nvrtc *nvrtc)
+{
+    int major = 0, minor = 0;
+    bool whole = true;
+
+#define BIND(name)                                                           \
+    store(&nvrtc->name, dlsym(library, "nvrtc" #name));                      \
+    whole = whole && nvrtc->name != NULL;
+    SHMT_NVRTC_LIST(BIND)
+#undef BIND
+    if (!whole || nvrtc->Version(&major, &minor) != NVRTC_SUCCESS)
+        return false;
+    nvrtc->version = major * 1000 + minor * 10;
+    return true;
+}
+
+/* Opens `name` and keeps its full path in process.path. */
+static bool try_open(const char *name)
+{
+    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    Dl_info info;
+    void *symbol;
+
+    if (library == NULL)
+        return false;
+    if (!bind(library, &process.nvrtc)) {
+        dlclose(library);
+        return false;
+    }
+    symbol = dlsym(library, "nvrtcVersion");
+    snprintf(process.path, sizeof process.path, "%s",
+             symbol != NULL && dladdr(symbol, &info) != 0 &&
+                     info.dli_fname != NULL ? info.dli_fname : name);
+    process.nvrtc.path = process.path;
+    return true;
+}
+
+static bool try_roots(void)
+{
+    char path[1024];
+
+    for (size_t r = 0; r < COUNT_ROOTS; r++)
+        for (size_t n = 0; root(r) != NULL && n < COUNT_NAMES; n++)
+            for (size_t f = 0; f < COUNT_FOLDERS; f++) {
+                snprintf(path, sizeof path, "%s/%s/%s", root(r),
+                         library_folders[f], names[n]);
+                if (shmt_path_exists(path) && try_open(path))
+                    return true;
+            }
+    return false;
+}
+
+static bool has_header(const char *folder, const char *file)
+{
+    char path[1100];
+
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    return shmt_path_exists(path);
+}
+
+/* cuda_fp16.h marks the folder that sources need. */
+static void find_include(void)
+{
+    char *cut;
+
+    snprintf(process.include, sizeof process.include, "%s", process.path);
+    for (int up = 0; up < 4; up++) {
+        cut = strrchr(process.include, '/');
+        if (cut == NULL)
+            break;
+        snprintf(cut, sizeof process.include - (size_t)(cut -
+                 process.include), "/include");
+        if (has_header(process.include, "cuda_fp16.h")) {
+            process.nvrtc.include = process.include;
+            return;
+        }
+        *cut = '\0';
+    }
+    for (size_t r = 0; r < COUNT_ROOTS; r++)
+        for (size_t f = 0; root(r) != NULL && f < COUNT_INCLUDES; f++) {
+            snprintf(process.include, sizeof process.include, "%s/%s",
+                     root(r), include_folders[f]);
+            if (has_header(process.include, "cuda_fp16.h")) {
+                process.nvrtc.include = process.include;
+                return;
+            }
+        }
+}
+
+static enum shmtune_status open_once(struct shmt_error *err)
+{
+    const char *wanted = getenv("SHMTUNE_NVRTC");
+    bool found = false;
+
+    if (wanted != NULL && wanted[0] != '\0') {
+        if (!try_open(wanted)) {
+            const char *why = dlerror();
+
+            return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                                  "$SHMTUNE_NVRTC is \"%s\", which is not an "
+                                  "NVRTC of CUDA 12 or newer%s%s", wanted,
+                                  why != NULL ? ": " : "",
+                                  why != NULL ? why : "");
+        }
+        found = true;
+    }
+    if (!found)
+        found = try_roots();
+    for (size_t n = 0; !found && n < COUNT_NAMES; n++)
+        found = try_open(names[n]);
+    if (!found)
+        return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                              "no NVRTC: looked for libnvrtc.so.13, "
+                              "libnvrtc.so.12 and libnvrtc.so under "
+                              "$SHMTUNE_CUDA, $CUDA_HOME, $CUDA_PATH, %s and "
+                              "on the loader's path; install the CUDA toolkit "
+                              "or `pip install nvidia-cuda-nvrtc`, and name "
+                              "the library in $SHMTUNE_NVRTC", SHMT_CUDA_DIR);
+    find_include();
+    return SHMTUNE_OK;
+}
+
+static void run_once(void)
+{
+    process.status = open_once(&process.err);
+}
+
+enum shmtune_status shmt_nvrtc_open(const struct shmt_nvrtc **out,
+                                    struct shmt_error *err)
+{
+    pthread_once(&process.once, run_once);
+    if (process.status != SHMTUNE_OK)
+        return shmt_error_set(err, process.status, "%s", process.err.text);
+    *out = &process.nvrtc;
+    return SHMTUNE_OK;
+}
+
+static double now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+/* The line of the log that says what is wrong.  NVRTC says nothing when a
+ * kernel has more static shared memory than any device; its report does. */
+static void first_error(const char *log, char *out, size_t room)
+{
+    static const char *const marks[] = {"): error", ": error", "error",
+                                        "fatal"};
+    const int64_t shared = shmt_report_most_shared(log);
+    const char *line = NULL, *end;
+
+    for (size_t m = 0; line == NULL && m < sizeof marks / sizeof *marks; m++)
+        line = strstr(log, marks[m]);
+    if (line == NULL && shared > STATIC_LIMIT) {
+        snprintf(out, room, "%lld bytes of static shared memory, %d is the "
+                 "most there can be; above it use dynamic shared memory",
+                 (long long)shared, STATIC_LIMIT);
+        return;
+    }
+    if (line == NULL)
+        return;
+    while (line > log && line[-1] != '\n')
+        line--;
+    end = strchr(line, '\n');
+    snprintf(out, room, "%.*s",
+             end != NULL ? (int)(end - line) : (int)strnlen(line, room), line);
+}
+
+static enum shmtune_status
+fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result, const char *log,
+     struct shmt_error *err)
+{
+    char line[512] = "";
+
+    if (log != NULL && log[0] != '\0')
+        first_error(log, line, sizeof line);
+    if (result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
+        return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                              "NVRTC (%s) cannot open libnvrtc-builtins, which "
+                              "must be in the same folder: %s", nvrtc->path,
+                              line);
+    if (result == NVRTC_ERROR_OUT_OF_MEMORY)
+        return shmt_error_memory(err);
+    if (result == NVRTC_ERROR_INVALID_OPTION)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "NVRTC %d.%d refuses an option: %s",
+                              nvrtc->version / 1000,
+                              nvrtc->version % 1000 / 10, line);
+    return shmt_error_set(err, SHMTUNE_COMPILE, "%s",
+                          line[0] != '\0' ? line
+                                          : nvrtc->GetErrorString(result));
+}
+
+static enum shmtune_status take_log(const struct shmt_nvrtc *nvrtc,
+                                    nvrtcProgram program,
+                                    struct shmt_arena *arena, const char **out,
+                                    struct shmt_error *err)
+{
+    size_t size = 0;
+    char *log;
+
+    if (nvrtc->GetProgramLogSize(program, &size) != NVRTC_SUCCESS)
+        size = 0;
+    log = shmt_arena_alloc(arena, 1, size + 1);
+    if (log == NULL)
+        return shmt_error_memory(err);
+    if (size > 0 && nvrtc->GetProgramLog(program, log) != NVRTC_SUCCESS)
+        log[0] = '\0';
+    *out = log;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status
+take_names(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
+           const struct shmt_nvrtc_job *job, struct shmt_arena *arena,
+           const char ***out, struct shmt_error *err)
+{
+    const char **lowered = shmt_arena_alloc(arena, job->entry_count + 1,
+                                            sizeof *lowered);
+    const char *name = NULL;
+
+    if (lowered == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < job->entry_count; k++) {
+        nvrtcResult result =
+            nvrtc->GetLoweredName(program, job->entries[k], &name);
+
+        if (result != NVRTC_SUCCESS)
+            return shmt_error_set(err, SHMTUNE_COMPILE,
+                                  "%s has no kernel \"%s\": %s", job->name,
+                                  job->entries[k],
+                                  nvrtc->GetErrorString(result));
+        lowered[k] = shmt_arena_copy(arena, name, strlen(name));
+        if (lowered[k] == NULL)
+            return shmt_error_memory(err);
+    }
+    *out = lowered;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status
+take_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
+           struct shmt_arena *arena, struct shmt_nvrtc_product *product,
+           struct shmt_error *err)
+{
+    size_t size = 0;
+    char *cubin;
+    nvrtcResult result = nvrtc->GetCUBINSize(program, &size);
+
+    if (result != NVRTC_SUCCESS || size == 0)
+        return shmt_error_set(err, SHMTUNE_COMPILE,
+                              "NVRTC gives no binary: %s; the architecture "
+                              "must be a real one, sm_XX",
+                              nvrtc->GetErrorString(result));
+    cubin = shmt_arena_alloc(arena, 1, size);
+    if (cubin == NULL)
+        return shmt_error_memory(err);
+    result = nvrtc->GetCUBIN(program, cubin);
+    if (result != NVRTC_SUCCESS)
+        return fail(nvrtc, result, NULL, err);
+    product->cubin = cubin;
+    product->cubin_size = size;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
+                                       const struct shmt_nvrtc_job *job,
+                                       struct shmt_arena *arena,
+                                       struct shmt_nvrtc_product *out,
+                                       struct shmt_error *err)
+{
+    struct shmt_nvrtc_product product = {0};
+    const double start = now_ms();
+    enum shmtune_status status;
+    nvrtcProgram program = NULL;
+    nvrtcResult result;
+    const char **lowered = NULL;
+
+    result = nvrtc->CreateProgram(&program, job->source, job->name, 0, NULL,
+                                  NULL);
+    for (size_t k = 0; result == NVRTC_SUCCESS && k < job->entry_count; k++)
+        result = nvrtc->AddNameExpression(program, job->entries[k]);
+    if (result != NVRTC_SUCCESS) {
+        status = fail(nvrtc, result, NULL, err);
+        goto done;
+    }
+    result = nvrtc->CompileProgram(program, (int)job->option_count,
+                                   job->options);
+    status = take_log(nvrtc, program, arena, &product.log, err);
+    if (status == SHMTUNE_OK && result != NVRTC_SUCCESS)
+        status = fail(nvrtc, result, product.log, err);
+    if (status == SHMTUNE_OK)
+        status = take_names(nvrtc, program, job, arena, &lowered, err);
+    if (status == SHMTUNE_OK)
+        status = take_cubin(nvrtc, program, arena, &product, err);
+    if (status == SHMTUNE_OK) {
+        product.lowered = lowered;
+        product.elapsed_ms = now_ms() - start;
+        *out = product;
+    }
+done:
+    if (program != NULL)
+        nvrtc->DestroyProgram(&program);
+    return status;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: the assembler's resource report (--ptxas-options=-v) inside an
+ * NVRTC log.  Its lines have changed little since CUDA 5: words are looked
+ * for, not columns.
+ */
+#ifndef SHMT_GPU_REPORT_H
+#define SHMT_GPU_REPORT_H
+
+#include <stdbool.h>
+
+#include "core/result.h"
+
+/* False when the log has no report of the symbol `lowered`, or none of its
+ * registers.  Static shared memory and constants that the report does not
+ * mention are 0; max_threads is not in it and becomes -1.  Spills and stack
+ * of functions that were not inlined into the entry are counted with it. */
+bool shmt_report_find(const char *log, const char *lowered,
+                      struct shmt_resources *out);
+
+/* The most static shared memory of any entry; -1 without a report. */
+int64_t shmt_report_most_shared(const char *log);
+
+#endif
