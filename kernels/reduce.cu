@@ -200,6 +200,7 @@ reduce_finish(float *out, const float *partial, int count)
 }
 #endif
 
+#ifdef SHMTUNE_REFERENCE
 /* The oracle adds in double: first a sum a thread, then all of those. */
 extern "C" __global__ void reduce_reference(double *sums, const float *in,
                                             long long n)
@@ -220,3 +221,4 @@ extern "C" __global__ void reduce_reference_finish(float *out,
         sum += sums[i];
     *out = (float)sum;
 }
+#endif
