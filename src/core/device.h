@@ -7,6 +7,8 @@
 #ifndef SHMT_CORE_DEVICE_H
 #define SHMT_CORE_DEVICE_H
 
+#include <stdbool.h>
+
 #include "core/status.h"
 #include "core/text.h"
 
@@ -26,9 +28,15 @@ const char *shmt_device_arch(size_t k);
 void shmt_device_arch_text(const struct shmtune_device *device, char out[16]);
 void shmt_device_slug(const struct shmtune_device *device, char out[128]);
 
-/* A block mapping under "device:", indented by two; and back. */
+/* A block mapping under "device:", indented by two; one flow mapping
+ * "{name: ..., ...}"; and back from either.  What is unknown (0, "") is left
+ * out; name, compute_major and compute_minor must be there.  Reading is
+ * strict: a name without control characters, integers within sane bounds,
+ * no other keys. */
 void shmt_device_write(const struct shmtune_device *device,
                        struct shmt_text *text);
+void shmt_device_write_flow(const struct shmtune_device *device,
+                            struct shmt_text *text);
 enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
                                      struct shmtune_device *out,
                                      struct shmt_error *err);

@@ -86,6 +86,9 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
 /* [A-Za-z_][A-Za-z0-9_.-]*, at most 64 characters. */
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
                                    const char **out, struct shmt_error *err);
+/* One line of printable characters, 1 to `limit` bytes. */
+enum shmtune_status shmt_yaml_text(const struct shmt_yaml *node, size_t limit,
+                                   const char **out, struct shmt_error *err);
 /* A plain integer, a plain real, or a word. */
 enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,

@@ -384,6 +384,36 @@ enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
                             "-)", found, WORD - 1);
 }
 
+static bool is_line(const char *text, size_t limit)
+{
+    const size_t size = strlen(text);
+    size_t length;
+    uint32_t code;
+
+    if (size == 0 || size > limit)
+        return false;
+    for (size_t i = 0; i < size; i += length) {
+        length = shmt_utf8_decode(text + i, size - i, &code);
+        if (length == 0 || code < 0x20 || !shmt_utf8_printable(code))
+            return false;
+    }
+    return true;
+}
+
+enum shmtune_status shmt_yaml_text(const struct shmt_yaml *node, size_t limit,
+                                   const char **out, struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+
+    if (node->kind == SHMT_YAML_SCALAR && is_line(node->text, limit)) {
+        *out = node->text;
+        return SHMTUNE_OK;
+    }
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected 1 to %zu bytes of "
+                            "printable text", found, limit);
+}
+
 enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,
                                     struct shmt_error *err)
