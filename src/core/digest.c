@@ -120,3 +120,9 @@ void shmt_digest_end(struct shmt_digest *digest, char text[SHMT_DIGEST_TEXT])
                               & 0xf];
     text[64] = '\0';
 }
+
+bool shmt_digest_valid(const char *text)
+{
+    return strspn(text, "0123456789abcdef") == SHMT_DIGEST_TEXT - 1
+           && text[SHMT_DIGEST_TEXT - 1] == '\0';
+}

@@ -6,6 +6,7 @@
 #ifndef SHMT_CORE_DIGEST_H
 #define SHMT_CORE_DIGEST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,5 +22,8 @@ void shmt_digest_begin(struct shmt_digest *digest);
 void shmt_digest_add(struct shmt_digest *digest, const void *data,
                      size_t size);
 void shmt_digest_end(struct shmt_digest *digest, char text[SHMT_DIGEST_TEXT]);
+
+/* 64 lower-case hexadecimal digits and nothing else. */
+bool shmt_digest_valid(const char *text);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef SHMT_CORE_RESULT_H
 #define SHMT_CORE_RESULT_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "core/digest.h"
 #include "core/status.h"
@@ -94,7 +94,7 @@ struct shmt_result {
     char image[SHMT_DIGEST_TEXT];   /* content key of its binary, or "" */
 };
 
-/* verdict OK or SLOW, all -1, "" */
+/* Verdict OK, every number -1 (not known), no samples, texts "". */
 void shmt_result_clear(struct shmt_result *result);
 
 /* Sets the verdict and a reason cut to fit, control characters replaced. */
@@ -106,8 +106,10 @@ void shmt_result_fail(struct shmt_result *result, enum shmt_verdict verdict,
 void shmt_result_summarise(struct shmt_result *result);
 
 /* "verdict: ok, registers: 32, ..." : the inside of a flow mapping, fields
- * that are not known left out; and back from a mapping whose other keys are
- * ignored (the caller checks them against shmt_result_keys). */
+ * that are not known left out, samples with 5 significant digits; and back
+ * from a mapping whose other keys are ignored (the caller checks them against
+ * shmt_result_keys).  Strict on values: SHMTUNE_INVALID_FILE with the place
+ * of the first that cannot be. */
 void shmt_result_write(const struct shmt_result *result,
                        struct shmt_text *text);
 struct shmt_yaml;
