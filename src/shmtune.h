@@ -193,9 +193,9 @@ struct shmtune_dimension {
 };
 size_t shmtune_dimension_count(const struct shmtune_kernel *kernel);
 /* SHMTUNE_NOT_FOUND past the last. */
-enum shmtune_status shmtune_dimension(const struct shmtune_kernel *kernel,
-                                      size_t k,
-                                      struct shmtune_dimension *out);
+enum shmtune_status shmtune_dimension_at(const struct shmtune_kernel *kernel,
+                                         size_t k,
+                                         struct shmtune_dimension *out);
 
 /* What a launch is given: argument k, in the order of the spec, which is the
  * order of `arguments` in shmtune_launch. */
@@ -216,8 +216,9 @@ struct shmtune_argument {
 };
 size_t shmtune_argument_count(const struct shmtune_kernel *kernel);
 /* SHMTUNE_NOT_FOUND past the last. */
-enum shmtune_status shmtune_argument(const struct shmtune_kernel *kernel,
-                                     size_t k, struct shmtune_argument *out);
+enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
+                                        size_t k,
+                                        struct shmtune_argument *out);
 
 /* Tunable parameters; NULL past the last. */
 size_t shmtune_parameter_count(const struct shmtune_kernel *kernel);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choice: a choice in words, numbers, blocks and bytes.
+ */
+#include "runtime/choice.h"
+
+#include <string.h>
+
+#include "runtime/select.h"
+
+const char *shmtune_match_text(enum shmtune_match match)
+{
+    static const char *const texts[] = {
+        [SHMTUNE_EXACT] = "exact",
+        [SHMTUNE_NEAREST_SIZE] = "nearest size",
+        [SHMTUNE_SAME_CAPABILITY] = "same capability",
+        [SHMTUNE_DEFAULT] = "default",
+    };
+
+    return (size_t)match < sizeof texts / sizeof texts[0] ? texts[match]
+                                                          : "unknown";
+}
+
+void shmt_choice_values(const struct shmtune_choice *choice,
+                        struct shmt_value values[SHMT_CHOICE_VALUES])
+{
+    shmt_kernel_values(choice->kernel->spec, choice->problem, choice->values,
+                       values);
+}
+
+/* As snprintf: cut to `room`, the length of the whole.  Ends `from`. */
+static size_t hand_out(struct shmt_text *from, char *text, size_t room)
+{
+    const size_t length = from->failed ? 0 : from->length;
+    size_t cut = length;
+
+    if (room > 0) {
+        if (cut > room - 1)
+            cut = room - 1;
+        if (cut > 0)
+            memcpy(text, from->data, cut);
+        text[cut] = '\0';
+    }
+    shmt_text_free(from);
+    return length;
+}
+
+size_t shmtune_choice_text(const struct shmtune_choice *choice, char *text,
+                           size_t room)
+{
+    struct shmt_text whole = {0};
+
+    if (choice != NULL && choice->kernel != NULL)
+        shmt_kernel_describe(choice->kernel->spec, choice->values, &whole);
+    return hand_out(&whole, text, text == NULL ? 0 : room);
+}
+
+enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
+                                         const char *parameter,
+                                         struct shmtune_value *out)
+{
+    const struct shmt_kernel *spec;
+
+    if (choice == NULL || choice->kernel == NULL || parameter == NULL ||
+        out == NULL)
+        return SHMTUNE_INVALID_ARGUMENT;
+    spec = choice->kernel->spec;
+    for (size_t k = 0; k < spec->parameter_count; k++) {
+        const struct shmt_value value =
+            spec->parameters[k].values[choice->values[k]];
+
+        if (strcmp(spec->parameters[k].name, parameter) != 0)
+            continue;
+        *out = (struct shmtune_value){0};
+        if (value.type == SHMT_WORD)
+            out->word = value.w;
+        else
+            out->number = value.type == SHMT_INT ? (double)value.i : value.r;
+        return SHMTUNE_OK;
+    }
+    return SHMTUNE_NOT_FOUND;
+}
+
+enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
+                                          size_t k,
+                                          struct shmtune_geometry *out)
+{
+    struct shmt_value values[SHMT_CHOICE_VALUES];
+    const struct shmt_kernel *spec;
+
+    if (choice == NULL || choice->kernel == NULL || out == NULL)
+        return SHMTUNE_INVALID_ARGUMENT;
+    spec = choice->kernel->spec;
+    shmt_choice_values(choice, values);
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        struct shmt_geometry geometry;
+
+        if (shmt_kernel_geometry(spec, &spec->launches[i], values, &geometry,
+                                 NULL) != SHMTUNE_OK)
+            return SHMTUNE_INVALID_ARGUMENT;
+        if (!geometry.used || k-- > 0)
+            continue;
+        *out = (struct shmtune_geometry){
+            .entry = spec->launches[i].entry,
+            .shared_dynamic = geometry.shared_dynamic,
+            .carveout = geometry.carveout,
+            .cluster = geometry.cluster,
+        };
+        memcpy(out->grid, geometry.grid, sizeof out->grid);
+        memcpy(out->block, geometry.block, sizeof out->block);
+        return SHMTUNE_OK;
+    }
+    return SHMTUNE_NOT_FOUND;
+}
+
+enum shmtune_status shmt_choice_bytes(const struct shmt_kernel *spec, size_t k,
+                                      const struct shmt_value *values,
+                                      int64_t *bytes, struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &spec->arguments[k];
+    const int64_t unit = (int64_t)shmt_element_bytes(argument->element);
+    int64_t count = 0;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (argument->role != SHMT_ROLE_SCALAR)
+        status = shmt_expr_eval_int(argument->count, values, &count, err);
+    if (status != SHMTUNE_OK)
+        return SHMTUNE_INVALID_ARGUMENT;
+    if (count < 0 || count > INT64_MAX / unit)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "the argument %s of kernel %s would have %lld "
+                              "elements of %lld bytes", argument->name,
+                              spec->name, (long long)count, (long long)unit);
+    *bytes = count * unit;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
+                                           size_t k, int64_t *bytes)
+{
+    struct shmt_value values[SHMT_CHOICE_VALUES];
+
+    if (choice == NULL || choice->kernel == NULL || bytes == NULL)
+        return SHMTUNE_INVALID_ARGUMENT;
+    if (k >= choice->kernel->spec->argument_count)
+        return SHMTUNE_NOT_FOUND;
+    shmt_choice_values(choice, values);
+    return shmt_choice_bytes(choice->kernel->spec, k, values, bytes, NULL);
+}
+
+static void explain(const struct shmt_question *ask)
+{
+    struct shmt_text *text = ask->trace;
+    struct shmtune_choice choice;
+    struct shmt_error err;
+
+    shmt_text_addf(text, "%s, ", ask->kernel->spec->name);
+    shmt_kernel_describe_size(ask->kernel->spec, ask->problem, text);
+    shmt_text_addf(text, ", on \"%s\" (compute capability %d.%d)\n",
+                   ask->device->name, ask->device->compute_major,
+                   ask->device->compute_minor);
+    if (shmt_select_check(ask, &err) != SHMTUNE_OK) {
+        shmt_text_addf(text, "%s\n", err.text);
+        return;
+    }
+    if (shmt_select_search(ask, &choice) != SHMTUNE_OK) {
+        shmt_text_add(text, "nothing fits\n");
+        return;
+    }
+    shmt_text_addf(text, "%s: %s\n", shmtune_match_text(choice.match),
+                   choice.reason);
+}
+
+size_t shmtune_explain(const struct shmtune_kernel *kernel,
+                       const struct shmtune_device *device,
+                       const int64_t *problem, char *text, size_t room)
+{
+    struct shmt_text whole = {0};
+    const struct shmt_question ask = {kernel, device, problem, &whole};
+
+    if (kernel != NULL && device != NULL && problem != NULL)
+        explain(&ask);
+    else
+        shmt_text_add(&whole, "kernel, device or problem is NULL\n");
+    return hand_out(&whole, text, text == NULL ? 0 : room);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * message: our errors in the caller's place.
+ */
+#include "runtime/message.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+_Static_assert((int)SHMTUNE_MESSAGE_BYTES == (int)SHMT_ERROR_BYTES,
+               "an error fits a message");
+
+enum shmtune_status shmt_message_set(struct shmtune_message *message,
+                                     enum shmtune_status status,
+                                     const char *format, ...)
+{
+    va_list arguments;
+
+    if (message == NULL)
+        return status;
+    va_start(arguments, format);
+    vsnprintf(message->text, sizeof message->text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+enum shmtune_status shmt_message_take(struct shmtune_message *message,
+                                      enum shmtune_status status,
+                                      const struct shmt_error *err)
+{
+    if (message != NULL)
+        memcpy(message->text, err->text, sizeof message->text);
+    return status;
+}

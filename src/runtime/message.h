@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * message: our errors in the caller's place.  Private to runtime.
+ */
+#ifndef SHMT_RUNTIME_MESSAGE_H
+#define SHMT_RUNTIME_MESSAGE_H
+
+#include "core/status.h"
+
+/* Write a message, `message` may be NULL, and return `status`. */
+enum shmtune_status shmt_message_set(struct shmtune_message *message,
+                                     enum shmtune_status status,
+                                     const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with the text of `err`. */
+enum shmtune_status shmt_message_take(struct shmtune_message *message,
+                                      enum shmtune_status status,
+                                      const struct shmt_error *err);
+
+#endif

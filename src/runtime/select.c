@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * select: this device and problem; this device, nearest problem; another
+ * device of this compute capability; the kernel's default.
+ *
+ * An exact hit is a comparison of devices and one look into a hash table: its
+ * entry was checked when it was opened.  All else is checked again here.
+ */
+#include "runtime/select.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/device.h"
+#include "runtime/admit.h"
+
+/* Tunings are not trusted: a file of a million problems that all fail must
+ * not make a selection take seconds. */
+enum { MOST_CHECKS = 64 };
+
+static const char reason_exact[] =
+    "measured on this device for this problem";
+static const char reason_nearest[] =
+    "measured on this device, not for this problem: the nearest that fits";
+static const char reason_capability[] =
+    "not measured on this device: another device of its compute capability, "
+    "the nearest problem that fits";
+static const char reason_no_tuning[] =
+    "no tuning of this kernel was opened (the notes say what was left out)";
+static const char reason_no_device[] =
+    "no tuning of this kernel is for this compute capability";
+static const char reason_no_fit[] =
+    "no tuned configuration fits this problem on this device";
+
+/* What decides whether and how well a configuration runs.  In the order in
+ * which devices differ most often. */
+#define LIMIT_LIST(X)                                                        \
+    X(multiprocessors) X(shared_per_block_optin)                             \
+    X(shared_per_multiprocessor) X(shared_per_block)                         \
+    X(shared_reserved_per_block) X(registers_per_multiprocessor)             \
+    X(registers_per_block) X(max_threads_per_multiprocessor)                 \
+    X(max_blocks_per_multiprocessor) X(max_threads_per_block) X(warp_size)   \
+    X(max_grid_y)
+
+static inline bool same_capability(const struct shmtune_device *tuned,
+                                   const struct shmtune_device *device)
+{
+    return tuned->compute_major == device->compute_major &&
+           tuned->compute_minor == device->compute_minor;
+}
+
+/* A limit that is not known (0) is taken to be the same; a name must be. */
+static inline bool same_device(const struct shmtune_device *tuned,
+                               const struct shmtune_device *device)
+{
+#define LIMIT_AGREES(limit)                                                  \
+    && (tuned->limit == device->limit || device->limit == 0)
+    return same_capability(tuned, device) LIMIT_LIST(LIMIT_AGREES) &&
+           strcmp(tuned->name, device->name) == 0;
+#undef LIMIT_AGREES
+}
+
+static void fill(const struct shmt_question *ask,
+                 const struct shmt_shelf *shelf,
+                 const struct shmt_entry *entry, struct shmtune_choice *out)
+{
+    const size_t dimensions = ask->kernel->spec->dimension_count;
+
+    *out = (struct shmtune_choice){
+        .kernel = ask->kernel,
+        .match = SHMTUNE_EXACT,
+        .compute_major = ask->device->compute_major,
+        .compute_minor = ask->device->compute_minor,
+        .tuned_problem = entry->problem,
+        .values = entry->values,
+        .file = shelf->file,
+        .reason = reason_exact,
+        .time_us = entry->time_us,
+        .default_us = entry->default_us,
+    };
+    for (size_t k = 0; k < dimensions; k++)
+        out->problem[k] = ask->problem[k];
+}
+
+/* The exact hit, NULL when there is none. */
+static const struct shmt_entry *find_exact(const struct shmt_question *ask,
+                                           const struct shmt_shelf **shelf)
+{
+    const struct shmtune_kernel *kernel = ask->kernel;
+
+    for (size_t k = 0; k < kernel->shelf_count; k++)
+        if (same_device(&kernel->shelves[k].device, ask->device)) {
+            const struct shmt_entry *entry =
+                shmt_shelf_find(&kernel->shelves[k], ask->problem,
+                                kernel->spec->dimension_count);
+
+            if (entry != NULL) {
+                *shelf = &kernel->shelves[k];
+                return entry;
+            }
+        }
+    return NULL;
+}
+
+/* A walk over the entries of a level, nearest first. */
+struct walk {
+    const struct shmt_question *ask;
+    const struct shmtune_device *device;   /* completed */
+    double log2_problem[SHMTUNE_DIMENSIONS];
+    double log2_multiprocessors;
+    bool other_devices;        /* the level: not this device */
+    /* where it stands */
+    size_t shelf, entry;
+    double distance;           /* < 0 before the first step */
+};
+
+static double distance(const struct walk *walk,
+                       const struct shmt_shelf *shelf,
+                       const struct shmt_entry *entry)
+{
+    const size_t dimensions = walk->ask->kernel->spec->dimension_count;
+    double sum = 0;
+
+    if (walk->other_devices)
+        sum = fabs(walk->log2_multiprocessors - shelf->log2_multiprocessors);
+    for (size_t k = 0; k < dimensions; k++)
+        sum += fabs(walk->log2_problem[k] - entry->log2[k]);
+    return sum;
+}
+
+static bool on_level(const struct walk *walk, const struct shmt_shelf *shelf)
+{
+    if (!same_capability(&shelf->device, walk->ask->device))
+        return false;
+    return same_device(&shelf->device, walk->ask->device) !=
+           walk->other_devices;
+}
+
+/* Ties go to the earlier shelf, then to the earlier entry. */
+static bool beyond(const struct walk *walk, double at, size_t shelf,
+                   size_t entry)
+{
+    if (at != walk->distance)
+        return at > walk->distance;
+    return shelf > walk->shelf ||
+           (shelf == walk->shelf && entry > walk->entry);
+}
+
+/* Steps to the nearest entry beyond where it stands. */
+static bool step(struct walk *walk)
+{
+    const struct shmtune_kernel *kernel = walk->ask->kernel;
+    size_t best_shelf = 0, best_entry = 0;
+    double best = INFINITY;
+
+    for (size_t s = 0; s < kernel->shelf_count; s++) {
+        const struct shmt_shelf *shelf = &kernel->shelves[s];
+
+        if (!on_level(walk, shelf))
+            continue;
+        for (size_t e = 0; e < shelf->entry_count; e++) {
+            const double at = distance(walk, shelf, &shelf->entries[e]);
+
+            if (at < best && beyond(walk, at, s, e)) {
+                best = at;
+                best_shelf = s;
+                best_entry = e;
+            }
+        }
+    }
+    if (best == INFINITY)
+        return false;
+    walk->distance = best;
+    walk->shelf = best_shelf;
+    walk->entry = best_entry;
+    return true;
+}
+
+static void trace_step(const struct walk *walk,
+                       const struct shmt_entry *entry, const char *verdict)
+{
+    struct shmt_text *trace = walk->ask->trace;
+
+    shmt_text_addf(trace, "%s: ",
+                   walk->ask->kernel->shelves[walk->shelf].file);
+    shmt_kernel_describe_size(walk->ask->kernel->spec, entry->problem, trace);
+    shmt_text_addf(trace, ", distance %.3g: %s\n", walk->distance, verdict);
+}
+
+static bool take_nearest(struct walk *walk, struct shmtune_choice *out)
+{
+    const struct shmt_question *ask = walk->ask;
+
+    walk->shelf = walk->entry = 0;
+    walk->distance = -1;
+    for (int checks = 0; checks < MOST_CHECKS && step(walk); checks++) {
+        const struct shmt_shelf *shelf = &ask->kernel->shelves[walk->shelf];
+        const struct shmt_entry *entry = &shelf->entries[walk->entry];
+        const struct shmt_candidate candidate = {ask->problem, entry->values,
+                                                 &entry->resources};
+        struct shmt_error err;
+
+        if (shmt_admit_check(ask->kernel->spec, walk->device, &candidate,
+                             ask->trace != NULL ? &err : NULL) ==
+            SHMTUNE_OK) {
+            if (ask->trace != NULL)
+                trace_step(walk, entry, "taken");
+            fill(ask, shelf, entry, out);
+            return true;
+        }
+        if (ask->trace != NULL)
+            trace_step(walk, entry, err.text);
+    }
+    return false;
+}
+
+/* What is not known of a device is that of its architecture. */
+static const struct shmtune_device *complete(
+    const struct shmtune_device *device, struct shmtune_device *room)
+{
+    char arch[16];
+
+#define LIMIT_KNOWN(limit) && device->limit != 0
+    if (true LIMIT_LIST(LIMIT_KNOWN))
+        return device;
+#undef LIMIT_KNOWN
+    shmt_device_arch_text(device, arch);
+    if (shmt_device_for_arch(arch, room, NULL) != SHMTUNE_OK)
+        return device;
+#define LIMIT_TAKE(limit)                                                    \
+    room->limit = device->limit != 0 ? device->limit : room->limit;
+    LIMIT_LIST(LIMIT_TAKE)
+#undef LIMIT_TAKE
+    return room;
+}
+
+static const char *default_reason(const struct shmt_question *ask)
+{
+    const struct shmtune_kernel *kernel = ask->kernel;
+
+    if (kernel->shelf_count == 0)
+        return reason_no_tuning;
+    for (size_t k = 0; k < kernel->shelf_count; k++)
+        if (same_capability(&kernel->shelves[k].device, ask->device))
+            return reason_no_fit;
+    return reason_no_device;
+}
+
+static enum shmtune_status take_default(const struct walk *walk,
+                                        struct shmtune_choice *out)
+{
+    static const struct shmt_shelf no_shelf;
+    const struct shmt_question *ask = walk->ask;
+    const struct shmt_entry entry = {.values = ask->kernel->fallback,
+                                     .time_us = -1, .default_us = -1};
+    const struct shmt_candidate candidate = {ask->problem, entry.values,
+                                             NULL};
+    struct shmt_error err;
+    const enum shmtune_status status =
+        shmt_admit_check(ask->kernel->spec, walk->device, &candidate,
+                         ask->trace != NULL ? &err : NULL);
+
+    if (ask->trace != NULL)
+        shmt_text_addf(ask->trace, "the default of %s: %s\n",
+                       ask->kernel->spec->path,
+                       status == SHMTUNE_OK ? "taken" : err.text);
+    if (status != SHMTUNE_OK)
+        return status;
+    fill(ask, &no_shelf, &entry, out);
+    out->match = SHMTUNE_DEFAULT;
+    out->reason = default_reason(ask);
+    out->tuned_problem = NULL;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_select_search(const struct shmt_question *question,
+                                       struct shmtune_choice *out)
+{
+    struct shmtune_device room;
+    struct walk walk = {.ask = question};
+
+    walk.device = complete(question->device, &room);
+    if (walk.device->multiprocessors > 0)
+        walk.log2_multiprocessors = log2(walk.device->multiprocessors);
+    for (size_t k = 0; k < question->kernel->spec->dimension_count; k++)
+        walk.log2_problem[k] =
+            log2(question->problem[k] > 1 ? (double)question->problem[k] : 1);
+    if (take_nearest(&walk, out)) {
+        out->match = SHMTUNE_NEAREST_SIZE;
+        out->reason = reason_nearest;
+        return SHMTUNE_OK;
+    }
+    walk.other_devices = true;
+    if (take_nearest(&walk, out)) {
+        out->match = SHMTUNE_SAME_CAPABILITY;
+        out->reason = reason_capability;
+        return SHMTUNE_OK;
+    }
+    return take_default(&walk, out);
+}
+
+enum shmtune_status shmt_select_check(const struct shmt_question *question,
+                                      struct shmt_error *err)
+{
+    if (question->device->compute_major < 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "the device \"%s\" has no compute capability",
+                              question->device->name);
+    return shmt_admit_problem(question->kernel->spec, question->problem, err);
+}
+
+enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
+                                   const struct shmtune_device *device,
+                                   const int64_t *problem,
+                                   struct shmtune_choice *out)
+{
+    const struct shmt_question ask = {kernel, device, problem, NULL};
+    const struct shmt_shelf *shelf;
+    const struct shmt_entry *entry;
+    enum shmtune_status status;
+
+    if (kernel == NULL || device == NULL || problem == NULL || out == NULL)
+        return SHMTUNE_INVALID_ARGUMENT;
+    entry = find_exact(&ask, &shelf);
+    if (entry != NULL) {
+        fill(&ask, shelf, entry, out);
+        return SHMTUNE_OK;
+    }
+    status = shmt_select_check(&ask, NULL);
+    return status == SHMTUNE_OK ? shmt_select_search(&ask, out) : status;
+}
