@@ -19,7 +19,9 @@ struct shmt_image_request {
     const struct shmt_kernel *kernel;
     const struct shmt_value *values;   /* [kernel->scope.count] */
     const char *arch;                  /* "sm_90" */
-    int nvrtc_version;                 /* part of the key */
+    int nvrtc_version;                 /* part of the key; 0: whichever,
+                                          for binaries kept for machines
+                                          without NVRTC */
     bool reference;    /* kernel->reference instead of kernel->launches; the
                           source then sees SHMTUNE_REFERENCE defined */
 };

@@ -240,7 +240,8 @@ shmt_image_build(const struct shmt_image_request *request,
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: the spec has no source to compile",
                               request->kernel->path);
-    if (nvrtc->version != request->nvrtc_version)
+    if (request->nvrtc_version != 0 &&
+        nvrtc->version != request->nvrtc_version)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "a binary of NVRTC %d was asked for, this one "
                               "is %d", request->nvrtc_version, nvrtc->version);
