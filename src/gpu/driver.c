@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* The interface everything in the list has had since. */
 enum { OLDEST = 12000 };
@@ -74,12 +75,12 @@ find_all(void *library, struct shmt_driver *driver, struct shmt_error *err)
 static enum shmtune_status open_once(struct shmt_driver *driver,
                                      struct shmt_error *err)
 {
-    const char *name = getenv("SHMTUNE_LIBCUDA");
+    const char *name = shmt_driver_setting("SHMTUNE_LIBCUDA");
     enum shmtune_status status;
     void *library;
     CUresult result;
 
-    if (name == NULL || name[0] == '\0')
+    if (name == NULL)
         name = "libcuda.so.1";
     library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
@@ -174,4 +175,11 @@ bool shmt_driver_is_sticky(CUresult result)
     default:
         return false;
     }
+}
+
+const char *shmt_driver_setting(const char *variable)
+{
+    const char *value = getauxval(AT_SECURE) != 0 ? NULL : getenv(variable);
+
+    return value != NULL && value[0] != '\0' ? value : NULL;
 }

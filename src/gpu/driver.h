@@ -89,4 +89,9 @@ enum shmtune_status shmt_driver_check(const struct shmt_driver *driver,
 /* The context cannot be used after this error: only a new process can. */
 bool shmt_driver_is_sticky(CUresult result);
 
+/* The value of an environment variable that names a library or a folder of
+ * one; NULL when it is empty, and in a program that runs with more rights
+ * than its user has. */
+const char *shmt_driver_setting(const char *variable);
+
 #endif

@@ -24,6 +24,32 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
     return SHMTUNE_OK;
 }
 
+/* Takes the plan's image over. */
+static enum shmtune_status obtain(const struct shmt_image_plan *plan,
+                                  const struct shmt_nvrtc *nvrtc,
+                                  const char *folder, struct shmt_image **out,
+                                  struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_NOT_FOUND;
+
+    if (folder != NULL)
+        status = shmt_image_fetch(folder, plan->image, err);
+    plan->image->found = status == SHMTUNE_OK;
+    if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
+        status = shmt_image_build(plan, nvrtc, err);
+        if (status == SHMTUNE_OK && folder != NULL)
+            status = shmt_image_keep(folder, plan->image, err);
+    } else if (status == SHMTUNE_NOT_FOUND && folder == NULL) {
+        shmt_error_set(err, status, "no folder of binaries and no compiler");
+    }
+    if (status != SHMTUNE_OK) {
+        shmt_image_free(plan->image);
+        return status;
+    }
+    *out = plan->image;
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                                       const struct shmt_nvrtc *nvrtc,
                                       const char *folder,
@@ -37,23 +63,21 @@ enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                              &plan, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = SHMTUNE_NOT_FOUND;
-    if (folder != NULL)
-        status = shmt_image_fetch(folder, plan.image, err);
-    plan.image->found = status == SHMTUNE_OK;
-    if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
-        status = shmt_image_build(request, nvrtc, &plan, err);
-        if (status == SHMTUNE_OK && folder != NULL)
-            status = shmt_image_keep(folder, plan.image, err);
-    } else if (status == SHMTUNE_NOT_FOUND && folder == NULL) {
-        shmt_error_set(err, status, "no folder of binaries and no compiler");
-    }
-    if (status != SHMTUNE_OK) {
-        shmt_image_free(plan.image);
+    return obtain(&plan, nvrtc, folder, out, err);
+}
+
+enum shmtune_status shmt_image_obtain_text(const struct shmt_image_text *text,
+                                           const struct shmt_nvrtc *nvrtc,
+                                           const char *folder,
+                                           struct shmt_image **out,
+                                           struct shmt_error *err)
+{
+    struct shmt_image_plan plan;
+    enum shmtune_status status = shmt_image_plan_text(text, &plan, err);
+
+    if (status != SHMTUNE_OK)
         return status;
-    }
-    *out = plan.image;
-    return SHMTUNE_OK;
+    return obtain(&plan, nvrtc, folder, out, err);
 }
 
 void shmt_image_free(struct shmt_image *image)

@@ -59,6 +59,21 @@ enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                                       struct shmt_error *err);
 void shmt_image_free(struct shmt_image *image);
 
+/* Source of our own, kept in the same way; launch k is entry k. */
+struct shmt_image_text {
+    const char *name;              /* for messages */
+    const char *source;
+    const char *arch;
+    int nvrtc_version;
+    size_t entry_count;            /* at most SHMT_KERNEL_LAUNCHES */
+    const char *const *entries;
+};
+enum shmtune_status shmt_image_obtain_text(const struct shmt_image_text *text,
+                                           const struct shmt_nvrtc *nvrtc,
+                                           const char *folder,
+                                           struct shmt_image **out,
+                                           struct shmt_error *err);
+
 /* Resources of the launch that needs the most registers, spills and static
  * shared memory the largest of any. */
 void shmt_image_resources(const struct shmt_image *image,

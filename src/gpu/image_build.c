@@ -116,17 +116,16 @@ static void write_options(const struct shmt_image_request *request,
     shmt_text_free(&definitions);
 }
 
-static void make_key(const struct shmt_image_request *request,
+static void make_key(const char *source, int nvrtc_version,
                      const struct shmt_text *options, struct shmt_image *image)
 {
     struct shmt_digest digest;
     char version[32];
 
-    snprintf(version, sizeof version, "\nnvrtc %d\n", request->nvrtc_version);
+    snprintf(version, sizeof version, "\nnvrtc %d\n", nvrtc_version);
     shmt_digest_begin(&digest);
     shmt_digest_add(&digest, RECIPE "\n", sizeof RECIPE);
-    shmt_digest_add(&digest, request->kernel->digest,
-                    strlen(request->kernel->digest));
+    shmt_digest_add(&digest, source, strlen(source));
     shmt_digest_add(&digest, version, strlen(version));
     shmt_digest_add(&digest, options->data, options->length);
     for (size_t k = 0; k < image->entry_count; k++) {
@@ -204,7 +203,8 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
             status = shmt_error_memory(err);
     }
     if (status == SHMTUNE_OK) {
-        make_key(request, &options, plan.image);
+        make_key(request->kernel->digest, request->nvrtc_version, &options,
+                 plan.image);
         status = list_options(request, include, &options, &plan, err);
     }
     shmt_text_free(&options);
@@ -212,14 +212,61 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
         shmt_arena_free(arena);
         return status;
     }
+    plan.name = request->kernel->source;
+    plan.source = request->kernel->source_text;
+    plan.nvrtc_version = request->nvrtc_version;
     *out = plan;
     return SHMTUNE_OK;
 }
 
-enum shmtune_status
-shmt_image_build(const struct shmt_image_request *request,
-                 const struct shmt_nvrtc *nvrtc,
-                 const struct shmt_image_plan *plan, struct shmt_error *err)
+enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
+                                         struct shmt_image_plan *out,
+                                         struct shmt_error *err)
+{
+    enum { OPTIONS = 4 };
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_image_entry *entries = NULL;
+    struct shmt_image_plan plan = {
+        .name = text->name, .source = text->source,
+        .nvrtc_version = text->nvrtc_version, .option_count = OPTIONS,
+    };
+    struct shmt_text options = {0};
+
+    if (arena != NULL) {
+        plan.image = shmt_arena_alloc(arena, 1, sizeof *plan.image);
+        plan.options = shmt_arena_alloc(arena, OPTIONS, sizeof *plan.options);
+        entries = shmt_arena_alloc(arena, text->entry_count, sizeof *entries);
+    }
+    shmt_text_addf(&options, "--gpu-architecture=%s", text->arch);
+    if (plan.image == NULL || plan.options == NULL || entries == NULL ||
+        options.failed)
+        goto fail;
+    plan.options[0] = shmt_arena_copy(arena, options.data, options.length);
+    plan.options[1] = "-std=c++17";
+    plan.options[2] = "-default-device";
+    plan.options[3] = "--ptxas-options=-v";
+    for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
+        plan.image->launch_entry[k] = k < text->entry_count ? (int)k : -1;
+    for (size_t k = 0; k < text->entry_count; k++)
+        entries[k].name = text->entries[k];
+    plan.image->arena = arena;
+    plan.image->entry_count = text->entry_count;
+    plan.image->entries = entries;
+    if (plan.options[0] == NULL)
+        goto fail;
+    make_key(text->source, text->nvrtc_version, &options, plan.image);
+    shmt_text_free(&options);
+    *out = plan;
+    return SHMTUNE_OK;
+fail:
+    shmt_text_free(&options);
+    shmt_arena_free(arena);
+    return shmt_error_memory(err);
+}
+
+enum shmtune_status shmt_image_build(const struct shmt_image_plan *plan,
+                                     const struct shmt_nvrtc *nvrtc,
+                                     struct shmt_error *err)
 {
     struct shmt_image *image = plan->image;
     const char *names[SHMT_KERNEL_LAUNCHES];
@@ -227,8 +274,7 @@ shmt_image_build(const struct shmt_image_request *request,
         shmt_arena_alloc(image->arena, image->entry_count, sizeof *entries);
     struct shmt_nvrtc_product product;
     const struct shmt_nvrtc_job job = {
-        .name = request->kernel->source,
-        .source = request->kernel->source_text,
+        .name = plan->name, .source = plan->source,
         .option_count = plan->option_count, .options = plan->options,
         .entry_count = image->entry_count, .entries = names,
     };
@@ -236,15 +282,13 @@ shmt_image_build(const struct shmt_image_request *request,
 
     if (entries == NULL)
         return shmt_error_memory(err);
-    if (request->kernel->source_text == NULL)
+    if (plan->source == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "%s: the spec has no source to compile",
-                              request->kernel->path);
-    if (request->nvrtc_version != 0 &&
-        nvrtc->version != request->nvrtc_version)
+                              "the spec has no source to compile");
+    if (plan->nvrtc_version != 0 && nvrtc->version != plan->nvrtc_version)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "a binary of NVRTC %d was asked for, this one "
-                              "is %d", request->nvrtc_version, nvrtc->version);
+                              "is %d", plan->nvrtc_version, nvrtc->version);
     for (size_t k = 0; k < image->entry_count; k++)
         names[k] = image->entries[k].name;
     status = shmt_nvrtc_compile(nvrtc, &job, image->arena, &product, err);

@@ -11,6 +11,9 @@
 /* Everything that decides what the binary is, in the image's arena. */
 struct shmt_image_plan {
     struct shmt_image *image;      /* key, launch_entry, names are set */
+    const char *name;              /* of the source */
+    const char *source;            /* NULL: there is none to compile */
+    int nvrtc_version;             /* 0: whichever */
     size_t option_count;
     const char **options;
 };
@@ -21,11 +24,15 @@ enum shmtune_status
 shmt_image_plan(const struct shmt_image_request *request, const char *include,
                 struct shmt_image_plan *out, struct shmt_error *err);
 
+/* The same for source of our own. */
+enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
+                                         struct shmt_image_plan *out,
+                                         struct shmt_error *err);
+
 /* Compiles: fills in the binary and the resources. */
-enum shmtune_status
-shmt_image_build(const struct shmt_image_request *request,
-                 const struct shmt_nvrtc *nvrtc,
-                 const struct shmt_image_plan *plan, struct shmt_error *err);
+enum shmtune_status shmt_image_build(const struct shmt_image_plan *plan,
+                                     const struct shmt_nvrtc *nvrtc,
+                                     struct shmt_error *err);
 
 /* SHMTUNE_NOT_FOUND unless a whole pair of the image's key lies in
  * `folder`. */

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "core/path.h"
+#include "gpu/driver.h"
 #include "gpu/report.h"
 
 #ifndef SHMT_CUDA_DIR
@@ -68,12 +69,9 @@ static const char *root(size_t k)
 {
     static const char *const variables[] = {"SHMTUNE_CUDA", "CUDA_HOME",
                                             "CUDA_PATH"};
-    const char *value;
 
-    if (k < 3) {
-        value = getenv(variables[k]);
-        return value != NULL && value[0] != '\0' ? value : NULL;
-    }
+    if (k < 3)
+        return shmt_driver_setting(variables[k]);
     return k == 3 ? SHMT_CUDA_DIR : "/usr/local/cuda";
 }
 enum { COUNT_ROOTS = 5 };
@@ -169,10 +167,10 @@ static void find_include(void)
 
 static enum shmtune_status open_once(struct shmt_error *err)
 {
-    const char *wanted = getenv("SHMTUNE_NVRTC");
+    const char *wanted = shmt_driver_setting("SHMTUNE_NVRTC");
     bool found = false;
 
-    if (wanted != NULL && wanted[0] != '\0') {
+    if (wanted != NULL) {
         if (!try_open(wanted)) {
             const char *why = dlerror();
 
