@@ -18,7 +18,9 @@
 enum {
     SHMT_KERNEL_DIMENSIONS = 8,
     SHMT_KERNEL_ARGUMENTS = 32,
-    SHMT_KERNEL_LAUNCHES = 8
+    SHMT_KERNEL_LAUNCHES = 8,
+    /* the most a scope can have */
+    SHMT_KERNEL_SYMBOLS = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS
 };
 
 /* X(name, word, bytes) */
@@ -91,7 +93,8 @@ struct shmt_kernel {
     const char *path;          /* of the spec */
     const char *name;
     const char *summary;
-    const char *source;        /* path of the .cu */
+    const char *source;        /* path of the .cu; NULL: a search space,
+                                  with no launches and no arguments */
     const char *source_text;
     size_t source_size;
     size_t include_count;
@@ -103,7 +106,8 @@ struct shmt_kernel {
     size_t dimension_count;
     const struct shmt_dimension *dimensions;
     size_t size_count;
-    const int64_t *const *sizes;   /* to tune: [size_count][dimension] */
+    const int64_t *const *sizes;   /* to tune: [size_count][dimension];
+                                      one, of fallbacks, when none is given */
     size_t parameter_count;
     const struct shmt_parameter *parameters;
     size_t constraint_count;
@@ -111,7 +115,7 @@ struct shmt_kernel {
     size_t launch_count;
     const struct shmt_launch *launches;
     size_t reference_count;
-    const struct shmt_launch *reference;
+    const struct shmt_launch *reference;  /* launches, when none is given */
     size_t argument_count;
     const struct shmt_argument *arguments;
     struct shmt_expr *bytes;       /* work: NULL when not stated */

@@ -4,14 +4,12 @@
  * compiler, names of functions, lines for people, YAML flow mappings and
  * back.
  */
-#include "core/kernel.h"
+#include "core/kernel_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "core/yaml.h"
 
 /* The shortest decimal that reads back as the same number, the same in every
  * locale. */
@@ -79,20 +77,6 @@ void shmt_kernel_definitions(const struct shmt_kernel *kernel,
                                       text);
 }
 
-static bool find_symbol(const struct shmt_kernel *kernel, const char *name,
-                        size_t length, size_t *symbol)
-{
-    for (size_t i = 0; i < kernel->scope.count; i++) {
-        const char *other = kernel->scope.symbols[i].name;
-
-        if (strlen(other) == length && memcmp(other, name, length) == 0) {
-            *symbol = i;
-            return true;
-        }
-    }
-    return false;
-}
-
 enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
                                       const struct shmt_launch *launch,
                                       const struct shmt_value *values,
@@ -108,9 +92,9 @@ enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
 
         if (open == NULL)
             break;
-        if (close == NULL || !find_symbol(kernel, open + 1,
-                                          (size_t)(close - open - 1),
-                                          &symbol))
+        if (close == NULL ||
+            !shmt_kernel_name_find(kernel, open + 1,
+                                   (size_t)(close - open - 1), &symbol))
             return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                   "%s: the entry \"%s\" names no parameter "
                                   "at \"%s\"", kernel->path, launch->entry,

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command_find: where kernels and tunings lie, and which one a word on the
+ * command line means.
+ */
+#include "config.h"
+
+#include "command.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/path.h"
+
+enum { FOLDERS = 64 };
+
+struct folders {
+    struct shmt_arena *arena;
+    const char *items[FOLDERS];
+    size_t count;
+    bool failed;
+};
+
+static void add_folder(struct folders *folders, const char *path,
+                       size_t length)
+{
+    if (folders->count == FOLDERS || length == 0)
+        return;
+    for (size_t i = 0; i < folders->count; i++)
+        if (strlen(folders->items[i]) == length &&
+            memcmp(folders->items[i], path, length) == 0)
+            return;
+    folders->items[folders->count] =
+        shmt_arena_copy(folders->arena, path, length);
+    folders->failed |= folders->items[folders->count] == NULL;
+    folders->count++;
+}
+
+/* What is not absolute is left out: the current folder is not to be trusted
+ * with code. */
+static void add_environment(struct folders *folders)
+{
+    const char *list = getenv("SHMTUNE_PATH");
+
+    while (list != NULL && *list != '\0') {
+        const size_t length = strcspn(list, ":");
+
+        if (list[0] == '/')
+            add_folder(folders, list, length);
+        list += length;
+        list += *list == ':';
+    }
+}
+
+/* A program that has not been installed uses the tree it was built from. */
+static void add_source_tree(struct folders *folders)
+{
+    const char build[] = SHMT_BUILD_FOLDER "/";
+    char self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+
+    if (length >= (ssize_t)(sizeof build - 1) &&
+        memcmp(self, build, sizeof build - 1) == 0)
+        add_folder(folders, SHMT_SOURCE_FOLDER, strlen(SHMT_SOURCE_FOLDER));
+}
+
+enum shmtune_status shmt_command_folders(struct shmt_arena *arena,
+                                         const char *const **out,
+                                         size_t *count,
+                                         struct shmt_error *err)
+{
+    struct folders *folders = shmt_arena_alloc(arena, 1, sizeof *folders);
+    const char *user;
+
+    if (folders == NULL)
+        return shmt_error_memory(err);
+    folders->arena = arena;
+    add_environment(folders);
+    add_source_tree(folders);
+    user = shmt_path_user_data(arena);
+    if (user != NULL)
+        add_folder(folders, user, strlen(user));
+    add_folder(folders, SHMT_PKGDATADIR, strlen(SHMT_PKGDATADIR));
+    if (folders->failed)
+        return shmt_error_memory(err);
+    *out = (const char *const *)folders->items;
+    *count = folders->count;
+    return SHMTUNE_OK;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    return strcmp(((const struct shmt_command_found *)a)->name,
+                  ((const struct shmt_command_found *)b)->name);
+}
+
+struct catalogue {
+    struct shmt_arena *arena;
+    struct shmt_command_found *items;
+    size_t count, capacity;
+};
+
+static enum shmtune_status add_kernel(struct catalogue *catalogue,
+                                      const char *folder, const char *file,
+                                      struct shmt_error *err)
+{
+    const struct shmt_command_found found = {
+        shmt_path_stem(catalogue->arena, file, ".yaml"),
+        shmt_path_join(catalogue->arena, folder, file)
+    };
+
+    if (found.name == NULL || found.path == NULL)
+        return shmt_error_memory(err);
+    for (size_t i = 0; i < catalogue->count; i++)
+        if (strcmp(catalogue->items[i].name, found.name) == 0)
+            return SHMTUNE_OK;
+    if (catalogue->count == catalogue->capacity) {
+        const size_t capacity = 2 * catalogue->capacity + 16;
+        struct shmt_command_found *items =
+            shmt_arena_alloc(catalogue->arena, capacity, sizeof *items);
+
+        if (items == NULL)
+            return shmt_error_memory(err);
+        if (catalogue->count > 0)
+            memcpy(items, catalogue->items, catalogue->count * sizeof *items);
+        catalogue->items = items;
+        catalogue->capacity = capacity;
+    }
+    catalogue->items[catalogue->count++] = found;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status add_folder_kernels(struct catalogue *catalogue,
+                                              const char *folder,
+                                              struct shmt_error *err)
+{
+    const char *kernels = shmt_path_join(catalogue->arena, folder, "kernels");
+    const char *const *files;
+    size_t count;
+    enum shmtune_status status;
+
+    if (kernels == NULL)
+        return shmt_error_memory(err);
+    /* A folder that is not there, or not ours to read, has no kernels. */
+    status = shmt_path_list(catalogue->arena, kernels, ".yaml", &files,
+                            &count, err);
+    if (status != SHMTUNE_OK)
+        return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
+    for (size_t i = 0; status == SHMTUNE_OK && i < count; i++)
+        status = add_kernel(catalogue, kernels, files[i], err);
+    return status;
+}
+
+enum shmtune_status
+shmt_command_kernels(struct shmt_arena *arena,
+                     const struct shmt_command_found **found, size_t *count,
+                     struct shmt_error *err)
+{
+    struct catalogue catalogue = {.arena = arena};
+    const char *const *folders;
+    size_t folder_count;
+    enum shmtune_status status =
+        shmt_command_folders(arena, &folders, &folder_count, err);
+
+    for (size_t i = 0; status == SHMTUNE_OK && i < folder_count; i++)
+        status = add_folder_kernels(&catalogue, folders[i], err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (catalogue.count > 1)
+        qsort(catalogue.items, catalogue.count, sizeof *catalogue.items,
+              compare_found);
+    *found = catalogue.items;
+    *count = catalogue.count;
+    return SHMTUNE_OK;
+}
+
+static bool ends_with(const char *word, const char *suffix)
+{
+    const size_t length = strlen(word), tail = strlen(suffix);
+
+    return length > tail && strcmp(word + length - tail, suffix) == 0;
+}
+
+bool shmt_command_is_path(const char *word)
+{
+    return strchr(word, '/') != NULL || ends_with(word, ".yaml") ||
+           ends_with(word, ".yml");
+}
+
+static enum shmtune_status
+refuse_kernel(struct shmt_arena *arena, const char *word,
+              const struct shmt_command_found *found, size_t count,
+              struct shmt_error *err)
+{
+    const char **names = shmt_arena_alloc(arena, count + 1, sizeof *names);
+    const char *nearest;
+
+    if (names == NULL)
+        return shmt_error_memory(err);
+    for (size_t i = 0; i < count; i++)
+        names[i] = found[i].name;
+    nearest = shmt_command_nearest(word, names);
+    if (nearest != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "no kernel \"%.64s\"; did you mean \"%s\"?",
+                              word, nearest);
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_ARGUMENT,
+        "no kernel \"%.64s\" among %zu; \"shmtune list\" shows them, and a "
+        "spec of your own is given by its path, as \"%.64s.yaml\"",
+        word, count, word);
+}
+
+static enum shmtune_status find_path(struct shmt_arena *arena,
+                                     const char *word, const char **path,
+                                     struct shmt_error *err)
+{
+    const struct shmt_command_found *found;
+    size_t count;
+    const enum shmtune_status status =
+        shmt_command_kernels(arena, &found, &count, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(found[i].name, word) == 0) {
+            *path = found[i].path;
+            return SHMTUNE_OK;
+        }
+    return refuse_kernel(arena, word, found, count, err);
+}
+
+enum shmtune_status shmt_command_kernel(const char *word,
+                                        struct shmt_kernel **out,
+                                        struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *path = word;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    if (!shmt_command_is_path(word))
+        status = find_path(arena, word, &path, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read(path, out, err);
+    shmt_arena_free(arena);
+    return status == SHMTUNE_NOT_FOUND ? SHMTUNE_STORAGE : status;
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * main: global options, the table of commands, the exit status.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+static const struct shmt_command *const commands[] = {
+#define COMMAND_ROW(name) &shmt_command_##name,
+    SHMT_COMMAND_LIST(COMMAND_ROW)
+#undef COMMAND_ROW
+    NULL
+};
+
+/* What was asked for before any command runs. */
+struct request {
+    struct shmt_command_call call;
+    bool help, version, no_color;
+};
+
+static void print_help(FILE *to)
+{
+    fputs("usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device "
+          "0|UUID|replay:NAME [OPTION]...\n"
+          "       shmtune COMMAND [OPTION]...\n"
+          "\n"
+          "Finds the fastest configuration of CUDA kernels: block shape, "
+          "tile, padding,\n"
+          "static or dynamic shared memory, unrolling.\n"
+          "\n"
+          "commands:\n", to);
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (commands[i]->summary != NULL)
+            fprintf(to, "  %-8s  %s\n", commands[i]->name,
+                    commands[i]->summary);
+    fputs("\n"
+          "for every command:\n"
+          "  --help      how it is used, with examples\n"
+          "  --json      results as JSON on standard output\n"
+          "  --no-color  no colours (also: NO_COLOR in the environment)\n"
+          "  -q          no progress, no notices\n"
+          "  -v          say more\n"
+          "  --version   the version of shmtune\n"
+          "\n"
+          "examples:\n"
+          "  shmtune --device 0                    tune every built-in kernel\n"
+          "  shmtune tune my.yaml --device 0       tune a kernel of your own\n"
+          "  shmtune inspect transpose --arch sm_90\n"
+          "\n"
+          "exit status: 0 done, 1 usage, 2 invalid file, 3 no valid "
+          "configuration,\n"
+          "4 reference or default wrong, 5 storage, 6 no device or driver,\n"
+          "130 interrupted\n", to);
+}
+
+static const struct shmt_command *find_command(const char *name)
+{
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+/* Takes one of the global options; they may stand anywhere before "--". */
+static bool take_global(struct request *request, const char *word)
+{
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
+        request->help = true;
+    else if (strcmp(word, "--version") == 0)
+        request->version = true;
+    else if (strcmp(word, "--no-color") == 0)
+        request->no_color = true;
+    else if (strcmp(word, "-q") == 0 || strcmp(word, "--quiet") == 0)
+        request->call.quiet = true;
+    else if (strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0)
+        request->call.verbose = true;
+    else
+        return false;
+    return true;
+}
+
+static void take_globals(struct request *request, int count, char **words)
+{
+    bool ended = false;
+    int kept = 0;
+
+    for (int i = 0; i < count; i++) {
+        ended |= strcmp(words[i], "--") == 0;
+        if (ended || !take_global(request, words[i]))
+            words[kept++] = words[i];
+    }
+    request->call.count = kept;
+    request->call.words = words;
+}
+
+static bool may_colour(const struct request *request, int descriptor)
+{
+    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+    return !request->no_color && (no_color == NULL || no_color[0] == '\0') &&
+           term != NULL && strcmp(term, "dumb") != 0 && isatty(descriptor);
+}
+
+static void drop_first(struct shmt_command_call *call)
+{
+    call->words++;
+    call->count--;
+}
+
+static enum shmtune_status refuse_word(const char *word,
+                                       struct shmt_error *err)
+{
+    const char *names[sizeof commands / sizeof commands[0] + 1] = {NULL};
+    const char *nearest;
+    size_t count = 0;
+
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (commands[i]->summary != NULL)
+            names[count++] = commands[i]->name;
+    nearest = shmt_command_nearest(word, names);
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_ARGUMENT,
+        "\"%.64s\" is neither a command nor a kernel%s%s%s", word,
+        nearest == NULL ? "" : "; did you mean \"",
+        nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
+}
+
+static enum shmtune_status is_kernel(const char *word, bool *is,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_command_found *found;
+    size_t count;
+    enum shmtune_status status;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    *is = shmt_command_is_path(word);
+    status = shmt_command_kernels(arena, &found, &count, err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < count; i++)
+        *is |= strcmp(found[i].name, word) == 0;
+    shmt_arena_free(arena);
+    return status;
+}
+
+/* Without a command's name it is `tune`: shmtune --device 0. */
+static enum shmtune_status choose(struct shmt_command_call *call,
+                                  struct shmt_error *err)
+{
+    const char *word = call->words[0];
+    enum shmtune_status status;
+    bool kernel = true;
+
+    call->command = find_command(word);
+    if (call->command != NULL) {
+        drop_first(call);
+        return SHMTUNE_OK;
+    }
+    if (word[0] != '-') {
+        status = is_kernel(word, &kernel, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    call->command = find_command("tune");
+    return kernel && call->command != NULL ? SHMTUNE_OK
+                                           : refuse_word(word, err);
+}
+
+static enum shmtune_status run(struct request *request,
+                               struct shmt_error *err)
+{
+    struct shmt_command_call *call = &request->call;
+    enum shmtune_status status;
+
+    if (call->count > 0 && strcmp(call->words[0], "help") == 0) {
+        request->help = true;
+        drop_first(call);
+    }
+    if (request->version) {
+        puts("shmtune " PACKAGE_VERSION);
+        return SHMTUNE_OK;
+    }
+    if (call->count == 0) {
+        print_help(request->help ? stdout : stderr);
+        return request->help ? SHMTUNE_OK : SHMTUNE_INVALID_ARGUMENT;
+    }
+    status = choose(call, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (request->help) {
+        fputs(call->command->help, stdout);
+        return SHMTUNE_OK;
+    }
+    return call->command->run(call, err);
+}
+
+/* Results that could not be written are not results. */
+static enum shmtune_status close_output(struct shmt_error *err)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_STORAGE,
+                          "standard output could not be written");
+}
+
+static void print_error(const struct request *request,
+                        const struct shmt_error *err)
+{
+    const bool colour = request->call.error_colour;
+
+    fprintf(stderr, "shmtune: %serror:%s %s\n",
+            shmt_command_begin_paint(SHMT_PAINT_BAD, colour),
+            shmt_command_end_paint(SHMT_PAINT_BAD, colour), err->text);
+    if (err->status == SHMTUNE_INVALID_ARGUMENT)
+        fprintf(stderr, "Try \"shmtune %s%s--help\".\n",
+                request->call.command == NULL ? ""
+                                              : request->call.command->name,
+                request->call.command == NULL ? "" : " ");
+}
+
+int main(int argc, char **argv)
+{
+    struct request request = {0};
+    struct shmt_error err = {0};
+    enum shmtune_status status, closed;
+
+    take_globals(&request, argc > 0 ? argc - 1 : 0, argv + 1);
+    request.call.colour = may_colour(&request, STDOUT_FILENO);
+    request.call.error_colour = may_colour(&request, STDERR_FILENO);
+    status = run(&request, &err);
+    closed = close_output(status == SHMTUNE_OK ? &err : NULL);
+    if (status == SHMTUNE_OK)
+        status = closed;
+    if (status != SHMTUNE_OK && err.text[0] != '\0')
+        print_error(&request, &err);
+    return (int)status;
+}
