@@ -112,6 +112,16 @@ enum shmt_stage shmt_verdict_stage(enum shmt_verdict verdict)
     return verdicts[verdict].stage;
 }
 
+bool shmt_verdict_find(const char *word, enum shmt_verdict *out)
+{
+    for (int k = 0; k < SHMT_VERDICT_COUNT; k++)
+        if (strcmp(word, verdicts[k].word) == 0) {
+            *out = (enum shmt_verdict)k;
+            return true;
+        }
+    return false;
+}
+
 const char *shmt_limiter_word(enum shmt_limiter limiter)
 {
     return limiter_words[limiter];
@@ -224,69 +234,100 @@ void shmt_result_summarise(struct shmt_result *result)
                           / 2;
 }
 
-void shmt_result_write(const struct shmt_result *result,
-                       struct shmt_text *text)
+static void write_samples(const struct shmt_result *result,
+                          struct shmt_text *text)
+{
+    shmt_text_add(text, "samples_us: [");
+    for (int k = 0; k < result->sample_count; k++) {
+        if (k > 0)
+            shmt_text_add(text, ", ");
+        shmt_yaml_add_real(text, result->samples_us[k], SAMPLE_DIGITS);
+    }
+    shmt_text_add(text, "]");
+}
+
+/* What is known, `between` one field and the next. */
+static void write_fields(const struct shmt_result *result,
+                         const char *between, struct shmt_text *text)
 {
     struct shmt_result copy = *result;
 
     shmt_text_addf(text, "verdict: %s", shmt_verdict_word(result->verdict));
     if (result->reason[0] != '\0') {
-        shmt_text_add(text, ", reason: ");
+        shmt_text_addf(text, "%sreason: ", between);
         shmt_yaml_add_string(text, result->reason);
     }
     for (size_t k = 0; k < INTEGER_COUNT; k++) {
         const int64_t value = get_integer(result, &integers[k]);
 
         if (value >= 0)
-            shmt_text_addf(text, ", %s: %" PRId64, integers[k].key, value);
+            shmt_text_addf(text, "%s%s: %" PRId64, between, integers[k].key,
+                           value);
     }
     if (result->limiter != SHMT_LIMITER_NONE)
-        shmt_text_addf(text, ", limiter: %s",
+        shmt_text_addf(text, "%slimiter: %s", between,
                        shmt_limiter_word(result->limiter));
     for (size_t k = 0; k < REAL_COUNT; k++) {
         const double value = *real_at(&copy, &reals[k]);
 
-        if (value < 0)
+        if (!(value >= 0))
             continue;
-        shmt_text_addf(text, ", %s: ", reals[k].key);
+        shmt_text_addf(text, "%s%s: ", between, reals[k].key);
         shmt_yaml_add_real(text, value, TIME_DIGITS);
     }
-    for (int k = 0; k < result->sample_count; k++) {
-        shmt_text_add(text, k == 0 ? ", samples_us: [" : ", ");
-        shmt_yaml_add_real(text, result->samples_us[k], SAMPLE_DIGITS);
+    if (result->sample_count > 0) {
+        shmt_text_add(text, between);
+        write_samples(result, text);
     }
-    if (result->sample_count > 0)
-        shmt_text_add(text, "]");
     if (result->image[0] != '\0')
-        shmt_text_addf(text, ", image: %s", result->image);
+        shmt_text_addf(text, "%simage: %s", between, result->image);
 }
 
-/* The index of a word among `words`, INVALID_FILE when it is none. */
-static enum shmtune_status read_word(const struct shmt_yaml *node,
-                                     const char *(*word)(int), int count,
-                                     int *out, struct shmt_error *err)
+void shmt_result_write(const struct shmt_result *result,
+                       struct shmt_text *text)
+{
+    write_fields(result, ", ", text);
+}
+
+void shmt_result_write_block(const struct shmt_result *result, int indent,
+                             struct shmt_text *text)
+{
+    char between[2 + 16];
+
+    snprintf(between, sizeof between, "\n%*s", indent > 16 ? 16 : indent, "");
+    shmt_text_add(text, between + 1);
+    write_fields(result, between, text);
+    shmt_text_add(text, "\n");
+}
+
+static enum shmtune_status read_limiter(const struct shmt_yaml *node,
+                                        enum shmt_limiter *out,
+                                        struct shmt_error *err)
 {
     char found[SHMT_YAML_QUOTED];
 
     if (node->kind == SHMT_YAML_SCALAR)
-        for (int k = 0; k < count; k++)
-            if (strcmp(node->text, word(k)) == 0) {
-                *out = k;
+        for (int k = 0; k < SHMT_LIMITER_COUNT; k++)
+            if (strcmp(node->text, limiter_words[k]) == 0) {
+                *out = (enum shmt_limiter)k;
                 return SHMTUNE_OK;
             }
     shmt_yaml_found(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected one like \"%s\" "
-                            "or \"%s\"", found, word(0), word(count - 1));
+    return shmt_yaml_refuse(node, err, "found %s, expected a limiter like "
+                            "\"registers\"", found);
 }
 
-static const char *verdict_at(int k)
+static enum shmtune_status read_verdict(const struct shmt_yaml *node,
+                                        enum shmt_verdict *out,
+                                        struct shmt_error *err)
 {
-    return verdicts[k].word;
-}
+    char found[SHMT_YAML_QUOTED];
 
-static const char *limiter_at(int k)
-{
-    return limiter_words[k];
+    if (node->kind == SHMT_YAML_SCALAR && shmt_verdict_find(node->text, out))
+        return SHMTUNE_OK;
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected a verdict like "
+                            "\"ok\" or \"compile_error\"", found);
 }
 
 static enum shmtune_status read_words(const struct shmt_yaml *mapping,
@@ -296,21 +337,17 @@ static enum shmtune_status read_words(const struct shmt_yaml *mapping,
     const struct shmt_yaml *node;
     const char *reason;
     enum shmtune_status status;
-    int k = 0;
 
     status = shmt_yaml_need(mapping, "verdict", &node, err);
     if (status == SHMTUNE_OK)
-        status = read_word(node, verdict_at, SHMT_VERDICT_COUNT, &k, err);
+        status = read_verdict(node, &result->verdict, err);
     if (status != SHMTUNE_OK)
         return status;
-    result->verdict = (enum shmt_verdict)k;
     node = shmt_yaml_get(mapping, "limiter");
-    if (node != NULL) {
-        status = read_word(node, limiter_at, SHMT_LIMITER_COUNT, &k, err);
-        if (status != SHMTUNE_OK)
-            return status;
-        result->limiter = (enum shmt_limiter)k;
-    }
+    if (node != NULL)
+        status = read_limiter(node, &result->limiter, err);
+    if (status != SHMTUNE_OK)
+        return status;
     node = shmt_yaml_get(mapping, "reason");
     if (node == NULL)
         return SHMTUNE_OK;

@@ -7,6 +7,7 @@
 #ifndef SHMT_CORE_RESULT_H
 #define SHMT_CORE_RESULT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/digest.h"
@@ -51,6 +52,8 @@ enum shmt_verdict {
 const char *shmt_verdict_word(enum shmt_verdict verdict);
 const char *shmt_verdict_text(enum shmt_verdict verdict);
 enum shmt_stage shmt_verdict_stage(enum shmt_verdict verdict);
+/* False when no verdict has that word. */
+bool shmt_verdict_find(const char *word, enum shmt_verdict *out);
 
 /* What limits the resident blocks.  X(name, word) */
 #define SHMT_LIMITER_LIST(X)                                                 \
@@ -112,6 +115,9 @@ void shmt_result_summarise(struct shmt_result *result);
  * of the first that cannot be. */
 void shmt_result_write(const struct shmt_result *result,
                        struct shmt_text *text);
+/* The same as a block mapping, each line indented by `indent` spaces. */
+void shmt_result_write_block(const struct shmt_result *result, int indent,
+                             struct shmt_text *text);
 struct shmt_yaml;
 enum shmtune_status shmt_result_read(const struct shmt_yaml *mapping,
                                      struct shmt_result *out,

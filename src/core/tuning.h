@@ -16,12 +16,15 @@ struct shmt_setting {
     struct shmt_value value;
 };
 
+/* One problem.  What is not known: NULL or "" as a text, below 0 as a real
+ * number, 0 as a count. */
 struct shmt_tuned {
     size_t size_count;
-    const struct shmt_setting *size;            /* the problem */
+    const struct shmt_setting *size;            /* the problem: integers */
     size_t setting_count;
     const struct shmt_setting *settings;        /* the winner */
-    struct shmt_result result;                  /* of the winner's finals */
+    struct shmt_result result;                  /* of the winner's finals; its
+                                    verdict is OK */
     double spread;               /* (p75 - p25) / median of the samples */
     double default_us;           /* the default in the same finals; < 0: it
                                     failed */
@@ -32,7 +35,8 @@ struct shmt_tuned {
     uint64_t tried;              /* candidates with a result */
     uint64_t verdicts[SHMT_VERDICT_COUNT];
     double elapsed_s;
-    size_t tie_count;            /* configurations as good, winner first */
+    size_t tie_count;            /* configurations as good, the winner
+                                    first; names as in `settings` */
     const struct shmt_setting *const *ties;     /* [tie_count][setting_count] */
 };
 
@@ -48,6 +52,20 @@ struct shmt_tuning {
     struct shmt_tuned **tuned;   /* sorted by size */
 };
 
+/* Of what is written and read. */
+enum {
+    SHMT_TUNING_BYTES = 2 << 20,
+    SHMT_TUNING_TIES = 64,       /* shmt_tuning_put keeps the first */
+    SHMT_TUNING_SIZES = 4096
+};
+
+/* Nothing known, no problems, texts "": for a writer to fill in.  Texts must
+ * live in `arena` (shmt_arena_copy) or for ever. */
+enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
+                                    struct shmt_error *err);
+
+/* Every refusal is SHMTUNE_INVALID_FILE and begins with file:line:column;
+ * a file that is absent or cannot be read is NOT_FOUND or STORAGE. */
 enum shmtune_status shmt_tuning_read(const char *path,
                                      struct shmt_tuning **out,
                                      struct shmt_error *err);
@@ -56,14 +74,16 @@ enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
                                       struct shmt_error *err);
 void shmt_tuning_free(struct shmt_tuning *tuning);
 
-/* Deterministic; reads well in a diff. */
+/* Deterministic; reads well in a diff: a block for each problem, one line
+ * each for its size, its configuration and every tie. */
 void shmt_tuning_format(const struct shmt_tuning *tuning,
                         struct shmt_text *text);
 enum shmtune_status shmt_tuning_write(const struct shmt_tuning *tuning,
                                       const char *path,
                                       struct shmt_error *err);
 
-/* Put `one` (deep-copied) in, in place of the entry of the same size. */
+/* Put `one` (deep-copied) in, in place of the entry of the same size.  Its
+ * dimensions must be those of the entries that are there, in their order. */
 enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
                                     const struct shmt_tuned *one,
                                     struct shmt_error *err);
@@ -74,6 +94,7 @@ enum shmtune_status
 shmt_tuning_choice(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
                    shmt_choice *choice, struct shmt_error *err);
+/* [dimension_count]; every dimension named once, within its bounds. */
 enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,
                                         const struct shmt_tuned *tuned,
                                         int64_t *problem,

@@ -79,6 +79,9 @@ enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
 enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
                                   int64_t high, int64_t *out,
                                   struct shmt_error *err);
+/* 0 to 2^64 - 1. */
+enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
+                                    uint64_t *out, struct shmt_error *err);
 enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
                                    struct shmt_error *err);
 enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,

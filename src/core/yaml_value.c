@@ -326,6 +326,27 @@ enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
     return SHMTUNE_OK;
 }
 
+enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
+                                    uint64_t *out, struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+    uintmax_t value = 0;
+
+    errno = is_plain(node) && looks_int(node->text) && *node->text != '-'
+                ? 0
+                : EINVAL;
+    if (errno == 0)
+        value = strtoumax(node->text, NULL,
+                          strchr(node->text, 'x') == NULL ? 10 : 16);
+    if (errno == 0 && value <= UINT64_MAX) {
+        *out = value;
+        return SHMTUNE_OK;
+    }
+    shmt_yaml_found(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected an integer from 0 "
+                            "to 2^64 - 1", found);
+}
+
 enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
                                    struct shmt_error *err)
 {

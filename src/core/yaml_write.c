@@ -20,8 +20,8 @@ enum { NUMBER = 64, PLAIN = 200 };
 /* Words that some reader takes for a truth value or for nothing. */
 static bool has_meaning(const char *string)
 {
-    static const char *const words[] = {"true", "false", "yes", "no", "on",
-                                        "off",  "y",     "n",   "null"};
+    static const char *const words[] = {"true", "false", "yes", "no",
+                                        "on",   "off",   "null"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (strcasecmp(string, words[i]) == 0)
