@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: MIT
+"""Tune one of our kernels exhaustively with Kernel Tuner, on the same GPU.
+
+    kernel_tuner_rate.py SPEC.yaml [--size rows=8192,cols=8192] [--seconds 60]
+
+Reads the spec (PyYAML), gives Kernel Tuner the same parameters, constraints,
+source, problem and oracle, and prints the candidates per second that it
+compiled, verified and timed, failures included.  The search stops after
+--seconds, so that the rate is that of a steady run; the space is walked in
+random order, as ours is.
+"""
+import argparse
+import math
+import os
+import time
+
+os.environ["CUPY_CACHE_IN_MEMORY"] = "1"     # compile every candidate
+import numpy as np                           # noqa: E402
+import yaml                                  # noqa: E402
+import kernel_tuner                          # noqa: E402
+
+TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64,
+         "u8": np.uint8, "i32": np.int32, "u32": np.uint32, "i64": np.int64}
+HELPERS = {
+    "ceildiv": lambda a, b: -(-a // b),
+    "roundup": lambda a, b: -(-a // b) * b,
+    "min": min, "max": max, "abs": abs, "int": int, "float": float,
+}
+
+
+def evaluate(text, values):
+    if isinstance(text, (int, float)):
+        return text
+    return eval(text, {"__builtins__": {}}, {**HELPERS, **values})
+
+
+def words_of(spec):
+    """Parameters of words, as the lists their indices stand for."""
+    return {name: p["values"] for name, p in spec["parameters"].items()
+            if isinstance(p["values"][0], str)}
+
+
+def defines(spec, size):
+    lines = [f"-D{name}={size[name]}" for name, d in spec["problem"].items()
+             if d.get("define")]
+    for name, words in words_of(spec).items():
+        lines += [f"-D{name}_{word}={k}" for k, word in enumerate(words)]
+    return lines
+
+
+def arguments(spec, size):
+    random = np.random.default_rng(1)
+    out = {}
+    for name, a in spec["arguments"].items():
+        if "value" in a:
+            out[name] = TYPES[a["type"]](evaluate(a["value"], size))
+            continue
+        count = evaluate(a["count"], size)
+        low, high = a.get("range", [-1, 1])
+        out[name] = random.uniform(low, high, count).astype(TYPES[a["type"]])
+        if a["role"] == "output":
+            out[name][:] = 0
+    return out
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("spec")
+    parser.add_argument("--size", default="")
+    parser.add_argument("--seconds", type=float, default=60)
+    options = parser.parse_args()
+    with open(options.spec) as file:
+        spec = yaml.safe_load(file)
+    if len(spec["launches"]) != 1:
+        raise SystemExit("only kernels of one launch")
+    size = {name: d["default"] for name, d in spec["problem"].items()}
+    for item in filter(None, options.size.split(",")):
+        name, value = item.split("=")
+        size[name] = int(value)
+    words = words_of(spec)
+    parameters = {
+        name: list(range(len(words[name]))) if name in words else p["values"]
+        for name, p in spec["parameters"].items()
+    }
+
+    def values_of(configuration):
+        values = {**size, **{k: configuration[k] for k in parameters}}
+        for name, list_ in words.items():
+            values[name] = list_[values[name]]
+        return values
+
+    launch, oracle = spec["launches"][0], spec["reference"][0]
+    folder = os.path.dirname(os.path.abspath(options.spec))
+    with open(os.path.join(folder, spec["source"])) as file:
+        source = file.read()
+    flags = ["--std=c++17", "-default-device", f"-I{folder}"]
+    flags += defines(spec, size)
+    data = arguments(spec, size)
+    defaults = {n: (words[n].index(p["default"]) if n in words
+                    else p["default"])
+                for n, p in spec["parameters"].items()}
+
+    def geometry(launch, what, configuration):
+        values = values_of(configuration)
+        return [int(evaluate(e, values)) for e in launch.get(what, [1])]
+
+    # The oracle, run by itself with the default's definitions.
+    import cupy
+    module = cupy.RawModule(code=source, options=tuple(
+        flags + [f"-D{k}={v}" for k, v in defaults.items()]))
+    held = {k: cupy.asarray(v) if isinstance(v, np.ndarray) else v
+            for k, v in data.items()}
+    module.get_function(oracle["entry"])(
+        tuple(geometry(oracle, "grid", defaults)),
+        tuple(geometry(oracle, "block", defaults)),
+        tuple(held[name] for name in oracle["arguments"]))
+    answer = [cupy.asnumpy(held[name])
+              if spec["arguments"][name].get("role") == "output" else None
+              for name in launch["arguments"]]
+
+    # Kernel Tuner takes block sizes from parameters of given names.
+    block = [f"BLOCK_DIM_{axis}" for axis in "XYZ"]
+    shapes = sorted({
+        tuple((geometry(launch, "block", dict(zip(parameters, c))) + [1, 1])[:3])
+        for c in product(parameters, launch, values_of)})
+    for axis, name in enumerate(block):
+        parameters[name] = sorted({s[axis] for s in shapes})
+
+    def holds(configuration):
+        values = values_of(configuration)
+        want = (geometry(launch, "block", configuration) + [1, 1])[:3]
+        return (all(evaluate(c, values) for c in spec["constraints"]) and
+                want == [configuration[b] for b in block])
+
+    started = time.perf_counter()
+    results, environment = kernel_tuner.tune_kernel(
+        launch["entry"], source,
+        lambda c: tuple((geometry(launch, "grid", c) + [1, 1])[:3]),
+        [data[name] for name in launch["arguments"]], parameters,
+        grid_div_x=[], grid_div_y=[], grid_div_z=[],
+        restrictions=holds, answer=answer, atol=1e-6, lang="cupy",
+        compiler_options=flags, block_size_names=block,
+        smem_args={"size": lambda c: int(evaluate(
+            launch.get("shared_dynamic", 0), values_of(c)))},
+        iterations=7, quiet=True, verbose=False,
+        strategy="random_sample",
+        strategy_options={"fraction": 1.0, "time_limit": options.seconds})
+    elapsed = time.perf_counter() - started
+    good = [r for r in results if isinstance(r["time"], (int, float))]
+    best = min((r["time"] for r in good), default=math.nan)
+    print(f"kernel_tuner {kernel_tuner.__version__ if hasattr(kernel_tuner, '__version__') else ''}"
+          f" {spec['name']} {size}: {len(results)} candidates in "
+          f"{elapsed:.1f} s, {len(results) / elapsed:.2f} candidates/s, "
+          f"{len(good)} verified, best {best * 1000:.2f} us")
+
+
+def product(parameters, launch, values_of):
+    """Only the parameters that the block shape names: enough for its values."""
+    import itertools
+    text = " ".join(str(e) for e in launch["block"])
+    lists = [v if name in text else v[:1] for name, v in parameters.items()]
+    return itertools.product(*lists)
+
+
+if __name__ == "__main__":
+    main()
