@@ -38,13 +38,13 @@ static enum shmtune_status read_choice(struct shmt_kernel_reader *reader,
 
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t i = 0; words[i] != NULL; i++) {
+    for (size_t i = 0; words[i] != NULL; i++)
         if (strcmp(words[i], word) == 0) {
             *out = i;
             return SHMTUNE_OK;
         }
+    for (size_t i = 0; words[i] != NULL; i++)
         shmt_text_addf(&list, "%s%s", i == 0 ? "" : ", ", words[i]);
-    }
     status = shmt_yaml_refuse(node, reader->err,
                               "\"%s\"; one of %s is expected", word,
                               shmt_text_string(&list));
