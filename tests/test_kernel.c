@@ -71,6 +71,8 @@ static void write_file(const char *name, const char *data, size_t size)
     FILE *file;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
+    /* A new file: ext4 flushes one that is cut to nothing and written anew. */
+    remove(path);
     file = fopen(path, "wb");
     if (file == NULL || fwrite(data, 1, size, file) != size ||
         fclose(file) != 0) {
