@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * expr_tree: what an expression is made of, for the files expr_*.c and for
+ * the space builder (space_*.c), which reads the tree.  Nobody else.
+ */
+#ifndef SHMT_CORE_EXPR_TREE_H
+#define SHMT_CORE_EXPR_TREE_H
+
+#include "core/arith.h"
+#include "core/expr.h"
+
+enum {
+    SHMT_EXPR_TEXT = 16384,     /* longest source text */
+    SHMT_EXPR_NESTING = 64,     /* of parentheses, signs, else, ** */
+    SHMT_EXPR_DEPTH = 1024,     /* of the tree: a + b + c + ... */
+    SHMT_EXPR_NODES = 10000,
+    SHMT_EXPR_REGISTERS = 256
+};
+
+/* Sets of types a node's value can have, as bits. */
+enum {
+    SHMT_EXPR_INT = 1 << SHMT_INT,
+    SHMT_EXPR_REAL = 1 << SHMT_REAL,
+    SHMT_EXPR_WORD = 1 << SHMT_WORD,
+    SHMT_EXPR_NUMBER = SHMT_EXPR_INT | SHMT_EXPR_REAL
+};
+
+/* Operands are kids[first .. first + count) of the expression and stand
+ * before the node.  A node may have several parents: CHAIN's operands are
+ * comparisons, and the right side of one is the left side of the next.  IN
+ * has the value sought, then the elements; IF has condition, then, else. */
+struct shmt_expr_node {
+    uint8_t op;             /* enum shmt_op */
+    uint8_t types;
+    uint16_t depth;
+    uint32_t offset;        /* of its sign or name in the text */
+    uint32_t first, count;
+    union {
+        struct shmt_value constant;
+        size_t symbol;
+    };
+};
+
+/* One step of the program: registers, constants and symbols are addressed
+ * by their kind in the two highest bits and their number in the others. */
+struct shmt_expr_step {
+    uint8_t op;
+    uint16_t to;            /* a register */
+    uint16_t a, b;          /* operands, or b is a step to go to */
+    uint16_t offset;
+};
+
+struct shmt_expr {
+    const char *text;
+    struct shmt_place place;
+    struct shmt_scope scope;        /* while it is parsed; then empty */
+    size_t symbol_count;
+    uint64_t *used;                 /* one bit a symbol */
+    size_t node_count;
+    const struct shmt_expr_node *nodes;
+    size_t kid_count;
+    const uint32_t *kids;
+    uint32_t root;
+    size_t step_count;
+    const struct shmt_expr_step *steps;
+    const struct shmt_value *constants;
+    uint16_t result;                /* operand that is the value */
+    uint16_t register_count;
+};
+
+/* expr_scan.c: tokens. */
+enum shmt_token {
+    SHMT_TOKEN_END, SHMT_TOKEN_NUMBER, SHMT_TOKEN_WORD, SHMT_TOKEN_NAME,
+    SHMT_TOKEN_SIGN
+};
+
+struct shmt_expr_scan {
+    const char *text;
+    size_t at;               /* where the next token begins */
+    int brackets;            /* a newline is a blank inside them */
+    /* the token */
+    enum shmt_token token;
+    size_t start, length;
+    struct shmt_value value;     /* of a number */
+    bool lowest;             /* the number is 2^63: needs its minus */
+    const char *problem;     /* why the token is none, or NULL */
+};
+
+/* False with `problem` set when what follows is no token. */
+bool shmt_expr_scan_next(struct shmt_expr_scan *scan);
+/* The token is this sign or this name. */
+bool shmt_expr_scan_is(const struct shmt_expr_scan *scan, const char *text);
+
+/* expr_build.c: the tree as it is made, on a stack of finished nodes.
+ * False after `status` was set. */
+struct shmt_expr_build {
+    struct shmt_arena *arena;
+    struct shmt_expr *expr;
+    struct shmt_error *err;
+    struct shmt_expr_node *nodes;
+    size_t node_count, node_room;
+    uint32_t *kids;
+    size_t kid_count, kid_room;
+    uint32_t *stack;
+    size_t height, stack_room;
+    enum shmtune_status status; /* the first failure */
+};
+bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node);
+bool shmt_expr_build_constant(struct shmt_expr_build *build,
+                              struct shmt_value value, size_t offset);
+bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
+                            size_t offset);
+/* The `count` uppermost nodes become op's operands. */
+bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
+                          size_t count, size_t offset);
+/* The one node on the stack is the root; moves the tree into the arena. */
+bool shmt_expr_build_keep(struct shmt_expr_build *build);
+void shmt_expr_build_drop(struct shmt_expr_build *build);
+
+/* expr_parse.c: from text to tree. */
+enum shmtune_status shmt_expr_parse(struct shmt_arena *arena,
+                                    struct shmt_expr *expr,
+                                    struct shmt_error *err);
+
+/* expr_code.c: from tree to program. */
+enum shmtune_status shmt_expr_emit(struct shmt_arena *arena,
+                                   struct shmt_expr *expr,
+                                   struct shmt_error *err);
+
+/* expr.c: SHMTUNE_INVALID_FILE at an offset of the text. */
+enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
+                                     size_t offset, struct shmt_error *err,
+                                     const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+enum {
+    SHMT_EXPR_KIND_SHIFT = 14,
+    SHMT_EXPR_INDEX = (1 << SHMT_EXPR_KIND_SHIFT) - 1,
+    SHMT_EXPR_REGISTER = 0,
+    SHMT_EXPR_CONSTANT = 1 << SHMT_EXPR_KIND_SHIFT,
+    SHMT_EXPR_SYMBOL = 2 << SHMT_EXPR_KIND_SHIFT
+};
+
+/* Steps beyond the operators. */
+enum {
+    SHMT_STEP_MOVE = SHMT_OP_COUNT,
+    SHMT_STEP_FALSE,           /* the integer 0 */
+    SHMT_STEP_JUMP,            /* to step b */
+    SHMT_STEP_JUMP_FALSE,      /* to step b when a is false */
+    SHMT_STEP_JUMP_TRUE
+};
+
+#endif
