@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/deliver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "core/device.h"
+#include "core/path.h"
+#include "tune/recording.h"
+
+static const char *keep(struct shmt_arena *arena, struct shmt_text *text)
+{
+    const char *const kept =
+        text->failed ? NULL
+                     : shmt_arena_copy(arena, shmt_text_string(text),
+                                       text->length);
+    shmt_text_clear(text);
+    return kept;
+}
+
+enum shmtune_status
+shmt_deliver_place(struct shmt_arena *arena, const struct shmt_target *target,
+                   const char *output, const int64_t *problem,
+                   struct shmt_deliver_place *out, struct shmt_error *err)
+{
+    struct shmt_deliver_place place;
+    struct shmt_text text = {0};
+    char slug[128];
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_device_slug(&target->device, slug);
+    shmt_text_addf(&text, "%s/%s", output, target->kernel->name);
+    place.folder = keep(arena, &text);
+    shmt_text_addf(&text, "%s/%s/%s.yaml", output, target->kernel->name,
+                   slug);
+    place.tuning = keep(arena, &text);
+    shmt_text_addf(&text, "%s/%s/%s.", output, target->kernel->name, slug);
+    shmt_recording_size_slug(target->kernel, problem, &text);
+    shmt_text_add(&text, ".journal");
+    place.journal = keep(arena, &text);
+    if (place.journal != NULL)
+        shmt_text_addf(&text, "%s.gz", place.journal);
+    place.recording = keep(arena, &text);
+    if (place.folder == NULL || place.tuning == NULL ||
+        place.journal == NULL || place.recording == NULL)
+        status = shmt_error_memory(err);
+    shmt_text_free(&text);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_make(place.folder, 0777, err);
+    if (status == SHMTUNE_OK)
+        *out = place;
+    return status;
+}
+
+/* -- the tuning ---------------------------------------------------------- */
+
+static const struct shmt_setting *
+settings_of(struct shmt_arena *arena, const struct shmt_kernel *kernel,
+            const shmt_choice *choice)
+{
+    struct shmt_setting *const settings =
+        shmt_arena_alloc(arena, kernel->parameter_count + 1,
+                         sizeof *settings);
+
+    for (size_t p = 0; settings != NULL && p < kernel->parameter_count; p++)
+        settings[p] = (struct shmt_setting){
+            kernel->parameters[p].name,
+            kernel->parameters[p].values[choice[p]]
+        };
+    return settings;
+}
+
+static const struct shmt_setting *size_of(struct shmt_arena *arena,
+                                          const struct shmt_kernel *kernel,
+                                          const int64_t *problem)
+{
+    struct shmt_setting *const size =
+        shmt_arena_alloc(arena, kernel->dimension_count + 1, sizeof *size);
+
+    for (size_t d = 0; size != NULL && d < kernel->dimension_count; d++) {
+        size[d].name = kernel->dimensions[d].name;
+        size[d].value.type = SHMT_INT;
+        size[d].value.i = problem[d];
+    }
+    return size;
+}
+
+static enum shmtune_status describe(struct shmt_arena *arena,
+                                    const struct shmt_kernel *kernel,
+                                    const struct shmt_tune_outcome *outcome,
+                                    struct shmt_tuned *out)
+{
+    const struct shmt_tune_final *const winner = &outcome->finals[0];
+    const struct shmt_setting **const ties =
+        shmt_arena_alloc(arena, outcome->tie_count + 1, sizeof *ties);
+    struct shmt_tuned tuned = {
+        .size_count = kernel->dimension_count,
+        .size = size_of(arena, kernel, outcome->header.problem),
+        .setting_count = kernel->parameter_count,
+        .settings = settings_of(arena, kernel, winner->choice),
+        .result = winner->result,
+        .spread = outcome->spread,
+        .default_us = outcome->default_us,
+        .floor_us = outcome->floor_us,
+        .strategy = outcome->strategy,
+        .seed = outcome->header.seed,
+        .space_count = outcome->header.space_count,
+        .tried = outcome->tried,
+        .elapsed_s = outcome->elapsed_s,
+        .tie_count = outcome->tie_count,
+        .ties = ties,
+    };
+
+    if (ties == NULL || tuned.size == NULL || tuned.settings == NULL)
+        return SHMTUNE_NO_MEMORY;
+    memcpy(tuned.verdicts, outcome->verdicts, sizeof tuned.verdicts);
+    tuned.result.verdict = SHMT_VERDICT_OK;
+    tuned.result.reason[0] = tuned.result.image[0] = '\0';
+    tuned.result.measure_ms = -1;
+    for (size_t k = 0; k < outcome->tie_count; k++) {
+        ties[k] = settings_of(arena, kernel, outcome->finals[k].choice);
+        if (ties[k] == NULL)
+            return SHMTUNE_NO_MEMORY;
+    }
+    *out = tuned;
+    return SHMTUNE_OK;
+}
+
+/* A fixed time makes the same file of the same run. */
+static const char *time_text(struct shmt_arena *arena)
+{
+    const char *const fixed = getenv("SOURCE_DATE_EPOCH");
+    const time_t now =
+        fixed != NULL ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    struct tm utc;
+    char text[32];
+
+    if (gmtime_r(&now, &utc) == NULL ||
+        strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc) == 0)
+        return "";
+    return shmt_arena_copy(arena, text, strlen(text));
+}
+
+static bool same_origin(const struct shmt_tuning *tuning,
+                        const struct shmt_journal_header *header)
+{
+    return strcmp(tuning->digest, header->digest) == 0 &&
+           shmt_device_same(&tuning->device, &header->device) &&
+           strcmp(tuning->protocol, header->protocol) == 0;
+}
+
+static enum shmtune_status open_tuning(const char *path,
+                                       const struct shmt_tune_outcome *outcome,
+                                       struct shmt_tuning **out,
+                                       size_t *left_out,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = shmt_tuning_read(path, out, err);
+
+    *left_out = 0;
+    if (status == SHMTUNE_OK && !same_origin(*out, &outcome->header)) {
+        *left_out = (*out)->tuned_count;
+        shmt_tuning_free(*out);
+        return shmt_tuning_new(out, err);
+    }
+    if (status == SHMTUNE_INVALID_FILE)
+        shmt_error_prefix(err, "the tuning cannot be added to a file that is "
+                          "none");
+    return status == SHMTUNE_NOT_FOUND ? shmt_tuning_new(out, err) : status;
+}
+
+enum shmtune_status
+shmt_deliver_tuning(const struct shmt_kernel *kernel,
+                    const struct shmt_tune_outcome *outcome,
+                    const char *path, size_t *left_out,
+                    struct shmt_error *err)
+{
+    const struct shmt_journal_header *const header = &outcome->header;
+    struct shmt_tuning *tuning;
+    struct shmt_tuned tuned;
+    size_t gone;
+    enum shmtune_status status =
+        open_tuning(path, outcome, &tuning, &gone, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    tuning->kernel = kernel->name;
+    memcpy(tuning->digest, header->digest, sizeof tuning->digest);
+    tuning->device = header->device;
+    tuning->created = time_text(tuning->arena);
+    tuning->nvrtc_version = header->nvrtc_version;
+    tuning->protocol = header->protocol;
+    if (tuning->created == NULL ||
+        describe(tuning->arena, kernel, outcome, &tuned) != SHMTUNE_OK)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = shmt_tuning_put(tuning, &tuned, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_tuning_write(tuning, path, err);
+    shmt_tuning_free(tuning);
+    if (status == SHMTUNE_OK)
+        *left_out = gone;
+    return status;
+}

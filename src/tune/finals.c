@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * finals: the best of the search, and the default, measured again side by
+ * side: passes over all of them, each in another order.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/tune_state.h"
+
+enum { PASSES = 7, PASS_SAMPLES = 5, ENOUGH = 8 };
+
+/* Closer to the best than this comes in, beyond the first eight. */
+static const double close_to_best = 1.05;
+
+struct finals {
+    struct shmt_tune *tune;
+    size_t count;
+    struct shmt_entry *entries[SHMT_TUNE_FINALISTS];
+    bool out[SHMT_TUNE_FINALISTS];        /* failed in the finals */
+    bool verified[SHMT_TUNE_FINALISTS];
+    struct shmt_random random;
+};
+
+/* -- who takes part ------------------------------------------------------ */
+
+static int by_time(const void *a, const void *b)
+{
+    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
+    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
+    const double s = x->result.time_us, t = y->result.time_us;
+
+    if (s < t || s > t)
+        return s < t ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static bool qualifies(const struct shmt_entry *entry)
+{
+    return entry->settled && entry->result.verdict == SHMT_VERDICT_OK &&
+           isfinite(shmt_ledger_cost(&entry->result));
+}
+
+static void add_default(struct finals *finals)
+{
+    struct shmt_entry *const entry =
+        finals->tune->start == UINT64_MAX
+            ? NULL
+            : shmt_ledger_find(finals->tune->outcome->ledger,
+                               finals->tune->start);
+
+    if (entry == NULL || !isfinite(shmt_ledger_cost(&entry->result)))
+        return;
+    for (size_t k = 0; k < finals->count; k++)
+        if (finals->entries[k] == entry)
+            return;
+    finals->entries[finals->count++] = entry;
+}
+
+static enum shmtune_status select_finalists(struct finals *finals,
+                                            struct shmt_error *err)
+{
+    const struct shmt_ledger *const ledger = finals->tune->outcome->ledger;
+    const size_t count = shmt_ledger_count(ledger);
+    struct shmt_entry **const best =
+        malloc((count + 1) * sizeof(struct shmt_entry *));
+    size_t n = 0;
+
+    if (best == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < count; k++)
+        if (qualifies(shmt_ledger_at(ledger, k)))
+            best[n++] = shmt_ledger_at(ledger, k);
+    qsort(best, n, sizeof(struct shmt_entry *), by_time);
+    for (size_t k = 0; k < n && k < SHMT_TUNE_FINALISTS - 1; k++)
+        if (k < ENOUGH || best[k]->result.time_us <=
+                              close_to_best * best[0]->result.time_us)
+            finals->entries[finals->count++] = best[k];
+    free(best);
+    add_default(finals);
+    return SHMTUNE_OK;
+}
+
+/* -- measuring ----------------------------------------------------------- */
+
+static enum shmtune_status request(struct finals *finals, size_t k,
+                                   enum shmt_verb verb,
+                                   struct shmt_result *out,
+                                   struct shmt_error *err)
+{
+    struct shmt_target *const target = finals->tune->target;
+    struct shmt_entry *const entry = finals->entries[k];
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    const struct shmt_request one = {
+        .verb = verb,
+        .tag = entry->index,
+        .choice = choice,
+        .compiled = &entry->result,
+        .samples = PASS_SAMPLES,
+        .hopeless_us = INFINITY,
+        .verify = !finals->verified[k],
+    };
+    struct shmt_reply reply;
+    bool got = false;
+    enum shmtune_status status;
+
+    shmt_space_configuration(finals->tune->outcome->space, entry->index,
+                             choice);
+    status = target->operations->submit(target, &one, err);
+    while (status == SHMTUNE_OK && !got) {
+        if (shmt_tune_stopped(finals->tune))
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
+        status = target->operations->wait(target, 0.2, &got, &reply, err);
+    }
+    if (status == SHMTUNE_OK)
+        *out = reply.result;
+    return status;
+}
+
+/* It was right and fast until now: what happens here counts. */
+static enum shmtune_status drop(struct finals *finals, size_t k,
+                                const struct shmt_result *failed,
+                                struct shmt_error *err)
+{
+    struct shmt_entry *const entry = finals->entries[k];
+    uint64_t *const verdicts = finals->tune->outcome->verdicts;
+
+    finals->out[k] = true;
+    verdicts[entry->result.verdict]--;
+    shmt_result_fail(&entry->result, failed->verdict, "in the finals: %s",
+                     failed->reason[0] == '\0'
+                         ? shmt_verdict_text(failed->verdict)
+                         : failed->reason);
+    verdicts[entry->result.verdict]++;
+    return shmt_tune_journal(finals->tune, SHMT_JOURNAL_RESULT, entry->index,
+                             &entry->result, err);
+}
+
+/* Those of an earlier run have no binary any more. */
+static enum shmtune_status need_binaries(struct finals *finals,
+                                         struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < finals->count; k++) {
+        struct shmt_result *const own = &finals->entries[k]->result;
+        struct shmt_result compiled;
+        finals->verified[k] = own->image[0] != '\0';
+        if (finals->tune->target->recorded || own->image[0] != '\0')
+            continue;
+        status = request(finals, k, SHMT_INSPECT, &compiled, err);
+        if (status == SHMTUNE_OK && compiled.verdict != SHMT_VERDICT_OK)
+            status = drop(finals, k, &compiled, err);
+        else if (status == SHMTUNE_OK)
+            memcpy(own->image, compiled.image, sizeof own->image);
+    }
+    return status;
+}
+
+static void shuffle(struct finals *finals, size_t *order)
+{
+    for (size_t k = 0; k < finals->count; k++) {
+        const size_t other =
+            (size_t)shmt_random_below(&finals->random, k + 1);
+        order[k] = order[other];
+        order[other] = k;
+    }
+}
+
+static void add_pass(struct shmt_tune_final *final, size_t pass,
+                     const struct shmt_result *result)
+{
+    struct shmt_result *const all = &final->result;
+
+    final->figures.pass_us[pass] = result->time_us;
+    for (int s = 0; s < result->sample_count &&
+                    all->sample_count < SHMT_RESULT_SAMPLES; s++)
+        all->samples_us[all->sample_count++] = result->samples_us[s];
+}
+
+static enum shmtune_status one_pass(struct finals *finals, size_t pass,
+                                    struct shmt_error *err)
+{
+    size_t order[SHMT_TUNE_FINALISTS];
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shuffle(finals, order);
+    for (size_t n = 0; status == SHMTUNE_OK && n < finals->count; n++) {
+        const size_t k = order[n];
+        struct shmt_result result;
+        if (finals->out[k])
+            continue;
+        status = request(finals, k, SHMT_MEASURE, &result, err);
+        if (status != SHMTUNE_OK)
+            break;
+        finals->verified[k] = true;
+        if (isfinite(shmt_ledger_cost(&result)))
+            add_pass(&finals->tune->outcome->finals[k], pass, &result);
+        else
+            status = drop(finals, k, &result, err);
+        shmt_tune_report(finals->tune, "finals",
+                         pass * finals->count + n + 1,
+                         PASSES * finals->count);
+    }
+    return status;
+}
+
+/* -- the outcome --------------------------------------------------------- */
+
+static void begin_outcome(struct finals *finals)
+{
+    for (size_t k = 0; k < finals->count; k++) {
+        const struct shmt_entry *const entry = finals->entries[k];
+        struct shmt_tune_final *const final =
+            &finals->tune->outcome->finals[k];
+        const int64_t shared =
+            entry->result.resources.shared_static_bytes;
+        shmt_space_configuration(finals->tune->outcome->space, entry->index,
+                                 final->choice);
+        final->result = entry->result;
+        final->result.sample_count = 0;
+        final->figures = (struct shmt_finalist){
+            .index = entry->index,
+            .is_default = entry->index == finals->tune->start,
+            .spill_bytes = entry->result.resources.spill_store_bytes,
+            .shared_bytes = (shared < 0 ? 0 : shared) +
+                            (entry->result.shared_dynamic_bytes < 0
+                                 ? 0
+                                 : entry->result.shared_dynamic_bytes),
+        };
+    }
+}
+
+static int winner_first(const void *a, const void *b)
+{
+    const struct shmt_finalist *const x =
+        &((const struct shmt_tune_final *)a)->figures;
+    const struct shmt_finalist *const y =
+        &((const struct shmt_tune_final *)b)->figures;
+
+    if (x->tied != y->tied)
+        return x->tied ? -1 : 1;
+    if (x->median_us < y->median_us || x->median_us > y->median_us)
+        return x->median_us < y->median_us ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static double spread_of(const struct shmt_result *result)
+{
+    double sorted[SHMT_RESULT_SAMPLES];
+    const size_t n = (size_t)result->sample_count;
+
+    for (size_t k = 0; k < n; k++)
+        sorted[k] = (double)result->samples_us[k];
+    if (n < 4 || !(shmt_choose_median(sorted, n) > 0))
+        return 0;
+    return (sorted[(3 * n) / 4] - sorted[n / 4]) / sorted[n / 2];
+}
+
+static void order_finals(struct shmt_tune_outcome *outcome, size_t winner)
+{
+    struct shmt_tune_final *const finals = outcome->finals;
+    const struct shmt_tune_final first = finals[winner];
+
+    finals[winner] = finals[0];
+    finals[0] = first;
+    qsort(finals + 1, outcome->final_count - 1, sizeof *finals,
+          winner_first);
+    outcome->tie_count = 0;
+    while (outcome->tie_count < outcome->final_count &&
+           finals[outcome->tie_count].figures.tied)
+        outcome->tie_count++;
+    for (size_t k = 0; k < outcome->final_count; k++) {
+        shmt_result_summarise(&finals[k].result);
+        if (finals[k].figures.is_default)
+            outcome->default_us = finals[k].result.time_us;
+    }
+    outcome->spread = spread_of(&finals[0].result);
+}
+
+static enum shmtune_status decide(struct finals *finals,
+                                  struct shmt_error *err)
+{
+    struct shmt_tune_outcome *const outcome = finals->tune->outcome;
+    struct shmt_finalist figures[SHMT_TUNE_FINALISTS];
+    size_t n = 0, winner;
+
+    for (size_t k = 0; k < finals->count; k++) {
+        if (finals->out[k])
+            continue;
+        outcome->finals[n] = outcome->finals[k];
+        figures[n] = outcome->finals[n].figures;
+        n++;
+    }
+    if (n == 0)
+        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                              "%s, %s: every finalist failed when it was "
+                              "measured again",
+                              finals->tune->target->kernel->name,
+                              finals->tune->size);
+    winner = shmt_choose(figures, n, PASSES);
+    for (size_t k = 0; k < n; k++)
+        outcome->finals[k].figures = figures[k];
+    outcome->final_count = n;
+    order_finals(outcome, winner);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status nobody(const struct shmt_tune *tune,
+                                  struct shmt_error *err)
+{
+    const uint64_t *const verdicts = tune->outcome->verdicts;
+    struct shmt_text text = {0};
+
+    for (int v = 0; v < SHMT_VERDICT_COUNT; v++)
+        if (verdicts[v] > 0)
+            shmt_text_addf(&text, "%s%llu %s", text.length > 0 ? ", " : "",
+                           (unsigned long long)verdicts[v],
+                           shmt_verdict_word((enum shmt_verdict)v));
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                   "%s, %s: none of %llu candidates works: %s",
+                   tune->target->kernel->name, tune->size,
+                   (unsigned long long)tune->outcome->tried,
+                   text.length > 0 ? shmt_text_string(&text) : "none tried");
+    shmt_text_free(&text);
+    return SHMTUNE_NO_CONFIGURATION;
+}
+
+enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
+                                     struct shmt_error *err)
+{
+    struct finals finals = {.tune = tune};
+    enum shmtune_status status = select_finalists(&finals, err);
+
+    if (status == SHMTUNE_OK && finals.count == 0)
+        return nobody(tune, err);
+    tune->outcome->finals =
+        calloc(finals.count + 1, sizeof *tune->outcome->finals);
+    if (status == SHMTUNE_OK && tune->outcome->finals == NULL)
+        status = shmt_error_memory(err);
+    shmt_random_seed(&finals.random, tune->options->seed ^ 0x66696e616c73);
+    if (status == SHMTUNE_OK)
+        status = need_binaries(&finals, err);
+    if (status == SHMTUNE_OK)
+        begin_outcome(&finals);
+    for (size_t pass = 0; status == SHMTUNE_OK && pass < PASSES; pass++)
+        status = one_pass(&finals, pass, err);
+    return status == SHMTUNE_OK ? decide(&finals, err) : status;
+}

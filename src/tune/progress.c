@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/progress.h"
+
+#include <math.h>
+#include <string.h>
+
+double shmt_progress_left(const struct shmt_tune_progress *now)
+{
+    double left = -1;
+
+    if (now->total != UINT64_MAX && now->done > 0 && now->elapsed_s > 0 &&
+        now->done <= now->total)
+        left = now->elapsed_s * (double)(now->total - now->done) /
+               (double)now->done;
+    if (isfinite(now->budget_s)) {
+        const double budget = fmax(now->budget_s - now->elapsed_s, 0);
+        left = left < 0 ? budget : fmin(left, budget);
+    }
+    return left;
+}
+
+static void add_head(const struct shmt_tune_progress *now,
+                     struct shmt_text *text)
+{
+    shmt_text_addf(text, "%s %s", now->kernel, now->size);
+    if (strcmp(now->phase, "search") != 0)
+        shmt_text_addf(text, "  %s", now->phase);
+    shmt_text_addf(text, "  %llu", (unsigned long long)now->done);
+    if (now->total != UINT64_MAX)
+        shmt_text_addf(text, "/%llu", (unsigned long long)now->total);
+}
+
+static void add_best(const struct shmt_tune_progress *now,
+                     struct shmt_text *text)
+{
+    if (now->best_us < 0)
+        return;
+    shmt_text_addf(text, "  best %.4g us", now->best_us);
+    if (now->default_us > 0 && now->best_us > 0)
+        shmt_text_addf(text, " (%.2fx default)",
+                       now->default_us / now->best_us);
+}
+
+static void add_failures(const struct shmt_tune_progress *now,
+                         struct shmt_text *text)
+{
+    const char *between = "  ";
+
+    for (int v = 0; v < SHMT_VERDICT_COUNT; v++) {
+        if (now->verdicts[v] == 0 || v == SHMT_VERDICT_OK ||
+            v == SHMT_VERDICT_SLOW)
+            continue;
+        shmt_text_addf(text, "%s%llu %s", between,
+                       (unsigned long long)now->verdicts[v],
+                       shmt_verdict_word((enum shmt_verdict)v));
+        between = ", ";
+    }
+}
+
+static void add_left(const struct shmt_tune_progress *now,
+                     struct shmt_text *text)
+{
+    const double left = shmt_progress_left(now);
+    long seconds;
+
+    if (left < 0 || now->recorded || left > 1e7)
+        return;
+    seconds = lround(left);
+    if (seconds >= 3600)
+        shmt_text_addf(text, "  %ld:%02ld:%02ld left", seconds / 3600,
+                       seconds / 60 % 60, seconds % 60);
+    else
+        shmt_text_addf(text, "  %ld:%02ld left", seconds / 60, seconds % 60);
+}
+
+void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
+                        struct shmt_text *text)
+{
+    /* In the order of their places, and what goes when it is too long. */
+    static void (*const parts[])(const struct shmt_tune_progress *,
+                                 struct shmt_text *) = {
+        add_head, add_best, add_failures, add_left
+    };
+    static const size_t expendable[] = {2, 3, 1};
+    bool shown[] = {true, true, true, true};
+    struct shmt_text line = {0};
+
+    for (size_t gone = 0;; gone++) {
+        shmt_text_clear(&line);
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
+            if (shown[k])
+                parts[k](now, &line);
+        if (width == 0 || line.length <= width ||
+            gone == sizeof expendable / sizeof *expendable)
+            break;
+        shown[expendable[gone]] = false;
+    }
+    if (width != 0 && line.length > width)
+        shmt_text_add_bytes(text, line.data, width);
+    else
+        shmt_text_add(text, shmt_text_string(&line));
+    shmt_text_free(&line);
+}

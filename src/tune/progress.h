@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * progress: the state of a run as one line for people.  Text only; who shows
+ * it, and how often, is the command's business.
+ */
+#ifndef SHMT_TUNE_PROGRESS_H
+#define SHMT_TUNE_PROGRESS_H
+
+#include "tune/tune.h"
+
+/* "transpose rows=1024 cols=1024  312/2000  best 52.1 us (1.31x default)
+ * 4 wrong, 12 too_large  0:23 left".  No newline.  At most `width` characters
+ * (0: any number), what matters least is left out first. */
+void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
+                        struct shmt_text *text);
+
+/* Seconds until the end, by the rate so far; < 0: cannot be said. */
+double shmt_progress_left(const struct shmt_tune_progress *now);
+
+#endif

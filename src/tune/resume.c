@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "core/device.h"
+#include "tune/tune_state.h"
+
+/* A candidate that was begun so often, and every time the tuner was gone
+ * before it ended, is not begun again. */
+enum { TRIES = 2 };
+
+/* NULL when what is in the journal holds for this run; else what differs. */
+static const char *difference(const struct shmt_tune *tune,
+                              const struct shmt_journal_header *old)
+{
+    const struct shmt_journal_header *const now = &tune->outcome->header;
+    const size_t dimensions = tune->target->kernel->dimension_count;
+
+    if (strcmp(old->digest, now->digest) != 0)
+        return "the kernel's sources have changed";
+    if (memcmp(old->problem, now->problem,
+               dimensions * sizeof *old->problem) != 0)
+        return "it is of another size";
+    if (!shmt_device_same(&old->device, &now->device))
+        return "it is of another device";
+    if (strcmp(old->protocol, now->protocol) != 0)
+        return "it was measured in another way";
+    if (old->nvrtc_version != now->nvrtc_version)
+        return "the compiler is another one";
+    return NULL;
+}
+
+/* The filter's verdicts depend on what the user asked for this time.  False
+ * when the journal does not say what to do with the candidate now. */
+static bool judge_again(const struct shmt_policy *policy,
+                        struct shmt_result *result)
+{
+    const bool was_policy = result->verdict == SHMT_VERDICT_SPILLS ||
+                            result->verdict == SHMT_VERDICT_LOW_OCCUPANCY;
+    const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
+
+    if (was_policy)
+        result->verdict = SHMT_VERDICT_OK;
+    if (was_policy || stage > SHMT_STAGE_RESOURCES)
+        shmt_filter_policy(policy, result);
+    return !was_policy || result->verdict != SHMT_VERDICT_OK;
+}
+
+static enum shmtune_status take_record(struct shmt_tune *tune,
+                                       const struct shmt_journal_record *from,
+                                       struct shmt_error *err)
+{
+    struct shmt_entry *entry;
+    uint64_t index;
+
+    if (!shmt_space_index(tune->outcome->space, from->choice, &index))
+        return SHMTUNE_OK;   /* a file edited by hand */
+    entry = shmt_ledger_put(tune->outcome->ledger, index);
+    if (entry == NULL)
+        return shmt_error_memory(err);
+    entry->tries = from->kind == SHMT_JOURNAL_TRY ? entry->tries + 1 : 0;
+    if (from->kind != SHMT_JOURNAL_RESULT)
+        return SHMTUNE_OK;
+    entry->result = *from->result;
+    entry->at_s = from->at_s;
+    entry->known = entry->journaled =
+        judge_again(&tune->options->policy, &entry->result);
+    if (!tune->target->recorded)
+        tune->earlier_s = fmax(tune->earlier_s, from->at_s);
+    return SHMTUNE_OK;
+}
+
+/* What was begun too often, and what is left. */
+static size_t count_known(struct shmt_tune *tune)
+{
+    struct shmt_ledger *const ledger = tune->outcome->ledger;
+    size_t known = 0;
+
+    for (size_t k = 0; k < shmt_ledger_count(ledger); k++) {
+        struct shmt_entry *const entry = shmt_ledger_at(ledger, k);
+        if (!entry->known && entry->tries >= TRIES) {
+            shmt_result_clear(&entry->result);
+            shmt_result_fail(&entry->result, SHMT_VERDICT_CRASH,
+                             "the tuner itself was gone before it ended, %d "
+                             "times", entry->tries);
+            entry->known = true;
+        }
+        known += entry->known;
+    }
+    return known;
+}
+
+static enum shmtune_status fill_ledger(struct shmt_tune *tune,
+                                       const struct shmt_journal *journal,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t known;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < journal->count; k++)
+        status = take_record(tune, &journal->records[k], err);
+    if (status != SHMTUNE_OK)
+        return status;
+    known = count_known(tune);
+    if (known > 0)
+        shmt_tune_notice(tune, "resuming: %zu candidates are known from %s",
+                         known, tune->options->journal);
+    return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
+}
+
+/* Someone may still want it: the journal of other sources, another device. */
+static enum shmtune_status begin_anew(struct shmt_tune *tune, const char *why,
+                                      struct shmt_error *err)
+{
+    const char *const path = tune->options->journal;
+    const size_t room = strlen(path) + sizeof ".old";
+    char *old;
+    enum shmtune_status status;
+
+    if (why == NULL)
+        return shmt_journal_begin(tune->journal, &tune->outcome->header, err);
+    old = malloc(room);
+    if (old == NULL)
+        return shmt_error_memory(err);
+    snprintf(old, room, "%s.old", path);
+    if (rename(path, old) != 0)
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s: cannot rename to %s: %s", path, old,
+                                strerror(errno));
+    else
+        status = shmt_journal_close(tune->journal, err);
+    tune->journal = NULL;
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_open(path, tune->target->kernel, &tune->journal,
+                                   err);
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_begin(tune->journal, &tune->outcome->header,
+                                    err);
+    if (status == SHMTUNE_OK)
+        shmt_tune_notice(tune, "starting afresh: %s; the journal there was is "
+                         "%s now", why, old);
+    free(old);
+    return status;
+}
+
+static bool is_empty(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) != 0 || file.st_size == 0;
+}
+
+enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
+                                     struct shmt_error *err)
+{
+    const char *const path = tune->options->journal;
+    struct shmt_journal *journal = NULL;
+    const char *why = NULL;
+    bool empty;
+    enum shmtune_status status;
+
+    if (path == NULL)
+        return SHMTUNE_OK;
+    status = shmt_journal_open(path, tune->target->kernel, &tune->journal,
+                               err);
+    if (status != SHMTUNE_OK)
+        return status;
+    empty = is_empty(path);
+    if (!empty && !tune->options->resume)
+        return begin_anew(tune, "--no-resume", err);
+    if (!empty) {
+        status = shmt_journal_read(path, tune->target->kernel, &journal, err);
+        if (status == SHMTUNE_INVALID_FILE)
+            shmt_error_prefix(err, "cannot resume (--no-resume starts "
+                              "afresh)");
+        if (status != SHMTUNE_OK)
+            return status;
+        why = difference(tune, &journal->header);
+    }
+    if (empty || why != NULL)
+        status = begin_anew(tune, why, err);
+    else
+        status = fill_ledger(tune, journal, err);
+    shmt_journal_free(journal);
+    return status;
+}
