@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench_run: launches with their arguments, and the state before them.
+ */
+#include "gpu/bench_parts.h"
+
+static const struct shmt_buffer *target(const struct shmt_bench *bench,
+                                        const struct shmt_run *run, size_t k)
+{
+    const struct shmt_slot *slot = &bench->slots[k];
+
+    return run->reference && slot->expected.base != 0 ? &slot->expected
+                                                      : &slot->live;
+}
+
+CUresult shmt_run_rewind(struct shmt_bench *bench, const struct shmt_run *run)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        if (result == CUDA_SUCCESS && bench->slots[k].initial.base != 0)
+            result = shmt_helper_copy(&bench->helper,
+                                      &bench->slots[k].initial,
+                                      target(bench, run, k));
+    return result;
+}
+
+CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
+                          uint32_t poison)
+{
+    CUresult result = shmt_run_rewind(bench, run);
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        const enum shmt_role role = bench->kernel->arguments[k].role;
+
+        if (result == CUDA_SUCCESS &&
+            (role == SHMT_ROLE_OUTPUT || role == SHMT_ROLE_WORKSPACE))
+            result = shmt_helper_poison(&bench->helper, target(bench, run, k),
+                                        poison);
+    }
+    return result;
+}
+
+static CUresult zero_what_is_zeroed(struct shmt_bench *bench,
+                                    const struct shmt_run *run)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        if (result == CUDA_SUCCESS && bench->kernel->arguments[k].zeroed)
+            result = shmt_helper_zero(&bench->helper, target(bench, run, k));
+    return result;
+}
+
+CUresult shmt_run_start(struct shmt_bench *bench, const struct shmt_run *run)
+{
+    CUdeviceptr pointers[SHMT_KERNEL_ARGUMENTS];
+    CUresult result = zero_what_is_zeroed(bench, run);
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        pointers[k] = shmt_buffer_data(target(bench, run, k));
+    for (size_t k = 0; k < run->launch_count && result == CUDA_SUCCESS; k++) {
+        const struct shmt_launch *launch = &run->launches[k];
+        void *arguments[SHMT_KERNEL_ARGUMENTS];
+
+        if (!run->geometry[k].used)
+            continue;
+        for (size_t a = 0; a < launch->argument_count; a++) {
+            const size_t which = launch->arguments[a];
+
+            arguments[a] =
+                bench->kernel->arguments[which].role == SHMT_ROLE_SCALAR
+                    ? (void *)&bench->slots[which].scalar
+                    : (void *)&pointers[which];
+        }
+        result = shmt_launch_run(
+            bench->options.driver,
+            shmt_launch_function(&run->loaded->module, k), &run->geometry[k],
+            arguments, bench->stream);
+    }
+    run->loaded->warm = true;
+    return result;
+}
