@@ -220,7 +220,7 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
     struct shmt_argument argument = {.name = key->text};
     size_t symbol;
     enum shmtune_status status =
-        shmt_kernel_name_check(reader, key, "the argument");
+        shmt_kernel_name_check_form(reader, key, "the argument");
 
     if (status == SHMTUNE_OK)
         status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "an argument",

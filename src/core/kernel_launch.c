@@ -272,10 +272,11 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
                 node, reader->err,
                 "the reference takes %s, which depends on a parameter",
                 kernel->arguments[launch->arguments[k]].name);
-    for (const char *c = strchr(launch->entry, '{'); c != NULL;
+    /* check_entry has found every "{" to be one. */
+    for (const char *c = strchr(launch->entry, '{');
+         c != NULL && placeholder(kernel, c, &symbol, &end);
          c = strchr(end, '{'))
-        if (placeholder(kernel, c, &symbol, &end) &&
-            symbol >= kernel->dimension_count)
+        if (symbol >= kernel->dimension_count)
             return shmt_yaml_refuse(
                 node, reader->err,
                 "the reference's entry uses the parameter %s",

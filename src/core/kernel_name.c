@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_name: which names a spec may give to dimensions, parameters and
- * arguments.  They become macros of the source and names of expressions.
+ * kernel_name: which names a spec may give to dimensions and parameters, as
+ * they become macros of the source and names of expressions, and to
+ * arguments, which become neither.
  */
 #include "core/kernel_read.h"
 
@@ -41,9 +42,9 @@ static bool is_identifier(const char *text)
     return true;
 }
 
-enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
-                                           const struct shmt_yaml *node,
-                                           const char *what)
+enum shmtune_status
+shmt_kernel_name_check_form(struct shmt_kernel_reader *reader,
+                            const struct shmt_yaml *node, const char *what)
 {
     const char *word;
     enum shmtune_status status = shmt_yaml_word(node, &word, reader->err);
@@ -55,6 +56,19 @@ enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
             node, reader->err,
             "%s \"%s\" is not a C identifier; use letters, digits and _",
             what, word);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           const char *what)
+{
+    const char *word = node->text;
+    const enum shmtune_status status =
+        shmt_kernel_name_check_form(reader, node, what);
+
+    if (status != SHMTUNE_OK)
+        return status;
     if (word[0] == '_' &&
         (word[1] == '_' || isupper((unsigned char)word[1])))
         return shmt_yaml_refuse(

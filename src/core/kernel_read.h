@@ -71,6 +71,10 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader);
 enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
                                            const struct shmt_yaml *node,
                                            const char *what);
+/* A C identifier and no more: for arguments. */
+enum shmtune_status
+shmt_kernel_name_check_form(struct shmt_kernel_reader *reader,
+                            const struct shmt_yaml *node, const char *what);
 /* Dimension or parameter: its place in the scope. */
 bool shmt_kernel_name_find(const struct shmt_kernel *kernel, const char *name,
                            size_t length, size_t *symbol);
