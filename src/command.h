@@ -16,7 +16,8 @@
 /* In the order of the help. */
 #define SHMT_COMMAND_LIST(X)                                                 \
     X(list)                                                                  \
-    X(space)
+    X(space)                                                                 \
+    X(worker)
 
 struct shmt_command;
 

@@ -220,7 +220,8 @@ static enum shmtune_status read_all(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
-/* Every output is an argument of one of these launches. */
+/* Every output is an argument of one of these launches.  An in-out need not
+ * be one of the reference's: then it must be left as it was. */
 static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
                                          const struct shmt_yaml *node,
                                          const struct shmt_launch *launches,
@@ -231,7 +232,8 @@ static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
     for (size_t a = 0; a < kernel->argument_count; a++) {
         const struct shmt_argument *argument = &kernel->arguments[a];
         bool used = argument->role != SHMT_ROLE_OUTPUT &&
-                    argument->role != SHMT_ROLE_INOUT;
+                    (argument->role != SHMT_ROLE_INOUT ||
+                     launches == kernel->reference);
 
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < launches[i].argument_count; k++)
