@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fuzz: what a fuzz target is.  A target is one file fuzz_<name>.c that
+ * defines both of these and calls FUZZ_HOLDS for what must hold of every
+ * input.  It is built twice:
+ *
+ *   make check         with replay.c: the files in corpus/<name>/, each of
+ *                      them also cut, flipped and spliced, the same on every
+ *                      run; FUZZ_ROUNDS=n in the environment for longer
+ *   clang libFuzzer    tests/fuzz/README says how
+ *
+ * An input that once failed becomes a file in the corpus.
+ */
+#ifndef SHMT_TESTS_FUZZ_H
+#define SHMT_TESTS_FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The folder below tests/fuzz/corpus. */
+extern const char fuzz_name[];
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define FUZZ_HOLDS(condition)                                                \
+    do {                                                                     \
+        if (!(condition)) {                                                  \
+            printf("# %s:%d: %s\n", __FILE__, __LINE__, #condition);         \
+            fflush(stdout);                                                  \
+            abort();                                                         \
+        }                                                                    \
+    } while (0)
+
+#endif

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* tuning: tuning/1 read, written, merged, matched, and damaged. */
+#include "check.h"
+
+#include <unistd.h>
+
+#include "core/path.h"
+#include "core/tuning.h"
+#include "hostile.h"
+
+static struct shmt_error err;
+static struct shmt_arena *arena;
+static const char *good;
+static size_t good_size;
+
+static struct shmt_tuning *parse(const char *text)
+{
+    struct shmt_tuning *tuning = NULL;
+
+    err.text[0] = '\0';
+    shmt_tuning_parse("t.yaml", text, strlen(text), &tuning, &err);
+    return tuning;
+}
+
+/* `good` with the first `from` in it replaced; in the arena. */
+static const char *changed(const char *from, const char *to)
+{
+    const char *at = strstr(good, from);
+    char *text = shmt_arena_alloc(arena, good_size + strlen(to) + 1, 1);
+
+    if (at == NULL || text == NULL) {
+        printf("# no \"%s\" in the good tuning\n", from);
+        abort();
+    }
+    memcpy(text, good, (size_t)(at - good));
+    strcat(text, to);
+    strcat(text, at + strlen(from));
+    return text;
+}
+
+static void every_field_is_read(void)
+{
+    struct shmt_tuning *tuning = parse(good);
+    const struct shmt_tuned *first, *second;
+
+    CHECK_TEXT(err.text, "");
+    if (tuning == NULL)
+        return;
+    CHECK_TEXT(tuning->kernel, "transpose");
+    CHECK_HAS(tuning->digest, "9f86d081");
+    CHECK_TEXT(tuning->created, "2026-11-21T10:00:00Z");
+    CHECK_INT(tuning->nvrtc_version, 13000);
+    CHECK_TEXT(tuning->protocol, "cold-l2");
+    CHECK_TEXT(tuning->device.name, "NVIDIA H100 80GB HBM3");
+    CHECK_INT(tuning->device.shared_per_block_optin, 232448);
+    CHECK_INT(tuning->tuned_count, 2);
+    first = tuning->tuned[0];
+    second = tuning->tuned[1];
+    CHECK_INT(first->size_count, 2);
+    CHECK_TEXT(first->size[1].name, "cols");
+    CHECK_INT(first->size[1].value.i, 1024);
+    CHECK_INT(first->setting_count, 5);
+    CHECK_TEXT(first->settings[3].value.w, "static");
+    CHECK_INT(first->settings[4].value.type, SHMT_REAL);
+    CHECK_INT(first->result.resources.registers, 32);
+    CHECK_INT(first->result.sample_count, 3);
+    CHECK(first->result.time_us == 7.712);
+    CHECK(first->spread == 0.0041 && first->default_us == 8.9);
+    CHECK(first->floor_us == 2.5 && first->elapsed_s == 12.5);
+    CHECK_TEXT(first->strategy, "genetic:population=20");
+    CHECK(first->seed == UINT64_MAX);
+    CHECK_INT(first->space_count, 1344);
+    CHECK_INT(first->tried, 412);
+    CHECK_INT(first->verdicts[SHMT_VERDICT_CRASH], 4);
+    CHECK_INT(first->tie_count, 2);
+    CHECK_TEXT(first->ties[1][3].value.w, "dynamic");
+    CHECK_TEXT(second->settings[3].value.w, "no");
+    CHECK_TEXT(second->strategy, "");
+    CHECK(second->default_us < 0 && second->spread < 0);
+    CHECK_INT(second->tie_count, 0);
+    CHECK_INT(second->result.resources.registers, -1);
+    shmt_tuning_free(tuning);
+}
+
+static void what_is_read_is_written_the_same(void)
+{
+    struct shmt_tuning *tuning = parse(good);
+    struct shmt_text text = {0};
+
+    shmt_tuning_format(tuning, &text);
+    CHECK_TEXT(text.data, good);
+    shmt_text_free(&text);
+    shmt_tuning_free(tuning);
+}
+
+static void files_go_out_and_in(void)
+{
+    char path[] = "test_tuning.XXXXXX";
+    struct shmt_tuning *tuning = parse(good), *back = NULL;
+    struct shmt_text text = {0};
+    const int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    close(fd);
+    CHECK_INT(shmt_tuning_write(tuning, path, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_tuning_read(path, &back, &err), SHMTUNE_OK);
+    shmt_tuning_free(tuning);
+    shmt_tuning_format(back, &text);
+    CHECK_TEXT(text.data, good);
+    shmt_text_free(&text);
+    shmt_tuning_free(back);
+    unlink(path);
+    back = NULL;
+    CHECK_INT(shmt_tuning_read(path, &back, &err), SHMTUNE_NOT_FOUND);
+    CHECK_INT(shmt_tuning_read(".", &back, &err), SHMTUNE_STORAGE);
+    CHECK(back == NULL);
+    shmt_tuning_free(NULL);
+}
+
+static void wrong_tunings_are_refused_with_their_place(void)
+{
+    static const struct {
+        const char *from, *to, *message;
+    } cases[] = {
+        {"format: tuning/1", "format: tuning/2",
+         "t.yaml:1:9: found the format \"tuning/2\", expected tuning/1"},
+        {"format: tuning/1\n", "",
+         "t.yaml:1:1: expected \"format: tuning/1\" in the first line"},
+        {"kernel: transpose\n", "", "t.yaml:1:1: expected the key \"kernel\""},
+        {"kernel: transpose", "kernel: ../../x",
+         "t.yaml:2:9: found \"../../x\", expected a word"},
+        {"kernel: transpose", "kernels: transpose",
+         "t.yaml:2:1: found the unknown key \"kernels\", did you mean "
+         "\"kernel\"?"},
+        {"digest: 9", "digest: g", "t.yaml:3:9: found \"gf86"},
+        {"digest: 9f", "digest: 9", "expected 64 hexadecimal digits"},
+        {"T10:00:00Z", " 10:00:00Z", "t.yaml:4:10: found \"2026-11-21 10:00:0"
+                                     "0Z\", expected a time like"},
+        {"nvrtc_version: 13000", "nvrtc_version: 0x1p3",
+         "t.yaml:5:16: found \"0x1p3\", expected an integer from 1 to"},
+        {"protocol: cold-l2", "protocol: -O3",
+         "t.yaml:6:11: found \"-O3\", expected a word"},
+        {"  warp_size: 32", "  warp_size: thirty",
+         "t.yaml:18:14: found \"thirty\", expected an integer"},
+        {"tuned:\n", "tuned:\n- 3\n",
+         "t.yaml:28:3: a tuned problem: found \"3\", expected a mapping"},
+        {"size: {rows: 1024, cols: 1024}", "size: {rows: 1024, cols: wide}",
+         "t.yaml:28:28: found \"wide\", expected an integer from 0 up"},
+        {"size: {rows: 1024, cols: 1024}", "size: {rows: 1024, cols: -4}",
+         "t.yaml:28:28: found \"-4\", expected an integer from 0 up"},
+        {"size: {rows: 1024, cols: 1024}", "size: [1024, 1024]",
+         "t.yaml:28:9: names and values: found a sequence, expected"},
+        {"size: {rows: 1024, cols: 1024}", "size: {cols: 1024, rows: 1024}",
+         "t.yaml:55:3: found a size of other dimensions"},
+        {"rows: 4096, cols: 333", "rows: 1024, cols: 1024",
+         "t.yaml:55:3: found the same size again"},
+        {"size: {rows: 1024, cols: 1024}",
+         "size: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1}",
+         "t.yaml:28:9: found 9 names, expected at most 8"},
+        {"BLOCK_X: 32", "BLOCK_X: 32; asm(\"trap;\")",
+         "found \"32; asm(\"trap;\")\", expected an integer of 64 bits, a "
+         "finite number or a word"},
+        {"BLOCK_X: 32", "BLOCK_X: [32]",
+         "t.yaml:29:28: found a sequence, expected an integer"},
+        {"BLOCK_X: 32", "\"-DX\": 32", "t.yaml:29:19: found \"-DX\", expected"
+                                       " a word"},
+        {"BLOCK_X: 32", "BLOCK_X: 99999999999999999999", "an integer of 64"},
+        {"MEMORY: static", "MEMORY: \"\"", "found \"\", expected an integer"},
+        {"verdict: ok", "verdict: crash",
+         "t.yaml:31:5: found the verdict \"crash\", expected a winner"},
+        {"verdict: ok", "verdict: ok\n    luck: 1",
+         "t.yaml:32:5: found the unknown key \"luck\""},
+        {"registers: 32", "registers: 1e9", "found \"1e9\", expected an int"},
+        {"spread: 0.0041", "spread: -1", "spread: found -1, expected 0 to"},
+        {"spread: 0.0041", "spread: 1e40", "spread: found 1e+40, expected"},
+        {"seed: 18446744073709551615", "seed: 18446744073709551616",
+         "expected an integer from 0 to 2^64 - 1"},
+        {"verdicts: {ok", "verdicts: {good", "t.yaml:50:14: found \"good\", "
+                                             "expected a verdict"},
+        {"crash: 4", "crash: -4", "expected an integer from 0 to 2^64 - 1"},
+        {"strategy: \"genetic", "strategy: \"\\e", "printable text"},
+        {"  - {BLOCK_X: 64, ", "  - {",
+         "t.yaml:54:5: found other names, expected those"},
+        {"  - {BLOCK_X: 32, ", "  - {BLOCK_X: 64, ",
+         "t.yaml:53:5: found another configuration, expected the winner"},
+        {"  ties:", "  tie:", "t.yaml:52:3: found the unknown key \"tie\", "
+                              "did you mean \"ties\"?"},
+        {"  seed:", "  tried: 1\n  seed:",
+         "found the key \"tried\" again, it stands in line 47 already"},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct shmt_tuning *tuning =
+            parse(changed(cases[k].from, cases[k].to));
+
+        if (tuning != NULL || strstr(err.text, cases[k].message) == NULL)
+            printf("# of %s\n", cases[k].to);
+        CHECK(tuning == NULL);
+        CHECK_HAS(err.text, cases[k].message);
+        CHECK(strncmp(err.text, "t.yaml:", 7) == 0);
+        shmt_tuning_free(tuning);
+    }
+}
+
+static void too_much_is_refused(void)
+{
+    struct shmt_text text = {0};
+    struct shmt_tuning *tuning;
+
+    shmt_text_add(&text, good);
+    shmt_text_add(&text, "#");
+    while (text.length <= SHMT_TUNING_BYTES)
+        shmt_text_add(&text, "                                        ");
+    tuning = parse(text.data);
+    CHECK(tuning == NULL);
+    CHECK_HAS(err.text, "bytes, expected at most 2097152");
+    text.length = SHMT_TUNING_BYTES;
+    text.data[text.length] = '\0';
+    tuning = parse(text.data);
+    CHECK(tuning != NULL);
+    shmt_tuning_free(tuning);
+    shmt_text_clear(&text);
+    shmt_text_add(&text, "  - {BLOCK_X: 64, ");
+    for (int k = 0; k < 63; k++)
+        shmt_text_add(&text, "BLOCK_Y: 4, PAD: 1, MEMORY: dynamic, SCALE: "
+                             "0.5}\n  - {BLOCK_X: 64, ");
+    tuning = parse(changed("  - {BLOCK_X: 64, ", text.data));
+    CHECK(tuning == NULL);
+    CHECK_HAS(err.text, "t.yaml:53:3: found 65 ties, expected at most 64");
+    shmt_text_clear(&text);
+    shmt_text_add(&text, "SCALE: 0.5");
+    for (int k = 0; k < 60; k++)
+        shmt_text_addf(&text, ", P%d: 1", k);
+    tuning = parse(changed("SCALE: 0.5", text.data));
+    CHECK(tuning == NULL);
+    CHECK_HAS(err.text, "t.yaml:29:18: found 65 names, expected at most 64");
+    shmt_text_free(&text);
+}
+
+static void put_replaces_keeps_and_sorts(void)
+{
+    struct shmt_tuning *tuning = parse(good);
+    struct shmt_setting size[2] = {{"rows", {SHMT_INT, {4096}}},
+                                   {"cols", {SHMT_INT, {333}}}};
+    char word[] = "static", name[] = "MEMORY";
+    struct shmt_setting winner[1] = {{name, {.type = SHMT_WORD, .w = word}}};
+    const struct shmt_setting *ties[1] = {winner};
+    struct shmt_tuned one = {.size_count = 2, .size = size,
+                             .setting_count = 1, .settings = winner,
+                             .tie_count = 1, .ties = ties,
+                             .default_us = -1, .floor_us = -1};
+    struct shmt_text text = {0};
+
+    shmt_result_clear(&one.result);
+    CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_OK);
+    CHECK_INT(tuning->tuned_count, 2);
+    word[0] = name[0] = 'x';   /* the tuning has its own */
+    CHECK_TEXT(tuning->tuned[1]->settings[0].name, "MEMORY");
+    CHECK_TEXT(tuning->tuned[1]->settings[0].value.w, "static");
+    CHECK_TEXT(tuning->tuned[1]->ties[0][0].value.w, "static");
+    CHECK_INT(tuning->tuned[0]->tried, 412);
+    for (int64_t rows = 5000; rows > 0; rows -= 37) {
+        size[0].value.i = rows;
+        CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_OK);
+    }
+    CHECK_INT(tuning->tuned_count, 2 + 136);
+    for (size_t k = 1; k < tuning->tuned_count; k++)
+        CHECK(tuning->tuned[k - 1]->size[0].value.i
+              < tuning->tuned[k]->size[0].value.i);
+    shmt_tuning_format(tuning, &text);
+    shmt_tuning_free(tuning);
+    tuning = parse(text.data);
+    CHECK_TEXT(err.text, "");
+    CHECK(tuning != NULL && tuning->tuned_count == 138);
+    shmt_tuning_free(tuning);
+    shmt_text_free(&text);
+}
+
+static void put_refuses_what_could_not_be_read(void)
+{
+    struct shmt_tuning *tuning = parse(good);
+    struct shmt_tuned one = *tuning->tuned[0];
+    const struct shmt_setting other[2] = {{"n", {SHMT_INT, {1}}},
+                                          {"m", {SHMT_INT, {1}}}};
+    const struct shmt_setting *ties[100];
+
+    one.result.verdict = SHMT_VERDICT_SLOW;
+    CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_INVALID_ARGUMENT);
+    one = *tuning->tuned[0];
+    one.size = other;
+    CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(err.text, "other dimensions");
+    one = *tuning->tuned[0];
+    one.size_count = 1;
+    CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_INT(tuning->tuned_count, 2);
+    one = *tuning->tuned[0];
+    for (int k = 0; k < 100; k++)
+        ties[k] = one.settings;
+    one.ties = ties;
+    one.tie_count = 100;
+    CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_OK);
+    CHECK_INT(tuning->tuned[0]->tie_count, SHMT_TUNING_TIES);
+    shmt_tuning_free(tuning);
+}
+
+static void a_new_tuning_can_be_written(void)
+{
+    struct shmt_tuning *tuning = NULL, *back = NULL;
+    struct shmt_text text = {0};
+
+    CHECK_INT(shmt_tuning_new(&tuning, &err), SHMTUNE_OK);
+    tuning->kernel = "reduce";
+    memset(tuning->digest, 'a', 64);
+    strcpy(tuning->device.name, "generic");
+    tuning->device.compute_major = 9;
+    shmt_tuning_format(tuning, &text);
+    CHECK_HAS(text.data, "tuned: []\n");
+    back = parse(text.data);
+    CHECK_TEXT(err.text, "");
+    CHECK(back != NULL && back->tuned_count == 0);
+    CHECK_TEXT(back->protocol, "");
+    shmt_tuning_free(tuning);
+    shmt_tuning_free(back);
+    shmt_text_free(&text);
+}
+
+/* A kernel as far as tunings look at it. */
+static const struct shmt_value numbers[] = {
+    {SHMT_INT, {8}}, {SHMT_INT, {16}}, {SHMT_INT, {32}}};
+static const struct shmt_value words[] = {{.type = SHMT_WORD, .w = "static"},
+                                          {.type = SHMT_WORD, .w = "no"}};
+static const struct shmt_parameter parameters[] = {
+    {.name = "BLOCK_X", .type = SHMT_INT, .count = 3, .values = numbers},
+    {.name = "MEMORY", .type = SHMT_WORD, .count = 2, .values = words},
+};
+static const struct shmt_dimension dimensions[] = {
+    {.name = "rows", .low = 1, .high = 4096},
+    {.name = "cols", .low = 1, .high = 1 << 20},
+};
+static const struct shmt_kernel kernel = {
+    .name = "transpose",
+    .dimension_count = 2, .dimensions = dimensions,
+    .parameter_count = 2, .parameters = parameters,
+};
+
+static enum shmtune_status choose(const char *first, struct shmt_value value,
+                                  const char *second, size_t count)
+{
+    const struct shmt_setting settings[3] = {
+        {first, value}, {second, words[1]}, {"PAD", numbers[0]}};
+    shmt_choice choice[2] = {99, 99};
+    const enum shmtune_status status =
+        shmt_tuning_choice(&kernel, settings, count, choice, &err);
+
+    if (status == SHMTUNE_OK) {
+        CHECK_INT(choice[0], 2);
+        CHECK_INT(choice[1], 1);
+    }
+    return status;
+}
+
+static void settings_become_a_choice(void)
+{
+    const struct shmt_value real = {SHMT_REAL, {.r = 32}};
+    const struct shmt_value odd = {SHMT_INT, {31}};
+    const struct shmt_value word = {.type = SHMT_WORD, .w = "32"};
+
+    CHECK_INT(choose("BLOCK_X", numbers[2], "MEMORY", 2), SHMTUNE_OK);
+    CHECK_INT(choose("BLOCK_X", real, "MEMORY", 2), SHMTUNE_OK);
+    CHECK_INT(choose("BLOCK_X", odd, "MEMORY", 2), SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "found BLOCK_X = 31, expected one of its 3 values");
+    CHECK_INT(choose("BLOCK_X", word, "MEMORY", 2), SHMTUNE_INVALID_FILE);
+    CHECK_INT(choose("BLOCK_X", numbers[2], "MEMORY", 1),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "MEMORY is missing");
+    CHECK_INT(choose("BLOCK_X", numbers[2], "MEMORY", 3),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "found PAD, which is not a parameter of transpose");
+    CHECK_INT(choose("MEMORY", words[0], "MEMORY", 2), SHMTUNE_INVALID_FILE);
+    CHECK_INT(choose("BLOCK_X", numbers[2], "BLOCK_X", 2),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "found BLOCK_X twice, expected it once");
+}
+
+static void sizes_become_a_problem(void)
+{
+    struct shmt_tuning *tuning = parse(good);
+    struct shmt_tuned one = *tuning->tuned[1];
+    const struct shmt_setting swapped[3] = {one.size[1], one.size[0],
+                                            {"depth", numbers[0]}};
+    int64_t problem[2] = {-1, -1};
+
+    CHECK_INT(shmt_tuning_problem(&kernel, &one, problem, &err), SHMTUNE_OK);
+    CHECK_INT(problem[0], 4096);
+    CHECK_INT(problem[1], 333);
+    one.size = swapped;
+    CHECK_INT(shmt_tuning_problem(&kernel, &one, problem, &err), SHMTUNE_OK);
+    CHECK_INT(problem[0], 4096);
+    one.size_count = 3;
+    CHECK_INT(shmt_tuning_problem(&kernel, &one, problem, &err),
+              SHMTUNE_INVALID_FILE);
+    one.size_count = 1;
+    CHECK_INT(shmt_tuning_problem(&kernel, &one, problem, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "rows is missing");
+    shmt_tuning_free(tuning);
+    tuning = parse(changed("rows: 4096", "rows: 4097"));
+    CHECK_INT(shmt_tuning_problem(&kernel, tuning->tuned[1], problem, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "found rows = 4097, expected 1 to 4096");
+    shmt_tuning_free(tuning);
+}
+
+/* Refused with a place, or read and written so that it reads again. */
+static void feed(const char *data, size_t size)
+{
+    struct shmt_tuning *tuning = NULL, *back = NULL;
+    struct shmt_text text = {0}, again = {0};
+    const enum shmtune_status status =
+        shmt_tuning_parse("t.yaml", data, size, &tuning, &err);
+
+    if (status != SHMTUNE_OK) {
+        CHECK_INT(status, SHMTUNE_INVALID_FILE);
+        CHECK(strncmp(err.text, "t.yaml:", 7) == 0);
+        CHECK(tuning == NULL);
+        return;
+    }
+    shmt_tuning_format(tuning, &text);
+    CHECK_INT(shmt_tuning_parse("w.yaml", text.data, text.length, &back,
+                                &err), SHMTUNE_OK);
+    if (back != NULL) {
+        shmt_tuning_format(back, &again);
+        CHECK_TEXT(again.data, text.data);
+    } else {
+        printf("# %s\n", err.text);
+    }
+    shmt_tuning_free(back);
+    shmt_tuning_free(tuning);
+    shmt_text_free(&text);
+    shmt_text_free(&again);
+}
+
+static void every_cut_is_refused_or_read(void)
+{
+    hostile_cuts(feed, good, good_size);
+}
+
+static void flipped_bits_are_refused_or_read(void)
+{
+    hostile_flips(feed, good, good_size, 6000);
+}
+
+static void spliced_text_is_refused_or_read(void)
+{
+    hostile_splices(feed, good, good_size, 6000);
+}
+
+int main(void)
+{
+    const char *folder = getenv("SHMT_SRCDIR");
+    struct shmt_text path = {0};
+
+    arena = shmt_arena_new();
+    shmt_text_addf(&path, "%s/tests/fuzz/corpus/tuning/good.yaml",
+                   folder == NULL ? "." : folder);
+    if (arena == NULL
+        || shmt_path_read(arena, path.data, 1 << 20, &good, &good_size, &err)
+               != SHMTUNE_OK) {
+        printf("Bail out! %s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    CHECK_RUN(every_field_is_read);
+    CHECK_RUN(what_is_read_is_written_the_same);
+    CHECK_RUN(files_go_out_and_in);
+    CHECK_RUN(wrong_tunings_are_refused_with_their_place);
+    CHECK_RUN(too_much_is_refused);
+    CHECK_RUN(put_replaces_keeps_and_sorts);
+    CHECK_RUN(put_refuses_what_could_not_be_read);
+    CHECK_RUN(a_new_tuning_can_be_written);
+    CHECK_RUN(settings_become_a_choice);
+    CHECK_RUN(sizes_become_a_problem);
+    CHECK_RUN(every_cut_is_refused_or_read);
+    CHECK_RUN(flipped_bits_are_refused_or_read);
+    CHECK_RUN(spliced_text_is_refused_or_read);
+    shmt_text_free(&path);
+    shmt_arena_free(arena);
+    return CHECK_END();
+}

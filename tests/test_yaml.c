@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: MIT */
+/* yaml: what is accepted, what is refused and where, and at what price. */
+#include "check.h"
+
+#include <locale.h>
+#include <time.h>
+
+#include "core/yaml.h"
+#include "hostile.h"
+
+static struct shmt_error err;
+
+static const struct shmt_yaml *parse(struct shmt_arena *arena,
+                                     const char *text)
+{
+    const struct shmt_yaml *root = NULL;
+
+    err.text[0] = '\0';
+    if (shmt_yaml_parse(arena, "f.yaml", text, strlen(text), &root, &err)
+        != SHMTUNE_OK)
+        return NULL;
+    return root;
+}
+
+/* The message for a text that is refused; "" when it is not. */
+static const char *refusal(const char *data, size_t size)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_yaml *root = NULL;
+    enum shmtune_status status;
+
+    err.text[0] = '\0';
+    status = shmt_yaml_parse(arena, "f", data, size, &root, &err);
+    CHECK(status == SHMTUNE_OK || status == SHMTUNE_INVALID_FILE);
+    CHECK((root != NULL) == (status == SHMTUNE_OK));
+    shmt_arena_free(arena);
+    return err.text;
+}
+
+static void tree_has_kinds_texts_and_places(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_yaml *root = parse(
+        arena, "a: {b: [1, 2], \"c d\": 'x'}\n# comment\n\xc3\xa9:\n"
+               "- \xc3\xbc: |\n    two\n    lines\n-\n");
+    const struct shmt_yaml *node;
+
+    CHECK(root != NULL && root->kind == SHMT_YAML_MAPPING);
+    CHECK_INT(root->count, 2);
+    node = shmt_yaml_get(shmt_yaml_get(root, "a"), "b");
+    CHECK_INT(node->kind, SHMT_YAML_SEQUENCE);
+    CHECK_INT(node->count, 2);
+    CHECK_TEXT(node->items[1]->text, "2");
+    CHECK(!node->items[1]->quoted);
+    CHECK_INT(node->items[1]->place.line, 1);
+    CHECK_INT(node->items[1]->place.column, 12);
+    CHECK_TEXT(node->place.file, "f.yaml");
+    node = shmt_yaml_get(shmt_yaml_get(root, "a"), "c d");
+    CHECK(node->quoted);
+    node = shmt_yaml_get(root, "\xc3\xa9");
+    CHECK_INT(node->count, 2);
+    CHECK_TEXT(node->items[0]->items[0]->text, "two\nlines\n");
+    CHECK_INT(node->items[0]->items[0]->place.column, 6);
+    CHECK_TEXT(node->items[1]->text, "");
+    CHECK(shmt_yaml_get(root, "nothing") == NULL);
+    CHECK(shmt_yaml_get(node, "nothing") == NULL);
+    shmt_arena_free(arena);
+}
+
+static void a_piece_keeps_the_place_of_its_file(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_place origin = {"run.journal", 812, 3};
+    const struct shmt_yaml *root = NULL;
+    int64_t value;
+
+    CHECK_INT(shmt_yaml_parse_from(arena, origin, "{a: x,\n b: y}", 13, &root,
+                                   &err), SHMTUNE_OK);
+    CHECK_INT(shmt_yaml_int(root->items[0], 1, 64, &value, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "run.journal:812:7: found \"x\", expected an integer "
+                         "from 1 to 64");
+    CHECK_INT(root->items[1]->place.line, 813);
+    CHECK_INT(root->items[1]->place.column, 5);
+    CHECK_INT(shmt_yaml_parse_from(arena, origin, "{a: \x01}", 6, &root,
+                                   &err), SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "run.journal:812:7: found the character U+0001");
+    shmt_arena_free(arena);
+}
+
+static void more_than_plain_data_is_refused(void)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"", "f:1:1: found nothing, expected a document"},
+        {"---\n...\n", "f:1:1: found nothing, expected a document"},
+        {"# only\n", "f:1:1: found nothing, expected a document"},
+        {"a: &x 1", "f:1:4: found an anchor, expected plain data"},
+        {"a: &x [1]", "f:1:4: found an anchor, expected plain data"},
+        {"a: &x {}", "f:1:4: found an anchor, expected plain data"},
+        {"a: *x", "f:1:4: found an alias, expected plain data"},
+        {"? *x\n: 1", "f:1:3: found an alias, expected plain data"},
+        {"&k a: 1", "f:1:1: found an anchor, expected plain data"},
+        {"!!int 1", "f:1:1: found a tag, expected plain data"},
+        {"a: !t [1]", "f:1:4: found a tag, expected plain data"},
+        {"a: !<x> {}", "f:1:4: found a tag, expected plain data"},
+        {"\xc3\xa9: ! b", "f:1:4: found a tag, expected plain data"},
+        {"! 'b'", "f:1:1: found a tag, expected plain data"},
+        {"%YAML 1.1\n---\na: 1",
+         "f:1:1: found a directive, expected plain data"},
+        {"%TAG ! x:\n---\na: 1",
+         "f:1:1: found a directive, expected plain data"},
+        {"%FOO\n---\na: 1", "f:1:5: found unknown directive name, while "
+                            "scanning a directive at line 1"},
+        {"a: 1\n---\nb: 2", "f:2:1: found a second document, expected one"},
+        {"a: 1\n...\n---\n", "f:3:1: found a second document, expected one"},
+        {"<<: {a: 1}", "f:1:1: found a merge key, expected plain data"},
+        {"a: 1\nb: 2\na: 3",
+         "f:3:1: found the key \"a\" again, it stands in line 1 already"},
+        {"{a: 1, \"a\": 2}",
+         "f:1:8: found the key \"a\" again, it stands in line 1 already"},
+        {"? [a]\n: b", "f:1:3: found a sequence, expected a key"},
+        {"{{a: 1}: 2}", "f:1:2: found a mapping, expected a key"},
+        {": 1", "f:1:1: did not find expected key"},
+        {"? \n: 1", "f:1:2: found nothing, expected a key"},
+        {"a: \"x\\0y\"", "f:1:4: found a NUL in a text"},
+        {"a: b\rc", "f:1:5: found the character U+000D, expected printable "
+                    "text"},
+        {"a: \x7f", "f:1:4: found the character U+007F, expected printable "
+                    "text"},
+        {"a: \xc2\x85", "f:1:4: found the character U+0085, expected "
+                        "printable text"},
+        {"a: \xe2\x80\xa8", "f:1:4: found the character U+2028, expected "
+                            "printable text"},
+        {"\xef\xbb\xbf" "a: 1", "f:1:1: found the character U+FEFF, expected "
+                                "printable text"},
+        {"a\n\xc3\xa9\x80", "f:2:2: found byte 0x80, expected UTF-8"},
+        {"\xff\xfe" "a", "f:1:1: found byte 0xff, expected UTF-8"},
+        {"a: \xc0\x80", "f:1:4: found byte 0xc0, expected UTF-8"},
+        {"a: \xed\xa0\x80", "f:1:4: found byte 0xed, expected UTF-8"},
+        {"a: \xf4\x90\x80\x80", "f:1:4: found byte 0xf4, expected UTF-8"},
+        {"a: \xe2\x82", "f:1:4: found byte 0xe2, expected UTF-8"},
+        {"[a, b", "f:2:1: did not find expected ',' or ']', while parsing a "
+                  "flow sequence at line 1"},
+        {"a: b: c", "f:1:5: mapping values are not allowed in this context"},
+        {"\t- a", "f:1:1: found character that cannot start any token, while "
+                  "scanning for the next token at line 1"},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const char *message =
+            refusal(cases[k].text, strlen(cases[k].text));
+
+        if (strstr(message, cases[k].message) == NULL)
+            printf("# of %s\n", cases[k].text);
+        CHECK_HAS(message, cases[k].message);
+    }
+    CHECK_HAS(refusal("a\0b", 3), "f:1:2: found the character U+0000");
+    CHECK_TEXT(refusal("a: \"\\u0085 \\t\"\r\n", 16), "");
+}
+
+/* `count` times `piece` between `head` and `tail`; to be freed. */
+static char *repeat(const char *head, const char *piece, size_t count,
+                    const char *tail)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_add(&text, head);
+    for (size_t k = 0; k < count; k++)
+        shmt_text_add(&text, piece);
+    shmt_text_add(&text, tail);
+    if (text.failed)
+        abort();
+    return text.data;
+}
+
+static double seconds_of(const char *text, const char *message)
+{
+    const clock_t begin = clock();
+    const char *found = refusal(text, strlen(text));
+
+    if (message == NULL)
+        CHECK_TEXT(found, "");
+    else
+        CHECK_HAS(found, message);
+    return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+/* Ten times what it takes under ASan on a slow machine; what is quadratic
+ * takes minutes. */
+static void hostile_shapes_end_soon(void)
+{
+    static const struct {
+        const char *head, *piece, *tail, *message;
+        size_t count;
+    } shapes[] = {
+        {"", "[", "", "found more than 32 levels", 160 << 10},
+        {"", "[", "", "found more than 32 levels", 8 << 20},
+        {"", "[a,", "", "found more than 32 levels", 1 << 20},
+        {"", "{a: ", "", "found more than 32 levels", 1 << 20},
+        {"", "- ", "a", "found more than 32 levels", 1 << 20},
+        {"", "? ", "a", "found a mapping, expected a key", 1 << 20},
+        {"[", "? ", "a", "did not find expected node content", 1 << 20},
+        {"a: ", "x", "", "found a text of 1048576 bytes", 1 << 20},
+        {"a: \"", "x\n\n", "\"", "found a text of", 1 << 20},
+        {"a: |\n", " x\n", "", "found a text of", 1 << 20},
+        {"", "\n", "a: [", "did not find expected node content", 1 << 20},
+        {"", "#\n", "", "found nothing", 1 << 20},
+        {"", " ", "", "found nothing", 1 << 20},
+        {"", "&a ", "", "found an anchor", 1 << 20},
+        {"[", "[],", "]", NULL, 100000},
+        {"", "- {a: [1, {b: 2}]}\n", "", NULL, 20000},
+        {"a: '", "''", "'", "found a text of", 1 << 20},
+    };
+    const char *const deepest =
+        "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]";
+
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        char *text = repeat(shapes[k].head, shapes[k].piece, shapes[k].count,
+                            shapes[k].tail);
+        const double seconds = seconds_of(text, shapes[k].message);
+
+        if (seconds > 2)
+            printf("# %g s: %zu of %s\n", seconds, shapes[k].count,
+                   shapes[k].piece);
+        CHECK(seconds < 2);
+        free(text);
+    }
+    CHECK_TEXT(refusal(deepest, strlen(deepest)), "");
+}
+
+static void caps_hold(void)
+{
+    char *text = repeat("", "0123456789abcde\n", 1 << 19, "x");
+
+    CHECK_HAS(refusal(text, strlen(text)),
+              "f:1:1: found 8388609 bytes, expected at most 8388608");
+    free(text);
+    text = repeat("- ", "x", 65536, "");
+    CHECK_TEXT(refusal(text, strlen(text)), "");
+    free(text);
+    text = repeat("- ", "x", 65537, "");
+    CHECK_TEXT(refusal(text, strlen(text)),
+               "f:1:3: found a text of 65537 bytes, expected at most 65536");
+    free(text);
+    text = repeat("[", "a,", 4000000, "]");
+    CHECK_HAS(refusal(text, strlen(text)), "found more than 4000000 nodes");
+    free(text);
+}
+
+static void duplicates_are_found_among_many_keys(void)
+{
+    struct shmt_text text = {0};
+
+    for (int k = 0; k < 100000; k++)
+        shmt_text_addf(&text, "key_with_a_long_common_beginning_%d: 1\n", k);
+    CHECK(seconds_of(text.data, NULL) < 2);
+    shmt_text_add(&text, "key_with_a_long_common_beginning_4711: 2\n");
+    CHECK(seconds_of(text.data,
+                     "f:100001:1: found the key \"key_with_a_long_common_"
+                     "beginning_4711\" again, it stands in line 4712 already")
+          < 2);
+    shmt_text_free(&text);
+}
+
+static void numbers_are_strict(void)
+{
+    static const struct {
+        const char *text;
+        bool is_int, is_real;
+        int64_t i;
+        double r;
+    } cases[] = {
+        {"0", true, true, 0, 0},
+        {"-1", true, true, -1, -1},
+        {"9223372036854775807", true, true, INT64_MAX, 9223372036854775807.},
+        {"-9223372036854775808", true, true, INT64_MIN,
+         -9223372036854775808.},
+        {"9223372036854775808", false, true, 0, 9223372036854775808.},
+        {"0x7f", true, false, 127, 0},
+        {"-0xA", true, false, -10, 0},
+        {"0x", false, false, 0, 0},
+        {"0X1", false, false, 0, 0},
+        {"0x1p3", false, false, 0, 0},
+        {"010", false, false, 0, 0},
+        {"00", false, false, 0, 0},
+        {"+1", false, false, 0, 0},
+        {"1_000", false, false, 0, 0},
+        {"1 2", false, false, 0, 0},
+        {"--1", false, false, 0, 0},
+        {"-", false, false, 0, 0},
+        {"1.5", false, true, 0, 1.5},
+        {"-1.5e-3", false, true, 0, -1.5e-3},
+        {"1e5", false, true, 0, 1e5},
+        {"1E+5", false, true, 0, 1e5},
+        {"1.", false, false, 0, 0},
+        {".5", false, false, 0, 0},
+        {"1e", false, false, 0, 0},
+        {"1e999", false, false, 0, 0},
+        {"-1e999", false, false, 0, 0},
+        {"1e-999", false, true, 0, 0},
+        {".nan", false, false, 0, 0},
+        {"nan", false, false, 0, 0},
+        {"inf", false, false, 0, 0},
+        {".inf", false, false, 0, 0},
+        {"infinity", false, false, 0, 0},
+        {"1,5", false, false, 0, 0},
+        {"\"1\"", false, false, 0, 0},
+        {"'1.5'", false, false, 0, 0},
+        {"1.00000000000000000000000000000000000000000000000000000000000001",
+         false, true, 0, 1},
+        {"1.0000000000000000000000000000000000000000000000000000000000000001",
+         false, false, 0, 0},   /* 65 characters and more are no number */
+        {"{}", false, false, 0, 0},
+        {"[1]", false, false, 0, 0},
+    };
+    struct shmt_arena *arena = shmt_arena_new();
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const struct shmt_yaml *node = parse(arena, cases[k].text);
+        int64_t i = 12345;
+        double r = 12345;
+        const bool is_int =
+            shmt_yaml_int(node, INT64_MIN, INT64_MAX, &i, &err) == SHMTUNE_OK;
+        const bool is_real = shmt_yaml_real(node, &r, &err) == SHMTUNE_OK;
+
+        if (is_int != cases[k].is_int || is_real != cases[k].is_real)
+            printf("# of %s\n", cases[k].text);
+        CHECK_INT(is_int, cases[k].is_int);
+        CHECK_INT(is_real, cases[k].is_real);
+        CHECK_INT(i, is_int ? cases[k].i : 12345);
+        CHECK(r == (is_real ? cases[k].r : 12345));
+    }
+    shmt_arena_free(arena);
+}
+
+static void messages_name_both_sides(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_yaml *root = parse(
+        arena, "n: foo\nlist: [1]\nempty:\nlong: "
+               "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+               "aaaaaaaa\nesc: \"\\e[31m\\n\"\nregisterz: 1\n");
+    static const char *const allowed[] = {"n", "list", "registers", NULL};
+    const struct shmt_yaml *node = NULL;
+    int64_t value = 0;
+    uint64_t count = 0;
+    bool truth = false;
+    const char *word = NULL;
+
+    shmt_yaml_int(shmt_yaml_get(root, "n"), 1, 64, &value, &err);
+    CHECK_TEXT(err.text, "f.yaml:1:4: found \"foo\", expected an integer from "
+                         "1 to 64");
+    shmt_yaml_int(shmt_yaml_get(root, "list"), 0, INT64_MAX, &value, &err);
+    CHECK_TEXT(err.text, "f.yaml:2:7: found a sequence, expected an integer "
+                         "from 0 up");
+    shmt_yaml_count(shmt_yaml_get(root, "n"), &count, &err);
+    CHECK_HAS(err.text, "expected an integer from 0 to 2^64 - 1");
+    shmt_yaml_bool(shmt_yaml_get(root, "empty"), &truth, &err);
+    CHECK_TEXT(err.text, "f.yaml:3:7: found nothing, expected true or false");
+    shmt_yaml_word(shmt_yaml_get(root, "long"), &word, &err);
+    CHECK_HAS(err.text, "aaaa...\", expected a word");
+    shmt_yaml_word(shmt_yaml_get(root, "esc"), &word, &err);
+    CHECK_HAS(err.text, "f.yaml:5:6: found \"?[31m?\", expected a word");
+    shmt_yaml_text(shmt_yaml_get(root, "esc"), 100, &word, &err);
+    CHECK_HAS(err.text, "expected 1 to 100 bytes of printable text");
+    shmt_yaml_expect(root, SHMT_YAML_SEQUENCE, "sizes", &err);
+    CHECK_TEXT(err.text, "f.yaml:1:1: sizes: found a mapping, expected a "
+                         "sequence");
+    CHECK_INT(shmt_yaml_need(root, "kernel", &node, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "f.yaml:1:1: expected the key \"kernel\" in this "
+                         "mapping, it is missing");
+    CHECK_INT(shmt_yaml_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "f.yaml:3:1: found the unknown key \"empty\", "
+                         "expected one like \"n\"");
+    root = parse(arena, "n: 1\nregisterz: 1\n");
+    CHECK_INT(shmt_yaml_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
+    CHECK_TEXT(err.text, "f.yaml:2:1: found the unknown key \"registerz\", "
+                         "did you mean \"registers\"?");
+    CHECK_INT(shmt_yaml_keys(root, allowed, NULL), SHMTUNE_INVALID_FILE);
+    CHECK(word == NULL && value == 0 && node == NULL);
+    shmt_arena_free(arena);
+}
+
+static void counts_reach_to_64_bits(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    uint64_t count = 0;
+
+    CHECK_INT(shmt_yaml_count(parse(arena, "18446744073709551615"), &count,
+                              &err), SHMTUNE_OK);
+    CHECK(count == UINT64_MAX);
+    CHECK_INT(shmt_yaml_count(parse(arena, "18446744073709551616"), &count,
+                              &err), SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_count(parse(arena, "-1"), &count, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_count(parse(arena, "0xffff"), &count, &err),
+              SHMTUNE_OK);
+    CHECK_INT(count, 65535);
+    shmt_arena_free(arena);
+}
+
+/* Put a string in a flow mapping in a block sequence, read it back. */
+static bool string_survives(const char *string)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_text text = {0};
+    const struct shmt_yaml *root;
+    bool same = false;
+
+    shmt_text_add(&text, "- {key: ");
+    shmt_yaml_add_string(&text, string);
+    shmt_text_add(&text, ", ");
+    shmt_yaml_add_string(&text, string);
+    shmt_text_add(&text, ": 1}\n- ");
+    shmt_yaml_add_string(&text, string);
+    shmt_text_add(&text, "\n");
+    root = parse(arena, text.data);
+    if (root == NULL)
+        printf("# %s of %s\n", err.text, text.data);
+    else
+        same = strcmp(root->items[0]->items[0]->text, string) == 0
+               && strcmp(root->items[0]->keys[1]->text, string) == 0
+               && strcmp(root->items[1]->text, string) == 0;
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+    return same;
+}
+
+static void strings_survive(void)
+{
+    static const char *const pieces[] = {
+        "a", "B", "0", "-", ".", " ", ":", ": ", "#", " #", "\n", "\t", "\"",
+        "'", "\\", "{", "}", "[", "]", ",", "&", "*", "!", "%", "@", "`",
+        "|", ">", "?", "\x01", "\x7f", "\x1b", "\xc2\x85", "\xc2\xa0",
+        "\xc3\xa9", "\xe2\x80\xa8", "\xef\xbb\xbf", "\xf0\x9f\x98\x80",
+        "\r", "null", "true", "1e5", "~", "---", "...", "<<"
+    };
+    enum { PIECES = sizeof pieces / sizeof pieces[0] };
+    uint64_t state = 3;
+
+    for (int round = 0; round < 3000; round++) {
+        char string[64] = "";
+
+        for (uint64_t k = hostile_random(&state) % 6 + 1; k > 0; k--)
+            strcat(string, pieces[hostile_random(&state) % PIECES]);
+        /* A key may not be "<<" unquoted; the writer quotes it. */
+        CHECK(string_survives(string));
+    }
+    CHECK(string_survives("NVIDIA H100 80GB HBM3"));
+}
+
+static void strings_are_plain_where_others_agree(void)
+{
+    static const struct {
+        const char *string, *written;
+    } cases[] = {
+        {"static", "static"},
+        {"n", "n"},
+        {"sm_90", "sm_90"},
+        {"NVIDIA H100 80GB HBM3", "NVIDIA H100 80GB HBM3"},
+        {"no", "\"no\""},
+        {"Off", "\"Off\""},
+        {"null", "\"null\""},
+        {"", "\"\""},
+        {"90", "\"90\""},
+        {"-x", "\"-x\""},
+        {"a: b", "\"a: b\""},
+        {"a ", "\"a \""},
+        {"a #b", "\"a #b\""},
+        {"2026-11-21", "\"2026-11-21\""},
+        {"\xff", "\"\\uFFFD\""},
+        {"\x1b[0m", "\"\\u001B[0m\""},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct shmt_text text = {0};
+
+        shmt_yaml_add_string(&text, cases[k].string);
+        CHECK_TEXT(text.data, cases[k].written);
+        shmt_text_free(&text);
+    }
+}
+
+static void reals_survive(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_text text = {0};
+    uint64_t state = 4;
+
+    shmt_yaml_add_real(&text, 12.3456789, 5);
+    CHECK_TEXT(text.data, "12.346");
+    shmt_text_clear(&text);
+    shmt_yaml_add_real(&text, 1500000, 3);
+    CHECK_TEXT(text.data, "1.5e+06");
+    shmt_text_clear(&text);
+    shmt_yaml_add_real(&text, -0.0, 3);
+    CHECK_TEXT(text.data, "0");
+    for (int round = 0; round < 3000; round++) {
+        const uint64_t bits = hostile_random(&state);
+        struct shmt_value value = {.type = SHMT_REAL}, back = {0};
+
+        memcpy(&value.r, &bits, sizeof bits);
+        if (round < 100)
+            value.r = round;
+        if (!(value.r - value.r == 0))
+            continue;
+        shmt_text_clear(&text);
+        shmt_yaml_add_value(&text, value);
+        CHECK_INT(shmt_yaml_value(parse(arena, text.data), &back, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(back.type, SHMT_REAL);
+        CHECK(back.r == value.r);
+    }
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+}
+
+static void values_keep_their_type(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_value value = {0};
+
+    CHECK_INT(shmt_yaml_value(parse(arena, "-3"), &value, &err), SHMTUNE_OK);
+    CHECK(value.type == SHMT_INT && value.i == -3);
+    CHECK_INT(shmt_yaml_value(parse(arena, "2.0"), &value, &err), SHMTUNE_OK);
+    CHECK(value.type == SHMT_REAL && value.r == 2);
+    CHECK_INT(shmt_yaml_value(parse(arena, "static"), &value, &err),
+              SHMTUNE_OK);
+    CHECK(value.type == SHMT_WORD);
+    CHECK_INT(shmt_yaml_value(parse(arena, "\"no\""), &value, &err),
+              SHMTUNE_OK);
+    CHECK(value.type == SHMT_WORD);
+    CHECK_INT(shmt_yaml_value(parse(arena, "99999999999999999999"), &value,
+                              &err), SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_value(parse(arena, "\"3\""), &value, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_value(parse(arena, "-D x"), &value, &err),
+              SHMTUNE_INVALID_FILE);
+    shmt_arena_free(arena);
+}
+
+static void the_locale_does_not_matter(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_text text = {0};
+    double value = 0;
+
+    shmt_yaml_add_real(&text, 1.25, 5);
+    shmt_yaml_add_value(&text, (struct shmt_value){SHMT_REAL, {.r = 2.5}});
+    CHECK_TEXT(text.data, "1.252.5");
+    CHECK_INT(shmt_yaml_real(parse(arena, "1.25"), &value, &err), SHMTUNE_OK);
+    CHECK(value == 1.25);
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+}
+
+static void feed(const char *data, size_t size)
+{
+    refusal(data, size);
+}
+
+static void damage_is_refused_or_read(void)
+{
+    static const char good[] =
+        "format: kernel/1\n"
+        "sizes:\n"
+        "- {rows: 1024, \"cols\": 0x400}   # a comment\n"
+        "text: |\n"
+        "  two\n"
+        "  lines\n"
+        "? key\n"
+        ": 'single ''quoted'' text'\n"
+        "folded: >-\n"
+        "  some\n"
+        "  text\n"
+        "list: [a, [b, c], {d: e}, \"\\x41\\u00e9\\n\"]\n";
+
+    CHECK_TEXT(refusal(good, sizeof good - 1), "");
+    hostile_cuts(feed, good, sizeof good - 1);
+    hostile_flips(feed, good, sizeof good - 1, 5000);
+    hostile_splices(feed, good, sizeof good - 1, 5000);
+}
+
+static void a_journal_line_is_cheap(void)
+{
+    static const char line[] =
+        "- {config: {BLOCK_X: 32, BLOCK_Y: 8, TILE: 32, PAD: 1, MEMORY: "
+        "static}, verdict: ok, registers: 32, spill_store_bytes: 0, "
+        "shared_static_bytes: 4224, resident_blocks: 8, limiter: warps, "
+        "samples_us: [12.341, 12.345, 12.333, 12.313, 12.321]}\n";
+    const clock_t begin = clock();
+    double each;
+
+    for (int k = 0; k < 2000; k++)
+        refusal(line, sizeof line - 1);
+    each = (double)(clock() - begin) / CLOCKS_PER_SEC / 2000;
+    printf("# %.1f us a line\n", each * 1e6);
+    CHECK(each < 1e-3);
+}
+
+int main(void)
+{
+    CHECK_RUN(tree_has_kinds_texts_and_places);
+    CHECK_RUN(a_piece_keeps_the_place_of_its_file);
+    CHECK_RUN(more_than_plain_data_is_refused);
+    CHECK_RUN(hostile_shapes_end_soon);
+    CHECK_RUN(caps_hold);
+    CHECK_RUN(duplicates_are_found_among_many_keys);
+    CHECK_RUN(numbers_are_strict);
+    CHECK_RUN(messages_name_both_sides);
+    CHECK_RUN(counts_reach_to_64_bits);
+    CHECK_RUN(strings_survive);
+    CHECK_RUN(strings_are_plain_where_others_agree);
+    CHECK_RUN(reals_survive);
+    CHECK_RUN(values_keep_their_type);
+    if (setlocale(LC_ALL, "de_DE.UTF-8") != NULL
+        || setlocale(LC_ALL, "fr_FR.UTF-8") != NULL) {
+        CHECK_RUN(the_locale_does_not_matter);
+        setlocale(LC_ALL, "C");
+    } else {
+        CHECK_SKIP(the_locale_does_not_matter,
+                   "no locale with a decimal comma is installed");
+    }
+    CHECK_RUN(damage_is_refused_or_read);
+    CHECK_RUN(a_journal_line_is_cheap);
+    return CHECK_END();
+}
