@@ -330,8 +330,9 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
 
 /*
  * Bytes of the buffer that argument k needs at the choice's problem; 0 for a
- * scalar.  A workspace depends on the configuration too: ask after every
- * selection.  SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when
+ * scalar, and for a buffer that this configuration does not use, for which
+ * shmtune_launch takes NULL.  A workspace depends on the configuration: ask
+ * after every selection.  SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when
  * the spec gives no size at this problem (more than 2^63 bytes, say).
  */
 enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
@@ -395,6 +396,7 @@ void shmtune_release(struct shmtune_function *function);
  * cuLaunchKernel takes them: for a buffer the address of your device pointer
  * (of a CUdeviceptr or of a `float *`), for a scalar the address of a number
  * of its type, or NULL for the value that the spec computes from the problem.
+ * A NULL is right, too, for a buffer of which shmtune_argument_bytes says 0.
  *
  * Allocates nothing and never synchronises.  Any number of threads may launch
  * one function at the same time, on streams of their own if the kernel has a

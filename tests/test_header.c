@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* shmtune.h alone, as a C17 program has it; test_header_cxx.cc has it as a
- * C++ program.  Every function is called through it. */
+/* shmtune.h alone, in the language that C17 and C++ share; every function is
+ * called through the shared library.  tests/cli/header.sh compiles this file
+ * as C++ too. */
 #include "shmtune.h"
 
 #include "header_calls.h"

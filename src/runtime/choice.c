@@ -135,6 +135,26 @@ enum shmtune_status shmt_choice_bytes(const struct shmt_kernel *spec, size_t k,
     return SHMTUNE_OK;
 }
 
+/* An argument of the reference alone, or of a launch whose `when` does not
+ * hold, is nobody's to provide. */
+static bool is_used(const struct shmt_kernel *spec, size_t k,
+                    const struct shmt_value *values)
+{
+    for (size_t i = 0; i < spec->launch_count; i++) {
+        const struct shmt_launch *launch = &spec->launches[i];
+        bool used = true;
+
+        if (launch->when != NULL &&
+            shmt_expr_eval_bool(launch->when, values, &used, NULL) !=
+                SHMTUNE_OK)
+            used = true;
+        for (size_t a = 0; used && a < launch->argument_count; a++)
+            if (launch->arguments[a] == k)
+                return true;
+    }
+    return false;
+}
+
 enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
                                            size_t k, int64_t *bytes)
 {
@@ -145,6 +165,10 @@ enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
     if (k >= choice->kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
     shmt_choice_values(choice, values);
+    if (!is_used(choice->kernel->spec, k, values)) {
+        *bytes = 0;
+        return SHMTUNE_OK;
+    }
     return shmt_choice_bytes(choice->kernel->spec, k, values, bytes, NULL);
 }
 

@@ -191,7 +191,7 @@ static enum shmtune_status ready_slot(struct loading *loading, size_t k)
                                loading->err);
     if (status != SHMTUNE_OK)
         return status;
-    slot->needed = bytes > 0 && (slot->needed || argument->zeroed);
+    slot->needed = slot->needed && bytes > 0;
     slot->cleared = slot->needed && argument->zeroed ? bytes : 0;
     return SHMTUNE_OK;
 }
