@@ -107,8 +107,6 @@ json_t *shmt_json_device(const struct shmtune_device *device)
         const char *key;
         int64_t number;
     } fields[] = {
-        {"compute_major", device->compute_major},
-        {"compute_minor", device->compute_minor},
         {"multiprocessors", device->multiprocessors},
         {"shared_per_block", device->shared_per_block},
         {"shared_per_block_optin", device->shared_per_block_optin},
@@ -129,6 +127,10 @@ json_t *shmt_json_device(const struct shmtune_device *device)
     json_object_set_new(object, "name", json_string(device->name));
     if (device->uuid[0] != '\0')
         json_object_set_new(object, "uuid", json_string(device->uuid));
+    json_object_set_new(object, "compute_major",
+                        json_integer(device->compute_major));
+    json_object_set_new(object, "compute_minor",
+                        json_integer(device->compute_minor));
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         if (fields[i].number > 0)
             json_object_set_new(object, fields[i].key,

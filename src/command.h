@@ -17,6 +17,7 @@
 #define SHMT_COMMAND_LIST(X)                                                 \
     X(list)                                                                  \
     X(space)                                                                 \
+    X(inspect)                                                               \
     X(worker)
 
 struct shmt_command;
@@ -82,14 +83,28 @@ shmt_command_options(const struct shmt_command_call *call,
  * none is near. */
 const char *shmt_command_nearest(const char *word, const char *const *names);
 
+/* The message that is there, under another status when it is `from`: what is
+ * "not found" may be a wrong word on the command line, or nothing to install.
+ * Returns the status. */
+enum shmtune_status shmt_command_blame(struct shmt_error *err,
+                                       enum shmtune_status from,
+                                       enum shmtune_status to);
+
+/* Processors that may be used: the default of -j. */
+int64_t shmt_command_cores(void);
+
+/* -- command_problem.c --------------------------------------------------- */
+
 /* "rows=1024,cols=512" for this kernel; dimensions that are not named have
  * their default.  NULL: all of them. */
 enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
                                       const char *text, int64_t *problem,
                                       struct shmt_error *err);
-
-/* Processors that may be used: the default of -j. */
-int64_t shmt_command_cores(void);
+/* "TILE=32,MEMORY=static"; the same. */
+enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
+                                        const char *text,
+                                        shmt_choice *choice,
+                                        struct shmt_error *err);
 
 /* -- command_find.c ------------------------------------------------------ */
 

@@ -246,5 +246,7 @@ enum shmtune_status shmt_command_kernel(const char *word,
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read(path, out, err);
     shmt_arena_free(arena);
-    return status == SHMTUNE_NOT_FOUND ? SHMTUNE_STORAGE : status;
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command_options: the words of a command line: options from a table, sizes,
- * and what was probably meant by a word that is none of ours.
+ * command_options: the words of a command line: options from a table, and
+ * what was probably meant by a word that is none of ours.
  */
 #include "config.h"
 
@@ -228,65 +228,13 @@ shmt_command_options(const struct shmt_command_call *call,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status set_dimension(const struct shmt_kernel *kernel,
-                                         const char *item, size_t length,
-                                         int64_t *problem,
-                                         struct shmt_error *err)
+enum shmtune_status shmt_command_blame(struct shmt_error *err,
+                                       enum shmtune_status from,
+                                       enum shmtune_status to)
 {
-    const size_t name = strcspn(item, "=,");
-    char *end;
-    long long size;
-
-    for (size_t d = 0; d < kernel->dimension_count; d++) {
-        const struct shmt_dimension *dimension = &kernel->dimensions[d];
-
-        if (name >= length || item[name] != '=' ||
-            strlen(dimension->name) != name ||
-            memcmp(item, dimension->name, name) != 0)
-            continue;
-        errno = 0;
-        size = strtoll(item + name + 1, &end, 10);
-        if (end != item + length || end == item + name + 1 || errno != 0 ||
-            size < dimension->low || size > dimension->high)
-            return shmt_error_set(
-                err, SHMTUNE_INVALID_ARGUMENT,
-                "--size: \"%.*s\"; %s of %s is a whole number from %lld to "
-                "%lld", (int)length, item, dimension->name, kernel->name,
-                (long long)dimension->low, (long long)dimension->high);
-        problem[d] = size;
-        return SHMTUNE_OK;
-    }
-    {
-        struct shmt_text names = {0};
-
-        for (size_t d = 0; d < kernel->dimension_count; d++)
-            shmt_text_addf(&names, "%s%s=N", d == 0 ? "" : ",",
-                           kernel->dimensions[d].name);
-        shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                       "--size: \"%.*s\" is not a dimension of %s; \"%s\" is "
-                       "expected", (int)length, item, kernel->name,
-                       shmt_text_string(&names));
-        shmt_text_free(&names);
-    }
-    return SHMTUNE_INVALID_ARGUMENT;
-}
-
-enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
-                                      const char *text, int64_t *problem,
-                                      struct shmt_error *err)
-{
-    for (size_t d = 0; d < kernel->dimension_count; d++)
-        problem[d] = kernel->dimensions[d].fallback;
-    while (text != NULL) {
-        const size_t length = strcspn(text, ",");
-        const enum shmtune_status status =
-            set_dimension(kernel, text, length, problem, err);
-
-        if (status != SHMTUNE_OK)
-            return status;
-        text = text[length] == ',' ? text + length + 1 : NULL;
-    }
-    return SHMTUNE_OK;
+    if (err->status == from)
+        err->status = to;
+    return err->status;
 }
 
 int64_t shmt_command_cores(void)

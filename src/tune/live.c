@@ -90,7 +90,8 @@ static enum shmtune_status assign(struct shmt_live *live,
                                   struct shmt_error *err)
 {
     for (size_t k = 0; k < live->station_count; k++) {
-        const enum shmt_verb verb = k == 0 ? SHMT_MEASURE : SHMT_INSPECT;
+        const enum shmt_verb verb =
+            k < shmt_live_measurers(live) ? SHMT_MEASURE : SHMT_INSPECT;
         struct shmt_station *const station = &live->stations[k];
         enum shmtune_status status;
         if (station->state != SHMT_STATION_IDLE ||
@@ -285,8 +286,12 @@ static enum shmtune_status live_submit(struct shmt_target *target,
 {
     struct shmt_live *const live = shmt_live_of(target);
     struct shmt_job *job = NULL;
-    enum shmtune_status status = make_job(live, request, &job, err);
+    enum shmtune_status status;
 
+    if (request->verb == SHMT_MEASURE && shmt_live_measurers(live) == 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "there is no device to measure on");
+    status = make_job(live, request, &job, err);
     if (status != SHMTUNE_OK)
         return status;
     if (request->verb == SHMT_INSPECT) {
@@ -328,7 +333,11 @@ static enum shmtune_status live_wait(struct shmt_target *target,
 static size_t live_capacity(const struct shmt_target *target,
                             enum shmt_verb verb)
 {
-    return verb == SHMT_MEASURE ? 1 : shmt_live_of(target)->station_count - 1;
+    const struct shmt_live *const live = shmt_live_of(target);
+
+    return verb == SHMT_MEASURE
+               ? shmt_live_measurers(live)
+               : live->station_count - shmt_live_measurers(live);
 }
 
 static double live_now(const struct shmt_target *target)

@@ -14,7 +14,9 @@
 
 struct shmt_live_options {
     const char *worker;     /* the program; NULL: this one */
-    const char *device;     /* "0" or "GPU-..." */
+    const char *device;     /* "0" or "GPU-...".  NULL: none, only inspect */
+    const char *arch;       /* then: "sm_90"; the device is that of the table
+                               of architectures */
     const char *images;     /* folder for binaries; NULL: a temporary one,
                                removed on close */
     size_t jobs;            /* compile workers, 1 or more */

@@ -175,7 +175,8 @@ static enum shmtune_status hire_compilers(struct shmt_live *live,
     argv = make_command(live, "--arch", arch);
     if (argv == NULL)
         return shmt_error_memory(err);
-    for (size_t k = 1; k <= live->options.jobs; k++) {
+    for (size_t k = shmt_live_measurers(live);
+         k < live->options.jobs + shmt_live_measurers(live); k++) {
         enum shmtune_status status;
         live->stations[k].argv = argv;
         live->stations[k].what = "compile worker";
@@ -186,6 +187,30 @@ static enum shmtune_status hire_compilers(struct shmt_live *live,
             return status;
     }
     return SHMTUNE_OK;
+}
+
+/* Without a device the first compiler says which NVRTC there is. */
+static enum shmtune_status meet_compiler(struct shmt_live *live,
+                                         struct shmt_error *err)
+{
+    struct shmt_station *const station = &live->stations[0];
+    enum shmtune_status status = shmt_device_for_arch(
+        live->options.arch, &live->target.device, err);
+    bool woken;
+
+    live->target.protocol = "none";
+    live->target.name = live->target.device.name;
+    if (status == SHMTUNE_OK)
+        status = hire_compilers(live, err);
+    while (status == SHMTUNE_OK && station->state != SHMT_STATION_IDLE) {
+        status = shmt_live_round(live, 0.25, &woken, err);
+        if (status == SHMTUNE_OK && !woken)
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                                  "interrupted while the worker started");
+    }
+    if (status == SHMTUNE_OK)
+        live->target.nvrtc_version = station->message.nvrtc_version;
+    return status;
 }
 
 static void set_usual(double *deadline, double usual)
@@ -235,10 +260,13 @@ enum shmtune_status shmt_live_open(const struct shmt_kernel *kernel,
         status = make_folder(live, err);
     if (status == SHMTUNE_OK)
         status = allocate(live, err);
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && options->device == NULL)
+        status = meet_compiler(live, err);
+    else if (status == SHMTUNE_OK) {
         status = meet_device(live, err);
-    if (status == SHMTUNE_OK)
-        status = hire_compilers(live, err);
+        if (status == SHMTUNE_OK)
+            status = hire_compilers(live, err);
+    }
     if (status != SHMTUNE_OK) {
         shmt_live_close(&live->target);
         return status;

@@ -49,7 +49,8 @@ struct shmt_live {
     struct shmt_queue pending[2];   /* by verb */
     struct shmt_answer *answers, **answers_last;
     bool fresh;                     /* nothing of this problem measured yet */
-    size_t station_count;           /* measure, then compile */
+    size_t station_count;           /* measure if there is a device, then
+                                       compile */
     struct shmt_station *stations;
     struct shmt_job **busy;         /* by station */
     struct pollfd *fds;
@@ -76,6 +77,11 @@ void shmt_live_close(struct shmt_target *target);
 static inline struct shmt_live *shmt_live_of(const struct shmt_target *target)
 {
     return (struct shmt_live *)target;   /* its first member */
+}
+
+static inline size_t shmt_live_measurers(const struct shmt_live *live)
+{
+    return live->options.device == NULL ? 0 : 1;
 }
 
 #endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_compile: many configurations through the compile workers.
+ */
+#include "config.h"
+
+#include "cmd_compile.h"
+#include "command.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/device.h"
+#include "tune/live.h"
+
+/* What is going on while a batch runs. */
+struct run {
+    struct shmt_compile_batch *batch;
+    struct shmt_target *target;
+    struct shmt_filter filter;
+    size_t next, flying, done;
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+void shmt_compile_default(const struct shmt_kernel *kernel,
+                          shmt_choice *choice)
+{
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+}
+
+static const shmt_choice *choice_at(const struct run *run, size_t k)
+{
+    return run->batch->choices + k * run->batch->kernel->parameter_count;
+}
+
+/* Sends the next candidate out, unless the device's limits settle it. */
+static enum shmtune_status send_next(struct run *run, struct shmt_error *err)
+{
+    struct shmt_result *result = &run->batch->results[run->next];
+    const struct shmt_request request = {
+        .verb = SHMT_INSPECT, .tag = run->next,
+        .choice = choice_at(run, run->next)
+    };
+    enum shmtune_status status;
+
+    shmt_result_clear(result);
+    status = shmt_filter_before(&run->filter, request.choice, result, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    run->next++;
+    if (result->verdict != SHMT_VERDICT_OK) {
+        run->done++;
+        return SHMTUNE_OK;
+    }
+    run->flying++;
+    return run->target->operations->submit(run->target, &request, err);
+}
+
+static enum shmtune_status take_reply(struct run *run, struct shmt_error *err)
+{
+    struct shmt_reply reply;
+    struct shmt_result *result;
+    bool got = false;
+    enum shmtune_status status = run->target->operations->wait(
+        run->target, 0.25, &got, &reply, err);
+
+    if (status != SHMTUNE_OK || !got)
+        return status;
+    if (reply.tag >= run->batch->count)
+        return shmt_error_set(err, SHMTUNE_INTERNAL,
+                              "a reply to a request that was not made");
+    result = &run->batch->results[reply.tag];
+    *result = reply.result;
+    run->flying--;
+    run->done++;
+    if (result->verdict == SHMT_VERDICT_OK)
+        status = shmt_filter_after(&run->filter, choice_at(run, reply.tag),
+                                   result, err);
+    return status;
+}
+
+static void show_progress(const struct run *run, size_t *shown)
+{
+    if (!run->batch->progress || run->done == *shown)
+        return;
+    *shown = run->done;
+    fprintf(stderr, "\r%zu of %zu compiled%s", run->done, run->batch->count,
+            run->done == run->batch->count ? "\r\033[K" : "");
+    fflush(stderr);
+}
+
+static enum shmtune_status work(struct run *run, struct shmt_error *err)
+{
+    const struct shmt_target_operations *operations = run->target->operations;
+    const double start = operations->now(run->target);
+    /* Enough waiting in line that no worker idles. */
+    const size_t most =
+        2 * operations->capacity(run->target, SHMT_INSPECT) + 1;
+    size_t shown = 0;
+    enum shmtune_status status =
+        operations->begin(run->target, run->batch->problem, err);
+
+    while (status == SHMTUNE_OK && run->done < run->batch->count) {
+        if (stopped)
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                                  "interrupted after %zu of %zu candidates",
+                                  run->done, run->batch->count);
+        if (run->next < run->batch->count && run->flying < most)
+            status = send_next(run, err);
+        else
+            status = take_reply(run, err);
+        show_progress(run, &shown);
+    }
+    run->batch->elapsed_s = operations->now(run->target) - start;
+    return status;
+}
+
+static enum shmtune_status open_target(struct run *run,
+                                       struct shmt_error *err)
+{
+    const struct shmt_live_options options = {
+        .arch = run->batch->arch, .jobs = run->batch->jobs
+    };
+    const enum shmtune_status status = shmt_live_open(
+        run->batch->kernel, &options, &run->target, err);
+
+    /* No compiler, as no driver: something to install. */
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_command_blame(err, SHMTUNE_NOT_FOUND,
+                                    SHMTUNE_NO_DEVICE);
+}
+
+enum shmtune_status shmt_compile_run(struct shmt_compile_batch *batch,
+                                     struct shmt_error *err)
+{
+    struct run run = {.batch = batch};
+    struct sigaction action = {.sa_handler = stop}, old_int, old_term;
+    enum shmtune_status status;
+
+    if (batch->kernel->source == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s is a search space without a source: there "
+                              "is nothing to compile", batch->kernel->path);
+    stopped = 0;
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, &old_int);
+    sigaction(SIGTERM, &action, &old_term);
+    status = open_target(&run, err);
+    if (status != SHMTUNE_OK)
+        goto restore;
+    run.filter = (struct shmt_filter){
+        .kernel = batch->kernel,
+        .device = batch->device != NULL ? batch->device : &run.target->device,
+        .problem = batch->problem,
+        .policy = {.max_spill_bytes = -1, .min_occupancy_percent = 0}
+    };
+    batch->nvrtc_version = run.target->nvrtc_version;
+    status = work(&run, err);
+    run.target->operations->close(run.target);
+
+restore:
+    sigaction(SIGINT, &old_int, NULL);
+    sigaction(SIGTERM, &old_term, NULL);
+    return status;
+}
