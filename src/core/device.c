@@ -88,7 +88,10 @@ static const struct number {
 #undef NUMBER_ROW
 };
 
-enum { NUMBER_COUNT = sizeof numbers / sizeof numbers[0] };
+enum {
+    NUMBER_COUNT = sizeof numbers / sizeof numbers[0],
+    CAPABILITY = 2      /* the first numbers: never left out */
+};
 
 static const char *const keys[] = {
     "name", "uuid",
@@ -228,7 +231,7 @@ static void write_fields(const struct shmtune_device *device,
     for (size_t k = 0; k < NUMBER_COUNT; k++) {
         const int64_t value = get_number(device, &numbers[k]);
 
-        if (value != 0 || strcmp(numbers[k].key, "compute_minor") == 0)
+        if (value != 0 || k < CAPABILITY)
             shmt_text_addf(text, "%s%s: %" PRId64 "%s", before,
                            numbers[k].key, value, after);
     }
