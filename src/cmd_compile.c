@@ -9,11 +9,16 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#include <stdlib.h>
 
-#include "core/device.h"
+#include "tune/filter.h"
 #include "tune/live.h"
+
+struct shmt_compiler {
+    const struct shmt_kernel *kernel;
+    struct shmt_target *target;
+    struct sigaction old_int, old_term;
+};
 
 /* What is going on while a batch runs. */
 struct run {
@@ -31,16 +36,9 @@ static void stop(int number)
     stopped = 1;
 }
 
-void shmt_compile_default(const struct shmt_kernel *kernel,
-                          shmt_choice *choice)
-{
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
-}
-
 static const shmt_choice *choice_at(const struct run *run, size_t k)
 {
-    return run->batch->choices + k * run->batch->kernel->parameter_count;
+    return run->batch->choices + k * run->target->kernel->parameter_count;
 }
 
 /* Sends the next candidate out, unless the device's limits settle it. */
@@ -125,52 +123,68 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
     return status;
 }
 
-static enum shmtune_status open_target(struct run *run,
+enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
+                                       const char *arch, int64_t jobs,
+                                       struct shmt_compiler **out,
                                        struct shmt_error *err)
 {
     const struct shmt_live_options options = {
-        .arch = run->batch->arch, .jobs = run->batch->jobs
+        .arch = arch, .jobs = (size_t)jobs
     };
-    const enum shmtune_status status = shmt_live_open(
-        run->batch->kernel, &options, &run->target, err);
-
-    /* No compiler, as no driver: something to install. */
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_command_blame(err, SHMTUNE_NOT_FOUND,
-                                    SHMTUNE_NO_DEVICE);
-}
-
-enum shmtune_status shmt_compile_run(struct shmt_compile_batch *batch,
-                                     struct shmt_error *err)
-{
-    struct run run = {.batch = batch};
-    struct sigaction action = {.sa_handler = stop}, old_int, old_term;
+    struct sigaction action = {.sa_handler = stop};
+    struct shmt_compiler *compiler;
     enum shmtune_status status;
 
-    if (batch->kernel->source == NULL)
+    if (kernel->source == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "%s is a search space without a source: there "
-                              "is nothing to compile", batch->kernel->path);
+                              "is nothing to compile", kernel->path);
+    compiler = calloc(1, sizeof *compiler);
+    if (compiler == NULL)
+        return shmt_error_memory(err);
     stopped = 0;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old_int);
-    sigaction(SIGTERM, &action, &old_term);
-    status = open_target(&run, err);
-    if (status != SHMTUNE_OK)
-        goto restore;
-    run.filter = (struct shmt_filter){
-        .kernel = batch->kernel,
-        .device = batch->device != NULL ? batch->device : &run.target->device,
-        .problem = batch->problem,
-        .policy = {.max_spill_bytes = -1, .min_occupancy_percent = 0}
-    };
-    batch->nvrtc_version = run.target->nvrtc_version;
-    status = work(&run, err);
-    run.target->operations->close(run.target);
+    sigaction(SIGINT, &action, &compiler->old_int);
+    sigaction(SIGTERM, &action, &compiler->old_term);
+    compiler->kernel = kernel;
+    status = shmt_live_open(kernel, &options, &compiler->target, err);
+    if (status != SHMTUNE_OK) {
+        shmt_compiler_close(compiler);
+        /* No compiler, as no driver: something to install. */
+        return shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_NO_DEVICE);
+    }
+    *out = compiler;
+    return SHMTUNE_OK;
+}
 
-restore:
-    sigaction(SIGINT, &old_int, NULL);
-    sigaction(SIGTERM, &old_term, NULL);
-    return status;
+void shmt_compiler_close(struct shmt_compiler *compiler)
+{
+    if (compiler == NULL)
+        return;
+    if (compiler->target != NULL)
+        compiler->target->operations->close(compiler->target);
+    sigaction(SIGINT, &compiler->old_int, NULL);
+    sigaction(SIGTERM, &compiler->old_term, NULL);
+    free(compiler);
+}
+
+int shmt_compiler_nvrtc(const struct shmt_compiler *compiler)
+{
+    return compiler->target->nvrtc_version;
+}
+
+enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
+                                      struct shmt_compile_batch *batch,
+                                      struct shmt_error *err)
+{
+    struct run run = {
+        .batch = batch, .target = compiler->target,
+        .filter = {
+            .kernel = compiler->kernel, .device = batch->device,
+            .problem = batch->problem,
+            .policy = {.max_spill_bytes = -1, .min_occupancy_percent = 0}
+        }
+    };
+
+    return work(&run, err);
 }

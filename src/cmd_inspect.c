@@ -61,6 +61,7 @@ struct inspection {
     struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
     struct shmt_compile_batch batch;
     shmt_choice *choices;
+    int nvrtc_version;
 };
 
 /* -- which candidates ----------------------------------------------------- */
@@ -128,7 +129,7 @@ static enum shmtune_status choose_sample(struct inspection *inspection,
     uint64_t *indices, unused;
     enum shmtune_status status;
 
-    shmt_compile_default(kernel, usual);
+    shmt_kernel_default(kernel, usual);
     with_default = with_default && count < total &&
                    shmt_space_index(inspection->space, usual, &unused);
     count = count > total ? total : count;
@@ -295,9 +296,10 @@ static void add_summary(const struct inspection *inspection,
     shmt_text_add(text, " of ");
     shmt_command_add_count(text, shmt_space_count(inspection->space));
     shmt_text_addf(text, " configurations in %.1f s with %zu workers "
-                   "(NVRTC %d.%d): %zu spill", batch->elapsed_s, batch->jobs,
-                   batch->nvrtc_version / 1000,
-                   batch->nvrtc_version % 1000 / 10, spilling);
+                   "(NVRTC %d.%d): %zu spill", batch->elapsed_s,
+                   (size_t)inspection->options->jobs,
+                   inspection->nvrtc_version / 1000,
+                   inspection->nvrtc_version % 1000 / 10, spilling);
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
         if (v != SHMT_VERDICT_OK && counts[v] > 0)
             shmt_text_addf(text, ", %zu %s", counts[v],
@@ -379,11 +381,11 @@ static enum shmtune_status print_json(const struct inspection *inspection,
     json_object_set_new(root, "kernel", json_string(kernel->name));
     json_object_set_new(root, "size",
                         shmt_json_size(kernel, inspection->problem));
-    json_object_set_new(root, "arch", json_string(batch->arch));
+    json_object_set_new(root, "arch", json_string(inspection->options->arch));
     json_object_set_new(root, "device",
                         shmt_json_device(&inspection->device));
     json_object_set_new(root, "nvrtc_version",
-                        json_integer(batch->nvrtc_version));
+                        json_integer(inspection->nvrtc_version));
     json_object_set_new(root, "space",
                         shmt_json_count(shmt_space_count(inspection->space)));
     json_object_set_new(root, "elapsed_s", shmt_json_real(batch->elapsed_s));
@@ -392,6 +394,27 @@ static enum shmtune_status print_json(const struct inspection *inspection,
 }
 
 /* -- the command ---------------------------------------------------------- */
+
+static enum shmtune_status compile(struct inspection *inspection,
+                                   struct shmt_error *err)
+{
+    const struct options *options = inspection->options;
+    struct shmt_compiler *compiler;
+    enum shmtune_status status =
+        shmt_compiler_open(inspection->kernel, options->arch, options->jobs,
+                           &compiler, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    inspection->batch.device = &inspection->device;
+    inspection->batch.problem = inspection->problem;
+    inspection->batch.progress =
+        !inspection->call->quiet && isatty(STDERR_FILENO);
+    inspection->nvrtc_version = shmt_compiler_nvrtc(compiler);
+    status = shmt_compiler_run(compiler, &inspection->batch, err);
+    shmt_compiler_close(compiler);
+    return status;
+}
 
 static enum shmtune_status inspect(struct inspection *inspection,
                                    struct shmt_error *err)
@@ -414,14 +437,7 @@ static enum shmtune_status inspect(struct inspection *inspection,
         status = choose(inspection, err);
     if (status != SHMTUNE_OK)
         return status;
-    inspection->batch.kernel = kernel;
-    inspection->batch.arch = options->arch;
-    inspection->batch.device = &inspection->device;
-    inspection->batch.problem = inspection->problem;
-    inspection->batch.jobs = (size_t)options->jobs;
-    inspection->batch.progress =
-        !inspection->call->quiet && isatty(STDERR_FILENO);
-    status = shmt_compile_run(&inspection->batch, err);
+    status = compile(inspection, err);
     if (status != SHMTUNE_OK)
         return status;
     return options->json ? print_json(inspection, err)

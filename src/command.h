@@ -18,6 +18,7 @@
     X(list)                                                                  \
     X(space)                                                                 \
     X(inspect)                                                               \
+    X(show)                                                                  \
     X(worker)
 
 struct shmt_command;
@@ -136,6 +137,24 @@ bool shmt_command_is_path(const char *word);
 enum shmtune_status shmt_command_kernel(const char *word,
                                         struct shmt_kernel **out,
                                         struct shmt_error *err);
+
+/* What a file says it is, by its name (.journal, .gz) or its first key. */
+enum shmt_command_format {
+    SHMT_FORMAT_SPEC, SHMT_FORMAT_TUNING, SHMT_FORMAT_JOURNAL
+};
+/* SHMTUNE_STORAGE: cannot be read; SHMTUNE_INVALID_FILE: none of ours. */
+enum shmtune_status shmt_command_format(const char *path,
+                                        enum shmt_command_format *out,
+                                        struct shmt_error *err);
+
+/* The kernel that `file`, a tuning or a journal, is about: `spec` when it is
+ * given, else the built-in one of that name, else ../../kernels/NAME.yaml
+ * beside the file. */
+enum shmtune_status shmt_command_kernel_of(const char *file,
+                                           const char *name,
+                                           const char *spec,
+                                           struct shmt_kernel **out,
+                                           struct shmt_error *err);
 
 /* -- command_table.c ----------------------------------------------------- */
 

@@ -7,6 +7,8 @@
 
 #include "command.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -249,4 +251,97 @@ enum shmtune_status shmt_command_kernel(const char *word,
     return status == SHMTUNE_OK
                ? status
                : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+}
+
+enum shmtune_status shmt_command_format(const char *path,
+                                        enum shmt_command_format *out,
+                                        struct shmt_error *err)
+{
+    static const struct {
+        const char *word;
+        enum shmt_command_format format;
+    } formats[] = {
+        {"kernel/", SHMT_FORMAT_SPEC}, {"tuning/", SHMT_FORMAT_TUNING},
+        {"journal/", SHMT_FORMAT_JOURNAL}
+    };
+    char head[4096];
+    const char *key;
+    size_t size;
+    FILE *file;
+
+    if (ends_with(path, ".journal") || ends_with(path, ".gz")) {
+        *out = SHMT_FORMAT_JOURNAL;
+        return SHMTUNE_OK;
+    }
+    file = fopen(path, "rb");
+    if (file == NULL)
+        return shmt_error_set(err, SHMTUNE_STORAGE,
+                              "%s: cannot be opened: %s", path,
+                              strerror(errno));
+    size = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    head[size] = '\0';
+    key = strstr(head, "format:");
+    for (size_t i = 0; key != NULL && i < sizeof formats / sizeof *formats;
+         i++) {
+        const char *value = key + strlen("format:");
+
+        value += strspn(value, " \"'");
+        if (strncmp(value, formats[i].word, strlen(formats[i].word)) == 0) {
+            *out = formats[i].format;
+            return SHMTUNE_OK;
+        }
+    }
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s:1:1: no \"format: kernel/1\", \"tuning/1\" or "
+                          "\"journal/1\" at its beginning", path);
+}
+
+/* ROOT/tunings/NAME/FILE lies beside ROOT/kernels/NAME.yaml. */
+static const char *spec_beside(struct shmt_arena *arena, const char *file,
+                               const char *name)
+{
+    const char *folder = shmt_path_folder(arena, file);
+    struct shmt_text path = {0};
+    const char *copy = NULL;
+
+    if (folder == NULL)
+        return NULL;
+    shmt_text_addf(&path, "%s/../../kernels/%s.yaml", folder, name);
+    if (!path.failed && shmt_path_exists(shmt_text_string(&path)))
+        copy = shmt_arena_copy(arena, path.data, path.length);
+    shmt_text_free(&path);
+    return copy;
+}
+
+enum shmtune_status shmt_command_kernel_of(const char *file,
+                                           const char *name,
+                                           const char *spec,
+                                           struct shmt_kernel **out,
+                                           struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    if (spec == NULL && find_path(arena, name, &spec, err) != SHMTUNE_OK)
+        spec = spec_beside(arena, file, name);
+    if (spec == NULL)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s: the kernel %.64s is not among the "
+                                "built-in ones; name its spec with --spec",
+                                file, name);
+    else
+        status = shmt_command_kernel(spec, out, err);
+    if (status == SHMTUNE_OK && strcmp((*out)->name, name) != 0) {
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s is about the kernel %.64s, and %s has "
+                                "%s", file, name, (*out)->path,
+                                (*out)->name);
+        shmt_kernel_free(*out);
+        *out = NULL;
+    }
+    shmt_arena_free(arena);
+    return status;
 }

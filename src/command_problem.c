@@ -163,8 +163,7 @@ enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+    shmt_kernel_default(kernel, choice);
     while (status == SHMTUNE_OK && text != NULL) {
         struct item item;
 

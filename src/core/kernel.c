@@ -68,6 +68,13 @@ void shmt_kernel_values(const struct shmt_kernel *kernel,
             kernel->parameters[p].values[choice[p]];
 }
 
+void shmt_kernel_default(const struct shmt_kernel *kernel,
+                         shmt_choice *choice)
+{
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+}
+
 enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,
                                        const struct shmt_value *values,
                                        bool *admits, size_t *failed,

@@ -143,6 +143,10 @@ void shmt_kernel_values(const struct shmt_kernel *kernel,
                         const int64_t *problem, const shmt_choice *choice,
                         struct shmt_value *values);
 
+/* The configuration the spec calls its default: [parameter_count]. */
+void shmt_kernel_default(const struct shmt_kernel *kernel,
+                         shmt_choice *choice);
+
 /* True when every constraint holds; else *failed (may be NULL) is the first
  * that does not. */
 enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,

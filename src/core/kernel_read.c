@@ -324,8 +324,7 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
     size_t failed = 0;
     enum shmtune_status status;
 
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+    shmt_kernel_default(kernel, choice);
     shmt_kernel_values(kernel, problem, choice, values);
     status = shmt_kernel_admits(kernel, values, &admits, &failed, reader->err);
     if (status == SHMTUNE_OK && !admits) {

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_show: a tuning or a journal, for people.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd_json.h"
+#include "cmd_show.h"
+#include "command.h"
+
+static const char help[] =
+    "usage: shmtune show FILE [--spec SPEC.yaml] [--top N] [--json]\n"
+    "\n"
+    "Shows a tuning (what was found: a row a problem) or a journal or\n"
+    "recording (what was tried: verdicts, the distribution of times, the\n"
+    "best).\n"
+    "\n"
+    "  --spec SPEC.yaml  the kernel of a journal, when it is not built in\n"
+    "  --top N           how many of a journal's configurations [10]\n"
+    "  --json            everything, as JSON\n"
+    "\n"
+    "examples:\n"
+    "  shmtune show tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml\n"
+    "  shmtune show run.journal --spec my_kernel.yaml --top 20\n";
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct shmt_show show = {.top = 10, .colour = call->colour};
+    const struct shmt_command_option options[] = {
+        {"spec", 0, SHMT_OPTION_TEXT, &show.spec, 0, 0},
+        {"top", 0, SHMT_OPTION_INT, &show.top, 0, INT32_MAX},
+        {"json", 0, SHMT_OPTION_FLAG, &show.json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    enum shmt_command_format format;
+    int rest;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (rest != 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%d files are given; one is expected", rest);
+    show.file = call->words[0];
+    status = shmt_command_format(show.file, &format, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (format == SHMT_FORMAT_SPEC)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s is a kernel spec: \"shmtune space\", "
+                              "\"inspect\" and \"check\" are about those",
+                              show.file);
+    return format == SHMT_FORMAT_TUNING ? shmt_show_tuning(&show, err)
+                                        : shmt_show_journal(&show, err);
+}
+
+const struct shmt_command shmt_command_show = {
+    "show", "a tuning or a journal as a table", help, run
+};

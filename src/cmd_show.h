@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_show: what cmd_show.c shares with cmd_show_tuning.c and
+ * cmd_show_journal.c.
+ */
+#ifndef SHMT_CMD_SHOW_H
+#define SHMT_CMD_SHOW_H
+
+#include <stdbool.h>
+
+#include "core/status.h"
+
+struct shmt_show {
+    const char *file;
+    const char *spec;       /* NULL: found by the kernel's name */
+    int64_t top;
+    bool json;
+    bool colour;
+};
+
+enum { SHMT_SHOW_BAR = 24 };
+
+enum shmtune_status shmt_show_tuning(const struct shmt_show *show,
+                                     struct shmt_error *err);
+enum shmtune_status shmt_show_journal(const struct shmt_show *show,
+                                      struct shmt_error *err);
+
+#endif
