@@ -21,6 +21,8 @@ static enum shmtune_status fail(struct shmt_error *err, const char *path,
 {
     const int code = errno;
 
+    if (code == ENOMEM)
+        return shmt_error_memory(err);
     return shmt_error_set(err,
                           code == ENOENT || code == ENOTDIR
                               ? SHMTUNE_NOT_FOUND
@@ -146,9 +148,7 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
     /* One byte more than its size: the end is seen without another round. */
     status = read_open(arena, fd, (size_t)about.st_size + 1, limit, &bytes,
                        &count);
-    if (status == SHMTUNE_NO_MEMORY)
-        shmt_error_memory(err);
-    else if (status != SHMTUNE_OK)
+    if (status != SHMTUNE_OK)
         status = fail(err, path, "cannot be read");
     else if (count > limit)
         status = refuse_size(err, path, limit);

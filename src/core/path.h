@@ -11,13 +11,15 @@
 #include "core/text.h"
 
 /* The whole file and a NUL behind it, in `arena`.  A file larger than
- * `limit` bytes, a folder, a device: SHMTUNE_STORAGE.  Absent:
- * SHMTUNE_NOT_FOUND. */
+ * `limit` bytes, a folder, a device: SHMTUNE_STORAGE, without
+ * blocking.  Absent: SHMTUNE_NOT_FOUND. */
 enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
                                    size_t limit, const char **data,
                                    size_t *size, struct shmt_error *err);
 
-/* Temporary file beside it, fsync, rename.  Nothing is left on failure. */
+/* Temporary file beside it, fsync, rename.  Nothing is left on failure, and
+ * the old file stays.  Keeps the permissions of what it replaces; a symbolic
+ * link is replaced, not followed.  Any number of writers at a time. */
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
 
@@ -35,7 +37,8 @@ const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
                            const char *suffix);
 bool shmt_path_exists(const char *path);
 
-/* Names (not paths) in a folder that end in `suffix`, sorted by bytes. */
+/* Names (not paths) in a folder that end in `suffix`, sorted by bytes; hidden
+ * ones are not among them. */
 enum shmtune_status shmt_path_list(struct shmt_arena *arena,
                                    const char *folder, const char *suffix,
                                    const char *const **names, size_t *count,
