@@ -141,11 +141,13 @@ struct shmtune_kernel;   /* one kernel of a handle */
  * current folder is never searched.  A process that runs with more rights than
  * its user (set-user-id) takes neither from the environment.
  *
- * A folder has, both optional:
+ * A folder has, all optional:
  *     kernels/NAME.yaml           kernel specs, with the sources they name:
  *                                 trusted, as any code you ship
  *     tunings/NAME/ANY.yaml       tunings of the kernel NAME: data, not
  *                                 trusted
+ *     cubins/                     binaries of those kernels, for machines
+ *                                 without NVRTC (see shmtune_prepare): trusted
  * Of two kernels of one name the first is taken; tunings of all folders count,
  * those of earlier folders first where two are for one device and problem.
  *
@@ -358,12 +360,13 @@ enum {
  * cuCtxSetCurrent, make one current), check it against that device, and allow
  * it the shared memory it needs, opt-in and carve-out included.
  *
- * The binary comes from the cache, $XDG_CACHE_HOME/shmtune/cubin (else
- * ~/.cache/shmtune/cubin), under a key of all that goes into it: source,
- * local includes, spec, options, architecture.  The folder is created for its
- * owner alone (0700), and one that others may write is not used.  A file there
- * that is damaged counts as absent.  A cache that cannot be written is no
- * failure.
+ * The binary comes from the folder `cubins` beside the kernel's `kernels`,
+ * else from the cache, $XDG_CACHE_HOME/shmtune/cubin (else
+ * ~/.cache/shmtune/cubin), under a key of all that goes into it: source, local
+ * includes, spec, options, architecture.  The cache is created for its owner alone (0700), and one that
+ * others may write is not used.  A file that is damaged counts as absent.  A
+ * cache that cannot be written is no failure.  To ship binaries, copy what
+ * SHMTUNE_ALLOW_COMPILE has put into the cache to `cubins`.
  *
  * The function is good for the choice's problem and for this context; release
  * it before the context is destroyed.  It may outlive the choice, not the
@@ -372,7 +375,7 @@ enum {
  * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, or a choice made for
  * another compute capability than that of the current context.
  * SHMTUNE_NO_DEVICE: no driver, or no current context.
- * SHMTUNE_NOT_FOUND: not in the cache, and SHMTUNE_ALLOW_COMPILE is not set
+ * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set
  * or NVRTC is not installed.
  * SHMTUNE_COMPILE: the source does not compile.
  * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device.

@@ -184,6 +184,21 @@ static void caches_of_others_are_not_used(void)
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
 }
 
+/* What the cache has may be shipped beside the kernels. */
+static void binaries_are_shipped(void)
+{
+    fixture_remove("cache");
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(rename(fixture_path("cache/shmtune/cubin"),
+                     fixture_path("cubins")), 0);
+    CHECK_INT(try(0), SHMTUNE_OK);
+    CHECK_INT(try(SHMTUNE_NO_CACHE), SHMTUNE_OK);
+    CHECK(cached(".cubin") == NULL);
+    fixture_remove("cubins");
+    CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+    CHECK_HAS(message.text, "/cubins or ");
+}
+
 static void what_is_refused(void)
 {
     const struct shmtune_choice kept = choice;
@@ -413,6 +428,7 @@ int main(void)
     CHECK_RUN(binaries_are_cached);
     CHECK_RUN(damaged_binaries_are_made_again);
     CHECK_RUN(caches_of_others_are_not_used);
+    CHECK_RUN(binaries_are_shipped);
     CHECK_RUN(what_is_refused);
     CHECK_RUN(launches);
     CHECK_RUN(errors_of_a_launch);

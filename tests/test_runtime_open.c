@@ -323,7 +323,8 @@ static void flipped_bits(void)
 static void huge_numbers(void)
 {
     static const char *const numbers[] = {
-        "99999999999999999999999999", "-1", "1e308", "nan", "0x7fffffffffffffff",
+        "99999999999999999999999999", "-1", "1e308", "nan",
+        "0x7fffffffffffffff",
         "[1, 2]", "{a: 1}", "2147483648", "9223372036854775807", "\"\""};
     static const char *const fields[] = {
         "multiprocessors: 132", "rows: 1024", "BLOCK: 128", "registers: 32"};

@@ -140,9 +140,12 @@ static enum shmtune_status default_values(struct shmtune *library,
 
 /* Takes `spec` over, whatever comes of it. */
 static enum shmtune_status add_kernel(struct shmtune *library,
+                                      const char *folder,
                                       struct shmt_kernel *spec)
 {
-    struct shmtune_kernel kernel = {.library = library, .spec = spec};
+    struct shmtune_kernel kernel = {
+        .library = library, .spec = spec,
+        .binaries = shmt_path_join(library->arena, folder, "cubins")};
     const struct shmtune_kernel *other = find(library, spec->name);
     struct shmtune_kernel *kernels;
     enum shmtune_status status;
@@ -156,7 +159,8 @@ static enum shmtune_status add_kernel(struct shmtune *library,
                                      "space, not a kernel (no source)",
                                      spec->path);
     else
-        status = default_values(library, &kernel);
+        status = kernel.binaries == NULL ? SHMTUNE_NO_MEMORY
+                                         : default_values(library, &kernel);
     if (status != SHMTUNE_OK || kernel.fallback == NULL)
         goto refuse;
     kernels = realloc(library->kernels,
@@ -212,7 +216,7 @@ static enum shmtune_status read_kernels(struct shmtune *library,
             return SHMTUNE_NO_MEMORY;
         status = shmt_kernel_read(path, &spec, &err);
         if (status == SHMTUNE_OK)
-            status = add_kernel(library, spec);
+            status = add_kernel(library, folder, spec);
         else if (status != SHMTUNE_NO_MEMORY)
             status = shmt_catalogue_note(library, "%s", err.text);
     }

@@ -38,6 +38,7 @@ struct shmt_shelf {
 struct shmtune_kernel {
     const struct shmtune *library;
     struct shmt_kernel *spec;
+    const char *binaries;              /* FOLDER/cubins, there or not */
     const shmt_choice *fallback;       /* the spec's default values */
     size_t shelf_count;
     struct shmt_shelf *shelves;        /* in search order */

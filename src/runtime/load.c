@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * load: from a choice to functions of the current context: the binary from
- * the cache or the compiler, loaded, allowed its shared memory, checked.
+ * beside the spec, the cache or the compiler, loaded, allowed its shared
+ * memory, checked.
  */
 #include <stdlib.h>
 #include <sys/auxv.h>
@@ -85,21 +86,25 @@ static enum shmtune_status obtain(struct loading *loading,
         .arch = arch,
         .nvrtc_version = ANY_NVRTC,
     };
+    const char *const folders[] = {loading->choice->kernel->binaries, folder};
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
     shmt_device_arch_text(&loading->device, arch);
-    if (folder != NULL)
-        status =
-            shmt_image_obtain(&request, NULL, folder, image, loading->err);
+    for (size_t k = 0; k < 2; k++)
+        if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY &&
+            folders[k] != NULL)
+            status = shmt_image_obtain(&request, NULL, folders[k], image,
+                                       loading->err);
     if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
         return status;
     if ((loading->flags & SHMTUNE_ALLOW_COMPILE) != 0)
         return compile(loading, &request, folder, image);
     return shmt_error_set(
         loading->err, SHMTUNE_NOT_FOUND,
-        "kernel %s: no binary for %s in %s, and compiling was not allowed; "
-        "prepare it once with SHMTUNE_ALLOW_COMPILE", request.kernel->name,
-        arch, folder != NULL ? folder : "a cache (there is none)");
+        "kernel %s: no binary for %s in %s or %s, and compiling was not "
+        "allowed; prepare it once with SHMTUNE_ALLOW_COMPILE",
+        request.kernel->name, arch, folders[0],
+        folder != NULL ? folder : "a cache (there is none)");
 }
 
 static enum shmtune_status check_device(struct loading *loading)
