@@ -42,25 +42,39 @@ static void schedule(const unsigned char *block, uint32_t word[64])
     }
 }
 
-/* s[0..7] are the a..h of the standard. */
+/* Round `r` of eight.  The a..h of the standard move one place up each round;
+ * here they stay, and a is s[0], s[7], s[6] and so on: with `r` a constant the
+ * compiler keeps them in registers. */
+static inline void turn(uint32_t s[8], int r, uint32_t added)
+{
+    const uint32_t a = s[-r & 7], b = s[(1 - r) & 7], c = s[(2 - r) & 7];
+    const uint32_t e = s[(4 - r) & 7], f = s[(5 - r) & 7];
+    const uint32_t g = s[(6 - r) & 7];
+    const uint32_t first = s[(7 - r) & 7]
+                           + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25))
+                           + ((e & f) ^ (~e & g)) + added;
+
+    s[(3 - r) & 7] += first;
+    s[(7 - r) & 7] = first
+                     + (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22))
+                     + ((a & b) ^ (a & c) ^ (b & c));
+}
+
 static void compress(uint32_t state[8], const unsigned char *block)
 {
     uint32_t word[64], s[8];
 
     schedule(block, word);
     memcpy(s, state, sizeof s);
-    for (int t = 0; t < 64; t++) {
-        const uint32_t choice = (s[4] & s[5]) ^ (~s[4] & s[6]);
-        const uint32_t most = (s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]);
-        const uint32_t first =
-            s[7] + (rotate(s[4], 6) ^ rotate(s[4], 11) ^ rotate(s[4], 25))
-            + choice + constants[t] + word[t];
-        const uint32_t second =
-            (rotate(s[0], 2) ^ rotate(s[0], 13) ^ rotate(s[0], 22)) + most;
-
-        memmove(s + 1, s, 7 * sizeof s[0]);
-        s[4] += first;
-        s[0] = first + second;
+    for (int t = 0; t < 64; t += 8) {
+        turn(s, 0, constants[t] + word[t]);
+        turn(s, 1, constants[t + 1] + word[t + 1]);
+        turn(s, 2, constants[t + 2] + word[t + 2]);
+        turn(s, 3, constants[t + 3] + word[t + 3]);
+        turn(s, 4, constants[t + 4] + word[t + 4]);
+        turn(s, 5, constants[t + 5] + word[t + 5]);
+        turn(s, 6, constants[t + 6] + word[t + 6]);
+        turn(s, 7, constants[t + 7] + word[t + 7]);
     }
     for (int i = 0; i < 8; i++)
         state[i] += s[i];
