@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * conv2d: out = image correlated with a filter x filter window of weights,
+ * one channel of floats, zeros beyond the border, any height and width, any
+ * odd filter.
+ *
+ * A block of THREADS_X x THREADS_Y computes a tile of outputs from its
+ * inputs and their halo in shared memory.  A thread computes OUT_X x OUT_Y
+ * outputs that touch: it goes down columns of inputs, OUT_X side by side in
+ * one load, and each input serves every output of the thread that it is in
+ * reach of.  A small filter is bound by memory and wants wide loads of the
+ * halo tile and many bytes in flight; a large one is bound by multiply-adds
+ * and wants as few other instructions as possible between them.  What else
+ * the space spans:
+ *
+ * WEIGHTS  `global`: read where they are used (and kept in registers when
+ *          the steps are unrolled); `shared`: a column at a time, broadcast.
+ * UNROLL   0: a loop over the steps across the filter, small code; 1: all
+ *          steps spelt out.
+ * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
+ *          multiple of 4, up to three columns early.
+ * LOAD     through registers, or by cp.async (sm_80 up).
+ * PAD      words after each row of the tile.
+ */
+
+constexpr int REACH = filter / 2;
+constexpr int THREADS = THREADS_X * THREADS_Y;
+constexpr int BLOCK_X = THREADS_X * OUT_X;
+constexpr int BLOCK_Y = THREADS_Y * OUT_Y;
+/* Columns of the tile before the first one that is needed. */
+constexpr int EARLY = VECTOR == 1 ? 0 : (4 - REACH % 4) % 4;
+constexpr int START = EARLY / OUT_X * OUT_X;
+constexpr int SKEW = EARLY - START;
+/* A thread takes OUT_X columns a step. */
+constexpr int STEPS = (SKEW + OUT_X + filter - 1 + OUT_X - 1) / OUT_X;
+constexpr int WIDTH =
+    (START + (THREADS_X - 1 + STEPS) * OUT_X + 3) / 4 * 4;
+constexpr int PITCH = WIDTH + PAD;
+constexpr int ROWS = BLOCK_Y + filter - 1;
+[[maybe_unused]] constexpr int TILE = ROWS * PITCH;
+/* Weights stand in columns, with columns of zeros before and after, so that
+ * a step need not ask which of its columns exist. */
+constexpr int COLUMN = (filter + 3) / 4 * 4;
+constexpr int COLUMNS = STEPS * OUT_X + OUT_X - 1;
+constexpr int FIRST = -(OUT_X - 1) - SKEW;
+[[maybe_unused]] constexpr int WORDS =
+    TILE + (WEIGHTS == WEIGHTS_shared ? COLUMNS * COLUMN : 0);
+
+#if LOAD == LOAD_async && __CUDA_ARCH__ >= 800
+#define COPY_ASYNC 1
+#endif
+
+struct alignas(OUT_X * 4) span {
+    float at[OUT_X];
+};
+
+#if VECTOR == 4
+typedef float4 vector;
+#else
+typedef float vector;
+#endif
+
+/* Loads the tile, `unit` floats at a time; x0, y0 is the place of its first
+ * element in the image.  Vectors are wholly inside the image or wholly
+ * outside when its width is a multiple of 4. */
+template <typename piece>
+__device__ __forceinline__ void load_tile(float *tile,
+                                          const float *__restrict__ image,
+                                          int x0, int y0, int height,
+                                          int width)
+{
+    constexpr int UNIT = sizeof(piece) / 4;
+    constexpr int ACROSS = WIDTH / UNIT;
+    constexpr int PIECES = ROWS * ACROSS;
+    constexpr int EACH = (PIECES + THREADS - 1) / THREADS;
+    constexpr int BATCH = EACH < 8 ? EACH : 8;
+#pragma unroll 1
+    for (int base = 0; base < EACH; base += BATCH) {
+#ifndef COPY_ASYNC
+        piece held[BATCH];
+#endif
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            unsigned e = threadIdx.x + (base + i) * THREADS;
+            int row = e / ACROSS;
+            int col = e % ACROSS * UNIT;
+            int x = x0 + col;
+            int y = y0 + row;
+            bool valid = e < PIECES && x >= 0 && x < width && y >= 0 &&
+                         y < height;
+            const float *from = image + (long long)y * width + x;
+#ifdef COPY_ASYNC
+            if (e < PIECES)
+                asm volatile(
+                    "cp.async.ca.shared.global [%0], [%1], %2, %3;"
+                    :: "r"((unsigned)__cvta_generic_to_shared(
+                           tile + row * PITCH + col)),
+                       "l"(valid ? from : image), "n"(UNIT * 4),
+                       "r"(valid ? UNIT * 4 : 0) : "memory");
+#else
+            held[i] = valid ? *(const piece *)from : piece{};
+#endif
+        }
+#ifndef COPY_ASYNC
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            unsigned e = threadIdx.x + (base + i) * THREADS;
+            if (e < PIECES)
+                *(piece *)(tile + e / ACROSS * PITCH + e % ACROSS * UNIT) =
+                    held[i];
+        }
+#endif
+    }
+#ifdef COPY_ASYNC
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+#if WEIGHTS == WEIGHTS_shared
+__device__ __forceinline__ void load_weights(float *to, const float *weights)
+{
+    for (int e = threadIdx.x; e < COLUMNS * COLUMN; e += THREADS) {
+        int x = e / COLUMN + FIRST;
+        int y = e % COLUMN;
+        to[e] = x >= 0 && x < filter && y < filter ? weights[y * filter + x]
+                                                   : 0.0f;
+    }
+}
+#endif
+
+/* The columns of weights for one step: x - FIRST counts from 0. */
+__device__ __forceinline__ void take_weights(float (&w)[2 * OUT_X - 1][COLUMN],
+                                             const float *weights, int step)
+{
+#pragma unroll
+    for (int d = 0; d < 2 * OUT_X - 1; d++) {
+#if WEIGHTS == WEIGHTS_shared
+        const float4 *from =
+            (const float4 *)(weights + (step * OUT_X + d) * COLUMN);
+#pragma unroll
+        for (int y = 0; y < COLUMN; y += 4) {
+            float4 v = from[y / 4];
+            w[d][y] = v.x;
+            w[d][y + 1] = v.y;
+            w[d][y + 2] = v.z;
+            w[d][y + 3] = v.w;
+        }
+#else
+        int x = step * OUT_X + d + FIRST;
+#pragma unroll
+        for (int y = 0; y < filter; y++)
+            w[d][y] = x >= 0 && x < filter ? __ldg(weights + y * filter + x)
+                                           : 0.0f;
+#endif
+    }
+}
+
+/* OUT_X columns of inputs, from `from` down, into all outputs in reach. */
+__device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
+                                          const float *from,
+                                          const float *weights, int step)
+{
+    float w[2 * OUT_X - 1][COLUMN];
+    take_weights(w, weights, step);
+#pragma unroll
+    for (int row = 0; row < OUT_Y + filter - 1; row++) {
+        span v = *(const span *)(from + row * PITCH + step * OUT_X);
+#pragma unroll
+        for (int y = 0; y < OUT_Y; y++) {
+            if (row < y || row - y >= filter)
+                continue;
+#pragma unroll
+            for (int j = 0; j < OUT_X; j++)
+#pragma unroll
+                for (int x = 0; x < OUT_X; x++) {
+#if UNROLL
+                    int place = step * OUT_X + j - x - SKEW;
+                    if (place < 0 || place >= filter)
+                        continue;
+#endif
+                    sum[y][x] = fmaf(w[j - x + OUT_X - 1][row - y], v.at[j],
+                                     sum[y][x]);
+                }
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS)
+conv2d(float *__restrict__ out, const float *__restrict__ image,
+       const float *__restrict__ weights, int height, int width)
+{
+#if MEMORY == MEMORY_static
+    __shared__ alignas(16) float tile[WORDS];
+#else
+    extern __shared__ __align__(16) float tile[];
+#endif
+    int across = (width + BLOCK_X - 1) / BLOCK_X;
+    int x0 = blockIdx.x % across * BLOCK_X;
+    int y0 = blockIdx.x / across * BLOCK_Y;
+
+#if WEIGHTS == WEIGHTS_shared
+    load_weights(tile + TILE, weights);
+    weights = tile + TILE;
+#endif
+    if (((size_t)image & (sizeof(vector) - 1)) == 0 && width % VECTOR == 0)
+        load_tile<vector>(tile, image, x0 - REACH - EARLY, y0 - REACH, height,
+                          width);
+    else
+        load_tile<float>(tile, image, x0 - REACH - EARLY, y0 - REACH, height,
+                         width);
+    __syncthreads();
+
+    int tx = threadIdx.x % THREADS_X * OUT_X;
+    int ty = threadIdx.x / THREADS_X * OUT_Y;
+    const float *from = tile + ty * PITCH + tx + START;
+    float sum[OUT_Y][OUT_X] = {};
+#if UNROLL
+#pragma unroll
+#else
+#pragma unroll 1
+#endif
+    for (int step = 0; step < STEPS; step++)
+        take_step(sum, from, weights, step);
+
+    int x = x0 + tx;
+    out += (long long)(y0 + ty) * width + x;
+    bool wide = x + OUT_X <= width && width % OUT_X == 0 &&
+                ((size_t)out & (OUT_X * 4 - 1)) == 0;
+#pragma unroll
+    for (int y = 0; y < OUT_Y; y++) {
+        if (y0 + ty + y >= height)
+            break;
+        float *to = out + (long long)y * width;
+        if (wide) {
+            *(span *)to = *(const span *)sum[y];
+        } else {
+#pragma unroll
+            for (int i = 0; i < OUT_X; i++)
+                if (x + i < width)
+                    to[i] = sum[y][i];
+        }
+    }
+}
+
+#ifdef SHMTUNE_REFERENCE
+/* The oracle: an output a thread, added in double. */
+extern "C" __global__ void conv2d_reference(float *out, const float *image,
+                                            const float *weights, int height,
+                                            int width)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= (long long)height * width)
+        return;
+    int x = i % width;
+    int y = i / width;
+    double sum = 0.0;
+    for (int fy = 0; fy < filter; fy++)
+        for (int fx = 0; fx < filter; fx++) {
+            int ix = x + fx - REACH;
+            int iy = y + fy - REACH;
+            if (ix >= 0 && ix < width && iy >= 0 && iy < height)
+                sum += (double)image[(long long)iy * width + ix] *
+                       weights[fy * filter + fx];
+        }
+    out[i] = (float)sum;
+}
+#endif
