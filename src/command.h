@@ -19,6 +19,7 @@
     X(space)                                                                 \
     X(inspect)                                                               \
     X(show)                                                                  \
+    X(check)                                                                 \
     X(worker)
 
 struct shmt_command;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_check_journal: a journal or a recording against its kernel.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cmd_check.h"
+#include "tune/journal.h"
+
+/* Every record of a configuration that the space has today. */
+static enum shmtune_status check_records(struct shmt_check *check,
+                                         const struct shmt_kernel *kernel,
+                                         const struct shmt_journal *journal,
+                                         struct shmt_error *err)
+{
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_text config = {0};
+    struct shmt_space *space;
+    size_t outside = 0, first = 0;
+    uint64_t index;
+    enum shmtune_status status = shmt_kernel_space(
+        kernel, journal->header.problem, values, &space, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t i = 0; i < journal->count; i++)
+        if (!shmt_space_index(space, journal->records[i].choice, &index) &&
+            outside++ == 0)
+            first = i;
+    if (shmt_space_count(space) != journal->header.space_count)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "the space has %" PRIu64 " configurations, %" PRIu64
+                       " when it was recorded", shmt_space_count(space),
+                       journal->header.space_count);
+    if (outside > 0) {
+        shmt_kernel_describe(kernel, journal->records[first].choice, &config);
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "%zu records are of configurations that are not in "
+                       "the space, the first of %s", outside,
+                       shmt_text_string(&config));
+    }
+    shmt_text_free(&config);
+    shmt_space_free(space);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status check_journal(struct shmt_check *check,
+                                         const struct shmt_kernel *kernel,
+                                         struct shmt_error *err)
+{
+    const size_t bad = check->bad;
+    struct shmt_journal *journal;
+    size_t results = 0;
+    enum shmtune_status status =
+        shmt_journal_read(check->file, kernel, &journal, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (strcmp(journal->header.digest, kernel->digest) != 0)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "made for other sources of %s: digest %.12s..., "
+                       "today's are %.12s...", kernel->name,
+                       journal->header.digest, kernel->digest);
+    if (journal->cut)
+        shmt_check_say(check, SHMT_CHECK_NOTE,
+                       "its last line is cut: the run was killed");
+    status = check_records(check, kernel, journal, err);
+    for (size_t i = 0; i < journal->count; i++)
+        results += journal->records[i].kind == SHMT_JOURNAL_RESULT;
+    if (status == SHMTUNE_OK && check->bad == bad)
+        shmt_check_say(check, SHMT_CHECK_GOOD,
+                       "journal of %s on %s: %zu results of %" PRIu64
+                       " configurations", kernel->name,
+                       journal->header.device.name, results,
+                       journal->header.space_count);
+    shmt_journal_free(journal);
+    return status;
+}
+
+enum shmtune_status shmt_check_journal(struct shmt_check *check,
+                                       struct shmt_error *err)
+{
+    struct shmt_kernel *kernel;
+    char name[80];
+    enum shmtune_status status = shmt_journal_kernel(check->file, name, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_kernel_of(check->file, name, check->spec,
+                                        &kernel, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = check_journal(check, kernel, err);
+    shmt_kernel_free(kernel);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_check_spec: a kernel spec: its spaces, and its default through the
+ * compiler.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+
+#include "cmd_check.h"
+#include "core/device.h"
+
+/* Valid configurations at a size, of which the smallest is told. */
+static enum shmtune_status check_space(struct shmt_check *check,
+                                       const struct shmt_kernel *kernel,
+                                       const int64_t *problem,
+                                       uint64_t *least,
+                                       struct shmt_error *err)
+{
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_text size = {0};
+    struct shmt_space *space;
+    enum shmtune_status status =
+        shmt_kernel_space(kernel, problem, values, &space, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_kernel_describe_size(kernel, problem, &size);
+    if (shmt_space_count(space) == 0)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "no configuration satisfies the constraints at %s",
+                       shmt_text_string(&size));
+    if (shmt_space_count(space) < *least)
+        *least = shmt_space_count(space);
+    shmt_text_free(&size);
+    shmt_space_free(space);
+    return SHMTUNE_OK;
+}
+
+static void judge_default(struct shmt_check *check,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_result *result)
+{
+    struct shmt_text size = {0};
+
+    shmt_kernel_describe_size(kernel, problem, &size);
+    if (result->verdict != SHMT_VERDICT_OK)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "the default configuration at %s: %s: %s",
+                       shmt_text_string(&size),
+                       shmt_verdict_word(result->verdict), result->reason);
+    else if (result->resources.spill_store_bytes > 0)
+        shmt_check_say(check, SHMT_CHECK_NOTE,
+                       "the default configuration at %s spills %d bytes a "
+                       "thread", shmt_text_string(&size),
+                       result->resources.spill_store_bytes);
+    shmt_text_free(&size);
+}
+
+static enum shmtune_status compile_default(struct shmt_check *check,
+                                           const struct shmt_kernel *kernel,
+                                           struct shmt_compiler *compiler,
+                                           struct shmt_error *err)
+{
+    struct shmtune_device device;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_result result;
+    struct shmt_compile_batch batch = {
+        .device = &device, .count = 1, .choices = choice, .results = &result
+    };
+    enum shmtune_status status =
+        shmt_device_for_arch(check->arch, &device, err);
+
+    shmt_kernel_default(kernel, choice);
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++) {
+        batch.problem = kernel->sizes[i];
+        status = shmt_compiler_run(compiler, &batch, err);
+        if (status == SHMTUNE_OK)
+            judge_default(check, kernel, kernel->sizes[i], &result);
+    }
+    return status;
+}
+
+static enum shmtune_status check_kernel(struct shmt_check *check,
+                                        const struct shmt_kernel *kernel,
+                                        struct shmt_error *err)
+{
+    const size_t bad = check->bad;
+    struct shmt_compiler *compiler = NULL;
+    uint64_t least = UINT64_MAX;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
+        status = check_space(check, kernel, kernel->sizes[i], &least, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_check_compiler(check, kernel, check->arch, &compiler,
+                                     err);
+    if (status == SHMTUNE_OK && compiler != NULL)
+        status = compile_default(check, kernel, compiler, err);
+    if (status == SHMTUNE_OK && check->bad == bad)
+        shmt_check_say(check, SHMT_CHECK_GOOD,
+                       "spec of %s: %zu parameters, %zu sizes, %" PRIu64
+                       " or more configurations at each%s", kernel->name,
+                       kernel->parameter_count, kernel->size_count, least,
+                       compiler == NULL ? "" : "; the default compiles");
+    shmt_compiler_close(compiler);
+    return status;
+}
+
+enum shmtune_status shmt_check_spec(struct shmt_check *check,
+                                    struct shmt_error *err)
+{
+    struct shmt_kernel *kernel;
+    enum shmtune_status status = shmt_kernel_read(check->file, &kernel, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = check_kernel(check, kernel, err);
+    shmt_kernel_free(kernel);
+    return status;
+}
