@@ -266,7 +266,7 @@ static const struct {
 
 static bool is_result_key(const char *key)
 {
-    if (strcmp(key, "config") == 0 || strcmp(key, "at") == 0)
+    if (strcmp(key, "at") == 0)
         return true;
     for (size_t k = 0; shmt_result_keys[k] != NULL; k++)
         if (strcmp(key, shmt_result_keys[k]) == 0)
@@ -274,16 +274,17 @@ static bool is_result_key(const char *key)
     return false;
 }
 
+/* A result has its fields beside the configuration, the others nothing. */
 static enum shmtune_status check_keys(const struct shmt_yaml *node,
-                                      enum shmt_journal_kind kind,
-                                      struct shmt_error *err)
+                                      size_t kind, struct shmt_error *err)
 {
-    for (size_t k = 0; k < node->count; k++)
-        if (kind == SHMT_JOURNAL_RESULT ? !is_result_key(node->keys[k]->text)
-                                        : node->count > 1)
+    for (size_t k = 0; k < node->count; k++) {
+        const char *const key = node->keys[k]->text;
+        if (strcmp(key, kinds[kind].key) != 0 &&
+            (kinds[kind].kind != SHMT_JOURNAL_RESULT || !is_result_key(key)))
             return shmt_yaml_refuse(node->keys[k], err,
-                                    "unknown key \"%s\" in a record",
-                                    node->keys[k]->text);
+                                    "unknown key \"%s\" in a record", key);
+    }
     return SHMTUNE_OK;
 }
 
@@ -316,21 +317,21 @@ static enum shmtune_status take_record(struct reading *r,
                                        struct shmt_error *err)
 {
     const struct shmt_yaml *config = NULL;
+    size_t kind = 0;
     shmt_choice *choice;
     enum shmtune_status status =
         shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a record", err);
 
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t k = 0; config == NULL && k < sizeof kinds / sizeof *kinds;
-         k++) {
-        config = shmt_yaml_get(node, kinds[k].key);
-        record->kind = kinds[k].kind;
-    }
+    while (kind < sizeof kinds / sizeof *kinds &&
+           (config = shmt_yaml_get(node, kinds[kind].key)) == NULL)
+        kind++;
     if (config == NULL)
         return shmt_yaml_refuse(node, err, "a record needs one of config, "
                                 "try, drop");
-    status = check_keys(node, record->kind, err);
+    record->kind = kinds[kind].kind;
+    status = check_keys(node, kind, err);
     if (status != SHMTUNE_OK)
         return status;
     choice = shmt_arena_alloc(r->journal->arena, r->kernel->parameter_count,

@@ -7,7 +7,7 @@
 #include <time.h>
 
 /* Deaths in a row after which a station is given up. */
-enum { DEATHS = 3 };
+enum { DEATHS = 5 };
 
 double shmt_station_clock(void)
 {
@@ -80,6 +80,10 @@ static enum shmt_station_event hear(struct shmt_station *station,
         station->state = SHMT_STATION_IDLE;
         station->deadline = INFINITY;
         station->deaths = 0;
+        /* Its device is lost to it; it will go, and must get nothing more. */
+        if (message->kind == SHMT_MESSAGE_RESULT &&
+            message->result.verdict == SHMT_VERDICT_CRASH)
+            shmt_worker_kill(station->worker);
         return SHMT_STATION_REPLY;
     }
     snprintf(why, sizeof why, "the worker answered what nobody asked: "

@@ -73,6 +73,10 @@ static _Noreturn void become(const char *const *argv, int in, int out,
     signal(SIGTERM, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
+#ifdef CLOSE_RANGE_CLOEXEC
+    /* What our own caller left open is not for a worker either. */
+    (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+#endif
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(err, 2) >= 0)
         execv(argv[0], (char *const *)argv);
     reason = errno;
