@@ -334,8 +334,10 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
  * Bytes of the buffer that argument k needs at the choice's problem; 0 for a
  * scalar, and for a buffer that this configuration does not use, for which
  * shmtune_launch takes NULL.  A workspace depends on the configuration: ask
- * after every selection.  SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when
- * the spec gives no size at this problem (more than 2^63 bytes, say).
+ * after every selection.
+ *
+ * SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when the spec gives
+ * no size at this problem (more than 2^63 bytes, say).
  */
 enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
                                            size_t k, int64_t *bytes);
@@ -363,10 +365,11 @@ enum {
  * The binary comes from the folder `cubins` beside the kernel's `kernels`,
  * else from the cache, $XDG_CACHE_HOME/shmtune/cubin (else
  * ~/.cache/shmtune/cubin), under a key of all that goes into it: source, local
- * includes, spec, options, architecture.  The cache is created for its owner alone (0700), and one that
- * others may write is not used.  A file that is damaged counts as absent.  A
- * cache that cannot be written is no failure.  To ship binaries, copy what
- * SHMTUNE_ALLOW_COMPILE has put into the cache to `cubins`.
+ * includes, spec, options, architecture.  The cache is created for its owner
+ * alone (0700), and one that others may write is not used.  A file that is
+ * damaged counts as absent.  A cache that cannot be written is no failure.  To
+ * ship binaries, copy what SHMTUNE_ALLOW_COMPILE has put into the cache to
+ * `cubins`.
  *
  * The function is good for the choice's problem and for this context; release
  * it before the context is destroyed.  It may outlive the choice, not the
@@ -386,8 +389,23 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
                                     struct shmtune_function **out,
                                     struct shmtune_message *message);
 
-/* Unload it; NULL is allowed.  Nothing of it may be running: synchronise your
- * stream first. */
+/*
+ * A second function, of the same kernel and binary, for a choice with another
+ * problem: no file, no compiler, no loading; microseconds.  Both are functions
+ * of their own, to be released in any order.
+ *
+ * SHMTUNE_NOT_FOUND: the choice needs another binary (other parameters, or a
+ * dimension that is compiled in); prepare it.  SHMTUNE_INVALID_ARGUMENT: a
+ * NULL, or the current context is not the one of `function`.
+ * SHMTUNE_NO_CONFIGURATION, SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
+ */
+enum shmtune_status shmtune_resize(const struct shmtune_function *function,
+                                   const struct shmtune_choice *choice,
+                                   struct shmtune_function **out,
+                                   struct shmtune_message *message);
+
+/* Give it back, and unload the binary with its last function; NULL is
+ * allowed.  Nothing of it may be running: synchronise your stream first. */
 void shmtune_release(struct shmtune_function *function);
 
 /*

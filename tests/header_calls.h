@@ -73,6 +73,8 @@ static int header_calls(void)
                 SHMTUNE_INVALID_ARGUMENT);
     HEADER_CALL(shmtune_prepare(&choice, SHMTUNE_NO_CACHE, &function,
                                 &message) == SHMTUNE_INVALID_ARGUMENT);
+    HEADER_CALL(shmtune_resize(function, &choice, &function, &message) ==
+                SHMTUNE_INVALID_ARGUMENT);
     HEADER_CALL(shmtune_launch(function, NULL, NULL, &message) ==
                 SHMTUNE_INVALID_ARGUMENT);
     shmtune_release(function);

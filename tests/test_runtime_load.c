@@ -315,6 +315,47 @@ static void launches(void)
     shmtune_release(function);
 }
 
+/* One binary, two problems. */
+static void another_problem(void)
+{
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {N / 2};
+    const struct shmtune_choice kept = choice;
+    struct shmtune_function *whole = NULL, *half = NULL, *none = NULL;
+    void *arguments[] = {&out, &x, &acc, &counter, NULL, NULL, NULL};
+    uint16_t values[PARAMETERS];
+
+    CHECK_INT(shmtune_prepare(&choice, SHMTUNE_ALLOW_COMPILE, &whole,
+                              &message), SHMTUNE_OK);
+    CHECK_INT(shmtune_select(choice.kernel, &device, problem, &choice),
+              SHMTUNE_OK);
+    CHECK_INT(shmtune_resize(whole, &choice, &half, &message), SHMTUNE_OK);
+    if (half == NULL)
+        return;
+    driver->CtxSetCurrent(NULL);
+    CHECK_INT(shmtune_resize(half, &kept, &none, &message),
+              SHMTUNE_NO_DEVICE);
+    driver->CtxSetCurrent(context);
+    /* TILE is compiled in, COST is not. */
+    memcpy(values, choice.values, sizeof values);
+    choice.values = values;
+    values[0]++;
+    CHECK_INT(shmtune_resize(whole, &choice, &none, &message),
+              SHMTUNE_NOT_FOUND);
+    CHECK_HAS(message.text, "prepare it");
+    values[0]--;
+    values[3]--;
+    CHECK_INT(shmtune_resize(whole, &choice, &none, &message), SHMTUNE_OK);
+    CHECK(none != NULL);
+    shmtune_release(none);
+    shmtune_release(whole);
+    set_buffers();
+    CHECK_INT(shmtune_launch(half, arguments, NULL, &message), SHMTUNE_OK);
+    CHECK_INT(right_elements(), N / 2);
+    shmtune_release(half);
+    choice = kept;
+}
+
 static void errors_of_a_launch(void)
 {
     struct shmtune_function *function = NULL;
@@ -431,6 +472,7 @@ int main(void)
     CHECK_RUN(binaries_are_shipped);
     CHECK_RUN(what_is_refused);
     CHECK_RUN(launches);
+    CHECK_RUN(another_problem);
     CHECK_RUN(errors_of_a_launch);
     CHECK_RUN(source_that_does_not_compile);
     driver->MemFree((CUdeviceptr)out);

@@ -7,7 +7,7 @@
 #define SHMT_RUNTIME_FUNCTION_H
 
 #include "gpu/element.h"
-#include "gpu/launch.h"
+#include "runtime/binary.h"
 #include "runtime/catalogue.h"
 
 struct shmt_step {
@@ -18,16 +18,14 @@ struct shmt_step {
 
 struct shmt_parameter_slot {
     bool scalar;
-    bool needed;                 /* a buffer that a step or a clearing uses */
+    bool needed;                 /* a step uses it */
     int64_t cleared;             /* bytes to set to 0 first */
     union shmt_scalar value;     /* of a scalar: the spec's */
 };
 
 struct shmtune_function {
-    const struct shmt_driver *driver;
-    const struct shmt_kernel *spec;
-    CUcontext context;
-    struct shmt_module module;
+    struct shmt_binary *binary;  /* one of its users */
+    const struct shmtune_kernel *kernel;
     size_t step_count;
     struct shmt_step steps[SHMT_KERNEL_LAUNCHES];
     size_t slot_count;

@@ -13,15 +13,16 @@ static enum shmtune_status refuse(const struct shmtune_function *function,
                                   CUresult result, const char *what,
                                   struct shmtune_message *message)
 {
+    const struct shmt_driver *driver = function->binary->driver;
     CUcontext current = NULL;
     const bool elsewhere =
-        function->driver->CtxGetCurrent(&current) == CUDA_SUCCESS &&
-        current != function->context;
+        driver->CtxGetCurrent(&current) == CUDA_SUCCESS &&
+        current != function->binary->context;
 
     return shmt_message_set(
         message, SHMTUNE_CUDA, "kernel %s: %s: %s (%d)%s",
-        function->spec->name, what,
-        shmt_driver_error_name(function->driver, result), (int)result,
+        function->kernel->spec->name, what,
+        shmt_driver_error_name(driver, result), (int)result,
         elsewhere ? "; the current context is not the one it was prepared in"
         : shmt_driver_is_sticky(result)
             ? "; this or earlier work on the device failed, and the context "
@@ -43,7 +44,8 @@ static enum shmtune_status collect(const struct shmtune_function *function,
                                    void *const *arguments, void **out,
                                    struct shmtune_message *message)
 {
-    static CUdeviceptr no_buffer;   /* never written */
+    static const CUdeviceptr no_buffer;
+    const struct shmt_kernel *spec = function->kernel->spec;
 
     for (size_t k = 0; k < function->slot_count; k++) {
         const struct shmt_parameter_slot *slot = &function->slots[k];
@@ -53,12 +55,12 @@ static enum shmtune_status collect(const struct shmtune_function *function,
         else if (slot->scalar)
             out[k] = (void *)&slot->value;
         else
-            out[k] = &no_buffer;
-        if (slot->needed && is_null(out[k]) && !slot->scalar)
+            out[k] = (void *)&no_buffer;
+        if (slot->needed && !slot->scalar && is_null(out[k]))
             return shmt_message_set(
                 message, SHMTUNE_INVALID_ARGUMENT,
                 "kernel %s: the buffer %s (argument %zu) is null",
-                function->spec->name, function->spec->arguments[k].name, k);
+                spec->name, spec->arguments[k].name, k);
     }
     return SHMTUNE_OK;
 }
@@ -75,7 +77,7 @@ static enum shmtune_status clear(const struct shmtune_function *function,
         if (slot->cleared == 0)
             continue;
         memcpy(&buffer, pointers[k], sizeof buffer);
-        result = function->driver->MemsetD8Async(
+        result = function->binary->driver->MemsetD8Async(
             buffer, 0, (size_t)slot->cleared, stream);
         if (result != CUDA_SUCCESS)
             return refuse(function, result, "cuMemsetD8Async", message);
@@ -104,7 +106,7 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
 
         for (size_t k = 0; k < step->launch->argument_count; k++)
             given[k] = pointers[step->launch->arguments[k]];
-        result = shmt_launch_run(function->driver, step->function,
+        result = shmt_launch_run(function->binary->driver, step->function,
                                  &step->geometry, given, stream);
         if (result != CUDA_SUCCESS)
             status = refuse(function, result, step->launch->entry, message);

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * binary: from beside the spec, the cache or the compiler, into the current
+ * context.
+ */
+#include "runtime/binary.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/device.h"
+#include "core/path.h"
+#include "gpu/image.h"
+#include "runtime/catalogue.h"
+#include "runtime/current.h"
+
+/* Binaries are kept whatever version of NVRTC made them: an application that
+ * has them needs none. */
+enum { ANY_NVRTC = 0 };
+
+/* The folder of the cache, made when it is not there; NULL when there is
+ * none to be trusted: a binary from it runs with our rights. */
+static const char *cache_folder(const struct shmt_binary_request *request,
+                                struct shmt_arena *arena)
+{
+    const char *folder = NULL;
+    struct stat found;
+
+    if ((request->flags & SHMTUNE_NO_CACHE) != 0 ||
+        getauxval(AT_SECURE) != 0)
+        return NULL;
+    folder = shmt_path_cache(arena);
+    if (folder != NULL)
+        folder = shmt_path_join(arena, folder, "cubin");
+    if (folder == NULL || folder[0] != '/' ||
+        shmt_path_make(folder, 0700, NULL) != SHMTUNE_OK ||
+        stat(folder, &found) != 0)
+        return NULL;
+    if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
+        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return NULL;
+    return folder;
+}
+
+static enum shmtune_status compile(const struct shmt_image_request *request,
+                                   const char *folder,
+                                   struct shmt_image **image,
+                                   struct shmt_error *err)
+{
+    const struct shmt_nvrtc *nvrtc;
+    enum shmtune_status status = shmt_nvrtc_open(&nvrtc, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (folder != NULL && access(folder, W_OK | X_OK) != 0)
+        folder = NULL;
+    status = shmt_image_obtain(request, nvrtc, folder, image, err);
+    /* A full disk costs a second compile, not the launch. */
+    if (status == SHMTUNE_STORAGE && folder != NULL)
+        status = shmt_image_obtain(request, nvrtc, NULL, image, err);
+    return status;
+}
+
+static enum shmtune_status find(const struct shmt_binary_request *request,
+                                const struct shmt_image_request *wanted,
+                                struct shmt_image **image,
+                                struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *cache = arena == NULL ? NULL : cache_folder(request, arena);
+    const char *const folders[] = {request->choice->kernel->binaries, cache};
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err) : SHMTUNE_NOT_FOUND;
+
+    for (size_t k = 0; k < 2; k++)
+        if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY &&
+            folders[k] != NULL)
+            status = shmt_image_obtain(wanted, NULL, folders[k], image, err);
+    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
+        goto out;
+    if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)
+        status = compile(wanted, cache, image, err);
+    else
+        status = shmt_error_set(
+            err, SHMTUNE_NOT_FOUND,
+            "kernel %s: no binary for %s in %s or %s, and compiling was not "
+            "allowed; prepare it once with SHMTUNE_ALLOW_COMPILE",
+            wanted->kernel->name, wanted->arch, folders[0],
+            cache != NULL ? cache : "a cache (there is none)");
+out:
+    shmt_arena_free(arena);
+    return status;
+}
+
+static struct shmt_image_request
+image_request(const struct shmt_binary_request *request, const char *arch)
+{
+    return (struct shmt_image_request){
+        .kernel = request->choice->kernel->spec,
+        .values = request->values,
+        .arch = arch,
+        .nvrtc_version = ANY_NVRTC,
+    };
+}
+
+enum shmtune_status
+shmt_binary_key(const struct shmt_binary_request *request,
+                const struct shmtune_device *device,
+                char key[SHMT_DIGEST_TEXT], struct shmt_error *err)
+{
+    char arch[16];
+    const struct shmt_image_request wanted = image_request(request, arch);
+
+    shmt_device_arch_text(device, arch);
+    return shmt_image_key(&wanted, key, err);
+}
+
+static enum shmtune_status check_device(const struct shmtune_choice *choice,
+                                        const struct shmtune_device *device,
+                                        struct shmt_error *err)
+{
+    if (choice->compute_major == device->compute_major &&
+        choice->compute_minor == device->compute_minor)
+        return SHMTUNE_OK;
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_ARGUMENT,
+        "the choice is for compute capability %d.%d, the current context is "
+        "on \"%s\" with %d.%d; select for that device",
+        choice->compute_major, choice->compute_minor, device->name,
+        device->compute_major, device->compute_minor);
+}
+
+static enum shmtune_status load(const struct shmt_binary_request *request,
+                                struct shmt_binary *binary,
+                                struct shmt_error *err)
+{
+    char arch[16];
+    const struct shmt_image_request wanted = image_request(request, arch);
+    struct shmt_image *image = NULL;
+    enum shmtune_status status;
+
+    shmt_device_arch_text(&binary->device, arch);
+    status = find(request, &wanted, &image, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    memcpy(binary->key, image->key, sizeof binary->key);
+    status = shmt_launch_load(binary->driver, image, &binary->module, err);
+    shmt_image_free(image);
+    return status;
+}
+
+enum shmtune_status
+shmt_binary_load(const struct shmt_binary_request *request,
+                 struct shmt_binary **out, struct shmt_error *err)
+{
+    struct shmt_binary *binary = calloc(1, sizeof *binary);
+    enum shmtune_status status;
+
+    if (binary == NULL)
+        return shmt_error_memory(err);
+    binary->users = 1;
+    status = shmt_driver_open(&binary->driver, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_current_context(binary->driver, &binary->context, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_current_device(binary->driver, &binary->device, err);
+    if (status == SHMTUNE_OK)
+        status = check_device(request->choice, &binary->device, err);
+    if (status == SHMTUNE_OK && pthread_mutex_init(&binary->lock, NULL) != 0)
+        status = shmt_error_memory(err);
+    if (status != SHMTUNE_OK) {
+        free(binary);
+        return status;
+    }
+    status = load(request, binary, err);
+    if (status == SHMTUNE_OK)
+        *out = binary;
+    else
+        shmt_binary_release(binary);
+    return status;
+}
+
+void shmt_binary_release(struct shmt_binary *binary)
+{
+    const struct shmt_driver *driver = binary->driver;
+    CUcontext before = NULL;
+
+    if (atomic_fetch_sub(&binary->users, 1) > 1)
+        return;
+    if (driver->CtxGetCurrent(&before) == CUDA_SUCCESS &&
+        (before == binary->context ||
+         driver->CtxSetCurrent(binary->context) == CUDA_SUCCESS)) {
+        shmt_launch_unload(driver, &binary->module);
+        if (before != binary->context)
+            driver->CtxSetCurrent(before);
+    }
+    pthread_mutex_destroy(&binary->lock);
+    free(binary);
+}
