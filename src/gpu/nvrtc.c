@@ -344,6 +344,25 @@ take_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
     return SHMTUNE_OK;
 }
 
+/* The job's options, and from 12.9 on the one that keeps NVRTC from its own
+ * cache on disk: what comes from there comes without the assembler's report. */
+static const char **with_no_cache(const struct shmt_nvrtc *nvrtc,
+                                  const struct shmt_nvrtc_job *job,
+                                  struct shmt_arena *arena, size_t *count)
+{
+    const char **options =
+        shmt_arena_alloc(arena, job->option_count + 1, sizeof *options);
+
+    if (options == NULL)
+        return NULL;
+    for (size_t k = 0; k < job->option_count; k++)
+        options[k] = job->options[k];
+    *count = job->option_count;
+    if (nvrtc->version >= 12090)
+        options[(*count)++] = "--no-cache";
+    return options;
+}
+
 enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
                                        const struct shmt_nvrtc_job *job,
                                        struct shmt_arena *arena,
@@ -356,6 +375,8 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     nvrtcProgram program = NULL;
     nvrtcResult result;
     const char **lowered = NULL;
+    const char **options;
+    size_t option_count;
 
     result = nvrtc->CreateProgram(&program, job->source, job->name, 0, NULL,
                                   NULL);
@@ -365,8 +386,12 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
         status = fail(nvrtc, result, NULL, err);
         goto done;
     }
-    result = nvrtc->CompileProgram(program, (int)job->option_count,
-                                   job->options);
+    options = with_no_cache(nvrtc, job, arena, &option_count);
+    if (options == NULL) {
+        status = shmt_error_memory(err);
+        goto done;
+    }
+    result = nvrtc->CompileProgram(program, (int)option_count, options);
     status = take_log(nvrtc, program, arena, &product.log, err);
     if (status == SHMTUNE_OK && result != NVRTC_SUCCESS)
         status = fail(nvrtc, result, product.log, err);
