@@ -1,104 +1,304 @@
 /* SPDX-License-Identifier: MIT */
-/* space: fallback, explicit list */
+/*
+ * space: construction from a definition, and the walks along one path of the
+ * diagram.  Indices follow the diagram's order of the parameters, which need
+ * not be the declared one.
+ */
 #include "core/space.h"
+
 #include <stdlib.h>
 #include <string.h>
-struct shmt_space {
-    struct shmt_space_definition def;
-    struct shmt_expr **constraints;
-    size_t *level; /* parameter after which it can be checked */
-    shmt_choice *list; uint64_t count, room;
-    struct shmt_value *values;
-};
-static enum shmtune_status walk(struct shmt_space *s, size_t p, shmt_choice *c, struct shmt_error *err)
+
+#include "core/space_state.h"
+
+/* Prefixes looked at before a space counts as too irregular. */
+static const uint64_t build_limit = UINT64_C(1) << 28;
+static const uint64_t funnel_limit = UINT64_C(1) << 22;
+
+static enum shmtune_status
+check_definition(const struct shmt_space_definition *definition,
+                 struct shmt_error *err)
 {
-    size_t n = s->def.parameter_count;
-    if (p == n) {
-        if (s->count == s->room) {
-            s->room = s->room ? s->room * 2 : 1024;
-            void *l = realloc(s->list, s->room * (n ? n : 1) * sizeof *s->list);
-            if (!l) return shmt_error_memory(err);
-            s->list = l;
+    if (definition->parameter_count > SHMT_SPACE_PARAMETERS)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%zu parameters, at most %d are possible",
+                              definition->parameter_count,
+                              SHMT_SPACE_PARAMETERS);
+    for (size_t p = 0; p < definition->parameter_count; p++)
+        if (definition->parameters[p].count > SHMT_SPACE_VALUES)
+            return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                  "parameter '%s' has %zu values, at most "
+                                  "%d are possible",
+                                  definition->parameters[p].name,
+                                  definition->parameters[p].count,
+                                  SHMT_SPACE_VALUES);
+    return SHMTUNE_OK;
+}
+
+/* The diagram of the first `constraints` constraints; all zero when some
+ * parameter has no value or some constraint is false for all. */
+static enum shmtune_status
+make_diagram(const struct shmt_space_definition *definition,
+             size_t constraints, struct shmt_build_limit *limit,
+             struct shmt_diagram *out, struct shmt_error *err)
+{
+    struct shmt_graph graph = {0};
+    struct shmt_plan plan = {0};
+    uint8_t order[SHMT_SPACE_PARAMETERS];
+    enum shmtune_status status;
+    size_t count;
+
+    *out = (struct shmt_diagram){0};
+    status = check_definition(definition, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t p = 0; p < definition->parameter_count; p++)
+        if (definition->parameters[p].count == 0)
+            return SHMTUNE_OK;
+    status = shmt_graph_build(&graph, definition, constraints, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (!graph.never) {
+        if (!shmt_order_choose(&graph, order, &count)) {
+            status = shmt_error_memory(err);
+            goto out;
         }
-        memcpy(s->list + s->count++ * n, c, n * sizeof *c);
+        status = shmt_plan_make(&graph, order, count, &plan, err);
+        if (status == SHMTUNE_OK && !graph.never)
+            status = shmt_build_diagram(&plan, limit, out, err);
+    }
+out:
+    shmt_plan_free(&plan);
+    shmt_graph_free(&graph);
+    return status;
+}
+
+enum shmtune_status
+shmt_space_build(const struct shmt_space_definition *definition,
+                 struct shmt_space **out, struct shmt_error *err)
+{
+    struct shmt_build_limit limit = {.edges = build_limit};
+    struct shmt_space *space = calloc(1, sizeof *space);
+    enum shmtune_status status;
+
+    if (space == NULL)
+        return shmt_error_memory(err);
+    space->definition = *definition;
+    status = make_diagram(definition, definition->constraint_count, &limit,
+                          &space->diagram, err);
+    if (status == SHMTUNE_OK && space->diagram.saturated)
+        status = shmt_error_set(
+            err, SHMTUNE_INVALID_FILE,
+            "the space has 2^64 - 1 configurations or more, too many for "
+            "indices; fewer values, or more constraints, are needed");
+    if (status != SHMTUNE_OK) {
+        shmt_space_free(space);
+        return status;
+    }
+    *out = space;
+    return SHMTUNE_OK;
+}
+
+void shmt_space_free(struct shmt_space *space)
+{
+    if (space == NULL)
+        return;
+    shmt_diagram_free(&space->diagram);
+    free(space);
+}
+
+uint64_t shmt_space_count(const struct shmt_space *space)
+{
+    return space->diagram.count;
+}
+
+size_t shmt_space_parameters(const struct shmt_space *space)
+{
+    return space->definition.parameter_count;
+}
+
+const struct shmt_parameter *
+shmt_space_parameter(const struct shmt_space *space, size_t parameter)
+{
+    return &space->definition.parameters[parameter];
+}
+
+size_t shmt_space_nodes(const struct shmt_space *space)
+{
+    size_t sum = 0;
+
+    for (size_t k = 0; k < space->diagram.layer_count; k++)
+        sum += space->diagram.layers[k].node_count;
+    return sum;
+}
+
+size_t shmt_space_bytes(const struct shmt_space *space)
+{
+    size_t sum = sizeof *space;
+
+    for (size_t k = 0; k < space->diagram.layer_count; k++) {
+        const struct shmt_layer *layer = &space->diagram.layers[k];
+
+        sum += sizeof *layer;
+        if (layer->node_count > 0)
+            sum += layer->node_count *
+                       (sizeof *layer->first + sizeof *layer->total) +
+                   layer->first[layer->node_count] * sizeof *layer->edges;
+    }
+    return sum;
+}
+
+void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
+                              shmt_choice *choice)
+{
+    uint32_t node = 0;
+
+    memset(choice, 0, space->definition.parameter_count * sizeof *choice);
+    for (size_t k = 0; k < space->diagram.layer_count; k++) {
+        const struct shmt_layer *layer = &space->diagram.layers[k];
+        const struct shmt_edge *edge = layer->edges + layer->first[node];
+        size_t count = layer->first[node + 1] - layer->first[node];
+
+        while (count > 1) {
+            const size_t half = count / 2;
+
+            edge += edge[half].before <= index ? half : 0;
+            count -= half;
+        }
+        index -= edge->before;
+        choice[layer->parameter] = edge->value;
+        node = edge->child;
+    }
+}
+
+const struct shmt_edge *shmt_space_edge(const struct shmt_layer *layer,
+                                        uint32_t node, shmt_choice value)
+{
+    const struct shmt_edge *edge = layer->edges + layer->first[node];
+    size_t count = layer->first[node + 1] - layer->first[node];
+
+    if (value < count && edge[value].value == value)
+        return edge + value;
+    while (count > 1) {
+        const size_t half = count / 2;
+
+        edge += edge[half].value <= value ? half : 0;
+        count -= half;
+    }
+    return edge->value == value ? edge : NULL;
+}
+
+bool shmt_space_index(const struct shmt_space *space,
+                      const shmt_choice *choice, uint64_t *index)
+{
+    uint32_t node = 0;
+    uint64_t sum = 0;
+
+    if (space->diagram.count == 0)
+        return false;
+    for (size_t p = 0; p < space->definition.parameter_count; p++)
+        if (choice[p] >= space->definition.parameters[p].count)
+            return false;
+    for (size_t k = 0; k < space->diagram.layer_count; k++) {
+        const struct shmt_layer *layer = &space->diagram.layers[k];
+        const struct shmt_edge *edge =
+            shmt_space_edge(layer, node, choice[layer->parameter]);
+
+        if (edge == NULL)
+            return false;
+        sum += edge->before;
+        node = edge->child;
+    }
+    *index = sum;
+    return true;
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* The cartesian size; UINT64_MAX for that or more. */
+static uint64_t cartesian(const struct shmt_space_definition *definition)
+{
+    uint64_t size = 1;
+    bool over = false;
+
+    for (size_t p = 0; p < definition->parameter_count; p++) {
+        if (definition->parameters[p].count == 0)
+            return 0;
+        over |= __builtin_mul_overflow(
+            size, (uint64_t)definition->parameters[p].count, &size);
+    }
+    return over ? UINT64_MAX : size;
+}
+
+/* The share of points drawn at random on which the constraints hold, times
+ * the cartesian size. */
+static enum shmtune_status
+estimate(const struct shmt_space_definition *definition, size_t constraints,
+         uint64_t *count, struct shmt_error *err)
+{
+    enum { POINTS = 20000 };
+    const size_t fixed = definition->fixed_count;
+    struct shmt_value *values =
+        malloc((fixed + definition->parameter_count + 1) * sizeof *values);
+    uint64_t state = 1, held = 0;
+    double size = 1.0;
+
+    if (values == NULL)
+        return shmt_error_memory(err);
+    if (fixed > 0)
+        memcpy(values, definition->fixed, fixed * sizeof *values);
+    for (int n = 0; n < POINTS; n++) {
+        bool truth = true;
+
+        for (size_t p = 0; p < definition->parameter_count; p++) {
+            const struct shmt_parameter *parameter =
+                &definition->parameters[p];
+
+            values[fixed + p] =
+                parameter->values[next_random(&state) % parameter->count];
+        }
+        for (size_t c = 0; c < constraints && truth; c++)
+            truth = shmt_expr_eval_bool(definition->constraints[c], values,
+                                        &truth, NULL) == SHMTUNE_OK && truth;
+        held += truth;
+    }
+    free(values);
+    for (size_t p = 0; p < definition->parameter_count; p++)
+        size *= (double)definition->parameters[p].count;
+    size *= (double)held / POINTS;
+    *count = size < 0x1p64 ? (uint64_t)size : UINT64_MAX;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_space_funnel(const struct shmt_space_definition *definition,
+                  size_t constraints, uint64_t *count, bool *exact,
+                  struct shmt_error *err)
+{
+    struct shmt_build_limit limit = {.edges = funnel_limit, .lenient = true};
+    struct shmt_diagram diagram;
+    enum shmtune_status status;
+
+    if (constraints > definition->constraint_count)
+        constraints = definition->constraint_count;
+    *exact = true;
+    *count = cartesian(definition);
+    if (constraints == 0 || *count == 0)
         return SHMTUNE_OK;
+    status = make_diagram(definition, constraints, &limit, &diagram, err);
+    if (status == SHMTUNE_OK) {
+        *count = diagram.saturated ? UINT64_MAX : diagram.count;
+        shmt_diagram_free(&diagram);
+    } else if (limit.reached) {
+        *exact = false;
+        status = estimate(definition, constraints, count, err);
     }
-    for (size_t v = 0; v < s->def.parameters[p].count; v++) {
-        bool ok = true;
-        c[p] = (shmt_choice)v;
-        s->values[s->def.fixed_count + p] = s->def.parameters[p].values[v];
-        for (size_t k = 0; k < s->def.constraint_count && ok; k++)
-            if (s->level[k] == p) {
-                enum shmtune_status st = shmt_expr_eval_bool(s->constraints[k], s->values, &ok, err);
-                if (st != SHMTUNE_OK) return st;
-            }
-        if (ok) { enum shmtune_status st = walk(s, p + 1, c, err); if (st != SHMTUNE_OK) return st; }
-    }
-    return SHMTUNE_OK;
-}
-enum shmtune_status shmt_space_build(const struct shmt_space_definition *d, struct shmt_space **out, struct shmt_error *err)
-{
-    struct shmt_space *s = calloc(1, sizeof *s);
-    shmt_choice c[SHMT_SPACE_PARAMETERS] = {0};
-    enum shmtune_status st;
-    if (!s) return shmt_error_memory(err);
-    s->def = *d;
-    s->constraints = calloc(d->constraint_count + 1, sizeof *s->constraints);
-    s->level = calloc(d->constraint_count + 1, sizeof *s->level);
-    s->values = calloc(d->fixed_count + d->parameter_count + 1, sizeof *s->values);
-    for (size_t k = 0; k < d->constraint_count; k++) {
-        s->constraints[k] = d->constraints[k];
-        for (size_t p = 0; p < d->parameter_count; p++)
-            if (shmt_expr_uses(d->constraints[k], d->fixed_count + p)) s->level[k] = p;
-    }
-    for (size_t f = 0; f < d->fixed_count; f++) s->values[f] = d->fixed[f];
-    st = walk(s, 0, c, err);
-    if (st != SHMTUNE_OK) { shmt_space_free(s); return st; }
-    *out = s;
-    return SHMTUNE_OK;
-}
-void shmt_space_free(struct shmt_space *s) { if (!s) return; free(s->constraints); free(s->level); free(s->values); free(s->list); free(s); }
-uint64_t shmt_space_count(const struct shmt_space *s) { return s->count; }
-size_t shmt_space_parameters(const struct shmt_space *s) { return s->def.parameter_count; }
-const struct shmt_parameter *shmt_space_parameter(const struct shmt_space *s, size_t p) { return &s->def.parameters[p]; }
-size_t shmt_space_nodes(const struct shmt_space *s) { return s->count; }
-size_t shmt_space_bytes(const struct shmt_space *s) { return s->room * s->def.parameter_count * 2; }
-void shmt_space_configuration(const struct shmt_space *s, uint64_t i, shmt_choice *c)
-{ size_t n = s->def.parameter_count; memcpy(c, s->list + i * n, n * sizeof *c); }
-static int compare(const shmt_choice *a, const shmt_choice *b, size_t n)
-{ for (size_t k = 0; k < n; k++) if (a[k] != b[k]) return a[k] < b[k] ? -1 : 1; return 0; }
-bool shmt_space_index(const struct shmt_space *s, const shmt_choice *c, uint64_t *index)
-{
-    size_t n = s->def.parameter_count; uint64_t lo = 0, hi = s->count;
-    while (lo < hi) { uint64_t m = lo + (hi - lo) / 2; int r = compare(s->list + m * n, c, n);
-        if (r == 0) { *index = m; return true; } if (r < 0) lo = m + 1; else hi = m; }
-    return false;
-}
-size_t shmt_space_neighbours(const struct shmt_space *s, uint64_t i, enum shmt_neighbour kind, uint64_t *out, size_t room)
-{
-    shmt_choice c[SHMT_SPACE_PARAMETERS]; size_t n = 0; uint64_t j;
-    shmt_space_configuration(s, i, c);
-    for (size_t p = 0; p < s->def.parameter_count; p++) {
-        shmt_choice old = c[p];
-        for (size_t v = 0; v < s->def.parameters[p].count; v++) {
-            if (v == old) continue;
-            if (kind == SHMT_NEIGHBOUR_STEP && s->def.parameters[p].ordered && v + 1 != old && v != (size_t)old + 1) continue;
-            c[p] = (shmt_choice)v;
-            if (shmt_space_index(s, c, &j)) { if (n < room) out[n] = j; n++; }
-        }
-        c[p] = old;
-    }
-    return n;
-}
-uint64_t shmt_space_nearest(const struct shmt_space *s, const shmt_choice *c)
-{
-    size_t n = s->def.parameter_count; uint64_t best = 0; double bd = 1e300;
-    for (uint64_t i = 0; i < s->count; i++) { double d = 0; for (size_t p = 0; p < n; p++) { double x = (double)s->list[i*n+p] - c[p]; d += x < 0 ? -x : x; } if (d < bd) { bd = d; best = i; } }
-    return best;
-}
-enum shmtune_status shmt_space_funnel(const struct shmt_space_definition *d, size_t k, uint64_t *count, bool *exact, struct shmt_error *err)
-{
-    struct shmt_space_definition x = *d; struct shmt_space *s; enum shmtune_status st;
-    x.constraint_count = k; st = shmt_space_build(&x, &s, err); if (st != SHMTUNE_OK) return st;
-    *count = s->count; *exact = true; shmt_space_free(s); return SHMTUNE_OK;
+    return status;
 }

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space_plan: in which order the parameters are decided, what is computed at
+ * each level, and what of it later levels still read.  For space_*.c alone.
+ */
+#ifndef SHMT_CORE_SPACE_PLAN_H
+#define SHMT_CORE_SPACE_PLAN_H
+
+#include "core/space_graph.h"
+
+/* space_order.c: order[k] is the parameter of level k + 1; only parameters
+ * of several values.  False: no memory. */
+bool shmt_order_choose(const struct shmt_graph *graph, uint8_t *order,
+                       size_t *count);
+
+/* Something computed at or before a level that later levels read, as a field
+ * of the state's words. */
+struct shmt_slot {
+    uint32_t node;
+    uint8_t bits;           /* 64: the cell itself */
+    uint8_t shift;
+    uint16_t word;
+    bool pinned;            /* read by a conjunct that is never decided
+                               early */
+    uint64_t readers;       /* conjuncts decided early that read it */
+};
+
+/* A conjunct's place in the plan. */
+struct shmt_conjunct {
+    uint32_t node;
+    uint8_t level;
+    int8_t bit;             /* of the mask of those decided early, or -1 */
+};
+
+struct shmt_level {
+    uint8_t parameter;
+    size_t exact_count;     /* nodes of this level, operands first */
+    uint32_t *exact;
+    size_t decided_count;   /* conjuncts (their numbers) of this level */
+    uint32_t *decided;
+    size_t mixed_count;     /* later nodes whose bounds change here */
+    uint32_t *mixed;
+    size_t bounded_count;   /* conjuncts that the bounds may decide */
+    uint32_t *bounded;
+    /* The state behind this level. */
+    size_t slot_count;
+    struct shmt_slot *slots;
+    uint64_t open;          /* bits of the mask that are part of the state */
+    uint8_t mask_shift, fault_shift;
+    uint16_t mask_word, fault_word;
+    size_t words;           /* 0: there is but one state */
+};
+
+struct shmt_plan {
+    struct shmt_graph *graph;    /* its nodes here have at most 3 operands,
+                                    but for opaque ones */
+    size_t level_count;
+    struct shmt_level *levels;   /* [1 .. level_count]; [0] is the root */
+    size_t column_count;
+    uint32_t *columns;           /* the nodes needed, operands first */
+    size_t conjunct_count;
+    struct shmt_conjunct *conjuncts;
+    bool may_fault;              /* some conjunct may have no value */
+    bool fault_always;           /* one has none, whatever is chosen */
+    struct shmt_arena *arena;
+};
+
+enum shmtune_status shmt_plan_make(struct shmt_graph *graph,
+                                   const uint8_t *order, size_t count,
+                                   struct shmt_plan *plan,
+                                   struct shmt_error *err);
+void shmt_plan_free(struct shmt_plan *plan);
+
+#endif
