@@ -20,6 +20,7 @@
     X(inspect)                                                               \
     X(show)                                                                  \
     X(check)                                                                 \
+    X(doctor)                                                                \
     X(worker)
 
 struct shmt_command;

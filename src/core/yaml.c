@@ -481,3 +481,8 @@ enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
         return shmt_error_memory(err);
     return shmt_yaml_parse_from(arena, origin, data, size, out, err);
 }
+
+const char *shmt_yaml_library(void)
+{
+    return yaml_get_version_string();
+}

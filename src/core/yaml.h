@@ -123,4 +123,7 @@ void shmt_yaml_add_string(struct shmt_text *text, const char *string);
 void shmt_yaml_add_real(struct shmt_text *text, double value, int digits);
 void shmt_yaml_add_value(struct shmt_text *text, struct shmt_value value);
 
+/* The version of libyaml that is running: "0.2.5". */
+const char *shmt_yaml_library(void);
+
 #endif
