@@ -187,6 +187,20 @@ static void trace_step(const struct walk *walk,
     shmt_text_addf(trace, ", distance %.3g: %s\n", walk->distance, verdict);
 }
 
+/* A dimension that is compiled in makes another binary of another size, with
+ * resources that nobody has measured. */
+static const struct shmt_resources *known_resources(
+    const struct shmt_question *ask, const struct shmt_entry *entry)
+{
+    const struct shmt_kernel *spec = ask->kernel->spec;
+
+    for (size_t k = 0; k < spec->dimension_count; k++)
+        if (spec->dimensions[k].defined &&
+            entry->problem[k] != ask->problem[k])
+            return NULL;
+    return &entry->resources;
+}
+
 static bool take_nearest(struct walk *walk, struct shmtune_choice *out)
 {
     const struct shmt_question *ask = walk->ask;
@@ -197,7 +211,7 @@ static bool take_nearest(struct walk *walk, struct shmtune_choice *out)
         const struct shmt_shelf *shelf = &ask->kernel->shelves[walk->shelf];
         const struct shmt_entry *entry = &shelf->entries[walk->entry];
         const struct shmt_candidate candidate = {ask->problem, entry->values,
-                                                 &entry->resources};
+                                                 known_resources(ask, entry)};
         struct shmt_error err;
 
         if (shmt_admit_check(ask->kernel->spec, walk->device, &candidate,

@@ -173,6 +173,34 @@ static void check_matmul(const struct buffers *buffers, const int64_t *size)
     free(c);
 }
 
+static void check_conv2d(const struct buffers *buffers, const int64_t *size)
+{
+    const float *image = named(buffers, "image");
+    const float *weights = named(buffers, "weights");
+    const int64_t height = size[0], width = size[1], filter = size[2];
+    float *out = fetch(buffers, "out");
+    int64_t wrong = 0;
+
+    for (int64_t y = 0; y < height; y++)
+        for (int64_t x = 0; x < width; x++) {
+            double sum = 0;
+
+            for (int64_t f = 0; f < filter * filter; f++) {
+                const int64_t from_y = y + f / filter - filter / 2;
+                const int64_t from_x = x + f % filter - filter / 2;
+
+                if (from_y >= 0 && from_y < height && from_x >= 0 &&
+                    from_x < width)
+                    sum += (double)image[from_y * width + from_x] *
+                           weights[f];
+            }
+            wrong += !(fabs(out[y * width + x] - sum) <=
+                       4e-5 + 1e-5 * fabs(sum));
+        }
+    CHECK_INT(wrong, 0);
+    free(out);
+}
+
 static const struct {
     const char *kernel;
     void (*check)(const struct buffers *buffers, const int64_t *size);
@@ -186,6 +214,9 @@ static const struct {
     {"matmul", check_matmul,
      {{1, 1, 1}, {127, 65, 33}, {300, 257, 129}, {512, 512, 512},
       {17, 1000, 3}}},
+    {"conv2d", check_conv2d,
+     {{1023, 1025, 3}, {1, 1, 7}, {77, 300, 5}, {500, 333, 15},
+      {2048, 2048, 7}}},
 };
 
 static void run_one(const struct shmtune_kernel *kernel, size_t row,
