@@ -39,8 +39,10 @@ static enum shmtune_status obtain(const struct shmt_image_plan *plan,
         status = shmt_image_build(plan, nvrtc, err);
         if (status == SHMTUNE_OK && folder != NULL)
             status = shmt_image_keep(folder, plan->image, err);
-    } else if (status == SHMTUNE_NOT_FOUND && folder == NULL) {
-        shmt_error_set(err, status, "no folder of binaries and no compiler");
+    } else if (status == SHMTUNE_NOT_FOUND) {
+        shmt_error_set(err, status, "no binary %.12s... in %s, and no "
+                       "compiler to make it", plan->image->key,
+                       folder != NULL ? folder : "no folder");
     }
     if (status != SHMTUNE_OK) {
         shmt_image_free(plan->image);

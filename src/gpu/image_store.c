@@ -266,9 +266,8 @@ static enum shmtune_status read_report(const char *path,
     return status;
 }
 
-enum shmtune_status shmt_image_fetch(const char *folder,
-                                     struct shmt_image *image,
-                                     struct shmt_error *err)
+static enum shmtune_status fetch(const char *folder, struct shmt_image *image,
+                                 struct shmt_error *err)
 {
     const char *cubin = file_of(image->arena, folder, image->key, ".cubin");
     const char *report = file_of(image->arena, folder, image->key, ".res");
@@ -292,8 +291,20 @@ enum shmtune_status shmt_image_fetch(const char *folder,
     }
     if (status == SHMTUNE_OK)
         status = read_report(report, node, image, err);
+    return status;
+}
+
+enum shmtune_status shmt_image_fetch(const char *folder,
+                                     struct shmt_image *image,
+                                     struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+    enum shmtune_status status = fetch(folder, image, &why);
+
+    if (status == SHMTUNE_OK)
+        return SHMTUNE_OK;
     if (status == SHMTUNE_NO_MEMORY || status == SHMTUNE_STORAGE)
-        return status;
+        return shmt_error_set(err, status, "%s", why.text);
     /* Damaged or of another version: as good as absent. */
-    return status == SHMTUNE_OK ? SHMTUNE_OK : SHMTUNE_NOT_FOUND;
+    return SHMTUNE_NOT_FOUND;
 }

@@ -107,6 +107,8 @@ bool shmt_report_find(const char *log, const char *lowered,
     found.shared_static_bytes = sum_before(section, length, " bytes smem",
                                            &times);
     found.constant_bytes = sum_before(section, length, " bytes cmem", &times);
+    if (times == 0)
+        found.constant_bytes = -1;   /* newer ones do not say */
     *out = found;
     return true;
 }

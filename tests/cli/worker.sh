@@ -1,0 +1,162 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The worker's lines, driven by hand: on no device, and on the fake driver.
+set -u
+
+source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+count=0
+
+check() {
+    count=$((count + 1))
+    if eval "$2"; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1"
+        sed 's/^/# /' "$folder/out" "$folder/err"
+    fi
+}
+
+# worker OPTION...: requests from $folder/in; results in $folder/out,
+# $folder/err, $status
+worker() {
+    "$build/shmtune" worker --spec "$source/tests/fake_kernel.yaml" \
+        --images "$folder/images" "$@" <"$folder/in" >"$folder/out" \
+        2>"$folder/err"
+    status=$?
+}
+
+# request VERB TAG FAULT [KEYS]
+request() {
+    echo "{verb: $1, tag: $2, config: {TILE: 64, STATED: right, FAULT: $3," \
+        "COST: 100, SCRATCH: 1, DYNAMIC: 0}${4-}}"
+}
+
+has() { grep -q -e "$1" "$folder/out"; }
+: >"$folder/in"
+lines() { [ "$(wc -l <"$folder/out")" -eq "$1" ]; }
+
+worker --arch sm_90
+if [ $status -eq 8 ]; then
+    echo "1..0 # SKIP $(head -n 1 "$folder/err")"
+    exit 0
+fi
+check "says hello and ends with its input" \
+    '[ $status -eq 0 ] && lines 1 && has "^{hello: 1, nvrtc: [0-9]*, arch: sm_90}$"'
+
+{
+    request inspect 7 0
+    request inspect 8 0
+} >"$folder/in"
+worker --arch sm_90
+check "inspects" 'lines 3 && has "^{tag: 7, verdict: ok, registers: "'
+check "compiles once" 'has "tag: 8.*compile_ms: 0,"'
+check "keeps binaries" '[ -f "$folder/images/$(sed -n "s/.*tag: 7.*image: \([0-9a-f]*\).*/\1/p" "$folder/out").cubin" ]'
+
+{
+    echo 'nonsense ['
+    echo '{verb: dance, tag: 3}'
+    echo '{verb: inspect, tag: 4, config: {TILE: 64}}'
+    request inspect 5 77
+    request inspect 6 0 ', colour: red'
+    echo
+    request measure 9 0
+    head -c 70000 /dev/zero | tr '\0' 'x'
+    echo
+    request inspect 10 0
+} >"$folder/in"
+worker --arch sm_90
+check "answers every line, and goes on" 'lines 9 && [ $status -eq 0 ]'
+check "names what it cannot read" 'has "tag: 3, error: .*dance.*status: 2" && has "tag: 6, error: .*colour"'
+check "names values that are none" 'has "tag: 5, error: .*77 .*FAULT"'
+check "measures on a device only" 'has "tag: 9, error: .*--device"'
+check "refuses long lines" 'has "error: .*65536 bytes"'
+check "the last is answered" 'has "tag: 10, verdict: ok"'
+
+: >"$folder/in"
+worker --arch sm_42
+check "knows architectures" '[ $status -ne 0 ] && grep -q sm_42 "$folder/err"'
+worker
+check "asks for one" '[ $status -eq 1 ]'
+SHMTUNE_LIBCUDA=/no/such/lib worker --device 0
+check "no driver is status 6" '[ $status -eq 6 ] && grep -q /no/such/lib "$folder/err" && lines 0'
+
+if [ ! -f "$build/tests/.libs/fake_cuda.so" ]; then
+    echo "1..$count"
+    exit 0
+fi
+SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+
+worker --device 7
+check "no such device is status 6" '[ $status -eq 6 ] && grep -q "there is 0 (GPU-" "$folder/err"'
+FAKE_CUDA_VERSION=11080 worker --device 0
+check "old drivers are refused" '[ $status -eq 6 ] && grep -q "11.8.*12.0" "$folder/err"'
+FAKE_CUDA_MISSING=cuLaunchKernelEx worker --device 0
+check "missing functions are named" '[ $status -eq 6 ] && grep -q cuLaunchKernelEx "$folder/err"'
+FAKE_CUDA_DEVICES=0 worker --device 0
+check "no GPU is status 6" '[ $status -eq 6 ]'
+
+{
+    request measure 1 0
+    request measure 2 12     # prints
+    request measure 3 8      # one wrong element
+    request measure 4 0 ', samples: 3, hopeless_us: 10, verify: false'
+    request measure 5 1      # illegal address: the last one
+    request measure 6 0
+} >"$folder/in"
+worker --device 0 --seed 3
+check "measures" 'has "hello: 1.*protocol: cold-l2, device: {name: Fake device 0" && has "tag: 1, verdict: ok.*time_us: 100, samples_us: \[100"'
+check "what kernels print is no reply" 'has "tag: 2, verdict: ok" && ! has "from a kernel" && grep -q "from a kernel" "$folder/err"'
+check "wrong results are told" 'has "tag: 3, verdict: wrong, reason: .out.333. is"'
+check "hopeless ones are told" 'has "tag: 4, verdict: slow"'
+check "a crash is the last reply" 'has "tag: 5, verdict: crash, reason: .*ILLEGAL_ADDRESS" && lines 6 && [ $status -eq 0 ]'
+
+# Endless kernels and endless compiles are ended from outside.
+request measure 1 11 | timeout -s KILL 3 "$build/shmtune" worker --device 0 \
+    --spec "$source/tests/fake_kernel.yaml" --images "$folder/images" \
+    >"$folder/out" 2>"$folder/err"
+check "an endless kernel says nothing" 'lines 1 && ! has "tag: 1"'
+
+cat >"$folder/slow.yaml" <<END
+format: kernel/1
+name: slow
+summary: takes the compiler long
+source: slow.cu
+problem:
+  n: {default: 1}
+parameters:
+  UNROLL: {values: [1, 8192], default: 1}
+launches:
+- entry: slow
+  grid: [1]
+  block: [32]
+  arguments: [out]
+arguments:
+  out: {type: f32, role: output, count: n}
+END
+cat >"$folder/slow.cu" <<'END'
+extern "C" __global__ void slow(float *out)
+{
+    __shared__ float tile[1024];
+    float sum = 0;
+
+    tile[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+#pragma unroll UNROLL
+    for (int k = 0; k < 65536; k++)
+        sum += tile[(threadIdx.x * k + k / 3) % 1024] * out[k % 7 + k];
+    out[threadIdx.x] = sum;
+}
+END
+{
+    echo '{verb: inspect, tag: 1, config: {UNROLL: 1}}'
+    echo '{verb: inspect, tag: 2, config: {UNROLL: 8192}}'
+} | timeout -s KILL 6 "$build/shmtune" worker --arch sm_90 \
+    --spec "$folder/slow.yaml" --images "$folder/images" \
+    >"$folder/out" 2>"$folder/err"
+check "an endless compile says nothing, what went before stands" \
+    'has "tag: 1, verdict: ok" && ! has "tag: 2"'
+echo "1..$count"
