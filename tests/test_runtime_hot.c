@@ -13,8 +13,10 @@
 #include "catalogue_fixture.h"
 #include "check.h"
 
-/* Linked with --wrap: every allocation of this program passes here. */
+/* Linked with --wrap: every allocation of this program passes here; the one
+ * that `failing` counts down to fails. */
 static atomic_size_t allocations;
+static atomic_long failing;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *data, size_t size);
@@ -22,22 +24,25 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *data, size_t size);
 
-void *__wrap_malloc(size_t size)
+static bool count_one(void)
 {
     allocations++;
-    return __real_malloc(size);
+    return failing == 0 || --failing > 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return count_one() ? __real_malloc(size) : NULL;
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    allocations++;
-    return __real_calloc(count, size);
+    return count_one() ? __real_calloc(count, size) : NULL;
 }
 
 void *__wrap_realloc(void *data, size_t size)
 {
-    allocations++;
-    return __real_realloc(data, size);
+    return count_one() ? __real_realloc(data, size) : NULL;
 }
 
 enum { THREADS = 4, ROUNDS = 2000 };
@@ -105,6 +110,32 @@ static void nothing_is_allocated(void)
     CHECK(allocations > before);
 }
 
+/* Each allocation of an opening fails once: the call says so and gives back
+ * all that it had taken (the sanitizer build looks). */
+static void memory_runs_out(void)
+{
+    struct shmtune *other = NULL;
+    const size_t before = allocations;
+    long count;
+    long failed = 0;
+
+    CHECK_INT(shmtune_open(root, &other, NULL), SHMTUNE_OK);
+    count = (long)(allocations - before);
+    shmtune_close(other);
+    for (long k = 1; k <= count; k++) {
+        struct shmtune_message message = {""};
+
+        other = NULL;
+        failing = k;
+        failed += shmtune_open(root, &other, &message) == SHMTUNE_NO_MEMORY &&
+                  other == NULL && strcmp(message.text, "out of memory") == 0;
+        failing = 0;
+        shmtune_close(other);
+    }
+    printf("# %ld allocations\n", count);
+    CHECK_INT(failed, count);
+}
+
 /* In strict mode the kernel kills a thread for any system call but read,
  * write and exit. */
 static void no_system_call(void)
@@ -168,6 +199,7 @@ int main(void)
     toy = shmtune_kernel_find(library, "toy");
     CHECK_RUN(every_level_is_reached);
     CHECK_RUN(nothing_is_allocated);
+    CHECK_RUN(memory_runs_out);
 #ifdef __SANITIZE_THREAD__
     CHECK_SKIP(no_system_call, "the sanitizer's own thread makes some");
 #else

@@ -16,8 +16,10 @@
 
 enum { N = 1000, PARAMETERS = 6 };
 
-/* Linked with --wrap: every allocation of this program passes here. */
+/* Linked with --wrap: every allocation of this program passes here; the one
+ * that `failing` counts down to fails. */
 static atomic_size_t allocations;
+static atomic_long failing;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *data, size_t size);
@@ -25,22 +27,25 @@ void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *data, size_t size);
 
-void *__wrap_malloc(size_t size)
+static bool count_one(void)
 {
     allocations++;
-    return __real_malloc(size);
+    return failing == 0 || --failing > 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return count_one() ? __real_malloc(size) : NULL;
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    allocations++;
-    return __real_calloc(count, size);
+    return count_one() ? __real_calloc(count, size) : NULL;
 }
 
 void *__wrap_realloc(void *data, size_t size)
 {
-    allocations++;
-    return __real_realloc(data, size);
+    return count_one() ? __real_realloc(data, size) : NULL;
 }
 
 static const char *root;
@@ -388,6 +393,29 @@ static void errors_of_a_launch(void)
     driver->CtxSetCurrent(context);
 }
 
+/* Each allocation of a preparation fails once.  (Without memory for its name
+ * there is no cache.) */
+static void memory_runs_out(void)
+{
+    size_t before;
+    long count;
+
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    before = allocations;
+    CHECK_INT(try(0), SHMTUNE_OK);
+    count = (long)(allocations - before);
+    for (long k = 1; k <= count; k++) {
+        enum shmtune_status status;
+
+        failing = k;
+        status = try(0);
+        failing = 0;
+        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_NOT_FOUND);
+    }
+    printf("# %ld allocations\n", count);
+    CHECK_INT(try(0), SHMTUNE_OK);
+}
+
 static void source_that_does_not_compile(void)
 {
     const struct shmtune_choice kept = choice;
@@ -474,6 +502,7 @@ int main(void)
     CHECK_RUN(launches);
     CHECK_RUN(another_problem);
     CHECK_RUN(errors_of_a_launch);
+    CHECK_RUN(memory_runs_out);
     CHECK_RUN(source_that_does_not_compile);
     driver->MemFree((CUdeviceptr)out);
     driver->MemFree((CUdeviceptr)x);
