@@ -58,18 +58,19 @@ static double time_select_ns(const struct shmtune_kernel *kernel,
 {
     static double samples[SAMPLES];
     struct shmtune_choice choice;
-    volatile double keep = 0;
+    double sum = 0;
 
     for (size_t k = 0; k < SAMPLES; k++) {
         const double start = now_ns();
 
         for (size_t call = 0; call < CALLS; call++) {
             shmtune_select(kernel, device, problem, &choice);
-            keep += choice.time_us;
+            sum += choice.time_us;
         }
         samples[k] = (now_ns() - start) / CALLS;
     }
-    return median(samples, SAMPLES);
+    /* The sum is asked for, so that no call can be left out. */
+    return sum == 0 ? -1 : median(samples, SAMPLES);
 }
 
 static void report(const struct shmtune_kernel *kernel,
