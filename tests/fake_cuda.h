@@ -2,7 +2,7 @@
 /*
  * fake_cuda: a CUDA driver with no device, for tests: a shared object that
  * $SHMTUNE_LIBCUDA names.  Device memory is host memory, launches run at
- * once in C, time is what kernels say they cost.  It knows the helpers of
+ * once in C, time is what kernels say they cost.  It knows the kernels of
  * src/gpu/bench_source.c and the kernel of tests/fake_kernel.cu.
  *
  * Environment: FAKE_CUDA_MEMORY   bytes of device memory, default 1 GiB

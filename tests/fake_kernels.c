@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fake_kernels: the kernels the fake driver can run, in C.  The helpers are
+ * fake_kernels: the kernels the fake driver can run, in C.  The probe's are
  * written from their description in bench_source.c, so that a mistake in one
  * of the two is seen.
  */
@@ -21,7 +21,7 @@ static void *memory(const struct fake_launch *launch, size_t k)
     return (void *)(uintptr_t)ARGUMENT(launch, k, CUdeviceptr);
 }
 
-/* -- the helpers ---------------------------------------------------------- */
+/* -- the probe ----------------------------------------------------------- */
 
 static void fill(struct fake_launch *launch)
 {

@@ -74,13 +74,13 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
     if (status == SHMTUNE_OK)
         status = open_context(bench, err);
     if (status == SHMTUNE_OK) {
-        const struct shmt_helper_options helper = {
+        const struct shmt_probe_options probe = {
             .driver = options->driver, .nvrtc = options->nvrtc,
             .device = &bench->device, .folder = options->images,
         };
 
         shmt_device_arch_text(&bench->device, bench->arch);
-        status = shmt_helper_open(&helper, bench->stream, &bench->helper,
+        status = shmt_probe_open(&probe, bench->stream, &bench->probe,
                                   err);
     }
     if (status != SHMTUNE_OK) {
@@ -107,7 +107,7 @@ void shmt_bench_close(struct shmt_bench *bench)
     if (bench->stream != NULL)
         driver->StreamSynchronize(bench->stream);
     shmt_problem_drop(bench);
-    shmt_helper_close(&bench->helper);
+    shmt_probe_close(&bench->probe);
     if (bench->begin != NULL)
         driver->EventDestroy(bench->begin);
     if (bench->end != NULL)

@@ -9,7 +9,7 @@
 #define SHMT_GPU_BENCH_PARTS_H
 
 #include "gpu/bench.h"
-#include "gpu/bench_helper.h"
+#include "gpu/bench_probe.h"
 
 enum { SHMT_BENCH_MODULES = 32,
        SHMT_BENCH_VALUES = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS };
@@ -52,7 +52,7 @@ struct shmt_bench {
     bool retained;
     CUstream stream;
     CUevent begin, end;
-    struct shmt_helper helper;
+    struct shmt_probe probe;
     bool lost;
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];

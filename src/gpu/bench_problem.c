@@ -20,9 +20,9 @@ void shmt_problem_drop(struct shmt_bench *bench)
     for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++) {
         struct shmt_slot *slot = &bench->slots[k];
 
-        shmt_buffer_free(&bench->helper, &slot->live);
-        shmt_buffer_free(&bench->helper, &slot->expected);
-        shmt_buffer_free(&bench->helper, &slot->initial);
+        shmt_buffer_free(&bench->probe, &slot->live);
+        shmt_buffer_free(&bench->probe, &slot->expected);
+        shmt_buffer_free(&bench->probe, &slot->initial);
         *slot = (struct shmt_slot){0};
     }
     bench->prepared = false;
@@ -52,24 +52,24 @@ static enum shmtune_status count_of(const struct shmt_bench *bench, size_t k,
 
 static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
 {
-    const struct shmt_helper *helper = &bench->helper;
+    const struct shmt_probe *probe = &bench->probe;
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
     const struct shmt_pattern pattern =
         shmt_pattern_of(argument, k, bench->options.seed);
     struct shmt_slot *slot = &bench->slots[k];
     CUresult result =
-        shmt_buffer_new(helper, argument->element, count, &slot->live);
+        shmt_buffer_new(probe, argument->element, count, &slot->live);
 
     if (result == CUDA_SUCCESS && has_result(argument->role))
-        result = shmt_buffer_new(helper, argument->element, count,
+        result = shmt_buffer_new(probe, argument->element, count,
                                  &slot->expected);
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
-        result = shmt_buffer_new(helper, argument->element, count,
+        result = shmt_buffer_new(probe, argument->element, count,
                                  &slot->initial);
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
-        result = shmt_helper_fill(helper, &slot->initial, &pattern);
+        result = shmt_probe_fill(probe, &slot->initial, &pattern);
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
-        result = shmt_helper_fill(helper, &slot->live, &pattern);
+        result = shmt_probe_fill(probe, &slot->live, &pattern);
     return result;
 }
 
@@ -170,14 +170,14 @@ static CUresult check_expected(struct shmt_bench *bench,
                                struct shmt_result *out)
 {
     struct shmt_finding findings[SHMT_FINDINGS];
-    CUresult result = shmt_helper_begin(&bench->helper);
+    CUresult result = shmt_probe_begin(&bench->probe);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         if (result == CUDA_SUCCESS && bench->slots[k].expected.base != 0)
-            result = shmt_helper_guard(&bench->helper,
+            result = shmt_probe_guard(&bench->probe,
                                        &bench->slots[k].expected, k);
     if (result == CUDA_SUCCESS)
-        result = shmt_helper_end(&bench->helper, findings);
+        result = shmt_probe_end(&bench->probe, findings);
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         if (result == CUDA_SUCCESS && findings[k].guard_bytes > 0)
             shmt_result_fail(out, SHMT_VERDICT_OUT_OF_BOUNDS,
@@ -213,8 +213,8 @@ static CUresult run_reference(struct shmt_bench *bench, struct shmt_run *run,
 static CUresult take_hashes(struct shmt_bench *bench, bool initial,
                             struct shmt_finding findings[SHMT_FINDINGS])
 {
-    const struct shmt_helper *helper = &bench->helper;
-    CUresult result = shmt_helper_begin(helper);
+    const struct shmt_probe *probe = &bench->probe;
+    CUresult result = shmt_probe_begin(probe);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_slot *slot = &bench->slots[k];
@@ -222,16 +222,16 @@ static CUresult take_hashes(struct shmt_bench *bench, bool initial,
         if (result != CUDA_SUCCESS)
             break;
         if (initial && slot->initial.base != 0)
-            result = shmt_helper_hash(helper, &slot->initial, k);
+            result = shmt_probe_hash(probe, &slot->initial, k);
         if (!initial &&
             bench->kernel->arguments[k].role == SHMT_ROLE_INPUT)
-            result = shmt_helper_hash(helper, &slot->live, k);
+            result = shmt_probe_hash(probe, &slot->live, k);
         if (result == CUDA_SUCCESS && !initial && slot->expected.base != 0)
-            result = shmt_helper_hash(helper, &slot->expected,
+            result = shmt_probe_hash(probe, &slot->expected,
                                       SHMT_KERNEL_ARGUMENTS + k);
     }
     if (result == CUDA_SUCCESS)
-        result = shmt_helper_end(helper, findings);
+        result = shmt_probe_end(probe, findings);
     return result;
 }
 
@@ -336,11 +336,11 @@ static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
     if (count <= (buffer->whole - 2 * SHMT_GUARD_BYTES) / size) {
         buffer->count = count;
         buffer->bytes = count * size;
-        return shmt_helper_mend(&bench->helper, buffer);
+        return shmt_probe_mend(&bench->probe, buffer);
     }
-    result = shmt_buffer_new(&bench->helper, buffer->element, count, &fresh);
+    result = shmt_buffer_new(&bench->probe, buffer->element, count, &fresh);
     if (result == CUDA_SUCCESS) {
-        shmt_buffer_free(&bench->helper, buffer);
+        shmt_buffer_free(&bench->probe, buffer);
         *buffer = fresh;
     }
     return result;
@@ -387,7 +387,7 @@ static CUresult mend_guards(struct shmt_bench *bench)
 
         for (size_t b = 0; b < 3; b++)
             if (result == CUDA_SUCCESS && all[b]->base != 0)
-                result = shmt_helper_mend(&bench->helper, all[b]);
+                result = shmt_probe_mend(&bench->probe, all[b]);
     }
     return result;
 }

@@ -19,7 +19,7 @@ CUresult shmt_run_rewind(struct shmt_bench *bench, const struct shmt_run *run)
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         if (result == CUDA_SUCCESS && bench->slots[k].initial.base != 0)
-            result = shmt_helper_copy(&bench->helper,
+            result = shmt_probe_copy(&bench->probe,
                                       &bench->slots[k].initial,
                                       target(bench, run, k));
     return result;
@@ -35,7 +35,7 @@ CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
 
         if (result == CUDA_SUCCESS &&
             (role == SHMT_ROLE_OUTPUT || role == SHMT_ROLE_WORKSPACE))
-            result = shmt_helper_poison(&bench->helper, target(bench, run, k),
+            result = shmt_probe_poison(&bench->probe, target(bench, run, k),
                                         poison);
     }
     return result;
@@ -48,7 +48,7 @@ static CUresult zero_what_is_zeroed(struct shmt_bench *bench,
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         if (result == CUDA_SUCCESS && bench->kernel->arguments[k].zeroed)
-            result = shmt_helper_zero(&bench->helper, target(bench, run, k));
+            result = shmt_probe_zero(&bench->probe, target(bench, run, k));
     return result;
 }
 

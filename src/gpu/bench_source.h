@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_source: the CUDA source of the measuring helpers, for
- * bench_helper.c.
+ * bench_source: the CUDA source of the measuring kernels, for
+ * bench_probe.c.
  */
 #ifndef SHMT_GPU_BENCH_SOURCE_H
 #define SHMT_GPU_BENCH_SOURCE_H
 
 #include <stdint.h>
 
-/* What the helpers find out about one buffer.  The same structure stands in
+/* What the kernels find out about one buffer.  The same structure stands in
  * the source. */
 struct shmt_finding {
     uint64_t mismatches;       /* elements that differ */

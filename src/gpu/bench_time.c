@@ -31,7 +31,7 @@ static CUresult run_once(struct shmt_bench *bench, const struct shmt_run *run,
     float ms = 0;
 
     if (result == CUDA_SUCCESS && !bench->options.warm)
-        result = shmt_helper_flush(&bench->helper);
+        result = shmt_probe_flush(&bench->probe);
     if (result == CUDA_SUCCESS)
         result = driver->EventRecord(bench->begin, bench->stream);
     for (int k = 0; k < repeats && result == CUDA_SUCCESS; k++)

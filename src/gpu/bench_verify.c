@@ -18,8 +18,8 @@ static bool has_result(enum shmt_role role)
 static CUresult gather(struct shmt_bench *bench, uint32_t poison,
                        struct shmt_finding findings[SHMT_FINDINGS])
 {
-    const struct shmt_helper *helper = &bench->helper;
-    CUresult result = shmt_helper_begin(helper);
+    const struct shmt_probe *probe = &bench->probe;
+    CUresult result = shmt_probe_begin(probe);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
@@ -28,20 +28,20 @@ static CUresult gather(struct shmt_bench *bench, uint32_t poison,
         if (argument->role == SHMT_ROLE_SCALAR)
             continue;
         if (result == CUDA_SUCCESS)
-            result = shmt_helper_guard(helper, &slot->live, k);
+            result = shmt_probe_guard(probe, &slot->live, k);
         if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
-            result = shmt_helper_hash(helper, &slot->live, k);
+            result = shmt_probe_hash(probe, &slot->live, k);
         if (result == CUDA_SUCCESS && has_result(argument->role)) {
             const struct shmt_comparison comparison = {
                 .found = &slot->live, .expected = &slot->expected,
                 .absolute = argument->absolute,
                 .relative = argument->relative, .poison = poison,
             };
-            result = shmt_helper_compare(helper, &comparison, k);
+            result = shmt_probe_compare(probe, &comparison, k);
         }
     }
     if (result == CUDA_SUCCESS)
-        result = shmt_helper_end(helper, findings);
+        result = shmt_probe_end(probe, findings);
     return result;
 }
 

@@ -6,10 +6,10 @@
 
 #include <string.h>
 
-static enum shmtune_status check_static(const struct shmt_image_request *request,
-                                        const struct shmt_image *image,
-                                        struct shmt_result *result,
-                                        struct shmt_error *err)
+static enum shmtune_status
+check_static(const struct shmt_image_request *request,
+             const struct shmt_image *image, struct shmt_result *result,
+             struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = request->kernel;
 

@@ -45,8 +45,8 @@ void shmt_launch_unload(const struct shmt_driver *driver,
                         struct shmt_module *module);
 
 /* Dynamic shared memory above what is allowed without opt-in, the carve-out,
- * clusters above the portable size.  Cheap when all is set already.  Not for several threads at
- * once on one function. */
+ * clusters above the portable size.  Cheap when all is set already.  Not for
+ * several threads at once on one function. */
 enum shmtune_status shmt_launch_prepare(const struct shmt_driver *driver,
                                         struct shmt_function *function,
                                         const struct shmt_geometry *geometry,

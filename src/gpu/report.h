@@ -13,8 +13,8 @@
 
 /* False when the log has no report of the symbol `lowered`, or none of its
  * registers.  Static shared memory and constants that the report does not
- * mention are 0 and -1; max_threads is not in it and becomes -1.  Spills and stack
- * of functions that were not inlined into the entry are counted with it. */
+ * mention are 0 and -1; max_threads is not in it and becomes -1.  Spills and
+ * stack of functions that were not inlined into the entry are counted. */
 bool shmt_report_find(const char *log, const char *lowered,
                       struct shmt_resources *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_helper: see bench_source.c for what the kernels do.
+ * bench_probe: see bench_source.c for what the kernels do.
  */
-#include "gpu/bench_helper.h"
+#include "gpu/bench_probe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +30,13 @@ static char *join_source(void)
 }
 
 static enum shmtune_status
-load_module(const struct shmt_helper_options *options,
+load_module(const struct shmt_probe_options *options,
             struct shmt_module *out, struct shmt_error *err)
 {
     char arch[16];
     char *source = join_source();
     const struct shmt_image_text text = {
-        .name = "shmtune-helpers.cu", .source = source, .arch = arch,
+        .name = "shmtune-probe.cu", .source = source, .arch = arch,
         .nvrtc_version = options->nvrtc->version, .entry_count = ENTRIES,
         .entries = entries,
     };
@@ -51,31 +51,31 @@ load_module(const struct shmt_helper_options *options,
     if (status == SHMTUNE_OK)
         status = shmt_launch_load(options->driver, image, out, err);
     if (status != SHMTUNE_OK)
-        shmt_error_prefix(err, "the measuring helpers");
+        shmt_error_prefix(err, "the measuring kernels");
     shmt_image_free(image);
     free(source);
     return status;
 }
 
-static CUresult launch(const struct shmt_helper *helper, int entry,
+static CUresult launch(const struct shmt_probe *probe, int entry,
                        unsigned blocks, void **arguments)
 {
-    return helper->driver->LaunchKernel(
-        helper->module.functions[entry].handle, blocks, 1, 1, THREADS, 1, 1,
-        0, helper->stream, arguments, NULL);
+    return probe->driver->LaunchKernel(
+        probe->module.functions[entry].handle, blocks, 1, 1, THREADS, 1, 1,
+        0, probe->stream, arguments, NULL);
 }
 
 /* Small work does not need the whole device. */
-static unsigned blocks_for(const struct shmt_helper *helper, uint64_t items)
+static unsigned blocks_for(const struct shmt_probe *probe, uint64_t items)
 {
     const uint64_t blocks = (items + THREADS - 1) / THREADS;
 
-    return blocks == 0 ? 1 : blocks < helper->blocks ? (unsigned)blocks
-                                                     : helper->blocks;
+    return blocks == 0 ? 1 : blocks < probe->blocks ? (unsigned)blocks
+                                                     : probe->blocks;
 }
 
 /* Twice the cache, with data that are not all the same. */
-static CUresult make_flush(struct shmt_helper *helper, int64_t l2_bytes)
+static CUresult make_flush(struct shmt_probe *probe, int64_t l2_bytes)
 {
     const uint64_t l2 = l2_bytes > 0 ? (uint64_t)l2_bytes : L2_FALLBACK;
     const struct shmt_pattern pattern = {
@@ -84,21 +84,21 @@ static CUresult make_flush(struct shmt_helper *helper, int64_t l2_bytes)
     struct shmt_buffer buffer = {.element = SHMT_ELEMENT_U32};
     CUresult result;
 
-    helper->flush_bytes = 2 * l2 / 16 * 16;
-    result = helper->driver->MemAlloc(&helper->flush, helper->flush_bytes);
+    probe->flush_bytes = 2 * l2 / 16 * 16;
+    result = probe->driver->MemAlloc(&probe->flush, probe->flush_bytes);
     if (result != CUDA_SUCCESS)
         return result;
     /* A buffer whose data begin where this memory does. */
-    buffer.base = helper->flush - SHMT_GUARD_BYTES;
-    buffer.count = helper->flush_bytes / 4;
-    return shmt_helper_fill(helper, &buffer, &pattern);
+    buffer.base = probe->flush - SHMT_GUARD_BYTES;
+    buffer.count = probe->flush_bytes / 4;
+    return shmt_probe_fill(probe, &buffer, &pattern);
 }
 
-static CUresult make_memory(struct shmt_helper *helper, int64_t l2_bytes)
+static CUresult make_memory(struct shmt_probe *probe, int64_t l2_bytes)
 {
     struct shmt_finding blank[SHMT_FINDINGS];
-    const struct shmt_driver *driver = helper->driver;
-    CUresult result = driver->MemAlloc(&helper->findings, sizeof blank);
+    const struct shmt_driver *driver = probe->driver;
+    CUresult result = driver->MemAlloc(&probe->findings, sizeof blank);
 
     memset(blank, 0, sizeof blank);
     for (size_t k = 0; k < SHMT_FINDINGS; k++) {
@@ -106,54 +106,54 @@ static CUresult make_memory(struct shmt_helper *helper, int64_t l2_bytes)
         blank[k].guard_first = INT64_MAX;
     }
     if (result == CUDA_SUCCESS)
-        result = driver->MemAlloc(&helper->blank, sizeof blank);
+        result = driver->MemAlloc(&probe->blank, sizeof blank);
     if (result == CUDA_SUCCESS)
-        result = driver->MemAlloc(&helper->sink, sizeof(uint32_t));
+        result = driver->MemAlloc(&probe->sink, sizeof(uint32_t));
     if (result == CUDA_SUCCESS)
-        result = driver->MemcpyHtoD(helper->blank, blank, sizeof blank);
+        result = driver->MemcpyHtoD(probe->blank, blank, sizeof blank);
     if (result == CUDA_SUCCESS)
-        result = make_flush(helper, l2_bytes);
+        result = make_flush(probe, l2_bytes);
     if (result == CUDA_SUCCESS)
-        result = driver->StreamSynchronize(helper->stream);
+        result = driver->StreamSynchronize(probe->stream);
     return result;
 }
 
 enum shmtune_status
-shmt_helper_open(const struct shmt_helper_options *options, CUstream stream,
-                 struct shmt_helper *out, struct shmt_error *err)
+shmt_probe_open(const struct shmt_probe_options *options, CUstream stream,
+                 struct shmt_probe *out, struct shmt_error *err)
 {
-    struct shmt_helper helper = {
+    struct shmt_probe probe = {
         .driver = options->driver, .stream = stream,
         .blocks = (unsigned)(options->device->multiprocessors *
                              BLOCKS_A_MULTIPROCESSOR),
     };
-    enum shmtune_status status = load_module(options, &helper.module, err);
+    enum shmtune_status status = load_module(options, &probe.module, err);
     CUresult result;
 
     if (status != SHMTUNE_OK)
         return status;
-    result = make_memory(&helper, options->device->l2_bytes);
+    result = make_memory(&probe, options->device->l2_bytes);
     if (result != CUDA_SUCCESS) {
-        shmt_helper_close(&helper);
+        shmt_probe_close(&probe);
         return shmt_driver_check(options->driver, result, err,
                                  "memory to read the L2 cache full");
     }
-    *out = helper;
+    *out = probe;
     return SHMTUNE_OK;
 }
 
-void shmt_helper_close(struct shmt_helper *helper)
+void shmt_probe_close(struct shmt_probe *probe)
 {
-    const CUdeviceptr all[] = {helper->findings, helper->blank, helper->flush,
-                               helper->sink};
+    const CUdeviceptr all[] = {probe->findings, probe->blank, probe->flush,
+                               probe->sink};
 
-    if (helper->driver == NULL)
+    if (probe->driver == NULL)
         return;
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         if (all[k] != 0)
-            helper->driver->MemFree(all[k]);
-    shmt_launch_unload(helper->driver, &helper->module);
-    *helper = (struct shmt_helper){0};
+            probe->driver->MemFree(all[k]);
+    shmt_launch_unload(probe->driver, &probe->module);
+    *probe = (struct shmt_probe){0};
 }
 
 /* -- buffers -------------------------------------------------------------- */
@@ -164,29 +164,29 @@ CUdeviceptr shmt_buffer_data(const struct shmt_buffer *buffer)
 }
 
 /* The poison repeats every two bytes, from the buffer's begin. */
-static CUresult paint(const struct shmt_helper *helper, CUdeviceptr from,
+static CUresult paint(const struct shmt_probe *probe, CUdeviceptr from,
                       uint64_t bytes, uint32_t word)
 {
-    const struct shmt_driver *driver = helper->driver;
+    const struct shmt_driver *driver = probe->driver;
     CUresult result = CUDA_SUCCESS;
 
     while (result == CUDA_SUCCESS && bytes > 0 &&
            (from % 4 != 0 || bytes < 4)) {
         result = driver->MemsetD8Async(
-            from, (unsigned char)(word >> 8 * (from & 1)), 1, helper->stream);
+            from, (unsigned char)(word >> 8 * (from & 1)), 1, probe->stream);
         from++;
         bytes--;
     }
     if (result == CUDA_SUCCESS && bytes >= 4) {
         result = driver->MemsetD32Async(from, word, bytes / 4,
-                                        helper->stream);
+                                        probe->stream);
         if (result == CUDA_SUCCESS && bytes % 4 != 0)
-            result = paint(helper, from + bytes / 4 * 4, bytes % 4, word);
+            result = paint(probe, from + bytes / 4 * 4, bytes % 4, word);
     }
     return result;
 }
 
-CUresult shmt_buffer_new(const struct shmt_helper *helper,
+CUresult shmt_buffer_new(const struct shmt_probe *probe,
                          enum shmt_element element, uint64_t count,
                          struct shmt_buffer *out)
 {
@@ -198,68 +198,68 @@ CUresult shmt_buffer_new(const struct shmt_helper *helper,
         return CUDA_ERROR_OUT_OF_MEMORY;
     buffer.bytes = count * size;
     buffer.whole = 2 * SHMT_GUARD_BYTES + (buffer.bytes + 255) / 256 * 256;
-    result = helper->driver->MemAlloc(&buffer.base, buffer.whole);
+    result = probe->driver->MemAlloc(&buffer.base, buffer.whole);
     if (result != CUDA_SUCCESS)
         return result;
-    result = paint(helper, buffer.base, buffer.whole, SHMT_PATTERN_POISON_A);
+    result = paint(probe, buffer.base, buffer.whole, SHMT_PATTERN_POISON_A);
     if (result != CUDA_SUCCESS) {
-        helper->driver->MemFree(buffer.base);
+        probe->driver->MemFree(buffer.base);
         return result;
     }
     *out = buffer;
     return CUDA_SUCCESS;
 }
 
-void shmt_buffer_free(const struct shmt_helper *helper,
+void shmt_buffer_free(const struct shmt_probe *probe,
                       struct shmt_buffer *buffer)
 {
     if (buffer->base != 0)
-        helper->driver->MemFree(buffer->base);
+        probe->driver->MemFree(buffer->base);
     *buffer = (struct shmt_buffer){0};
 }
 
-CUresult shmt_helper_poison(const struct shmt_helper *helper,
+CUresult shmt_probe_poison(const struct shmt_probe *probe,
                             const struct shmt_buffer *buffer, uint32_t word)
 {
-    return paint(helper, shmt_buffer_data(buffer), buffer->bytes, word);
+    return paint(probe, shmt_buffer_data(buffer), buffer->bytes, word);
 }
 
-CUresult shmt_helper_mend(const struct shmt_helper *helper,
+CUresult shmt_probe_mend(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer)
 {
     const CUdeviceptr end = shmt_buffer_data(buffer) + buffer->bytes;
-    CUresult result = paint(helper, buffer->base, SHMT_GUARD_BYTES,
+    CUresult result = paint(probe, buffer->base, SHMT_GUARD_BYTES,
                             SHMT_PATTERN_POISON_A);
 
     if (result == CUDA_SUCCESS)
-        result = paint(helper, end, buffer->base + buffer->whole - end,
+        result = paint(probe, end, buffer->base + buffer->whole - end,
                        SHMT_PATTERN_POISON_A);
     return result;
 }
 
-CUresult shmt_helper_zero(const struct shmt_helper *helper,
+CUresult shmt_probe_zero(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer)
 {
     if (buffer->bytes == 0)
         return CUDA_SUCCESS;
-    return helper->driver->MemsetD8Async(shmt_buffer_data(buffer), 0,
-                                         buffer->bytes, helper->stream);
+    return probe->driver->MemsetD8Async(shmt_buffer_data(buffer), 0,
+                                         buffer->bytes, probe->stream);
 }
 
-CUresult shmt_helper_copy(const struct shmt_helper *helper,
+CUresult shmt_probe_copy(const struct shmt_probe *probe,
                           const struct shmt_buffer *from,
                           const struct shmt_buffer *to)
 {
     if (from->bytes == 0)
         return CUDA_SUCCESS;
-    return helper->driver->MemcpyDtoDAsync(shmt_buffer_data(to),
+    return probe->driver->MemcpyDtoDAsync(shmt_buffer_data(to),
                                            shmt_buffer_data(from),
-                                           from->bytes, helper->stream);
+                                           from->bytes, probe->stream);
 }
 
 /* -- kernels -------------------------------------------------------------- */
 
-CUresult shmt_helper_fill(const struct shmt_helper *helper,
+CUresult shmt_probe_fill(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer,
                           const struct shmt_pattern *pattern)
 {
@@ -287,37 +287,37 @@ CUresult shmt_helper_fill(const struct shmt_helper *helper,
     int element = (int)pattern->element;
     void *arguments[] = {&data, &count, &element, &device};
 
-    return launch(helper, FILL, blocks_for(helper, count), arguments);
+    return launch(probe, FILL, blocks_for(probe, count), arguments);
 }
 
-CUresult shmt_helper_flush(const struct shmt_helper *helper)
+CUresult shmt_probe_flush(const struct shmt_probe *probe)
 {
-    CUdeviceptr data = helper->flush, sink = helper->sink;
-    uint64_t count = helper->flush_bytes / 16;
+    CUdeviceptr data = probe->flush, sink = probe->sink;
+    uint64_t count = probe->flush_bytes / 16;
     void *arguments[] = {&data, &count, &sink};
 
-    return launch(helper, FLUSH, helper->blocks, arguments);
+    return launch(probe, FLUSH, probe->blocks, arguments);
 }
 
-CUresult shmt_helper_begin(const struct shmt_helper *helper)
+CUresult shmt_probe_begin(const struct shmt_probe *probe)
 {
-    return helper->driver->MemcpyDtoDAsync(
-        helper->findings, helper->blank,
-        SHMT_FINDINGS * sizeof(struct shmt_finding), helper->stream);
+    return probe->driver->MemcpyDtoDAsync(
+        probe->findings, probe->blank,
+        SHMT_FINDINGS * sizeof(struct shmt_finding), probe->stream);
 }
 
-static CUdeviceptr slot_of(const struct shmt_helper *helper, size_t slot)
+static CUdeviceptr slot_of(const struct shmt_probe *probe, size_t slot)
 {
-    return helper->findings + slot * sizeof(struct shmt_finding);
+    return probe->findings + slot * sizeof(struct shmt_finding);
 }
 
-CUresult shmt_helper_compare(const struct shmt_helper *helper,
+CUresult shmt_probe_compare(const struct shmt_probe *probe,
                              const struct shmt_comparison *comparison,
                              size_t slot)
 {
     CUdeviceptr found = shmt_buffer_data(comparison->found);
     CUdeviceptr expected = shmt_buffer_data(comparison->expected);
-    CUdeviceptr finding = slot_of(helper, slot);
+    CUdeviceptr finding = slot_of(probe, slot);
     uint64_t count = comparison->found->count;
     int element = (int)comparison->found->element;
     double absolute = comparison->absolute, relative = comparison->relative;
@@ -325,41 +325,41 @@ CUresult shmt_helper_compare(const struct shmt_helper *helper,
     void *arguments[] = {&found, &expected, &count, &element, &absolute,
                          &relative, &poison, &finding};
 
-    return launch(helper, COMPARE, blocks_for(helper, count), arguments);
+    return launch(probe, COMPARE, blocks_for(probe, count), arguments);
 }
 
-CUresult shmt_helper_guard(const struct shmt_helper *helper,
+CUresult shmt_probe_guard(const struct shmt_probe *probe,
                            const struct shmt_buffer *buffer, size_t slot)
 {
-    CUdeviceptr base = buffer->base, finding = slot_of(helper, slot);
+    CUdeviceptr base = buffer->base, finding = slot_of(probe, slot);
     uint64_t front = SHMT_GUARD_BYTES, inside = buffer->bytes;
     uint64_t whole = buffer->whole;
     uint32_t poison = SHMT_PATTERN_POISON_A;
     void *arguments[] = {&base, &front, &inside, &whole, &poison, &finding};
 
-    return launch(helper, GUARD, blocks_for(helper, whole - inside),
+    return launch(probe, GUARD, blocks_for(probe, whole - inside),
                   arguments);
 }
 
-CUresult shmt_helper_hash(const struct shmt_helper *helper,
+CUresult shmt_probe_hash(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer, size_t slot)
 {
     CUdeviceptr data = shmt_buffer_data(buffer);
-    CUdeviceptr finding = slot_of(helper, slot);
+    CUdeviceptr finding = slot_of(probe, slot);
     uint64_t bytes = buffer->bytes;
     void *arguments[] = {&data, &bytes, &finding};
 
-    return launch(helper, HASH, blocks_for(helper, bytes / 16), arguments);
+    return launch(probe, HASH, blocks_for(probe, bytes / 16), arguments);
 }
 
-CUresult shmt_helper_end(const struct shmt_helper *helper,
+CUresult shmt_probe_end(const struct shmt_probe *probe,
                          struct shmt_finding findings[SHMT_FINDINGS])
 {
-    CUresult result = helper->driver->MemcpyDtoHAsync(
-        findings, helper->findings,
-        SHMT_FINDINGS * sizeof(struct shmt_finding), helper->stream);
+    CUresult result = probe->driver->MemcpyDtoHAsync(
+        findings, probe->findings,
+        SHMT_FINDINGS * sizeof(struct shmt_finding), probe->stream);
 
     if (result == CUDA_SUCCESS)
-        result = helper->driver->StreamSynchronize(helper->stream);
+        result = probe->driver->StreamSynchronize(probe->stream);
     return result;
 }
