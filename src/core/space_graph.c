@@ -291,7 +291,8 @@ uint32_t shmt_graph_node(struct shmt_graph *graph, unsigned op,
     if (graph->failed)
         return 0;
     for (size_t k = 0; k < count; k++) {
-        if (strict && graph->nodes[kids[k]].op == SHMT_GRAPH_FAULT)
+        if ((strict || k == 0) &&
+            graph->nodes[kids[k]].op == SHMT_GRAPH_FAULT)
             return add_fault(graph, type);
         constant &= shmt_graph_is_constant(graph, kids[k]);
     }

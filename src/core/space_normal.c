@@ -55,6 +55,7 @@ static uint32_t strip(struct shmt_graph *graph, uint32_t id, int64_t *factor)
     uint32_t rest[64];
     size_t count = 0;
     int64_t product = *factor;
+    uint32_t stripped;
 
     if (node->op != SHMT_OP_MUL || node->count > 64)
         return id;
@@ -69,9 +70,11 @@ static uint32_t strip(struct shmt_graph *graph, uint32_t id, int64_t *factor)
     }
     if (count == node->count || count == 0)
         return id;
-    id = shmt_graph_product(graph, rest, count);
+    stripped = shmt_graph_product(graph, rest, count);
+    if (stripped == SHMT_GRAPH_NONE)
+        return id;
     *factor = product;
-    return id;
+    return stripped;
 }
 
 static void expand(struct shmt_graph *graph, uint32_t id, int64_t factor,
@@ -183,6 +186,9 @@ static uint32_t gather(struct shmt_graph *graph, const struct terms *terms,
                 shmt_graph_int(graph, term->factor), term->base};
 
             kids[count] = shmt_graph_product(graph, both, 2);
+            if (kids[count] == SHMT_GRAPH_NONE)
+                kids[count] = shmt_graph_node(graph, SHMT_OP_MUL, SHMT_INT,
+                                              both, 2);
         }
         count++;
     }

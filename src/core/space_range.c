@@ -311,10 +311,10 @@ void shmt_range_set(const struct shmt_graph *graph,
     }
     if (node->op == SHMT_OP_INT) {
         node->fails = true;
-    } else if (reals && node->op != SHMT_OP_IF) {
-        range = (struct range){0, 1, false};     /* comparisons */
     } else if (node->op == SHMT_GRAPH_OPAQUE) {
         range = (struct range){0, 1, true};
+    } else if (reals && node->op != SHMT_OP_IF) {
+        range = (struct range){0, 1, false};     /* comparisons */
     } else {
         range = of_kids(graph, node, kids);
     }
