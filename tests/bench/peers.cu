@@ -496,7 +496,7 @@ static Peer peer_conv2d(Case &c)
     Peer p;
     const int rows = (int)c.dim(0), cols = (int)c.dim(1);
     const int size = (int)c.dim(2);
-    float *in = c.f32("in"), *weights = c.f32("filter");
+    float *in = c.f32("image"), *weights = c.f32("weights");
     float *out = own<float>(p, (size_t)rows * cols);
     cudnnTensorDescriptor_t image;
     cudnnFilterDescriptor_t filter;

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""agree.py DIR DIR: do two tunings choose the same, or within each other's
+tie sets?  One line a kernel and size; the exit status says whether all do."""
+import glob
+import os
+import sys
+
+import yaml
+
+
+def entries(folder):
+    found = {}
+    for path in sorted(glob.glob(os.path.join(folder, "*", "*.yaml"))):
+        with open(path) as file:
+            tuning = yaml.safe_load(file)
+        for one in tuning["tuned"]:
+            key = tuning["kernel"], tuple(one["size"].items())
+            found[key] = one
+    return found
+
+
+def main():
+    a, b = (entries(folder) for folder in sys.argv[1:3])
+    apart = sorted(set(a) ^ set(b))
+    bad = len(apart)
+    for key in apart:
+        print("only in one:", key)
+    for key in sorted(set(a) & set(b)):
+        x, y = a[key], b[key]
+        tie = (x["configuration"] in y["ties"] or
+               y["configuration"] in x["ties"])
+        same = x["configuration"] == y["configuration"]
+        word = "same" if same else "tie" if tie else "DIFFERENT"
+        bad += word == "DIFFERENT"
+        print(f"{key[0]:12} {dict(key[1])} {word} "
+              f"{x['time_us']} us, {y['time_us']} us, "
+              f"{y['time_us'] / x['time_us']:.4f}")
+    sys.exit(bad > 0)
+
+
+if __name__ == "__main__":
+    main()
