@@ -15,6 +15,7 @@
 
 /* In the order of the help. */
 #define SHMT_COMMAND_LIST(X)                                                 \
+    X(tune)                                                                  \
     X(list)                                                                  \
     X(space)                                                                 \
     X(inspect)                                                               \

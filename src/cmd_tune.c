@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_tune: tunes kernels on a device of this machine or a recorded one.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd_tune_device.h"
+#include "cmd_tune_show.h"
+#include "command.h"
+#include "tune/recording.h"
+#include "tune/replay.h"
+
+static const char help[] =
+    "usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device "
+    "0|UUID|replay:NAME|replay:FILE\n"
+    "               [OPTION]...\n"
+    "\n"
+    "Tries configurations of a kernel on a device: compiles them in\n"
+    "parallel, rejects what cannot run there, verifies and times the rest,\n"
+    "and writes the fastest to OUTPUT/KERNEL/DEVICE.yaml. With no kernel: all\n"
+    "built-in ones. Whatever a candidate does, its verdict is on record and\n"
+    "the next one follows. Interrupted or killed, the same command resumes.\n"
+    "\n"
+    "  --device WHAT        GPU number or UUID [0]; replay:NAME or\n"
+    "                       replay:FILE is a recorded run of a real one\n"
+    "  --size DIM=N,...     a problem to tune for, may be repeated [those the\n"
+    "                       spec lists, or that are recorded]\n"
+    "  --strategy NAME[:OPTION=VALUE,...]\n"
+    "                       see `shmtune list`\n"
+    "  --budget 60s|500     seconds (s, m, h) or candidates for each problem,\n"
+    "                       or all [15s; all with --strategy exhaustive]\n"
+    "  -j, --jobs N         compile workers [processors]\n"
+    "  --seed N             of the strategy and the inputs [1]\n"
+    "  --output DIR         where tunings and journals go [./tunings]\n"
+    "  --no-resume          start afresh; the journal there is kept as .old\n"
+    "  --max-spill BYTES    reject what spills more, in bytes a thread\n"
+    "  --min-occupancy PCT  reject what occupies less\n"
+    "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
+    "                       replay:NAME\n"
+    "  --json               results as JSON\n"
+    "\n"
+    "examples:\n"
+    "  shmtune --device 0\n"
+    "  shmtune transpose --size rows=8192,cols=8192 --budget 2m\n"
+    "  shmtune tune ./my_kernel.yaml --strategy annealing --seed 7\n"
+    "  shmtune --device replay:h100 --strategy exhaustive\n";
+
+struct options {
+    const char *device, *strategy, *budget, *output, *record;
+    struct shmt_command_repeats sizes;
+    int64_t jobs, seed, max_spill, min_occupancy;
+    bool resume, json;
+};
+
+/* One use of the command. */
+struct job {
+    const struct shmt_command_call *call;
+    struct options options;
+    double budget_s;
+    uint64_t budget_count;
+    struct shmt_arena *arena;
+    struct shmt_tune_device device;
+    struct shmt_tune_display display;
+    struct shmt_tune_sheet sheet;
+    struct shmt_error first;       /* the failure that decides the status */
+};
+
+static volatile sig_atomic_t interrupted;
+
+/* The second one finds the default action. */
+static void on_signal(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = (int)SA_RESETHAND;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+/* -- options ------------------------------------------------------------- */
+
+static enum shmtune_status refuse_budget(const char *text,
+                                         struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--budget \"%.40s\": expected seconds like 60s, 2m "
+                          "or 1h, candidates like 500, or all", text);
+}
+
+static enum shmtune_status parse_budget(struct job *job,
+                                        struct shmt_error *err)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
+    const char *const strategy = job->options.strategy;
+    const char *text = job->options.budget;
+    char *end;
+    double number;
+
+    job->budget_s = INFINITY;
+    job->budget_count = UINT64_MAX;
+    if (text == NULL)
+        text = strategy != NULL && strncmp(strategy, "exhaustive", 10) == 0
+                   ? "all"
+                   : "15s";
+    if (strcmp(text, "all") == 0)
+        return SHMTUNE_OK;
+    errno = 0;
+    number = strtod(text, &end);
+    if (end == text || errno != 0 || !(number > 0) || !isfinite(number))
+        return refuse_budget(text, err);
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (strcmp(end, units[k].unit) == 0) {
+            job->budget_s = number * units[k].seconds;
+            return SHMTUNE_OK;
+        }
+    if (*end != '\0' || number != floor(number) || number > 1e15)
+        return refuse_budget(text, err);
+    job->budget_count = (uint64_t)number;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status parse_options(struct job *job, int *rest,
+                                         struct shmt_error *err)
+{
+    struct options *const o = &job->options;
+    const struct shmt_command_option table[] = {
+        {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
+        {"size", 0, SHMT_OPTION_REPEATED, &o->sizes, 0, 0},
+        {"strategy", 0, SHMT_OPTION_TEXT, &o->strategy, 0, 0},
+        {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
+        {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 1024},
+        {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
+        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
+        {"resume", 0, SHMT_OPTION_FLAG, &o->resume, 0, 0},
+        {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
+        {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
+        {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    enum shmtune_status status;
+
+    *o = (struct options){.jobs = shmt_command_cores(), .seed = 1,
+                          .max_spill = -1, .resume = true,
+                          .output = "./tunings"};
+    status = shmt_command_options(job->call, table, rest, err);
+    return status == SHMTUNE_OK ? parse_budget(job, err) : status;
+}
+
+/* -- one problem --------------------------------------------------------- */
+
+static enum shmtune_status write_recording(
+    struct job *job, const struct shmt_target *target,
+    const struct shmt_tune_outcome *outcome, struct shmt_error *err)
+{
+    struct shmt_deliver_place place;
+    enum shmtune_status status;
+
+    if (job->options.record == NULL)
+        return SHMTUNE_OK;
+    status = shmt_deliver_place(job->arena, target, job->options.record,
+                                outcome->header.problem, &place, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_recording_write(place.recording, target->kernel,
+                                      &outcome->header, outcome->ledger,
+                                      outcome->space, err);
+    return status;
+}
+
+static enum shmtune_status keep_results(
+    struct job *job, const struct shmt_target *target,
+    const struct shmt_tune_outcome *outcome,
+    const struct shmt_deliver_place *place, struct shmt_error *err)
+{
+    size_t left_out;
+    char text[256];
+    enum shmtune_status status = shmt_deliver_tuning(
+        target->kernel, outcome, place->tuning, &left_out, err);
+
+    if (status == SHMTUNE_OK)
+        status = write_recording(job, target, outcome, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (left_out > 0) {
+        snprintf(text, sizeof text, "%zu problems of other sources, another "
+                 "device or protocol are no longer in the tuning", left_out);
+        shmt_tune_display_notice(&job->display, text);
+    }
+    shmt_tune_display_result(&job->display, target, outcome, place);
+    shmt_tune_sheet_add(&job->sheet, target, outcome, place);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status
+describe_interrupt(const struct shmt_target *target,
+                   const struct shmt_tune_outcome *outcome,
+                   const struct shmt_deliver_place *place,
+                   struct shmt_error *err)
+{
+    char best[64] = "";
+
+    if (outcome->best_us > 0)
+        snprintf(best, sizeof best, ", the best so far took %.4g us",
+                 outcome->best_us);
+    return shmt_error_set(
+        err, SHMTUNE_INTERRUPTED,
+        "interrupted: %llu candidates of %s are kept in %s%s; the tuning %s "
+        "is as it was for this problem; the same command resumes",
+        (unsigned long long)outcome->tried, target->kernel->name,
+        place->journal, best, place->tuning);
+}
+
+static enum shmtune_status tune_problem(struct job *job,
+                                        struct shmt_target *target,
+                                        const int64_t *problem,
+                                        struct shmt_error *err)
+{
+    const struct shmt_tune_observer observer = {
+        &job->display, shmt_tune_display_progress, shmt_tune_display_notice
+    };
+    struct shmt_deliver_place place;
+    struct shmt_tune_options options = {
+        .strategy = job->options.strategy,
+        .seed = (uint64_t)job->options.seed,
+        .budget_s = job->budget_s,
+        .budget_count = job->budget_count,
+        .policy = {(int)job->options.max_spill,
+                   (int)job->options.min_occupancy},
+        .resume = job->options.resume,
+        .stop = &interrupted,
+        .observer = &observer,
+    };
+    struct shmt_tune_outcome *outcome = NULL;
+    enum shmtune_status status = shmt_deliver_place(
+        job->arena, target, job->options.output, problem, &place, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    options.journal = place.journal;
+    status = shmt_tune_run(target, problem, &options, &outcome, err);
+    if (status == SHMTUNE_OK)
+        status = keep_results(job, target, outcome, &place, err);
+    else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
+        status = describe_interrupt(target, outcome, &place, err);
+    shmt_tune_free(outcome);
+    shmt_tune_display_clear(&job->display);
+    return status;
+}
+
+/* -- one kernel ---------------------------------------------------------- */
+
+/* The k-th problem to tune. */
+static enum shmtune_status choose_problem(const struct job *job,
+                                          const struct shmt_target *target,
+                                          size_t k, int64_t *problem,
+                                          struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = target->kernel;
+    const int64_t *from;
+
+    if (job->options.sizes.count > 0)
+        return shmt_command_size(kernel, job->options.sizes.items[k],
+                                 problem, err);
+    from = target->recorded ? shmt_replay_header(target, k)->problem
+                            : kernel->sizes[k];
+    memcpy(problem, from, kernel->dimension_count * sizeof *problem);
+    return SHMTUNE_OK;
+}
+
+static size_t count_problems(const struct job *job,
+                             const struct shmt_target *target)
+{
+    if (job->options.sizes.count > 0)
+        return job->options.sizes.count;
+    return target->recorded ? shmt_replay_count(target)
+                            : target->kernel->size_count;
+}
+
+/* Said at once, since the run goes on; the first decides the status. */
+static void note_failure(struct job *job, const struct shmt_kernel *kernel,
+                         const int64_t *problem, const struct shmt_error *why)
+{
+    struct shmt_text size = {0};
+
+    if (problem != NULL)
+        shmt_kernel_describe_size(kernel, problem, &size);
+    shmt_tune_sheet_fail(&job->sheet, kernel->name, shmt_text_string(&size),
+                         why);
+    shmt_text_free(&size);
+    if (job->first.status == SHMTUNE_OK)
+        job->first = *why;
+    else
+        shmt_tune_display_notice(&job->display, why->text);
+}
+
+/* After these the next problem would fail alike. */
+static bool ends_all(enum shmtune_status status)
+{
+    return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_NO_DEVICE ||
+           status == SHMTUNE_STORAGE || status == SHMTUNE_NO_MEMORY ||
+           status == SHMTUNE_INVALID_ARGUMENT;
+}
+
+/* False when nothing more is to be done. */
+static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
+{
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_target *target;
+    struct shmt_error err = {0};
+    enum shmtune_status status =
+        shmt_tune_open(&job->device, kernel, &target, &err);
+    size_t count;
+
+    if (status != SHMTUNE_OK) {
+        note_failure(job, kernel, NULL, &err);
+        return !ends_all(status);
+    }
+    count = count_problems(job, target);
+    for (size_t k = 0; k < count && !ends_all(status); k++) {
+        status = SHMTUNE_OK;
+        if (target == NULL)
+            status = shmt_tune_open(&job->device, kernel, &target, &err);
+        if (status == SHMTUNE_OK)
+            status = choose_problem(job, target, k, problem, &err);
+        if (status == SHMTUNE_OK)
+            status = tune_problem(job, target, problem, &err);
+        if (status == SHMTUNE_OK)
+            continue;
+        note_failure(job, kernel, problem, &err);
+        /* Requests of this problem may still be under way in it. */
+        if (target != NULL)
+            target->operations->close(target);
+        target = NULL;
+    }
+    if (target != NULL)
+        target->operations->close(target);
+    return !ends_all(status);
+}
+
+/* -- the command --------------------------------------------------------- */
+
+static enum shmtune_status tune_named(struct job *job, const char *word,
+                                      bool *more, struct shmt_error *err)
+{
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = shmt_command_kernel(word, &kernel, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (kernel->launch_count == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: only a space: there is nothing to "
+                                "launch", kernel->path);
+    else
+        *more = tune_kernel(job, kernel);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+/* Has this kernel a recording of that name?  What is not recorded is not
+ * missed when nobody asked for it by name. */
+static bool is_recorded(struct job *job, const char *kernel)
+{
+    const char *const *paths;
+    size_t count;
+
+    return job->device.replayed == NULL ||
+           shmt_recording_find(job->arena, &job->device.places, kernel,
+                               job->device.replayed, &paths, &count,
+                               NULL) == SHMTUNE_OK;
+}
+
+static enum shmtune_status no_recording(const struct job *job,
+                                        struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                          "no built-in kernel has a recording that matches "
+                          "\"%s\"; `shmtune list` shows those there are",
+                          job->device.replayed);
+}
+
+static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
+{
+    const char *const replayed = job->device.replayed;
+    const struct shmt_command_found *found;
+    char name[80];
+    size_t count, tuned = 0;
+    bool more = true;
+    enum shmtune_status status;
+
+    if (replayed != NULL && shmt_recording_is_file(replayed)) {
+        status = shmt_journal_kernel(replayed, name, err);
+        if (status == SHMTUNE_NOT_FOUND)
+            status = shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                                    "%s: no such recording", replayed);
+        return status == SHMTUNE_OK ? tune_named(job, name, &more, err)
+                                    : status;
+    }
+    status = shmt_command_kernels(job->arena, &found, &count, err);
+    for (size_t k = 0; status == SHMTUNE_OK && more && k < count; k++) {
+        if (!is_recorded(job, found[k].name))
+            continue;
+        tuned++;
+        status = tune_named(job, found[k].name, &more, err);
+    }
+    if (status == SHMTUNE_OK && tuned == 0 && replayed != NULL)
+        return no_recording(job, err);
+    if (status == SHMTUNE_OK && tuned == 0)
+        return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                              "no built-in kernels are found; see `shmtune "
+                              "doctor`");
+    return status;
+}
+
+static enum shmtune_status tune_words(struct job *job, int count,
+                                      struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    bool more = true;
+
+    if (count == 0)
+        return tune_all(job, err);
+    for (int k = 0; status == SHMTUNE_OK && more && k < count; k++)
+        status = tune_named(job, job->call->words[k], &more, err);
+    return status;
+}
+
+static enum shmtune_status choose_device(struct job *job,
+                                         struct shmt_error *err)
+{
+    const char *const word = job->options.device;
+    struct shmt_tune_device *const device = &job->device;
+
+    *device = (struct shmt_tune_device){
+        .live = word == NULL ? "0" : word,
+        .replayed = word != NULL && strncmp(word, "replay:", 7) == 0
+                        ? word + 7
+                        : NULL,
+        .jobs = (size_t)job->options.jobs,
+        .seed = (uint64_t)job->options.seed,
+        .arena = job->arena,
+        .display = &job->display,
+    };
+    return shmt_command_folders(job->arena, &device->places.roots,
+                                &device->places.count, err);
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct job job = {.call = call};
+    struct shmt_error printed = {0};
+    int rest;
+    enum shmtune_status status = parse_options(&job, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    job.arena = shmt_arena_new();
+    if (job.arena == NULL)
+        return shmt_error_memory(err);
+    catch_signals();
+    shmt_tune_display_begin(&job.display, call);
+    shmt_tune_sheet_begin(&job.sheet, job.options.json);
+    status = choose_device(&job, err);
+    if (status == SHMTUNE_OK)
+        status = tune_words(&job, rest, err);
+    if (status == SHMTUNE_OK && job.first.status != SHMTUNE_OK)
+        status = shmt_error_set(err, job.first.status, "%s", job.first.text);
+    if (shmt_tune_sheet_end(&job.sheet, call->colour, &printed) !=
+            SHMTUNE_OK && status == SHMTUNE_OK)
+        status = shmt_error_set(err, printed.status, "%s", printed.text);
+    shmt_arena_free(job.arena);
+    return status;
+}
+
+const struct shmt_command shmt_command_tune = {
+    "tune", "find the fastest configuration of kernels on a device", help,
+    run
+};

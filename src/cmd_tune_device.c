@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cmd_tune_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/live.h"
+#include "tune/replay.h"
+
+static enum shmtune_status open_replay(const struct shmt_tune_device *device,
+                                       const struct shmt_kernel *kernel,
+                                       struct shmt_target **out,
+                                       struct shmt_error *err)
+{
+    struct shmt_replay_options options = {.jobs = device->jobs};
+    char text[512];
+    enum shmtune_status status = shmt_recording_find(
+        device->arena, &device->places, kernel->name, device->replayed,
+        &options.paths, &options.path_count, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_replay_open(kernel, &options, out, err);
+    if (status == SHMTUNE_OK &&
+        strcmp(shmt_replay_header(*out, 0)->digest, kernel->digest) != 0) {
+        snprintf(text, sizeof text, "%s: the sources have changed since they "
+                 "were recorded on %s", kernel->name, (*out)->device.name);
+        shmt_tune_display_notice(device->display, text);
+    }
+    return status;
+}
+
+static enum shmtune_status open_live(const struct shmt_tune_device *device,
+                                     const struct shmt_kernel *kernel,
+                                     struct shmt_target **out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_live_options options = {
+        .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
+        .device = device->live,
+        .jobs = device->jobs,
+        .seed = device->seed,
+    };
+    char why[SHMT_ERROR_BYTES];
+    enum shmtune_status status = shmt_live_open(kernel, &options, out, err);
+
+    if (status == SHMTUNE_NO_DEVICE) {
+        snprintf(why, sizeof why, "%.900s", err->text);
+        shmt_error_set(err, status, "%s\nWithout a GPU, tune on a recorded "
+                       "one: --device replay:NAME; `shmtune list` shows the "
+                       "recordings there are, `shmtune doctor` what is "
+                       "missing for the other", why);
+    }
+    return status;
+}
+
+enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
+                                   const struct shmt_kernel *kernel,
+                                   struct shmt_target **out,
+                                   struct shmt_error *err)
+{
+    *out = NULL;
+    return device->replayed != NULL ? open_replay(device, kernel, out, err)
+                                    : open_live(device, kernel, out, err);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cmd_tune_device: the device `shmtune tune` was asked for: a GPU of this
+ * machine, or a recorded one.
+ */
+#ifndef SHMT_CMD_TUNE_DEVICE_H
+#define SHMT_CMD_TUNE_DEVICE_H
+
+#include "cmd_tune_show.h"
+#include "tune/recording.h"
+
+struct shmt_tune_device {
+    const char *live;          /* number or UUID, when not replayed */
+    const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
+    size_t jobs;
+    uint64_t seed;
+    struct shmt_recording_places places;
+    struct shmt_arena *arena;
+    struct shmt_tune_display *display;
+};
+
+/* SHMTUNE_NO_DEVICE says how to do without one. */
+enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
+                                   const struct shmt_kernel *kernel,
+                                   struct shmt_target **out,
+                                   struct shmt_error *err);
+
+#endif
