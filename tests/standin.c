@@ -151,14 +151,32 @@ static const struct {
     {"crash", SHMT_VERDICT_CRASH},
 };
 
+static bool first_time(const struct standin *standin, const char *what)
+{
+    char path[4096];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", standin->images, what);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
 static void measure(const struct standin *standin,
                     const struct request *request, struct shmt_result *out)
 {
     const double us = time_of(standin, request) *
                       (strcmp(request->behave, "slow") == 0 ? 50 : 1);
     const uint64_t h = hash_of(standin, request, false);
+    char once[64];
 
     out->measure_ms = 4 + us / 50;
+    snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
+    if (strcmp(request->behave, "fades") == 0 && !first_time(standin, once)) {
+        shmt_result_fail(out, SHMT_VERDICT_UNSTABLE, "planted");
+        return;
+    }
     for (size_t k = 0; k < sizeof planted / sizeof *planted; k++)
         if (strcmp(request->behave, planted[k].word) == 0) {
             shmt_result_fail(out, planted[k].verdict, "planted");
@@ -176,18 +194,6 @@ static void measure(const struct standin *standin,
 }
 
 /* -- misbehaviour --------------------------------------------------------- */
-
-static bool first_time(const struct standin *standin, const char *what)
-{
-    char path[4096];
-    int fd;
-
-    snprintf(path, sizeof path, "%s/%s", standin->images, what);
-    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
-    if (fd >= 0)
-        close(fd);
-    return fd >= 0;
-}
 
 static void hang(void)
 {

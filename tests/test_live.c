@@ -45,6 +45,7 @@ static const struct {
     {"hang", SHMT_VERDICT_TIMEOUT, "killed after"},
     {"partial", SHMT_VERDICT_CRASH, "exited with status 0"},
     {"endless", SHMT_VERDICT_CRASH, "too long"},
+    {"fades", SHMT_VERDICT_UNSTABLE, "in the finals: planted"},
     {"garbage", SHMT_VERDICT_CRASH, "nonsense"},
     {"wrong_tag", SHMT_VERDICT_CRASH, "nobody asked"},
     {"zero_byte", SHMT_VERDICT_CRASH, "zero byte"},

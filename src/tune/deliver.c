@@ -156,18 +156,23 @@ static enum shmtune_status open_tuning(const char *path,
                                        size_t *left_out,
                                        struct shmt_error *err)
 {
-    enum shmtune_status status = shmt_tuning_read(path, out, err);
+    struct shmt_error why = {0};
+    enum shmtune_status status = shmt_tuning_read(path, out, &why);
 
     *left_out = 0;
-    if (status == SHMTUNE_OK && !same_origin(*out, &outcome->header)) {
-        *left_out = (*out)->tuned_count;
-        shmt_tuning_free(*out);
+    if (status == SHMTUNE_NOT_FOUND)
         return shmt_tuning_new(out, err);
-    }
-    if (status == SHMTUNE_INVALID_FILE)
-        shmt_error_prefix(err, "the tuning cannot be added to a file that is "
-                          "none");
-    return status == SHMTUNE_NOT_FOUND ? shmt_tuning_new(out, err) : status;
+    if (status != SHMTUNE_OK)
+        return shmt_error_set(err, status, "%s%s",
+                              status == SHMTUNE_INVALID_FILE
+                                  ? "the tuning cannot be added to what is no "
+                                    "tuning: "
+                                  : "", why.text);
+    if (same_origin(*out, &outcome->header))
+        return SHMTUNE_OK;
+    *left_out = (*out)->tuned_count;
+    shmt_tuning_free(*out);
+    return shmt_tuning_new(out, err);
 }
 
 enum shmtune_status

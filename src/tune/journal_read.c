@@ -102,7 +102,7 @@ static enum shmtune_status copy_word(const struct shmt_yaml *top,
         return shmt_yaml_refuse(node, err,
                                 "%s has %zu characters, at most %zu are "
                                 "allowed", key, strlen(node->text), room - 1);
-    strcpy(out, node->text);
+    memcpy(out, node->text, strlen(node->text) + 1);
     return SHMTUNE_OK;
 }
 

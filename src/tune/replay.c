@@ -361,10 +361,9 @@ static enum shmtune_status add_file(struct replay *replay, const char *path,
     enum shmtune_status status =
         shmt_journal_peek(path, replay->target.kernel, &file->header, err);
 
-    if (status == SHMTUNE_NOT_FOUND && err != NULL)
-        err->status = SHMTUNE_NO_DEVICE;
     if (status == SHMTUNE_NOT_FOUND)
-        return SHMTUNE_NO_DEVICE;
+        return shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                              "%s: there is no such recording", path);
     if (status != SHMTUNE_OK)
         return status;
     if (replay->file_count == 0)

@@ -89,6 +89,9 @@ enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
         return SHMTUNE_OK;
     if (entry->journaled) {
         outcome->resumed++;
+        /* A recorded device measures it once more, in its own time. */
+        if (!tune->target->recorded)
+            outcome->busy_s += fmax(entry->result.measure_ms, 0) / 1000;
     } else {
         entry->at_s = shmt_tune_elapsed(tune);
         status = shmt_tune_journal(tune, SHMT_JOURNAL_RESULT, entry->index,
