@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * choose: what an application with the default search path gets, for
+ * scripts:
+ *
+ *     choose KERNEL SIZE...
+ *
+ * chooses for device 0 of the driver and prints the notes, the match, the
+ * configuration and its times.
+ */
+#include <shmtune.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static int report(const struct shmtune_choice *choice)
+{
+    char text[1024];
+
+    shmtune_choice_text(choice, text, sizeof text);
+    printf("match: %s\nconfiguration: %s\n", shmtune_match_text(choice->match),
+           text);
+    printf("time_us: %g\ndefault_us: %g\n", choice->time_us,
+           choice->default_us);
+    return EXIT_SUCCESS;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t problem[SHMTUNE_DIMENSIONS] = {0};
+    const struct shmtune_kernel *kernel;
+    struct shmtune_message message;
+    struct shmtune_device device;
+    struct shmtune_choice choice;
+    struct shmtune *library;
+    int status = EXIT_FAILURE;
+
+    for (int k = 2; k < argc && k - 2 < SHMTUNE_DIMENSIONS; k++)
+        problem[k - 2] = strtoll(argv[k], NULL, 10);
+    if (shmtune_open(NULL, &library, &message) != SHMTUNE_OK) {
+        fprintf(stderr, "%s\n", message.text);
+        return EXIT_FAILURE;
+    }
+    for (size_t k = 0; k < shmtune_note_count(library); k++)
+        printf("note: %s\n", shmtune_note(library, k));
+    kernel = shmtune_kernel_find(library, argc > 1 ? argv[1] : NULL);
+    if (kernel == NULL)
+        fprintf(stderr, "no such kernel\n");
+    else if (shmtune_device_query(0, &device, &message) != SHMTUNE_OK)
+        fprintf(stderr, "%s\n", message.text);
+    else if (shmtune_select(kernel, &device, problem, &choice) != SHMTUNE_OK)
+        fprintf(stderr, "nothing fits\n");
+    else
+        status = report(&choice);
+    shmtune_close(library);
+    return status;
+}
