@@ -58,13 +58,16 @@ static void add_environment(struct folders *folders)
 /* A program that has not been installed uses the tree it was built from. */
 static void add_source_tree(struct folders *folders)
 {
-    const char build[] = SHMT_BUILD_FOLDER "/";
-    char self[4096];
+    char self[4096], *build = realpath(SHMT_BUILD_FOLDER, NULL);
+    char *source = realpath(SHMT_SOURCE_FOLDER, NULL);
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+    const size_t prefix = build == NULL ? 0 : strlen(build);
 
-    if (length >= (ssize_t)(sizeof build - 1) &&
-        memcmp(self, build, sizeof build - 1) == 0)
-        add_folder(folders, SHMT_SOURCE_FOLDER, strlen(SHMT_SOURCE_FOLDER));
+    if (source != NULL && prefix > 0 && length > (ssize_t)prefix &&
+        memcmp(self, build, prefix) == 0 && self[prefix] == '/')
+        add_folder(folders, source, strlen(source));
+    free(build);
+    free(source);
 }
 
 enum shmtune_status shmt_command_folders(struct shmt_arena *arena,

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check: what fits is let pass, what does not is found.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+tuning=$root/tunings/scale/t.yaml
+journal=$root/tunings/scale/j.journal
+make_tuning "$tuning"
+make_journal "$journal"
+
+# wrong NAME MESSAGE FILE: check --no-compile finds it, and says where
+wrong() {
+    run check --no-compile "$3"
+    check "$1" all "exits 2" "out_has '^wrong .*$2'" \
+        "out_has '1 wrong\|2 wrong\|3 wrong'" "err_has 'failed'"
+}
+
+run check --no-compile "$root/kernels/scale.yaml" "$tuning" "$journal"
+check "three that fit" all "exits 0" err_empty \
+    "[ $(grep -c '^ok' "$folder/out") -eq 3 ]" \
+    "out_has '^3 ok, 0 wrong, 0 skipped$'"
+run check --no-compile
+check "all that is shipped, with no file" all "exits 0" err_empty \
+    "out_has '^ok .*/scale/t.yaml: tuning of scale'" \
+    "out_has '^ok .*/scale/j.journal: journal of scale'"
+run check --no-compile --json "$tuning"
+check "as JSON" all "exits 0" err_empty is_json "out_has '\"outcome\": \"ok\"'"
+run check --no-compile -q "$tuning"
+check "-q says nothing of what is well" all "exits 0" out_empty err_empty
+run check --no-compile "$folder/absent.yaml" "$tuning"
+check "one wrong file does not hide the others" \
+    all "exits 2" "out_has '^wrong .*absent'" "out_has '^ok .*t.yaml'"
+
+change() { sed "$1" "$2" >"$folder/changed"; }
+change 's/BLOCK: 64, PAD: 1, M/BLOCK: 65, PAD: 1, M/' "$tuning"
+wrong "a value that is not in the list" "not among\|not a value\|65" \
+    "$folder/changed"
+change 's/BLOCK: 1024, PAD: 0/BLOCK: 1024, PAD: 16384/' "$tuning"
+wrong "a configuration that left the space" "does not hold" "$folder/changed"
+change 's/{BLOCK: 64, PAD: 1, MEMORY: dynamic, CARVEOUT: 100}/{BLOCK: 64, PAD: 16384, MEMORY: static, CARVEOUT: 100}/' \
+    "$tuning"
+wrong "a tie that left the space" "a tie at n=1000" "$folder/changed"
+change 's/shared_per_block_optin: 232448/shared_per_block_optin: 49152/
+s/PAD: 1, MEMORY: dynamic/PAD: 16384, MEMORY: dynamic/' "$tuning"
+wrong "more shared memory than the device has" "too_large" "$folder/changed"
+change 's/registers: 12/registers: 255/
+s/registers_per_multiprocessor: 65536/registers_per_multiprocessor: 16384/' \
+    "$tuning"
+wrong "registers for no block" "not_resident" "$folder/changed"
+change 's/- size: {n: 1000}/- size: {m: 1000}/' "$tuning"
+wrong "a dimension the kernel has not" "changed:" "$folder/changed"
+change 's/^kernel: scale/kernel: unheard_of/' "$tuning"
+wrong "a kernel that is not there" "unheard_of" "$folder/changed"
+change 's/^space: 44/space: 45/' "$journal"
+wrong "a journal of another space" "44 configurations, 45" "$folder/changed"
+change 's/BLOCK: 1024, PAD: 1, M/BLOCK: 1024, PAD: 16384, M/' "$journal"
+wrong "a journal's record outside of the space" "not in the space" \
+    "$folder/changed"
+change 's/- BLOCK <= n/- BLOCK <= 64/' "$root/kernels/scale.yaml"
+cp "$data/scale.cu" "$data/scale.h" "$folder/"
+wrong "a default the constraints refuse" "changed:18:3: " "$folder/changed"
+
+# Nothing has changed but a comment in a header.
+echo '// new' >>"$root/kernels/scale.h"
+wrong "a tuning of other sources" "other sources" "$tuning"
+wrong "a journal of other sources" "other sources" "$journal"
+cp -f "$data/scale.h" "$root/kernels/"
+
+if ! has_nvrtc; then
+    reason=$(head -n 1 "$folder/err")
+    run check "$tuning"
+    check "without a compiler that is said" \
+        all "exits 0" "out_has '^skipped .*compil'"
+    skip "compiling" "no NVRTC: $reason"
+    finish
+    exit
+fi
+run check "$root/kernels/scale.yaml" "$tuning"
+check "compiled for real" all "exits 0" err_empty \
+    "out_has 'the default compiles'" "out_has 'every configuration compiles'"
+change 's/shared_static_bytes: 4096/shared_static_bytes: 4100/' "$tuning"
+run check "$folder/changed"
+check "other static bytes than when it was tuned" \
+    all "exits 2" "out_has '4096 bytes of static .* 4100 when'"
+# 300 live values a thread where 64 registers are allowed.
+cat >"$root/kernels/scale.cu" <<'END'
+extern "C" __global__ void __launch_bounds__(BLOCK, 65536 / 32 / BLOCK)
+scale(float *y, const float *x, float a, int n)
+{
+#if MEMORY == MEMORY_dynamic
+    extern __shared__ float tile[];
+#else
+    __shared__ float tile[BLOCK + PAD];
+#endif
+    float v[120];
+    tile[threadIdx.x] = a;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 120; k++)
+        v[k] = x[k * n + threadIdx.x];
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < 120; k++)
+        y[k * n + threadIdx.x] = v[k] * v[119 - k] * tile[threadIdx.x ^ 1];
+}
+END
+run check "$tuning"
+check "new spills" all "exits 2" "out_has 'spills [0-9]* bytes a thread, 0 when'"
+sed -i 's/float v/float w/' "$root/kernels/scale.cu"
+run check "$root/kernels/scale.yaml"
+check "a default that does not compile" \
+    all "exits 2" "out_has '^wrong .*compile_error'"
+finish

@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#define INDEX(block) (blockIdx.x * (block) + threadIdx.x)

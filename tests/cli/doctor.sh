@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# doctor: says what is there and what is not.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+SHMTUNE_LIBCUDA=$folder/libcuda.so.1
+export SHMTUNE_LIBCUDA
+run doctor
+check "without a driver" all "exits 6" err_empty \
+    "out_has '^missing  driver .*install the NVIDIA driver'" \
+    "out_has 'cannot tune on a GPU'" "out_has 'libyaml [0-9]'"
+check "the kernels it sees" out_has "kernels .* the first at"
+run doctor --json
+check "as JSON" all "exits 6" err_empty is_json "out_has '\"can_tune\": false'"
+run doctor now
+check "it takes no words" all "exits 1" out_empty
+check "it makes nothing" [ ! -e "$HOME/.cache" ]
+
+if has_nvrtc; then
+    run doctor
+    check "the compiler's report is understood" \
+        all "out_has '^ok  *NVRTC'" "out_has '^ok  *report'"
+else
+    skip "the compiler's report" "no NVRTC"
+fi
+fake=$build/tests/.libs/fake_cuda.so
+if [ -e "$fake" ] && has_nvrtc; then
+    SHMTUNE_LIBCUDA=$fake
+    run doctor
+    check "with a driver" all "exits 0" "out_has '^ok  *driver'" \
+        "out_has '^ok  *GPU 0 '" "out_has 'This machine can tune'"
+else
+    skip "with a driver" "no stand-in for it was built, or no NVRTC"
+fi
+finish

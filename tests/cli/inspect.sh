@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# inspect: compiled for real, where there is a compiler.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+run inspect scale --arch sm_1
+check "an architecture that is none" \
+    all "exits 1" out_empty "err_has sm_1" "err_has sm_90"
+run inspect scale --limit 3 --sample 3
+check "one choice of candidates" all "exits 1" out_empty
+run inspect scale --config BLOCK=64,GADGET=1
+check "a parameter that is not there" all "exits 1" "err_has GADGET"
+run inspect scale --config BLOCK=65
+check "a value that is not there" all "exits 1" "err_has 'value of BLOCK'"
+run inspect scale --config BLOCK=1024,PAD=16384,MEMORY=dynamic
+check "a configuration outside of the space" \
+    all "exits 3" out_empty "err_has 'BLOCK <= 128'"
+run inspect scale --size n=5
+check "an empty space" all "exits 3" out_empty
+cat >"$folder/only.yaml" <<'END'
+format: kernel/1
+name: only
+parameters:
+  A: {values: [1]}
+END
+run inspect "$folder/only.yaml"
+check "nothing to compile" all "exits 1" out_empty "err_has source"
+
+if ! has_nvrtc; then
+    skip "compiling" "no NVRTC: $(head -n 1 "$folder/err")"
+    finish
+    exit
+fi
+run inspect scale --all --arch sm_90 --size n=1048576
+check "all of them" all "exits 0" err_empty \
+    "out_has '^scale n=1048576 on generic sm_90$'" \
+    "out_has '^44 of 44 configurations'" \
+    "[ $(grep -c BLOCK= "$folder/out") -eq 44 ]"
+check "static and dynamic bytes are told apart" all \
+    "out_has '  516  *0 .* BLOCK=128 PAD=1 MEMORY=static'" \
+    "out_has '  0  *516 .* BLOCK=128 PAD=1 MEMORY=dynamic'"
+check "occupancy and what limits it" all \
+    "out_has ' 3  *19 %  shared_memory  *BLOCK=128 PAD=16384'" \
+    "out_has ' 16  *100 %  warps  *BLOCK=128 PAD=1 MEMORY=dynamic'"
+run inspect scale --arch sm_75 --size n=1048576 --all
+check "too much for an older device" all "exits 0" \
+    "out_has 'too_large.*PAD=16384'" "out_has '4 too_large'"
+run inspect scale --limit 5
+check "the first five" [ "$(grep -c BLOCK= "$folder/out")" -eq 5 ]
+run inspect scale --sample 7 --seed 3
+check "seven at random" [ "$(grep -c BLOCK= "$folder/out")" -eq 7 ]
+cp "$folder/out" "$folder/before"
+run inspect scale --sample 7 --seed 3 -j 1
+check "the same seven again" eval \
+    'grep BLOCK= "$folder/out" | cmp -s - /dev/fd/3 3<<END
+$(grep BLOCK= "$folder/before")
+END'
+run inspect scale
+check "the default is among the usual sample" \
+    out_has "BLOCK=128 PAD=0 MEMORY=static CARVEOUT=-1"
+run inspect scale --config BLOCK=64 --config BLOCK=256,MEMORY=dynamic --json
+check "as JSON" all "exits 0" err_empty is_json \
+    "out_has '\"shared_static_bytes\": 256'" \
+    "out_has '\"shared_dynamic_bytes\": 1024'" "out_has '\"sm_90\"'"
+
+# A spec that counts its bytes wrongly, and a source that does not compile.
+sed 's/shared_static: (BLOCK + PAD) \* 4/shared_static: BLOCK * 4/' \
+    "$data/scale.yaml" >"$root/kernels/forgets.yaml"
+run inspect "$root/kernels/forgets.yaml" --config PAD=1
+check "padding that the spec forgets" \
+    all "exits 0" "out_has 'spec_mismatch, for example.*512.*516'"
+sed 's/tile\[threadIdx.x\] =/tile[threadIdx.w] =/' "$data/scale.cu" \
+    >"$root/kernels/scale.cu"
+run inspect scale --config PAD=1
+check "the compiler's words" \
+    all "exits 0" "out_has compile_error" "out_has 'scale.cu'"
+check "no folder is left behind" [ -z "$(ls "$TMPDIR")" ]
+finish

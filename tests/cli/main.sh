@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Global options, help, exit codes, what goes to which stream.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+run
+check "no word is a usage error" all "exits 1" out_empty "err_has usage:"
+run --help
+check "--help goes to standard output" \
+    all "exits 0" err_empty "out_has usage:" "out_has 'exit status'"
+run -h
+check "-h is --help" all "exits 0" "out_has usage:"
+run --version
+check "--version" all "exits 0" err_empty "out_has '^shmtune [0-9.]*$'"
+cp "$folder/out" "$folder/version"
+check "its version is the build's" \
+    grep -q " $(sed -n 's/^PACKAGE_VERSION = //p' "$build/Makefile")\$" \
+    "$folder/version"
+
+for command in list space inspect show check doctor tune; do
+    run "$command" --help
+    check "$command --help has usage and examples" \
+        all "exits 0" err_empty "out_has '^usage: shmtune'" \
+        "out_has '^examples:'" "out_has 'shmtune $command'"
+    run help "$command"
+    check "help $command is the same" all "exits 0" "out_has '^examples:'"
+    run "$command" --bogus-option
+    check "$command refuses what it does not know" \
+        all "exits 1" out_empty "err_has bogus-option" "err_has -- '--help'"
+done
+run --help
+check "a hidden command is not listed" out_lacks '^  worker'
+
+run spase scale
+check "a wrong command is suggested against" \
+    all "exits 1" out_empty "err_has 'did you mean \"space\"'"
+run space scael
+check "so is a wrong kernel" \
+    all "exits 1" out_empty "err_has 'did you mean \"scale\"'"
+run space scale --sise n=3
+check "so is a wrong option" \
+    all "exits 1" out_empty "err_has 'did you mean \"--size\"'"
+run space
+check "a missing word is a usage error" all "exits 1" out_empty
+run space scale scale
+check "so is one too many" all "exits 1" out_empty
+run space scale --size
+check "an option needs its value" all "exits 1" "err_has 'needs a value'"
+run space scale --json=yes
+check "a flag has none" all "exits 1" "err_has 'takes no value'"
+run inspect scale -j0
+check "numbers are bounded" all "exits 1" out_empty "err_has '1 to 1024'"
+run inspect scale -j 4x
+check "numbers are whole" all "exits 1" out_empty "err_has 4x"
+run space ./absent.yaml
+check "an absent file is a storage error" \
+    all "exits 5" out_empty "err_has absent.yaml"
+run space "$root/kernels/scale.cu"
+check "a file of another kind is an invalid file" \
+    all "exits 2" out_empty "err_has 'scale.cu:[0-9]*:[0-9]*: '"
+
+run space --size n=64 -- scale
+check "-- ends the options" all "exits 0" "out_has '^scale n=64$'"
+run space scale -- --json
+check "what follows -- is no option" all "exits 1"
+
+"$build/shmtune" --help >/dev/full 2>"$folder/err"
+status=$?
+: >"$folder/out"
+check "output that cannot be written is a storage error" \
+    all "exits 5" "err_has 'standard output'"
+
+run space scale
+check "no colour where there is no terminal" plain
+if command -v script >/dev/null && script -qec true /dev/null \
+    >/dev/null 2>&1; then
+    TERM=xterm
+    export TERM
+    script -qec "$build/shmtune space scale" /dev/null >"$folder/out" 2>&1 \
+        </dev/null
+    check "colour on a terminal" eval '! plain'
+    NO_COLOR=1 script -qec "$build/shmtune space scale" /dev/null \
+        >"$folder/out" 2>&1 </dev/null
+    check "none with NO_COLOR" plain
+    script -qec "$build/shmtune --no-color space scale" /dev/null \
+        >"$folder/out" 2>&1 </dev/null
+    check "none with --no-color" plain
+    TERM=dumb script -qec "$build/shmtune space scale" /dev/null \
+        >"$folder/out" 2>&1 </dev/null
+    check "none on a dumb terminal" plain
+else
+    skip "colour on a terminal" "no script(1) here"
+fi
+finish

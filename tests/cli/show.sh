@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# show: tunings and journals as tables.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+make_tuning "$folder/t.yaml"
+make_journal "$folder/j.journal"
+
+run show "$folder/t.yaml"
+check "a tuning" all "exits 0" err_empty "out_is show_tuning.txt"
+run show "$folder/t.yaml" --json
+check "as JSON" all "exits 0" err_empty is_json \
+    "out_has '\"gain\": 1.5'" "out_has '\"Test Device 3000\"'"
+run show "$folder/j.journal"
+check "a journal" all "exits 0" err_empty "out_is show_journal.txt"
+run show "$folder/j.journal" --json
+check "as JSON" all "exits 0" err_empty is_json \
+    "out_has '\"reason\": \"y.3. is 0, expected 1.5\"'"
+run show "$folder/j.journal" --top 1
+check "the best and the default" all "exits 0" \
+    "[ $(grep -c BLOCK= "$folder/out") -eq 2 ]" "out_has '(default)'"
+gzip -k "$folder/j.journal"
+run show "$folder/j.journal.gz"
+check "compressed" all "exits 0" "out_is show_journal.txt"
+mv "$folder/j.journal" "$folder/by_content"
+run show "$folder/by_content"
+check "known by its first line" all "exits 0" "out_is show_journal.txt"
+printf -- '- {config: {BLOCK: 6' >>"$folder/by_content"
+run show "$folder/by_content"
+check "cut in a line" all "exits 0" "out_has 'last line is cut'"
+
+run show "$folder/absent.yaml"
+check "an absent file" all "exits 5" out_empty "err_has absent.yaml"
+run show "$root/kernels/scale.yaml"
+check "a spec is for other commands" all "exits 1" out_empty "err_has check"
+echo 'format: recipe/1' >"$folder/other"
+run show "$folder/other"
+check "a file of another kind" all "exits 2" out_empty "err_has other:1:1"
+sed 's/time_us: 2.0/time_us: -two/' "$folder/t.yaml" >"$folder/bad.yaml"
+run show "$folder/bad.yaml"
+check "a broken tuning" all "exits 2" out_empty \
+    "err_has 'bad.yaml:[0-9]*:[0-9]*: '"
+mv "$root/kernels/scale.yaml" "$folder/elsewhere.yaml"
+cp "$data/scale.cu" "$data/scale.h" "$folder/"
+run show "$folder/j.journal.gz"
+check "a journal without its kernel" all "exits 1" out_empty "err_has -- --spec"
+run show "$folder/j.journal.gz" --spec "$folder/elsewhere.yaml"
+check "with --spec" all "exits 0" "out_is show_journal.txt"
+finish
