@@ -111,6 +111,11 @@ static enum shmtune_status default_folders(struct shmtune *library,
         status = add_folder(folders, user);
     if (status == SHMTUNE_OK && shmt_path_exists(SHMT_PKGDATADIR))
         status = add_folder(folders, SHMT_PKGDATADIR);
+    if (status == SHMTUNE_OK && folders->count == 0)
+        status = shmt_catalogue_note(
+            library, "no folder to open: $SHMTUNE_PATH names none, and "
+            "neither %s nor %s is there", user != NULL ? user : "a user's",
+            SHMT_PKGDATADIR);
     return status;
 }
 
@@ -284,6 +289,23 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->spec->name, right->spec->name);
 }
 
+static enum shmtune_status check_folder(struct shmtune *library,
+                                        const char *folder)
+{
+    const char *kernels = shmt_path_join(library->arena, folder, "kernels");
+    const char *tunings = shmt_path_join(library->arena, folder, "tunings");
+
+    if (kernels == NULL || tunings == NULL)
+        return SHMTUNE_NO_MEMORY;
+    if (!is_folder(folder))
+        return shmt_catalogue_note(library, "%s: there is no such folder",
+                                   folder);
+    if (!is_folder(kernels) && !is_folder(tunings))
+        return shmt_catalogue_note(library, "%s: has neither a folder "
+                                   "kernels nor a folder tunings", folder);
+    return SHMTUNE_OK;
+}
+
 /* Kernels of all folders before tunings of any: a user's tunings may be for
  * an installed kernel. */
 static enum shmtune_status read_folders(struct shmtune *library,
@@ -291,17 +313,16 @@ static enum shmtune_status read_folders(struct shmtune *library,
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++)
-        status = is_folder(folders->names[k])
-                     ? read_kernels(library, folders->names[k])
-                     : shmt_catalogue_note(library, "%s: there is no such "
-                                           "folder", folders->names[k]);
+    for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++) {
+        status = check_folder(library, folders->names[k]);
+        if (status == SHMTUNE_OK)
+            status = read_kernels(library, folders->names[k]);
+    }
     if (library->kernel_count > 0)
         qsort(library->kernels, library->kernel_count,
               sizeof *library->kernels, by_name);
     for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++)
-        if (is_folder(folders->names[k]))
-            status = read_tunings(library, folders->names[k]);
+        status = read_tunings(library, folders->names[k]);
     return status;
 }
 
