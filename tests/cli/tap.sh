@@ -72,6 +72,7 @@ all() {
 out_is() {
     sed -e "s#$root#ROOT#g" -e 's/in [0-9.]* ms as/in T ms as/' \
         -e 's/"build_ms": [0-9.e-]*/"build_ms": T/' \
+        -e 's/"\(nodes\|bytes\)": [0-9]*/"\1": N/' \
         -e 's/as [0-9,]* nodes ([0-9.]* KiB)/as N nodes (B KiB)/' \
         "$folder/out" >"$folder/plain"
     diff "$data/$1" "$folder/plain" >"$folder/diff" && return 0
