@@ -12,6 +12,7 @@ random order, as ours is.
 import argparse
 import math
 import os
+import re
 import time
 
 os.environ["CUPY_CACHE_IN_MEMORY"] = "1"     # compile every candidate
@@ -83,8 +84,10 @@ def main():
         for name, p in spec["parameters"].items()
     }
 
+    tunable = list(parameters)
+
     def values_of(configuration):
-        values = {**size, **{k: configuration[k] for k in parameters}}
+        values = {**size, **{k: configuration[k] for k in tunable}}
         for name, list_ in words.items():
             values[name] = list_[values[name]]
         return values
@@ -107,7 +110,8 @@ def main():
     # The oracle, run by itself with the default's definitions.
     import cupy
     module = cupy.RawModule(code=source, options=tuple(
-        flags + [f"-D{k}={v}" for k, v in defaults.items()]))
+        flags + ["-DSHMTUNE_REFERENCE=1"] +
+        [f"-D{k}={v}" for k, v in defaults.items()]))
     held = {k: cupy.asarray(v) if isinstance(v, np.ndarray) else v
             for k, v in data.items()}
     module.get_function(oracle["entry"])(
@@ -118,19 +122,17 @@ def main():
               if spec["arguments"][name].get("role") == "output" else None
               for name in launch["arguments"]]
 
-    # Kernel Tuner takes block sizes from parameters of given names.
-    block = [f"BLOCK_DIM_{axis}" for axis in "XYZ"]
-    shapes = sorted({
-        tuple((geometry(launch, "block", dict(zip(parameters, c))) + [1, 1])[:3])
-        for c in product(parameters, launch, values_of)})
-    for axis, name in enumerate(block):
-        parameters[name] = sorted({s[axis] for s in shapes})
-
-    def holds(configuration):
-        values = values_of(configuration)
-        want = (geometry(launch, "block", configuration) + [1, 1])[:3]
-        return (all(evaluate(c, values) for c in spec["constraints"]) and
-                want == [configuration[b] for b in block])
+    # Kernel Tuner takes the block's shape from parameters, and constraints as
+    # text: its fast way.
+    block = [str(e) for e in launch["block"]]
+    if not all(name in parameters for name in block):
+        raise SystemExit("the block's shape must be parameters' names")
+    block += [name for name in ("one_y", "one_z")][len(block) - 1:]
+    parameters.update({name: [1] for name in block if name not in parameters})
+    constraints = [put_numbers(str(c), words, size)
+                   for c in spec["constraints"]]
+    constraints = [c for c in constraints      # not those of numbers alone
+                   if any(re.search(rf"\b{n}\b", c) for n in parameters)]
 
     started = time.perf_counter()
     results, environment = kernel_tuner.tune_kernel(
@@ -138,7 +140,7 @@ def main():
         lambda c: tuple((geometry(launch, "grid", c) + [1, 1])[:3]),
         [data[name] for name in launch["arguments"]], parameters,
         grid_div_x=[], grid_div_y=[], grid_div_z=[],
-        restrictions=holds, answer=answer, atol=1e-6, lang="cupy",
+        restrictions=constraints, answer=answer, atol=1e-6, lang="cupy",
         compiler_options=flags, block_size_names=block,
         smem_args={"size": lambda c: int(evaluate(
             launch.get("shared_dynamic", 0), values_of(c)))},
@@ -154,12 +156,19 @@ def main():
           f"{len(good)} verified, best {best * 1000:.2f} us")
 
 
-def product(parameters, launch, values_of):
-    """Only the parameters that the block shape names: enough for its values."""
-    import itertools
-    text = " ".join(str(e) for e in launch["block"])
-    lists = [v if name in text else v[:1] for name, v in parameters.items()]
-    return itertools.product(*lists)
+def put_numbers(text, words, size):
+    """'word' becomes its index, which is what the parameter is here; a
+    dimension becomes its size (a parameter would be a macro in the source)."""
+    index = {}
+    for values in words.values():
+        for k, word in enumerate(values):
+            if index.setdefault(word, k) != k:
+                raise SystemExit(f"the word {word} has two meanings")
+    for word, k in index.items():
+        text = text.replace(f"'{word}'", str(k))
+    for name, value in size.items():
+        text = re.sub(rf"\b{name}\b", str(value), text)
+    return " ".join(text.split())
 
 
 if __name__ == "__main__":
