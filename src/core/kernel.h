@@ -101,7 +101,8 @@ struct shmt_kernel {
     const char *const *includes;   /* folders */
     const char *standard;          /* "c++17" */
     bool fast_math;
-    char digest[SHMT_DIGEST_TEXT]; /* of spec, source and local includes */
+    char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
+                                      source and local includes */
 
     size_t dimension_count;
     const struct shmt_dimension *dimensions;

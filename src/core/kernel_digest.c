@@ -5,6 +5,10 @@
  * file, of the spec, or of its `includes`.  Headers from elsewhere (the
  * toolkit's) are not the kernel's own.
  *
+ * Of the spec counts what it says, not how it is laid out, and neither its
+ * summary nor the list of sizes to tune: one more size, or a comment, makes
+ * no tuning stale.
+ *
  * Directives are found by eye, not by a preprocessor: one inside a comment
  * or a false #if counts too.  That can make a digest more careful than it
  * need be, never less.
@@ -44,6 +48,41 @@ static void add_file(struct files *files, const char *name, const char *data,
     shmt_digest_add(&files->digest, name, strlen(name) + 1);
     shmt_digest_add(&files->digest, bytes, sizeof bytes);
     shmt_digest_add(&files->digest, data, size);
+}
+
+static void add_text(struct files *files, char kind, const char *text)
+{
+    shmt_digest_add(&files->digest, &kind, 1);
+    shmt_digest_add(&files->digest, text, strlen(text) + 1);
+}
+
+/* Depth is capped by the reader.  Every mapping and sequence has an end, so
+ * that no two trees are the same bytes. */
+static void add_node(struct files *files, const struct shmt_yaml *node)
+{
+    if (node->kind == SHMT_YAML_SCALAR) {
+        add_text(files, 's', node->text);
+        return;
+    }
+    add_text(files, node->kind == SHMT_YAML_MAPPING ? 'm' : 'l', "");
+    for (size_t i = 0; i < node->count; i++) {
+        if (node->kind == SHMT_YAML_MAPPING)
+            add_text(files, 'k', node->keys[i]->text);
+        add_node(files, node->items[i]);
+    }
+    add_text(files, 'e', "");
+}
+
+static void add_spec(struct files *files, const struct shmt_yaml *root)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        const char *key = root->keys[i]->text;
+
+        if (strcmp(key, "sizes") == 0 || strcmp(key, "summary") == 0)
+            continue;
+        add_text(files, 'k', key);
+        add_node(files, root->items[i]);
+    }
 }
 
 static const char *skip_blanks(const char *text)
@@ -179,7 +218,7 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
     if (files->spec_folder == NULL)
         return shmt_error_memory(reader->err);
     shmt_digest_begin(&files->digest);
-    add_file(files, "spec", reader->spec_text, reader->spec_size);
+    add_spec(files, reader->root);
     if (kernel->source != NULL) {
         add_file(files, "source", kernel->source_text, kernel->source_size);
         files->paths[0] = kernel->source;

@@ -368,13 +368,14 @@ static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
 static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    enum shmtune_status status = shmt_path_read(
-        kernel->arena, kernel->path, SHMT_KERNEL_SPEC_BYTES,
-        &reader->spec_text, &reader->spec_size, reader->err);
+    const char *text;
+    size_t size;
+    enum shmtune_status status =
+        shmt_path_read(kernel->arena, kernel->path, SHMT_KERNEL_SPEC_BYTES,
+                       &text, &size, reader->err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_parse(kernel->arena, kernel->path,
-                                 reader->spec_text, reader->spec_size,
+        status = shmt_yaml_parse(kernel->arena, kernel->path, text, size,
                                  &reader->root, reader->err);
     if (status == SHMTUNE_OK)
         status = read_format(reader);

@@ -27,8 +27,6 @@ enum {
 struct shmt_kernel_reader {
     struct shmt_kernel *kernel;      /* filled step by step */
     const struct shmt_yaml *root;
-    const char *spec_text;           /* for the digest */
-    size_t spec_size;
     bool defaults_given;             /* some parameter names its default */
     struct shmt_error *err;
 };
