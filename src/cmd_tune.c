@@ -18,9 +18,8 @@
 #include "tune/replay.h"
 
 static const char help[] =
-    "usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device "
-    "0|UUID|replay:NAME|replay:FILE\n"
-    "               [OPTION]...\n"
+    "usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device WHAT "
+    "[OPTION]...\n"
     "\n"
     "Tries configurations of a kernel on a device: compiles them in\n"
     "parallel, rejects what cannot run there, verifies and times the rest,\n"

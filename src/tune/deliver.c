@@ -48,6 +48,11 @@ shmt_deliver_place(struct shmt_arena *arena, const struct shmt_target *target,
     shmt_text_free(&text);
     if (status == SHMTUNE_OK)
         status = shmt_path_make(place.folder, 0777, err);
+    /* A part of it is a file, not a folder. */
+    if (status == SHMTUNE_NOT_FOUND && err != NULL)
+        err->status = SHMTUNE_STORAGE;
+    if (status == SHMTUNE_NOT_FOUND)
+        return SHMTUNE_STORAGE;
     if (status == SHMTUNE_OK)
         *out = place;
     return status;

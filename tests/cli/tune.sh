@@ -1,0 +1,223 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `shmtune tune` from the outside.  tests/standin plays the workers, so that
+# it runs anywhere; what it recorded is then replayed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
+    "$source/tests/data/faults.yaml" "$root/kernels/"
+rm "$root/kernels/scale."*
+cd "$folder" || exit 1
+SHMTUNE_WORKER=$build/tests/standin
+SOURCE_DATE_EPOCH=1700000000
+export SHMTUNE_WORKER SOURCE_DATE_EPOCH
+
+device=sm_90-pretended-h100
+journal=tunings/toy/$device.4096x1.journal
+tuning=tunings/toy/$device.yaml
+
+has_file() { [ -s "$1" ]; }
+no_file() { [ ! -e "$1" ]; }
+same() { cmp -s "$1" "$2"; }
+lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
+
+# -- a run ----------------------------------------------------------------
+run toy --strategy exhaustive --record rec -j 2
+check "tunes a kernel without the word tune" all 'exits 0' \
+    'out_has "n=4096 m=1 .*BLOCK_X="' 'out_has "n=65536 m=3 .*BLOCK_X="' \
+    'out_has "^kernel *problem"' plain
+check "says on standard error where the tuning is" \
+    err_has "252 of 252 candidates .*/$tuning"
+check "leaves a tuning and a journal for each size" all \
+    'has_file $tuning' 'has_file $journal' \
+    'has_file tunings/toy/$device.65536x3.journal'
+check "has both sizes in the tuning" lines "$tuning" '^- size:' 2
+check "records" all 'has_file rec/toy/$device.4096x1.journal.gz' \
+    'has_file rec/toy/$device.65536x3.journal.gz'
+cp "$folder/out" first
+run check "$tuning"
+check "check accepts the tuning" exits 0
+run show "$journal"
+check "show shows the journal" exits 0
+
+# -- resuming -------------------------------------------------------------
+cp "$journal" before
+run toy --strategy exhaustive -j 2
+check "a second run resumes" all 'exits 0' \
+    'err_has "resuming: 252 candidates are known from"'
+check "and tries nothing again" same before "$journal"
+run toy --no-resume --strategy exhaustive -q
+check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
+    'same before $journal.old' err_empty
+
+# -- replay ---------------------------------------------------------------
+mkdir -p "$root/tunings/toy"
+cp rec/toy/*.gz "$root/tunings/toy/"
+run toy --device replay:h100 --strategy exhaustive --output again
+check "replays what is recorded under a name" all 'exits 0' \
+    'out_has "n=4096 m=1"' 'out_has "n=65536 m=3"' \
+    'err_has "of the recorded device"'
+sed 's/.*BLOCK_X/BLOCK_X/' first >a
+sed 's/.*BLOCK_X/BLOCK_X/' "$folder/out" >b
+check "with the same winners" same a b
+run --device replay:h100 --strategy exhaustive --output again2
+check "with no kernel: those that have a recording" all 'exits 0' \
+    'out_has "^toy"' 'err_lacks faults'
+run --device "replay:rec/toy/$device.65536x3.journal.gz" --output again3 \
+    --strategy exhaustive
+check "a file says itself of which kernel and size it is" all 'exits 0' \
+    'out_has "n=65536 m=3"' 'out_lacks "n=4096"'
+run toy --device replay:h100 --seed 5 --strategy random --budget 50 \
+    --output s1 -q
+cp "$folder/out" s1.out
+run toy --device replay:h100 --seed 5 --strategy random --budget 50 \
+    --output s2 -q
+check "a seed repeats a run" all 'exits 0' 'same s1.out $folder/out' \
+    'same s1/toy/$device.yaml s2/toy/$device.yaml' \
+    'same s1/toy/$device.4096x1.journal s2/toy/$device.4096x1.journal'
+run toy --device replay:h100 --json --output again
+check "--json is one document" all 'exits 0' is_json \
+    'out_has "\"recorded\": true"' 'out_has "\"candidates_per_s\""' \
+    'out_has "\"tuning\": \"again/toy"'
+run toy --device replay:h100 --size n=4096 --output again4 --budget 1s
+check "--size chooses one" all 'exits 0' 'out_has "n=4096"' \
+    'out_lacks "n=65536"'
+run toy --device replay:h100 --size n=4097 --output again4
+check "a size that is not recorded" all 'exits 6' 'err_has "n=4096 m=1"' \
+    out_empty
+run toy --device replay:v100
+check "a recording that is not there" all 'exits 6' \
+    'err_has "h100.4096x1.journal.gz"'
+run --device replay:v100
+check "and for no kernel at all" all 'exits 6' 'err_has v100'
+run --device replay:./nothing.journal.gz
+check "a recording's file that is not there" all 'exits 6' 'err_has nothing'
+printf 'rubbish' >bad.journal.gz
+run toy --device replay:./bad.journal.gz
+check "a recording that is none" all 'exits 2' 'err_has bad.journal.gz:1:1'
+head -c 3000 "rec/toy/$device.4096x1.journal.gz" >cut.journal.gz
+run toy --device replay:./cut.journal.gz
+check "a recording that was cut" all 'exits 2' 'err_has "ends early"'
+
+# -- words that make no sense ----------------------------------------------
+for budget in 0 -3 10x 1.5 s nan inf ""; do
+    run toy --budget "$budget"
+    check "--budget '$budget' is refused" all 'exits 1' 'err_has 60s'
+done
+run toy --strategy nonsense
+check "a strategy there is not" all 'exits 1' 'err_has nonsense'
+run toy --size rows=3
+check "a dimension there is not" all 'exits 1' 'err_has rows'
+run tune nothing
+check "a kernel there is not" all 'exits 1' 'err_has nothing'
+run tune ./nothing.yaml
+check "a spec there is not" exits 5
+run toy --jobs 0
+check "no compile workers" all 'exits 1' 'err_has jobs'
+
+# -- what goes wrong -------------------------------------------------------
+STANDIN_START=refuse
+export STANDIN_START
+run toy
+check "no driver: exit 6, and how to do without" all 'exits 6' \
+    'err_has "planted"' 'err_has replay:NAME' out_empty
+run
+check "no word at all is a question" exits 1
+unset STANDIN_START
+STANDIN_REFERENCE=bad
+export STANDIN_REFERENCE
+run toy --output reference
+check "a reference that does not run: exit 4" all 'exits 4' \
+    'err_has "reference does not run"'
+unset STANDIN_REFERENCE
+sed 's/default: good/default: wrong/' "$root/kernels/faults.yaml" >wrong.yaml
+cp "$root/kernels/toy.cu" .
+run ./wrong.yaml --output wrong
+check "a default that is wrong: exit 4, nothing written" all 'exits 4' \
+    'err_has BEHAVE=wrong' 'no_file wrong/faults/$device.yaml'
+run toy --device replay:h100 --min-occupancy 100 --max-spill 0 --budget 1 \
+    --output none
+check "nothing that works: exit 3" all 'exits 3' 'err_has low_occupancy'
+sed 's/verdict: ok/verdict: eh/' "$journal" >x && cp x "$journal"
+run toy
+check "a damaged journal: exit 2, place and remedy" all 'exits 2' \
+    'err_has "4096x1.journal:[0-9]*:"' 'err_has no-resume'
+mkdir -p locked/toy && : >locked/toy/$device.4096x1.journal
+(
+    flock -x 9 || exit 1
+    "$build/shmtune" toy --output locked --size n=4096 >"$folder/out" \
+        2>"$folder/err"
+    echo $? >code
+) 9<"locked/toy/$device.4096x1.journal"
+status=$(cat code)
+check "a journal that another run writes: exit 5" all 'exits 5' \
+    'err_has "another run"'
+printf 'a: b\n' >file
+run toy --output file
+check "an output that is no folder: exit 5" exits 5
+
+# -- interrupted -----------------------------------------------------------
+# start ARGUMENT...: in the background, $pid
+start() {
+    "$build/shmtune" "$@" >"$folder/out" 2>"$folder/err" </dev/null &
+    pid=$!
+}
+records() { grep -c "config:" "$1" 2>/dev/null; }
+# await FILE N: until it has N results
+await() {
+    tries=0
+    until [ "$(records "$1" || true)" -ge "$2" ] 2>/dev/null; do
+        tries=$((tries + 1))
+        [ $tries -lt 400 ] || return 1
+        sleep 0.02
+    done
+}
+STANDIN_BUSY_MS=4
+export STANDIN_BUSY_MS
+run toy --size n=4096 --strategy random --budget 60 --output whole --seed 3 -q
+cut -d, -f2- whole/toy/$device.yaml | sed '/elapsed_s/d' >whole.yaml
+# A script's background job ignores the interrupt from the terminal; TERM is
+# treated alike.
+start toy --size n=4096 --strategy random --budget 60 --output stopped \
+    --seed 3
+await stopped/toy/$device.4096x1.journal 15
+kill -TERM $pid
+wait $pid
+status=$?
+check "a signal: exit 130, what is kept and how to go on" all 'exits 130' \
+    'err_has "candidates of toy are kept in stopped/toy"' \
+    'err_has "the same command resumes"' out_empty \
+    'no_file stopped/toy/$device.yaml'
+kept=$(records stopped/toy/$device.4096x1.journal)
+run toy --size n=4096 --strategy random --budget 60 --output stopped --seed 3
+check "the same command resumes" all 'exits 0' 'err_has "resuming: $kept "'
+cut -d, -f2- stopped/toy/$device.yaml | sed '/elapsed_s/d' >stopped.yaml
+check "and comes to the same end" same whole.yaml stopped.yaml
+
+# Killed outright, at ten points of one run.
+for at in 2 5 9 14 20 25 31 38 46 55; do
+    start toy --size n=4096 --strategy random --budget 60 --output killed \
+        --seed 3
+    await killed/toy/$device.4096x1.journal $at
+    kill -KILL $pid
+    wait $pid 2>/dev/null
+done
+STANDIN_LOG=$folder/log run toy --size n=4096 --strategy random --budget 60 \
+    --output killed --seed 3
+cut -d, -f2- killed/toy/$device.yaml | sed '/elapsed_s/d' >killed.yaml
+check "killed ten times: the same end" all 'exits 0' \
+    'same whole.yaml killed.yaml'
+grep -o 'config: {[^}]*}' killed/toy/$device.4096x1.journal | sort >tried
+check "no finished candidate tried again" all \
+    '[ $(wc -l <tried) -eq 60 ]' '[ -z "$(uniq -d tried)" ]'
+sleep 0.2
+check "no worker outlives its tuner" \
+    [ "$(pgrep -cf "$folder" || true)" -eq 0 ]
+
+# -- for people ------------------------------------------------------------
+run tune --help
+check "--help" all 'exits 0' 'out_has "examples:"' err_empty
+awk 'length > 80 { exit 1 }' "$folder/out"
+check "the help fits a terminal" [ $? -eq 0 ]
+finish
