@@ -51,7 +51,7 @@ choose 1000
 check "malformed, too" all 'exits 0' 'out_has "^match: default$"' \
     'out_has "^note: $tuning:[0-9]*:[0-9]*:"'
 cp "$folder/kept.yaml" "$tuning"
-echo '/* changed */' >>"$root/kernels/fake_kernel.cu"
+echo '__device__ int changed;' >>"$root/kernels/fake_kernel.cu"
 choose 1000
 check "stale, too" all 'out_has "^match: default$"' \
     'out_has "^note: $tuning: is stale"'
