@@ -50,8 +50,8 @@ struct work {
     const float *a, *b;    /* at the block's first row or column, slice k */
     int m, n, k;           /* rows, columns, and k left from there */
     long long lda, ldb;
-    bool wide_a, wide_b;   /* 16-byte accesses are aligned */
-    bool inside;           /* and no row or column is beyond the edge */
+    bool inside;           /* 16-byte accesses are aligned, and no row or
+                              column is beyond the edge */
 };
 
 /* `bytes` 4 or 16; nothing is read and zeros are written unless `valid`. */
@@ -92,24 +92,18 @@ __device__ __forceinline__ void await()
 #endif
 }
 
-/* Four floats of a row, zeros beyond `left`. */
-__device__ __forceinline__ float4 fetch(const float *from, bool row, int left,
-                                        bool wide)
+/* The first `left` of four floats, and zeros. */
+__device__ __forceinline__ float4 fetch(const float *from, int left)
 {
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (wide) {
-        if (row && left > 0)
-            v = *(const float4 *)from;
-    } else if (row) {
-        if (left > 0)
-            v.x = from[0];
-        if (left > 1)
-            v.y = from[1];
-        if (left > 2)
-            v.z = from[2];
-        if (left > 3)
-            v.w = from[3];
-    }
+    if (left > 0)
+        v.x = from[0];
+    if (left > 1)
+        v.y = from[1];
+    if (left > 2)
+        v.z = from[2];
+    if (left > 3)
+        v.w = from[3];
     return v;
 }
 
@@ -191,14 +185,14 @@ __device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
     for (int i = 0; i < a.STEPS; i++)
         if (a.mine(i))
             held_a[i] = whole ? *(const float4 *)a.at(i)
-                              : fetch(a.at(i), a.line(i) < m,
-                                      w.k - a.place(i), w.wide_a);
+                              : fetch(a.at(i), a.line(i) < m
+                                                   ? w.k - a.place(i) : 0);
 #pragma unroll
     for (int i = 0; i < b.STEPS; i++)
         if (b.mine(i))
             held_b[i] = whole ? *(const float4 *)b.at(i)
-                              : fetch(b.at(i), b.line(i) < w.k,
-                                      n - b.place(i), w.wide_b);
+                              : fetch(b.at(i), b.line(i) < w.k
+                                                   ? n - b.place(i) : 0);
 }
 
 __device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
@@ -237,50 +231,50 @@ __device__ __forceinline__ void store_slice(float *stage, const float4 *held_a,
             *(float4 *)(b + i * THREADS * 4) = held_b[i];
 }
 
-/* A slice straight into the stage, in pieces of `unit` words; turning A
- * takes single words, for which a warp reads along k. */
-template <bool whole, int unit>
-__device__ __forceinline__ void copy_a(const work &w, float *stage)
+/* A slice straight into the stage: whole, in 16-byte pieces, except that
+ * turning A takes single words, for which a warp reads along k. */
+__device__ __forceinline__ void copy_whole(const work &w, float *stage)
 {
-    walk<TILE_M, TILE_K / unit, unit> a(w.a, w.lda);
-    float *to = stage + place_a(a.line(0), a.place(0));
-    int m = whole ? 0 : (int)hidden(w.m);
+    constexpr int UNIT = TURNED ? 1 : 4;
+    walk<TILE_M, TILE_K / UNIT, UNIT> a(w.a, w.lda);
+    walk<TILE_K, TILE_N / 4, 4> b(w.b, w.ldb);
+    float *to_a = stage + place_a(a.line(0), a.place(0));
+    float *to_b = stage + WORDS_A + threadIdx.x * 4;
 #pragma unroll
     for (int i = 0; i < a.STEPS; i++)
         if (a.mine(i))
-            copy<4 * unit>(to + i * step_a<unit>(), a.at(i),
-                           whole || (a.line(i) < m && a.place(i) < w.k));
-}
-
-template <bool whole, int unit>
-__device__ __forceinline__ void copy_b(const work &w, float *stage)
-{
-    walk<TILE_K, TILE_N / unit, unit> b(w.b, w.ldb);
-    float *to = stage + WORDS_A + threadIdx.x * unit;
-    int n = whole ? 0 : (int)hidden(w.n);
+            copy<4 * UNIT>(to_a + i * step_a<UNIT>(), a.at(i), true);
 #pragma unroll
     for (int i = 0; i < b.STEPS; i++)
         if (b.mine(i))
-            copy<4 * unit>(to + i * THREADS * unit, b.at(i),
-                           whole || (b.line(i) < w.k && b.place(i) < n));
+            copy<16>(to_b + i * THREADS * 4, b.at(i), true);
+}
+
+/* Any slice, word by word, zeros beyond the edges. */
+__device__ __forceinline__ void copy_edge(const work &w, float *stage)
+{
+#pragma unroll 2
+    for (unsigned e = threadIdx.x; e < TILE_M * TILE_K; e += THREADS) {
+        int row = e / TILE_K;
+        int k = e % TILE_K;
+        copy<4>(stage + place_a(row, k), w.a + row * w.lda + k,
+                row < w.m && k < w.k);
+    }
+#pragma unroll 2
+    for (unsigned e = threadIdx.x; e < TILE_K * TILE_N; e += THREADS) {
+        int k = e / TILE_N;
+        int col = e % TILE_N;
+        copy<4>(stage + WORDS_A + e, w.b + k * w.ldb + col,
+                k < w.k && col < w.n);
+    }
 }
 
 __device__ __forceinline__ void copy_slice(const work &w, float *stage)
 {
-    constexpr int UNIT = TURNED ? 1 : 4;
-    if (w.inside && w.k >= TILE_K) {
-        copy_a<true, UNIT>(w, stage);
-        copy_b<true, 4>(w, stage);
-        return;
-    }
-    if (w.wide_a)
-        copy_a<false, UNIT>(w, stage);
+    if (w.inside && w.k >= TILE_K)
+        copy_whole(w, stage);
     else
-        copy_a<false, 1>(w, stage);
-    if (w.wide_b)
-        copy_b<false, 4>(w, stage);
-    else
-        copy_b<false, 1>(w, stage);
+        copy_edge(w, stage);
 }
 
 __device__ __forceinline__ void advance(work *w)
@@ -434,7 +428,7 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
     fetch_slice(w, held_a, held_b);
     store_slice(shared, held_a, held_b);
 #else
-#pragma unroll
+#pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
         if (s < slices)
             copy_slice(w, shared + s * WORDS);
@@ -577,9 +571,8 @@ matmul(float *__restrict__ c, float *__restrict__ partial,
     w.k = min(k - k0, share);
     w.lda = k;
     w.ldb = n;
-    w.wide_a = aligned(a, k);
-    w.wide_b = aligned(b, n);
-    w.inside = w.wide_a && w.wide_b && w.m >= TILE_M && w.n >= TILE_N;
+    w.inside = aligned(a, k) && aligned(b, n) && w.m >= TILE_M &&
+               w.n >= TILE_N;
 
     sums sum = {};
     multiply_slices(sum, w, shared);
