@@ -306,7 +306,8 @@ static enum shmtune_status name_trial(struct shmt_kernel_reader *reader,
                    reader->err->text);
     shmt_kernel_describe_size(reader->kernel, problem, &text);
     shmt_text_add(&text, ")");
-    shmt_error_set(reader->err, status, "%s", shmt_text_string(&text));
+    if (!text.failed)
+        shmt_error_set(reader->err, status, "%s", shmt_text_string(&text));
     shmt_text_free(&text);
     return status;
 }

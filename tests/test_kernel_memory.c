@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that runs out while a spec is read or its space is built: the n-th
+ * allocation fails, for every n until the work is done without meeting it.
+ */
+#include "check.h"
+
+#include "core/kernel.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+
+static long left = -1;      /* allocations until one fails; < 0: none does */
+
+static bool fails(void)
+{
+    return left >= 0 && left-- == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fails() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    return fails() ? NULL : __real_realloc(old, size);
+}
+
+static char path[4096];
+static struct shmt_error err;
+
+static enum shmtune_status read_spec(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    const enum shmtune_status status = shmt_kernel_read(path, &kernel, &err);
+
+    CHECK((status == SHMTUNE_OK) == (kernel != NULL));
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+static enum shmtune_status build_space(void)
+{
+    const long kept = left;
+    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_space *space = NULL;
+    enum shmtune_status status;
+
+    left = -1;
+    if (shmt_kernel_read(path, &kernel, &err) != SHMTUNE_OK)
+        return SHMTUNE_INTERNAL;
+    left = kept;
+    status = shmt_kernel_space(kernel, kernel->sizes[0], fixed, &space, &err);
+    CHECK((status == SHMTUNE_OK) == (space != NULL));
+    if (space != NULL)
+        CHECK_INT(shmt_space_count(space), 36);
+    shmt_space_free(space);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+/* Runs `work` with each of its allocations failing in turn.  It may find
+ * another way: then it succeeds, and rightly. */
+static void starve(enum shmtune_status (*work)(void))
+{
+    enum shmtune_status status;
+    long n = 0;
+
+    for (;; n++) {
+        left = n;
+        status = work();
+        if (left >= 0)
+            break;          /* it did not come to that */
+        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
+        if (check_failed) {
+            printf("# allocation %ld: %s\n", n, err.text);
+            break;
+        }
+    }
+    left = -1;
+    printf("# %ld allocations\n", n);
+    CHECK(n > 0);
+    CHECK_INT(work(), SHMTUNE_OK);
+}
+
+static void a_spec_is_read_or_memory_is_missed(void)
+{
+    starve(read_spec);
+}
+
+static void so_is_its_space_built(void)
+{
+    starve(build_space);
+}
+
+int main(void)
+{
+    const char *source = getenv("SHMT_SRCDIR");
+
+    snprintf(path, sizeof path, "%s/tests/cli/data/scale.yaml",
+             source == NULL ? "." : source);
+    CHECK_RUN(a_spec_is_read_or_memory_is_missed);
+    CHECK_RUN(so_is_its_space_built);
+    return CHECK_END();
+}
