@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# candidates.sh BUILD [KERNEL...]: candidates of each kernel, spread over its
+# space, on device 0: all are right, and what the driver says of registers,
+# static shared memory and resident blocks is what the compiler and
+# cuda_occupancy.h say.  TAP.  CANDIDATES=N for each kernel, 0 for all.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$(cd "${1:?}" && pwd)
+shift
+[ $# -gt 0 ] || set -- $(cd "$root/kernels" && ls ./*.yaml |
+    sed 's,^\./,,; s,\.yaml$,,')
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+jobs=$(nproc 2>/dev/null || echo 4)
+arch=$("$build/shmtune" worker --spec "$root/kernels/$1.yaml" --device 0 \
+    --images "$folder/images" </dev/null | sed -n 's/.*arch: \([^,}]*\).*/\1/p')
+count=0
+echo "1..$((2 * $#))"
+
+# Odd sizes: no tile divides them.
+size_of() {
+    case $1 in
+    transpose) echo rows=1023,cols=2049 ;;
+    reduce) echo n=1000003 ;;
+    matmul) echo m=511,n=769,k=1281 ;;
+    conv2d) echo height=541,width=961,filter=5 ;;
+    *) echo ;;
+    esac
+}
+
+for kernel in "$@"; do
+    spec=$root/kernels/$kernel.yaml
+    size=$(size_of "$kernel")
+    "$build/tests/gpu/requests" inspect "${CANDIDATES:-160}" "$spec" "$size" \
+        >"$folder/inspect"
+    rm -f "$folder"/part.* "$folder"/done.*
+    split -n "r/$jobs" "$folder/inspect" "$folder/part."
+    for part in "$folder"/part.*; do
+        "$build/shmtune" worker --spec "$spec" --arch "$arch" \
+            --images "$folder/images" <"$part" >"$folder/done.${part##*.}" &
+    done
+    wait
+    # a candidate that does not compile here is not one to measure
+    cat "$folder"/done.* | sed -n 's/^{tag: \([0-9]*\), verdict: ok,.*/\1/p' |
+        sort >"$folder/good"
+    "$build/tests/gpu/requests" measure "${CANDIDATES:-160}" "$spec" "$size" \
+        ', samples: 1' | awk 'NR == FNR { good[$1]; next }
+            match($0, /tag: [0-9]+/) {
+                if (substr($0, RSTART + 5, RLENGTH - 5) in good) print }' \
+        "$folder/good" - >"$folder/measure"
+    "$build/shmtune" worker --spec "$spec" --device 0 \
+        --images "$folder/images" <"$folder/measure" >"$folder/replies" \
+        2>"$folder/err"
+    asked=$(wc -l <"$folder/measure")
+    compiled=$(cat "$folder"/done.* | grep -c 'tag: ')
+    right=$(grep -c '^{tag: [0-9]*, verdict: ok' "$folder/replies")
+    noted=$(grep -c ', note: ' "$folder/replies")
+
+    count=$((count + 1))
+    name="$kernel: $right of $asked candidates right, $compiled compiled"
+    if [ "$right" -gt 0 ] && [ "$right" -eq "$asked" ]; then
+        echo "ok $count - $name"
+    else
+        echo "not ok $count - $name"
+        grep -v 'verdict: ok\|^{hello' "$folder/replies" | head -n 5 |
+            sed 's/^/# /'
+        grep -h -v 'verdict: ok\|^{hello' "$folder"/done.* | head -n 5 |
+            sed 's/^/# /'
+        sed 's/^/# /' "$folder/err" | head -n 5
+    fi
+    count=$((count + 1))
+    if [ "$noted" -eq 0 ] && [ "$right" -gt 0 ]; then
+        echo "ok $count - $kernel: driver and compiler agree on each"
+    else
+        echo "not ok $count - $kernel: disagreements on $noted of $asked"
+        sed -n 's/.*computed_blocks.*note: //p' "$folder/replies" | head -n 5 |
+            sed 's/^/# /'
+    fi
+done

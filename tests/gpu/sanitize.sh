@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# sanitize.sh BUILD [OUT]: compute-sanitizer's memcheck, racecheck and
+# initcheck over candidates of each kernel, the tuned ones of OUT/tuned among
+# them, at sizes that fit no tile.  TAP.  CANDIDATES=N for each kernel,
+# KERNELS="a b", TOOLS="racecheck".
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=$(cd "${1:?}" && pwd)
+out=${2-}
+kernels=${KERNELS:-$(cd "$root/kernels" && ls ./*.yaml |
+    sed 's,^\./,,; s,\.yaml$,,')}
+tools=${TOOLS:-memcheck racecheck}
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+sanitizer=$(command -v compute-sanitizer ||
+    ls /usr/local/cuda/bin/compute-sanitizer \
+        /opt/nvidia/*/compute-sanitizer 2>/dev/null | head -n 1)
+if [ -z "$sanitizer" ]; then
+    echo "1..0 # SKIP no compute-sanitizer on this machine"
+    exit 0
+fi
+
+size_of() {
+    case $1 in
+    transpose) echo rows=129,cols=261 ;;
+    reduce) echo n=40003 ;;
+    matmul) echo m=131,n=197,k=101 ;;
+    conv2d) echo height=67,width=133,filter=5 ;;
+    *) echo ;;
+    esac
+}
+
+# The configurations of a tuning, as requests; of the form
+#   configuration: {TILE: 32, ...}
+winners() {
+    [ -n "$out" ] || return 0
+    python3 - "$out/tuned/$1" "$2" <<'END' 2>/dev/null
+import glob, sys, yaml
+size = ", ".join(part.replace("=", ": ") for part in sys.argv[2].split(","))
+seen = set()
+for path in glob.glob(sys.argv[1] + "/*.yaml"):
+    for one in yaml.safe_load(open(path))["tuned"]:
+        config = ", ".join("%s: %s" % item
+                           for item in one["configuration"].items())
+        if config not in seen:
+            seen.add(config)
+            print("{verb: measure, tag: %d, size: {%s}, config: {%s}, "
+                  "samples: 1}" % (900000 + len(seen), size, config))
+END
+}
+
+set -- $kernels
+words=$(echo "$tools" | wc -w)
+echo "1..$(($# * words))"
+count=0
+for kernel in "$@"; do
+    spec=$root/kernels/$kernel.yaml
+    size=$(size_of "$kernel")
+    {
+        winners "$kernel" "$size"
+        "$build/tests/gpu/requests" measure "${CANDIDATES:-6}" "$spec" \
+            "$size" ', samples: 1'
+    } >"$folder/requests"
+    # compiled outside of the tool, which would watch NVRTC too
+    sed 's/verb: measure/verb: inspect/; s/, samples: 1//' \
+        "$folder/requests" >"$folder/inspect"
+    arch=$("$build/shmtune" worker --spec "$spec" --device 0 \
+        --images "$folder/images" </dev/null |
+        sed -n 's/.*arch: \([^,}]*\).*/\1/p')
+    "$build/shmtune" worker --spec "$spec" --arch "$arch" \
+        --images "$folder/images" <"$folder/inspect" >/dev/null 2>&1
+    for tool in $tools; do
+        count=$((count + 1))
+        timeout 300 "$sanitizer" --tool "$tool" --error-exitcode 9 \
+            "$build/shmtune" worker --spec "$spec" --device 0 \
+            --images "$folder/images" <"$folder/requests" \
+            >"$folder/replies" 2>"$folder/err"
+        status=$?
+        ran=$(grep -c 'verdict: ok' "$folder/replies")
+        asked=$(wc -l <"$folder/requests")
+        if [ $status -eq 0 ] && [ "$ran" -gt 0 ]; then
+            echo "ok $count - $tool of $kernel: $ran of $asked candidates"
+        else
+            echo "not ok $count - $tool of $kernel: status $status," \
+                "$ran of $asked candidates"
+            grep -h -v 'verdict: ok\|hello: 1' "$folder/replies" \
+                "$folder/err" | head -n 20 | sed 's/^/# /'
+        fi
+    done
+done
