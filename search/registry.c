@@ -11,6 +11,9 @@ const char shmt_strategy_default[] = "random";
 static const struct shmt_strategy *const strategies[] = {
     &shmt_strategy_random,
     &shmt_strategy_exhaustive,
+    &shmt_strategy_hill,
+    &shmt_strategy_annealing,
+    &shmt_strategy_genetic,
 };
 
 const struct shmt_strategy *shmt_strategy_at(size_t k)

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * annealing: simulated annealing (Kirkpatrick, Gelatt and Vecchi, 1983) over
+ * the neighbours of a configuration.  The step that is weighed is the ratio of
+ * the costs, so that one temperature fits kernels of a microsecond and of a
+ * second.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "strategies.h"
+
+enum { TEMPERATURE, COOLING, FLOOR };
+
+static const struct shmt_option options[] = {
+    {"temperature", 0.5, 0.001, 10,
+     "at the start: a step that is e^temperature times slower is taken with "
+     "probability 1/e"},
+    {"cooling", 0.985, 0.5, 1, "factor of the temperature after each result"},
+    {"floor", 0.01, 1e-6, 1, "below this temperature a new walk begins"},
+    {NULL, 0, 0, 0, NULL}
+};
+
+struct state {
+    const struct shmt_search_view *view;
+    double temperature;
+    uint64_t here;          /* UINT64_MAX: nowhere yet */
+    double cost;
+    uint64_t *neighbours;
+    size_t room;
+};
+
+static void *create(const struct shmt_search_view *view)
+{
+    struct state *state = calloc(1, sizeof *state);
+
+    if (state == NULL)
+        return NULL;
+    for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
+        state->room += shmt_space_parameter(view->space, p)->count;
+    state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
+    if (state->neighbours == NULL) {
+        free(state);
+        return NULL;
+    }
+    state->view = view;
+    state->here = UINT64_MAX;
+    state->cost = INFINITY;
+    state->temperature = view->options[TEMPERATURE];
+    return state;
+}
+
+static void destroy(void *opaque)
+{
+    struct state *state = opaque;
+
+    free(state->neighbours);
+    free(state);
+}
+
+static void restart(struct state *state)
+{
+    state->here = UINT64_MAX;
+    state->cost = INFINITY;
+    state->temperature = state->view->options[TEMPERATURE];
+}
+
+static enum shmt_ask ask(void *opaque, uint64_t *index)
+{
+    struct state *const state = opaque;
+    const struct shmt_search_view *const view = state->view;
+    size_t count, fresh = 0;
+
+    if (state->here == UINT64_MAX) {
+        *index = view->start != UINT64_MAX &&
+                         !view->seen(view->session, view->start)
+                     ? view->start
+                     : shmt_random_below(view->random,
+                                         shmt_space_count(view->space));
+        return SHMT_ASK_CANDIDATE;
+    }
+    count = shmt_space_neighbours(view->space, state->here,
+                                  SHMT_NEIGHBOUR_ANY, state->neighbours,
+                                  state->room);
+    for (size_t k = 0; k < count; k++)
+        if (!view->seen(view->session, state->neighbours[k]))
+            state->neighbours[fresh++] = state->neighbours[k];
+    if (fresh == 0) {
+        restart(state);
+        *index = shmt_random_below(view->random,
+                                   shmt_space_count(view->space));
+        return SHMT_ASK_CANDIDATE;
+    }
+    *index = state->neighbours[shmt_random_below(view->random, fresh)];
+    return SHMT_ASK_CANDIDATE;
+}
+
+static void tell(void *opaque, uint64_t index,
+                 const struct shmt_outcome *outcome)
+{
+    struct state *const state = opaque;
+    const double *const option = state->view->options;
+    bool taken = outcome->cost <= state->cost;
+
+    if (!taken && isfinite(outcome->cost))
+        taken = shmt_random_unit(state->view->random) <
+                exp(-log(outcome->cost / state->cost) / state->temperature);
+    if (taken && isfinite(outcome->cost)) {
+        state->here = index;
+        state->cost = outcome->cost;
+    }
+    state->temperature *= option[COOLING];
+    if (state->temperature < option[FLOOR])
+        restart(state);
+}
+
+const struct shmt_strategy shmt_strategy_annealing = {
+    .name = "annealing",
+    .summary = "simulated annealing over neighbours, begun anew when cold",
+    .options = options,
+    .create = create,
+    .destroy = destroy,
+    .ask = ask,
+    .tell = tell,
+};

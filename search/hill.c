@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hill: greedy iterated local search.  Neighbours are tried in random order
+ * and the first that is faster becomes the place to go on from; on a summit
+ * the search leaps: some parameters of the best configuration are drawn anew.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "strategies.h"
+
+enum { LEAP, SAMPLES, ANYWHERE };
+
+static const struct shmt_option options[] = {
+    {"leap", 3, 1, SHMT_SPACE_PARAMETERS,
+     "parameters of the best that are drawn anew at a summit"},
+    {"samples", 12, 1, 1000,
+     "random configurations before the first climb, which starts at the best "
+     "of them"},
+    {"anywhere", 0.2, 0, 1, "share of the restarts that forget the best"},
+    {NULL, 0, 0, 0, NULL}
+};
+
+struct state {
+    const struct shmt_search_view *view;
+    size_t told;
+    uint64_t here, best;    /* UINT64_MAX: none yet */
+    double cost, best_cost;
+    uint64_t *neighbours;
+    size_t count, room;
+};
+
+static void *create(const struct shmt_search_view *view)
+{
+    struct state *state = calloc(1, sizeof *state);
+
+    if (state == NULL)
+        return NULL;
+    for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
+        state->room += shmt_space_parameter(view->space, p)->count;
+    state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
+    if (state->neighbours == NULL) {
+        free(state);
+        return NULL;
+    }
+    state->view = view;
+    state->here = state->best = UINT64_MAX;
+    state->cost = state->best_cost = INFINITY;
+    return state;
+}
+
+static void destroy(void *opaque)
+{
+    struct state *state = opaque;
+
+    free(state->neighbours);
+    free(state);
+}
+
+/* The neighbours of `here`, all of them to be tried. */
+static void look_around(struct state *state)
+{
+    state->count = shmt_space_neighbours(state->view->space, state->here,
+                                         SHMT_NEIGHBOUR_ANY,
+                                         state->neighbours, state->room);
+}
+
+static uint64_t anywhere(const struct state *state)
+{
+    return shmt_random_below(state->view->random,
+                             shmt_space_count(state->view->space));
+}
+
+/* The best with `leap` parameters drawn anew, or any configuration. */
+static uint64_t leap(const struct state *state)
+{
+    const struct shmt_search_view *const view = state->view;
+    const size_t parameters = shmt_space_parameters(view->space);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    if (state->best == UINT64_MAX || parameters == 0 ||
+        shmt_random_unit(view->random) < view->options[ANYWHERE])
+        return anywhere(state);
+    shmt_space_configuration(view->space, state->best, choice);
+    for (int k = 0; k < (int)view->options[LEAP]; k++) {
+        size_t p = shmt_random_below(view->random, parameters);
+
+        choice[p] = (shmt_choice)shmt_random_below(
+            view->random, shmt_space_parameter(view->space, p)->count);
+    }
+    return shmt_space_nearest(view->space, choice);
+}
+
+static enum shmt_ask ask(void *opaque, uint64_t *index)
+{
+    struct state *const state = opaque;
+    const struct shmt_search_view *const view = state->view;
+
+    if (state->told < (size_t)view->options[SAMPLES]) {
+        *index = view->start != UINT64_MAX &&
+                         !view->seen(view->session, view->start)
+                     ? view->start
+                     : anywhere(state);
+        return SHMT_ASK_CANDIDATE;
+    }
+    while (state->count > 0) {
+        size_t k = shmt_random_below(view->random, state->count);
+
+        *index = state->neighbours[k];
+        state->neighbours[k] = state->neighbours[--state->count];
+        if (!view->seen(view->session, *index))
+            return SHMT_ASK_CANDIDATE;
+    }
+    /* A summit: the next result, whatever it is, is the place to climb from. */
+    state->cost = INFINITY;
+    *index = leap(state);
+    return SHMT_ASK_CANDIDATE;
+}
+
+static void tell(void *opaque, uint64_t index,
+                 const struct shmt_outcome *outcome)
+{
+    struct state *const state = opaque;
+
+    state->told++;
+    if (outcome->cost < state->best_cost) {
+        state->best_cost = outcome->cost;
+        state->best = index;
+    }
+    if (outcome->cost < state->cost) {
+        state->cost = outcome->cost;
+        state->here = index;
+        look_around(state);
+    }
+}
+
+const struct shmt_strategy shmt_strategy_hill = {
+    .name = "hill",
+    .summary = "hill climbing over neighbours, with leaps from the best",
+    .options = options,
+    .create = create,
+    .destroy = destroy,
+    .ask = ask,
+    .tell = tell,
+};
