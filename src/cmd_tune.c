@@ -17,6 +17,8 @@
 #include "tune/recording.h"
 #include "tune/replay.h"
 
+enum { REPLAY_JOBS = 16 };
+
 static const char help[] =
     "usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device WHAT "
     "[OPTION]...\n"
@@ -35,7 +37,7 @@ static const char help[] =
     "                       see `shmtune list`\n"
     "  --budget 60s|500     seconds (s, m, h) or candidates for each problem,\n"
     "                       or all [15s; all with --strategy exhaustive]\n"
-    "  -j, --jobs N         compile workers [processors]\n"
+    "  -j, --jobs N         compile workers [processors; recorded: 16]\n"
     "  --seed N             of the strategy and the inputs [1]\n"
     "  --output DIR         where tunings and journals go [./tunings]\n"
     "  --no-resume          start afresh; the journal there is kept as .old\n"
@@ -156,7 +158,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
     };
     enum shmtune_status status;
 
-    *o = (struct options){.jobs = shmt_command_cores(), .seed = 1,
+    *o = (struct options){.seed = 1,
                           .max_spill = -1, .resume = true,
                           .output = "./tunings"};
     status = shmt_command_options(job->call, table, rest, err);
@@ -452,11 +454,14 @@ static enum shmtune_status choose_device(struct job *job,
         .replayed = word != NULL && strncmp(word, "replay:", 7) == 0
                         ? word + 7
                         : NULL,
-        .jobs = (size_t)job->options.jobs,
         .seed = (uint64_t)job->options.seed,
         .arena = job->arena,
         .display = &job->display,
     };
+    /* A recorded run does not depend on the machine it is replayed on. */
+    device->jobs = job->options.jobs > 0 ? (size_t)job->options.jobs
+                   : device->replayed != NULL ? REPLAY_JOBS
+                                              : (size_t)shmt_command_cores();
     return shmt_command_folders(job->arena, &device->places.roots,
                                 &device->places.count, err);
 }

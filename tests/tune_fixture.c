@@ -45,6 +45,7 @@ const char *fixture_folder(void)
     if (mkdtemp(folder) == NULL)
         printf("Bail out! no temporary folder %s\n", folder);
     atexit(remove_all);
+    setenv("TMPDIR", folder, 1);   /* what is killed leaves things there */
     return folder;
 }
 

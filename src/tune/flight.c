@@ -136,7 +136,7 @@ static size_t flying_limit(const struct shmt_tune *tune)
         const double ratio = (tune->compile_ms / (double)tune->compiled) /
                              fmax(tune->measure_ms / (double)tune->measured,
                                   1e-3);
-        want = fmin(fmax(ceil(2 * ratio) + 2, 4), (double)capacity * 2 + 2);
+        want = fmin(fmax(ceil(3 * ratio) + 2, 4), (double)capacity * 2 + 8);
     }
     return want < SHMT_TUNE_FLYING ? (size_t)want : SHMT_TUNE_FLYING;
 }
@@ -150,14 +150,15 @@ static bool budget_spent(const struct shmt_tune *tune)
 static enum shmtune_status fill(struct shmt_tune *tune,
                                 struct shmt_error *err)
 {
-    const size_t compilers =
-        tune->target->operations->capacity(tune->target, SHMT_INSPECT);
+    /* Some wait for a binary that another one has asked for. */
+    const size_t compiling =
+        2 * tune->target->operations->capacity(tune->target, SHMT_INSPECT);
     const size_t limit = flying_limit(tune);
     enum shmtune_status status = SHMTUNE_OK;
 
     while (status == SHMTUNE_OK && !tune->exhausted &&
            tune->flying < limit && !shmt_tune_stopped(tune) &&
-           tune->in_stage[SHMT_TUNE_COMPILING] < compilers) {
+           tune->in_stage[SHMT_TUNE_COMPILING] < compiling) {
         uint64_t index;
         enum shmt_ask answer = SHMT_ASK_DONE;
         if (!budget_spent(tune))

@@ -24,7 +24,7 @@ struct record {
 
 struct binary {
     double compile_ms;        /* what it cost then, whoever paid */
-    bool compiled;
+    double ready_s;           /* when it will be there; < 0: not begun */
 };
 
 /* An answer that is due at a time of the replay's clock. */
@@ -50,7 +50,9 @@ struct replay {
     size_t slot_count;
     struct shmt_binaries *numbers;
     struct binary *binaries;
-    struct event *events;     /* jobs + 1 of them at most */
+    double *free_s;           /* [jobs]: when a compiler is done */
+    double device_free_s;
+    struct event events[SHMT_TARGET_REQUESTS];
     size_t event_count;
 };
 
@@ -115,6 +117,7 @@ static bool enter(struct replay *replay,
     record = &replay->records[replay->slots[slot] - 1];
     record->result = from->result;
     binary = &replay->binaries[record->binary];
+    binary->ready_s = -1;
     binary->compile_ms = fmax(binary->compile_ms, from->result->compile_ms);
     return true;
 }
@@ -180,37 +183,47 @@ static void some_samples(const struct shmt_result *from, size_t call,
     out->time_us = strtod(text, NULL);
 }
 
-static double cost_inspect(struct replay *replay, struct record *record,
-                           const struct shmt_request *request,
-                           struct shmt_result *out)
+/* The first to ask for a binary occupies a compiler; the others wait for it.
+ * Fills in the answer, returns when it comes. */
+static double inspect(struct replay *replay, struct record *record,
+                      const struct shmt_request *request,
+                      struct shmt_result *out)
 {
-    const struct shmt_result *const known =
-        request->known != NULL ? request->known : record->result;
     struct binary *const binary = &replay->binaries[record->binary];
+    size_t idle = 0;
 
-    as_inspected(known, out);
-    if (request->known == NULL && binary->compile_ms > 0)
-        out->compile_ms = binary->compiled ? 0 : binary->compile_ms;
-    binary->compiled = true;
-    return fmax(out->compile_ms, 0);
+    as_inspected(request->known != NULL ? request->known : record->result,
+                 out);
+    if (binary->ready_s >= 0) {
+        if (out->compile_ms > 0)
+            out->compile_ms = 0;
+        return fmax(binary->ready_s, replay->now_s);
+    }
+    if (binary->compile_ms > 0)
+        out->compile_ms = binary->compile_ms;
+    for (size_t k = 1; k < replay->jobs; k++)
+        if (replay->free_s[k] < replay->free_s[idle])
+            idle = k;
+    binary->ready_s = fmax(replay->free_s[idle], replay->now_s) +
+                      fmax(out->compile_ms, 0) / 1000;
+    replay->free_s[idle] = binary->ready_s;
+    return binary->ready_s;
 }
 
-static double cost_measure(struct record *record,
-                           const struct shmt_request *request,
-                           struct shmt_result *out)
+static void measure(struct record *record, const struct shmt_request *request,
+                    struct shmt_result *out)
 {
     const size_t call = record->measured++;
 
     if (request->known != NULL) {
         *out = *request->known;
-        return fmax(out->measure_ms, 0);
+        return;
     }
     *out = *record->result;
     some_samples(record->result, call, request->samples, out);
     if (out->verdict == SHMT_VERDICT_OK &&
         out->time_us > request->hopeless_us)
         out->verdict = SHMT_VERDICT_SLOW;
-    return fmax(out->measure_ms, 0);
 }
 
 static enum shmtune_status replay_submit(struct shmt_target *target,
@@ -220,28 +233,32 @@ static enum shmtune_status replay_submit(struct shmt_target *target,
     struct replay *const replay = replay_of(target);
     struct event *const event = &replay->events[replay->event_count];
     const size_t slot = slot_of(replay, request->choice);
+    struct shmt_result *const result = &event->reply.result;
     struct record *record;
-    double ms = 0;
 
-    if (replay->event_count > replay->jobs)
+    if (replay->event_count == SHMT_TARGET_REQUESTS)
         return shmt_error_set(err, SHMTUNE_INTERNAL,
-                              "more requests than the recorded device takes "
-                              "at a time (%zu)", replay->jobs + 1);
+                              "more than %d requests at a time",
+                              SHMT_TARGET_REQUESTS);
+    event->at_s = replay->now_s;
+    event->order = replay->orders++;
     event->reply.verb = request->verb;
     event->reply.tag = request->tag;
     if (replay->slots[slot] == 0) {
-        shmt_result_clear(&event->reply.result);
-        shmt_result_fail(&event->reply.result, SHMT_VERDICT_NOT_RECORDED,
+        shmt_result_clear(result);
+        shmt_result_fail(result, SHMT_VERDICT_NOT_RECORDED,
                          "the recording does not have this configuration");
     } else {
         record = &replay->records[replay->slots[slot] - 1];
-        ms = request->verb == SHMT_INSPECT
-                 ? cost_inspect(replay, record, request,
-                                &event->reply.result)
-                 : cost_measure(record, request, &event->reply.result);
+        if (request->verb == SHMT_INSPECT) {
+            event->at_s = inspect(replay, record, request, result);
+        } else {
+            measure(record, request, result);
+            event->at_s = fmax(replay->device_free_s, replay->now_s) +
+                          fmax(result->measure_ms, 0) / 1000;
+            replay->device_free_s = event->at_s;
+        }
     }
-    event->at_s = replay->now_s + ms / 1000;
-    event->order = replay->orders++;
     replay->event_count++;
     return SHMTUNE_OK;
 }
@@ -326,6 +343,9 @@ static enum shmtune_status replay_begin(struct shmt_target *target,
         return no_such_problem(replay, problem, err);
     forget(replay);
     replay->event_count = 0;
+    for (size_t j = 0; j < replay->jobs; j++)
+        replay->free_s[j] = replay->now_s;
+    replay->device_free_s = replay->now_s;
     replay->problem = replay->files[k].header.problem;
     target->protocol = replay->files[k].header.protocol;
     target->nvrtc_version = replay->files[k].header.nvrtc_version;
@@ -342,7 +362,7 @@ static void replay_close(struct shmt_target *target)
     for (size_t k = 0; k < replay->file_count; k++)
         free(replay->files[k].path);
     free(replay->files);
-    free(replay->events);
+    free(replay->free_s);
     free(replay);
 }
 
@@ -395,9 +415,9 @@ enum shmtune_status shmt_replay_open(const struct shmt_kernel *kernel,
     replay->target.kernel = kernel;
     replay->target.recorded = true;
     replay->jobs = options->jobs > 0 ? options->jobs : 1;
-    replay->events = calloc(replay->jobs + 1, sizeof *replay->events);
+    replay->free_s = calloc(replay->jobs, sizeof *replay->free_s);
     replay->files = calloc(options->path_count + 1, sizeof *replay->files);
-    if (replay->events == NULL || replay->files == NULL)
+    if (replay->free_s == NULL || replay->files == NULL)
         status = shmt_error_memory(err);
     for (size_t k = 0; status == SHMTUNE_OK && k < options->path_count; k++)
         status = add_file(replay, options->paths[k], err);

@@ -14,6 +14,8 @@
 
 enum shmt_verb { SHMT_INSPECT, SHMT_MEASURE };
 
+enum { SHMT_TARGET_REQUESTS = 256 };
+
 struct shmt_request {
     enum shmt_verb verb;
     uint64_t tag;               /* comes back in the reply */
@@ -51,7 +53,8 @@ struct shmt_target_operations {
     enum shmtune_status (*wait)(struct shmt_target *target, double timeout_s,
                                 bool *got, struct shmt_reply *reply,
                                 struct shmt_error *err);
-    /* How many requests of a verb it works on at a time. */
+    /* How many requests of a verb it works on at a time; more wait in line,
+     * SHMT_TARGET_REQUESTS in all. */
     size_t (*capacity)(const struct shmt_target *target, enum shmt_verb verb);
     /* Seconds on its clock: real, or the recorded run's. */
     double (*now)(const struct shmt_target *target);

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes, compressed or not: a journal of tests/data/toy.yaml, or a
+ * refusal with its place; and any line: a worker's message, or none.
+ */
+#define _GNU_SOURCE   /* memfd_create */
+#include "fuzz.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tune/journal.h"
+#include "tune/message.h"
+
+const char fuzz_name[] = "journal";
+
+static struct shmt_kernel *kernel_of_tests(void)
+{
+    static struct shmt_kernel *kernel;
+    const char *const source = getenv("SHMT_SRCDIR");
+    struct shmt_error err = {0};
+    char path[4096];
+
+    if (kernel != NULL)
+        return kernel;
+    snprintf(path, sizeof path, "%s/tests/data/toy.yaml",
+             source == NULL ? "." : source);
+    FUZZ_HOLDS(shmt_kernel_read(path, &kernel, &err) == SHMTUNE_OK);
+    return kernel;
+}
+
+static void check_journal(const struct shmt_journal *journal, size_t size)
+{
+    const struct shmt_kernel *const kernel = kernel_of_tests();
+
+    (void)size;
+    FUZZ_HOLDS(journal->count == 0 || journal->whole_bytes > 0);
+    for (size_t k = 0; k < journal->count; k++) {
+        const struct shmt_journal_record *const record =
+            &journal->records[k];
+        FUZZ_HOLDS((record->kind == SHMT_JOURNAL_RESULT) ==
+                   (record->result != NULL));
+        for (size_t p = 0; p < kernel->parameter_count; p++)
+            FUZZ_HOLDS(record->choice[p] < kernel->parameters[p].count);
+    }
+}
+
+static void read_message(const uint8_t *data, size_t size)
+{
+    struct shmt_message message;
+    struct shmt_error err = {0};
+    char line[4096];
+
+    if (size >= sizeof line)
+        size = sizeof line - 1;
+    memcpy(line, data, size);
+    line[size] = '\0';
+    if (shmt_message_read(line, &message, &err) != SHMTUNE_OK)
+        FUZZ_HOLDS(err.text[0] != '\0');
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct shmt_journal *journal = NULL;
+    struct shmt_error err = {0};
+    const int fd = memfd_create("journal", MFD_CLOEXEC);
+    enum shmtune_status status;
+    char path[64];
+
+    FUZZ_HOLDS(fd >= 0);
+    FUZZ_HOLDS(write(fd, data, size) == (ssize_t)size);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    status = shmt_journal_read(path, kernel_of_tests(), &journal, &err);
+    if (status == SHMTUNE_OK) {
+        check_journal(journal, size);
+    } else {
+        FUZZ_HOLDS(status == SHMTUNE_INVALID_FILE);
+        FUZZ_HOLDS(strncmp(err.text, path, strlen(path)) == 0);
+        FUZZ_HOLDS(journal == NULL);
+    }
+    shmt_journal_free(journal);
+    close(fd);
+    read_message(data, size);
+    return 0;
+}
