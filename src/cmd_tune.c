@@ -4,13 +4,12 @@
  */
 #include "config.h"
 
-#include <errno.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd_tune_budget.h"
 #include "cmd_tune_device.h"
 #include "cmd_tune_show.h"
 #include "command.h"
@@ -36,7 +35,9 @@ static const char help[] =
     "  --strategy NAME[:OPTION=VALUE,...]\n"
     "                       see `shmtune list`\n"
     "  --budget 60s|500     seconds (s, m, h) or candidates for each problem,\n"
-    "                       or all [15s; all with --strategy exhaustive]\n"
+    "                       or all [15s, less for all built-in kernels so\n"
+    "                       that they end in 10 minutes; all with\n"
+    "                       --strategy exhaustive]\n"
     "  -j, --jobs N         compile workers [processors; recorded: 16]\n"
     "  --seed N             of the strategy and the inputs [1]\n"
     "  --output DIR         where tunings and journals go [./tunings]\n"
@@ -64,8 +65,7 @@ struct options {
 struct job {
     const struct shmt_command_call *call;
     struct options options;
-    double budget_s;
-    uint64_t budget_count;
+    struct shmt_tune_budget budget;
     struct shmt_arena *arena;
     struct shmt_tune_device device;
     struct shmt_tune_display display;
@@ -94,49 +94,6 @@ static void catch_signals(void)
 
 /* -- options ------------------------------------------------------------- */
 
-static enum shmtune_status refuse_budget(const char *text,
-                                         struct shmt_error *err)
-{
-    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "--budget \"%.40s\": expected seconds like 60s, 2m "
-                          "or 1h, candidates like 500, or all", text);
-}
-
-static enum shmtune_status parse_budget(struct job *job,
-                                        struct shmt_error *err)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
-    const char *const strategy = job->options.strategy;
-    const char *text = job->options.budget;
-    char *end;
-    double number;
-
-    job->budget_s = INFINITY;
-    job->budget_count = UINT64_MAX;
-    if (text == NULL)
-        text = strategy != NULL && strncmp(strategy, "exhaustive", 10) == 0
-                   ? "all"
-                   : "15s";
-    if (strcmp(text, "all") == 0)
-        return SHMTUNE_OK;
-    errno = 0;
-    number = strtod(text, &end);
-    if (end == text || errno != 0 || !(number > 0) || !isfinite(number))
-        return refuse_budget(text, err);
-    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-        if (strcmp(end, units[k].unit) == 0) {
-            job->budget_s = number * units[k].seconds;
-            return SHMTUNE_OK;
-        }
-    if (*end != '\0' || number != floor(number) || number > 1e15)
-        return refuse_budget(text, err);
-    job->budget_count = (uint64_t)number;
-    return SHMTUNE_OK;
-}
-
 static enum shmtune_status parse_options(struct job *job, int *rest,
                                          struct shmt_error *err)
 {
@@ -162,7 +119,10 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
                           .max_spill = -1, .resume = true,
                           .output = "./tunings"};
     status = shmt_command_options(job->call, table, rest, err);
-    return status == SHMTUNE_OK ? parse_budget(job, err) : status;
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_budget_parse(o->budget, o->strategy, &job->budget,
+                                        err);
+    return status;
 }
 
 /* -- one problem --------------------------------------------------------- */
@@ -240,8 +200,8 @@ static enum shmtune_status tune_problem(struct job *job,
     struct shmt_tune_options options = {
         .strategy = job->options.strategy,
         .seed = (uint64_t)job->options.seed,
-        .budget_s = job->budget_s,
-        .budget_count = job->budget_count,
+        .budget_s = job->budget.seconds,
+        .budget_count = job->budget.count,
         .policy = {(int)job->options.max_spill,
                    (int)job->options.min_occupancy},
         .resume = job->options.resume,
@@ -436,7 +396,9 @@ static enum shmtune_status tune_words(struct job *job, int count,
     enum shmtune_status status = SHMTUNE_OK;
     bool more = true;
 
-    if (count == 0)
+    if (count == 0 && job->device.replayed == NULL)
+        status = shmt_tune_budget_share(job->arena, &job->budget, err);
+    if (status == SHMTUNE_OK && count == 0)
         return tune_all(job, err);
     for (int k = 0; status == SHMTUNE_OK && more && k < count; k++)
         status = tune_named(job, job->call->words[k], &more, err);

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "cmd_tune_budget.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For all problems of all kernels, and the least for one. */
+static const double together_s = 480, least_s = 3;
+
+static enum shmtune_status refuse(const char *text, struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--budget \"%.40s\": expected seconds like 60s, 2m "
+                          "or 1h, candidates like 500, or all", text);
+}
+
+enum shmtune_status shmt_tune_budget_parse(const char *text,
+                                           const char *strategy,
+                                           struct shmt_tune_budget *out,
+                                           struct shmt_error *err)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
+    struct shmt_tune_budget budget = {INFINITY, UINT64_MAX, text == NULL};
+    char *end;
+    double number;
+
+    if (text == NULL)
+        text = strategy != NULL && strncmp(strategy, "exhaustive", 10) == 0
+                   ? "all"
+                   : "15s";
+    errno = 0;
+    number = strtod(text, &end);
+    if (strcmp(text, "all") == 0) {
+        budget.usual = false;
+        *out = budget;
+        return SHMTUNE_OK;
+    }
+    if (end == text || errno != 0 || !(number > 0) || !isfinite(number))
+        return refuse(text, err);
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (strcmp(end, units[k].unit) == 0)
+            budget.seconds = number * units[k].seconds;
+    if (!isfinite(budget.seconds)) {
+        if (*end != '\0' || number > 1e15 || floor(number) < number)
+            return refuse(text, err);
+        budget.count = (uint64_t)number;
+    }
+    *out = budget;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_tune_budget_share(struct shmt_arena *arena,
+                                           struct shmt_tune_budget *budget,
+                                           struct shmt_error *err)
+{
+    const struct shmt_command_found *found;
+    size_t count, problems = 0;
+    enum shmtune_status status;
+
+    if (!budget->usual)
+        return SHMTUNE_OK;
+    status = shmt_command_kernels(arena, &found, &count, err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        struct shmt_kernel *kernel = NULL;
+        status = shmt_kernel_read(found[k].path, &kernel, err);
+        if (status == SHMTUNE_OK)
+            problems += kernel->size_count;
+        shmt_kernel_free(kernel);
+    }
+    if (status == SHMTUNE_OK && problems > 0)
+        budget->seconds = fmin(budget->seconds,
+                               fmax(together_s / (double)problems, least_s));
+    return status;
+}
