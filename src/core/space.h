@@ -8,6 +8,10 @@
  * carries the number of configurations behind it.  Hence memory follows the
  * nodes, not the configurations; index -> configuration and back cost a walk
  * of one path.  A space is immutable: any number of threads may read it.
+ *
+ * Indices follow the diagram's order of the parameters: parameters bound by
+ * constraints stand together, in declared order unless another makes a much
+ * smaller diagram.  The same definition always gives the same indices.
  */
 #ifndef SHMT_CORE_SPACE_H
 #define SHMT_CORE_SPACE_H
@@ -47,10 +51,12 @@ struct shmt_space_definition {
 
 struct shmt_space;
 
-/* The definition and what it points to must outlive the space.  An empty
- * space is not an error: its count is 0.  A constraint that divides by zero
- * or overflows at some configuration that the other constraints let pass is
- * SHMTUNE_INVALID_FILE. */
+/* What the definition points to must outlive the space.  An empty space is
+ * not an error: its count is 0.  A constraint that divides by zero or
+ * overflows at some configuration that the other constraints let pass is
+ * SHMTUNE_INVALID_FILE, and so are 2^64 - 1 configurations or more.  A space
+ * so irregular that building it would take more than half a gigabyte, or
+ * minutes, is SHMTUNE_NO_MEMORY. */
 enum shmtune_status
 shmt_space_build(const struct shmt_space_definition *definition,
                  struct shmt_space **out, struct shmt_error *err);
@@ -72,8 +78,9 @@ bool shmt_space_index(const struct shmt_space *space,
 
 /* Neighbours of `index`: every valid configuration that differs in one
  * parameter (SHMT_NEIGHBOUR_ANY), or by one step along one ordered parameter
- * and any value of an unordered one (SHMT_NEIGHBOUR_STEP).  Writes at most
- * `room` indices, returns how many there are. */
+ * and any value of an unordered one (SHMT_NEIGHBOUR_STEP); a step goes to
+ * the next value, up or down, that is valid with the others as they are.
+ * Writes at most `room` indices, returns how many there are. */
 enum shmt_neighbour { SHMT_NEIGHBOUR_ANY, SHMT_NEIGHBOUR_STEP };
 size_t shmt_space_neighbours(const struct shmt_space *space, uint64_t index,
                              enum shmt_neighbour kind, uint64_t *out,

@@ -25,8 +25,7 @@ struct table {
 
 struct builder {
     const struct shmt_plan *plan;
-    struct shmt_build_limit *limit;
-    struct shmt_error *err;
+    struct shmt_effort *effort;
     struct shmt_lanes lanes;
     struct shmt_raw raw;
     struct table now, next;
@@ -38,7 +37,9 @@ struct builder {
     uint64_t mask[SHMT_LANES];    /* conjuncts decided early */
     uint64_t fault[SHMT_LANES];
     uint64_t *keys;               /* [SHMT_LANES * words] */
-    uint64_t edges;
+    size_t bytes;                 /* of the layers that are done */
+    double scale;                 /* states for each that the beam kept */
+    bool limited;
 };
 
 static uint64_t hash_words(const uint64_t *words, size_t count)
@@ -214,7 +215,7 @@ static void unpack_flags(struct builder *builder,
             table->states + builder->state[i] * table->words;
 
         builder->mask[i] = 0;
-        builder->fault[i] = builder->plan->fault_always;
+        builder->fault[i] = 0;
         if (above->open != 0)
             builder->mask[i] = spread_bits(
                 field(words, above->mask_word, above->mask_shift, bits),
@@ -465,6 +466,48 @@ static unsigned state_bits(const struct shmt_plan *plan,
     return bits;
 }
 
+/* The next level starts from a part of the states, evenly taken. */
+static void narrow(struct builder *builder)
+{
+    struct table *table = &builder->next;
+    const uint32_t beam = builder->effort->beam;
+
+    if (beam == 0 || table->count <= beam)
+        return;
+    for (uint32_t k = 0; k < beam; k++) {
+        const size_t from = (size_t)((uint64_t)k * table->count / beam);
+
+        memmove(table->states + k * table->words,
+                table->states + from * table->words,
+                table->words * sizeof *table->states);
+    }
+    builder->scale *= (double)table->count / beam;
+    table->count = beam;
+}
+
+static size_t table_bytes(const struct table *table)
+{
+    return table->room * table->words * sizeof *table->states +
+           table->bucket_count * sizeof *table->buckets;
+}
+
+static size_t raw_bytes(const struct shmt_raw_layer *raw)
+{
+    return raw->state_count * sizeof *raw->first +
+           raw->edge_room * (sizeof *raw->child + sizeof *raw->value);
+}
+
+static bool is_too_much(const struct builder *builder,
+                        const struct shmt_raw_layer *raw)
+{
+    const struct shmt_effort *effort = builder->effort;
+
+    return effort->looked > effort->limit ||
+           (effort->bytes != 0 &&
+            builder->bytes + raw_bytes(raw) + table_bytes(&builder->now) +
+                    table_bytes(&builder->next) > effort->bytes);
+}
+
 static bool build_level(struct builder *builder, size_t at)
 {
     const struct shmt_level *level = &builder->plan->levels[at];
@@ -488,9 +531,9 @@ static bool build_level(struct builder *builder, size_t at)
 
         fill(builder, at, from, count);
         from += count;
-        builder->edges += count;
-        if (builder->edges > builder->limit->edges) {
-            builder->limit->reached = true;
+        builder->effort->looked += count;
+        if (is_too_much(builder, raw)) {
+            builder->limited = true;
             return false;
         }
         for (size_t k = 0; k < level->exact_count; k++)
@@ -502,6 +545,9 @@ static bool build_level(struct builder *builder, size_t at)
     }
     for (uint32_t s = 0; s < raw->state_count; s++)
         raw->first[s + 1] += raw->first[s];
+    builder->bytes += raw_bytes(raw);
+    builder->effort->estimate += builder->scale * (double)pairs;
+    narrow(builder);
     table_close(&builder->now);
     builder->now = builder->next;
     builder->next = (struct table){0};
@@ -550,10 +596,7 @@ static void find_end(struct builder *builder)
 
     builder->raw.end_count = end->count;
     builder->raw.end_fault = UINT32_MAX;
-    builder->raw.lenient = builder->limit->lenient;
-    if (plan->level_count == 0 && plan->fault_always)
-        builder->raw.end_fault = 0;
-    if (plan->level_count == 0 || !plan->may_fault)
+    if (!plan->may_fault)
         return;
     for (uint32_t s = 0; s < end->count; s++)
         if (field(end->states + s * end->words, last->fault_word,
@@ -561,36 +604,30 @@ static void find_end(struct builder *builder)
             builder->raw.end_fault = s;
 }
 
-enum shmtune_status shmt_build_diagram(const struct shmt_plan *plan,
-                                       struct shmt_build_limit *limit,
-                                       struct shmt_diagram *out,
-                                       struct shmt_error *err)
+enum shmt_built shmt_build_diagram(const struct shmt_plan *plan,
+                                   struct shmt_effort *effort,
+                                   struct shmt_diagram *out)
 {
     struct builder *builder = calloc(1, sizeof *builder);
-    enum shmtune_status status = SHMTUNE_OK;
+    enum shmt_built built;
     bool fine;
 
     if (builder == NULL)
-        return shmt_error_memory(err);
+        return SHMT_BUILD_MEMORY;
     builder->plan = plan;
-    builder->limit = limit;
-    limit->reached = false;
+    builder->effort = effort;
+    builder->scale = 1.0;
+    effort->estimate = 0.0;
     fine = open_builder(builder, plan);
     for (size_t at = 1; fine && at <= plan->level_count; at++)
         fine = build_level(builder, at);
-    if (fine)
+    if (fine && effort->beam == 0) {
         find_end(builder);
-    if (fine)
-        status = shmt_reduce(plan, &builder->raw, out, err);
-    else if (limit->reached)
-        status = shmt_error_set(err, SHMTUNE_NO_MEMORY,
-                                "the space is too irregular: more than "
-                                "%llu prefixes of configurations differ in "
-                                "what they allow",
-                                (unsigned long long)limit->edges);
-    else
-        status = shmt_error_memory(err);
+        fine = shmt_reduce(plan, &builder->raw, out);
+    }
+    built = fine ? SHMT_BUILT
+                 : builder->limited ? SHMT_BUILD_LIMIT : SHMT_BUILD_MEMORY;
     close_builder(builder);
     free(builder);
-    return status;
+    return built;
 }

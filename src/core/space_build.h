@@ -11,11 +11,11 @@
 /* One value of a node's parameter that leads to configurations. */
 struct shmt_edge {
     uint64_t before;      /* configurations behind the edges before it */
-    uint32_t child;       /* node of the next level */
+    uint32_t child;       /* node of the next layer */
     shmt_choice value;
 };
 
-/* Nodes of a level: node n has edges[first[n] .. first[n + 1]), values
+/* Nodes of a layer: node n has edges[first[n] .. first[n + 1]), values
  * ascending. */
 struct shmt_layer {
     uint8_t parameter;
@@ -31,20 +31,37 @@ struct shmt_diagram {
     uint64_t count;
     bool saturated;              /* 2^64 - 1 configurations or more: `count`
                                     and `before` are no use */
+    /* There are values for which a constraint has no value while none is
+     * false; one such choice, by layer. */
+    bool fault;
+    shmt_choice fault_path[SHMT_SPACE_PARAMETERS];
 };
 
-/* How to build. */
-struct shmt_build_limit {
-    uint64_t edges;       /* most that may be looked at */
-    bool lenient;         /* a constraint without a value does not hold */
-    bool reached;         /* set when `edges` was not enough */
-};
-
-enum shmtune_status shmt_build_diagram(const struct shmt_plan *plan,
-                                       struct shmt_build_limit *limit,
-                                       struct shmt_diagram *out,
-                                       struct shmt_error *err);
 void shmt_diagram_free(struct shmt_diagram *diagram);
+
+/* How far a build may go, and how far it went. */
+struct shmt_effort {
+    uint64_t limit;       /* most prefixes that may be looked at */
+    size_t bytes;         /* most memory while building; 0: any */
+    uint32_t beam;        /* 0; or keep at most so many states of a level,
+                             and only estimate */
+    uint64_t looked;      /* prefixes looked at */
+    double estimate;      /* with a beam: how many there would be without */
+};
+
+enum shmt_built { SHMT_BUILT, SHMT_BUILD_LIMIT, SHMT_BUILD_MEMORY };
+
+/* `out` is untouched unless SHMT_BUILT and no beam. */
+enum shmt_built shmt_build_diagram(const struct shmt_plan *plan,
+                                   struct shmt_effort *effort,
+                                   struct shmt_diagram *out);
+
+/* space_search.c: the parameters of one component, in the best order that is
+ * found with an effort in proportion to that of building. */
+enum shmt_built shmt_search_component(struct shmt_graph *graph,
+                                      uint64_t component,
+                                      const struct shmt_effort *most,
+                                      struct shmt_diagram *out);
 
 /* space_reduce.c: the layers as they are built: every state reached, edges
  * that may lead nowhere. */
@@ -60,13 +77,15 @@ struct shmt_raw {
     uint32_t end_count;              /* states behind the last layer */
     uint32_t end_fault;              /* the one in which a constraint has no
                                         value, or UINT32_MAX */
-    bool lenient;
 };
-/* Drops what leads nowhere, joins what is equal, counts.  A constraint
- * without a value is SHMTUNE_INVALID_FILE, with the configuration. */
-enum shmtune_status shmt_reduce(const struct shmt_plan *plan,
-                                const struct shmt_raw *raw,
-                                struct shmt_diagram *out,
-                                struct shmt_error *err);
+/* Drops what leads nowhere, joins what is equal, counts; frees the raw layers
+ * as it goes.  False: no memory. */
+bool shmt_reduce(const struct shmt_plan *plan, struct shmt_raw *raw,
+                 struct shmt_diagram *out);
+
+/* space_join.c: components one behind the other; the parts are used up.
+ * False: no memory. */
+bool shmt_diagram_join(struct shmt_diagram *parts, size_t count,
+                       struct shmt_diagram *out);
 
 #endif

@@ -72,6 +72,24 @@ static bool rehash(struct shmt_graph *graph)
     return true;
 }
 
+/* Buckets fill in the order of the ids, so the youngest can be taken out of
+ * its run of buckets without a gap that hides an older one. */
+void shmt_graph_rewind(struct shmt_graph *graph, size_t count)
+{
+    while (graph->node_count > count) {
+        const struct shmt_graph_node *node =
+            &graph->nodes[--graph->node_count];
+        size_t at = hash_node(node, graph->kids + node->first) &
+                    (graph->bucket_count - 1);
+
+        while (graph->buckets[at] != graph->node_count + 1)
+            at = (at + 1) & (graph->bucket_count - 1);
+        graph->buckets[at] = 0;
+        if (node->count > 0)
+            graph->kid_count = node->first;
+    }
+}
+
 static bool make_room(struct shmt_graph *graph, size_t kids)
 {
     void *grown;

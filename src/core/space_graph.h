@@ -75,6 +75,9 @@ shmt_graph_build(struct shmt_graph *graph,
                  size_t constraints, struct shmt_error *err);
 void shmt_graph_free(struct shmt_graph *graph);
 
+/* Forget the nodes made since there were `count`. */
+void shmt_graph_rewind(struct shmt_graph *graph, size_t count);
+
 /* Words: the table first, then ranks in it (UINT32_MAX: not there). */
 bool shmt_graph_collect_words(struct shmt_graph *graph, size_t constraints);
 uint32_t shmt_graph_rank(const struct shmt_graph *graph, const char *word);

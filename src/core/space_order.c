@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space_order: which parameter to decide first.
+ * space_order: which parameter to decide first, by estimates.
  *
  * The diagram is as wide as there are different states between two levels.
  * Their number is estimated from the sub-expressions that are known on one
  * side and read on the other; a greedy walk from every parameter in turn
- * looks for the order with the least work in sum.  Parameters that share no
- * constraint, directly or through others, are ordered apart from each other.
- * The declared order stays where it is about as good.
+ * looks for the order with the least work in sum.  What constraints prune is
+ * not known here: space_search.c tries orders out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,9 +19,6 @@ enum {
     VISITS = 400000,        /* nodes looked at, before no walk begins */
     WALK = 4000000          /* nodes that one walk may look at */
 };
-
-/* Keep the declared order when it costs at most so many times the best. */
-static const double keep_declared = 1.25;
 
 struct chooser {
     const struct shmt_graph *graph;
@@ -210,18 +206,32 @@ static void walk(struct chooser *chooser, uint64_t component, size_t start,
     }
 }
 
-static void order_component(struct chooser *chooser, uint64_t component,
-                            uint8_t *order)
+/* The nodes of the component. */
+static void gather(struct chooser *chooser, uint64_t component)
+{
+    const struct shmt_graph *const graph = chooser->graph;
+
+    for (size_t c = 0; c < graph->conjunct_count; c++)
+        if ((graph->nodes[graph->conjuncts[c]].support & component) != 0)
+            mark(chooser, graph->conjuncts[c]);
+    for (size_t n = 0; n < graph->node_count; n++)
+        if (chooser->reachable[n] && graph->nodes[n].count > 0 &&
+            graph->nodes[n].support != 0)
+            chooser->nodes[chooser->node_count++] = (uint32_t)n;
+}
+
+static void choose(struct chooser *chooser, uint64_t component,
+                   uint8_t *order)
 {
     const size_t count = (size_t)__builtin_popcountll(component);
-    uint8_t trial[64], declared[64];
+    uint8_t trial[SHMT_SPACE_PARAMETERS], declared[SHMT_SPACE_PARAMETERS];
     double best = INFINITY, cost;
     size_t k = 0;
 
     for (uint64_t rest = component; rest != 0; rest &= rest - 1)
         declared[k++] = (uint8_t)__builtin_ctzll(rest);
     memcpy(order, declared, count);
-    if (count < 3 || chooser->node_count > WALK / (count * count))
+    if (chooser->node_count > WALK / (count * count))
         return;
     for (k = 0; k < count && (k == 0 || chooser->visits < VISITS); k++) {
         walk(chooser, component, declared[k], trial);
@@ -231,41 +241,14 @@ static void order_component(struct chooser *chooser, uint64_t component,
             memcpy(order, trial, count);
         }
     }
-    if (cost_of(chooser, declared, count) <= keep_declared * best)
-        memcpy(order, declared, count);
 }
 
-/* The parameters bound to `parameter` by constraints, and their nodes. */
-static uint64_t component_of(struct chooser *chooser, size_t parameter)
-{
-    const struct shmt_graph *const graph = chooser->graph;
-    uint64_t component = UINT64_C(1) << parameter, before;
-
-    do {
-        before = component;
-        for (size_t c = 0; c < graph->conjunct_count; c++) {
-            const uint64_t support =
-                graph->nodes[graph->conjuncts[c]].support;
-
-            if ((support & component) != 0)
-                component |= support;
-        }
-    } while (component != before);
-    chooser->node_count = 0;
-    for (size_t n = 0; n < graph->node_count; n++)
-        if (chooser->reachable[n] && graph->nodes[n].count > 0 &&
-            (graph->nodes[n].support & component) != 0)
-            chooser->nodes[chooser->node_count++] = (uint32_t)n;
-    return component;
-}
-
-bool shmt_order_choose(const struct shmt_graph *graph, uint8_t *order,
-                       size_t *count)
+bool shmt_order_greedy(const struct shmt_graph *graph, uint64_t component,
+                       uint8_t *order)
 {
     const struct shmt_space_definition *const d = graph->definition;
     struct chooser chooser = {.graph = graph};
     const size_t nodes = graph->node_count + 1;
-    uint64_t done = 0;
     bool fine;
 
     chooser.reachable = calloc(nodes, sizeof *chooser.reachable);
@@ -273,23 +256,12 @@ bool shmt_order_choose(const struct shmt_graph *graph, uint8_t *order,
     chooser.nodes = malloc(nodes * sizeof *chooser.nodes);
     fine = chooser.reachable != NULL && chooser.distinct != NULL &&
            chooser.nodes != NULL;
-    *count = 0;
     if (fine) {
-        for (size_t c = 0; c < graph->conjunct_count; c++)
-            mark(&chooser, graph->conjuncts[c]);
         for (size_t p = 0; p < d->parameter_count; p++)
             chooser.size[p] = log2((double)d->parameters[p].count);
+        gather(&chooser, component);
         estimate_distinct(&chooser);
-    }
-    for (size_t p = 0; fine && p < d->parameter_count; p++) {
-        uint64_t component;
-
-        if (d->parameters[p].count < 2 || (done >> p & 1) != 0)
-            continue;
-        component = component_of(&chooser, p);
-        order_component(&chooser, component, order + *count);
-        *count += (size_t)__builtin_popcountll(component);
-        done |= component;
+        choose(&chooser, component, order);
     }
     free(chooser.reachable);
     free(chooser.distinct);

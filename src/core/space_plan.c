@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space_plan: operands grouped in the order of the levels, nodes put to
- * their levels, states packed into bits.
+ * space_plan: nodes put to their levels, states packed into bits.
  */
 #include "core/space_plan.h"
 
@@ -11,180 +10,57 @@
 struct planner {
     struct shmt_plan *plan;
     struct shmt_graph *graph;
-    uint32_t *grouped;          /* node -> its form with grouped operands */
-    size_t grouped_count;
-    uint8_t level_of[64];       /* parameter -> level */
-    uint8_t *level;             /* of grouped nodes */
     bool *reached;
     uint64_t *bits;             /* node -> early conjuncts above it */
     bool *pinned;               /* node -> some other conjunct above it */
     size_t total;
 };
 
-static uint8_t level_of_support(const struct planner *planner,
-                                uint64_t support)
+uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support)
 {
     uint8_t level = 0;
 
     for (; support != 0; support &= support - 1) {
-        const uint8_t one = planner->level_of[__builtin_ctzll(support)];
+        const uint8_t one = plan->level_of[__builtin_ctzll(support)];
 
         level = one > level ? one : level;
     }
     return level;
 }
 
-static uint8_t level_at(const struct planner *planner, uint32_t id)
-{
-    return level_of_support(planner, planner->graph->nodes[id].support);
-}
-
-static uint32_t group(struct planner *planner, uint32_t id);
-
-/* Operands with the lowest levels first, constants last: what is known early
- * is one value early, and shared with those that differ by a constant. */
-static void sort_operands(const struct planner *planner, uint32_t *kids,
-                          size_t count)
-{
-    for (size_t k = 1; k < count; k++) {
-        const uint32_t kid = kids[k];
-        const int rank = (level_at(planner, kid) - 1) & 0xff;
-        size_t at = k;
-
-        for (; at > 0; at--) {
-            const int before = (level_at(planner, kids[at - 1]) - 1) & 0xff;
-
-            if (before < rank || (before == rank && kids[at - 1] < kid))
-                break;
-            kids[at] = kids[at - 1];
-        }
-        kids[at] = kid;
-    }
-}
-
-/* acc + kid; what is multiplied by -1 is subtracted. */
-static uint32_t add_term(struct planner *planner, uint32_t sum, uint32_t kid)
-{
-    struct shmt_graph *const graph = planner->graph;
-    const struct shmt_graph_node *node = &graph->nodes[kid];
-    uint32_t both[2] = {sum, kid};
-
-    if (node->op == SHMT_OP_MUL && node->count == 2)
-        for (size_t k = 0; k < 2; k++) {
-            const struct shmt_graph_node *factor =
-                &graph->nodes[graph->kids[node->first + k]];
-
-            if (factor->op == SHMT_OP_CONST && factor->low == -1) {
-                both[1] = graph->kids[node->first + 1 - k];
-                return shmt_graph_node(graph, SHMT_OP_SUB, SHMT_INT, both, 2);
-            }
-        }
-    return shmt_graph_node(graph, SHMT_OP_ADD, SHMT_INT, both, 2);
-}
-
-static uint32_t group_many(struct planner *planner, uint32_t id,
-                           uint32_t *kids, size_t count)
-{
-    struct shmt_graph *const graph = planner->graph;
-    const struct shmt_graph_node node = graph->nodes[id];
-    const bool ordered = (node.op == SHMT_OP_AND || node.op == SHMT_OP_OR)
-                             ? node.fails : false;
-    uint32_t all;
-
-    if (!ordered)
-        sort_operands(planner, kids, count);
-    all = kids[0];
-    for (size_t k = 1; k < count && !graph->failed; k++) {
-        const uint32_t both[2] = {all, kids[k]};
-
-        all = node.op == SHMT_OP_ADD
-                  ? add_term(planner, all, kids[k])
-                  : shmt_graph_node(graph, node.op, node.type, both, 2);
-    }
-    return all;
-}
-
-static bool has_many(const struct shmt_graph_node *node)
-{
-    return node->type != SHMT_REAL &&
-           (node->op == SHMT_OP_ADD || node->op == SHMT_OP_MUL ||
-            node->op == SHMT_OP_MIN || node->op == SHMT_OP_MAX ||
-            node->op == SHMT_OP_AND || node->op == SHMT_OP_OR);
-}
-
-static uint32_t group_new(struct planner *planner, uint32_t id)
-{
-    struct shmt_graph *const graph = planner->graph;
-    const struct shmt_graph_node node = graph->nodes[id];
-    uint32_t *kids;
-    uint32_t made = id;
-
-    if (node.count == 0 || node.op == SHMT_GRAPH_OPAQUE)
-        return id;
-    kids = malloc(node.count * sizeof *kids);
-    if (kids == NULL) {
-        graph->failed = true;
-        return id;
-    }
-    memcpy(kids, graph->kids + node.first, node.count * sizeof *kids);
-    for (size_t k = 0; k < node.count; k++)
-        kids[k] = group(planner, kids[k]);
-    if (!graph->failed)
-        made = has_many(&node)
-                   ? group_many(planner, id, kids, node.count)
-                   : shmt_graph_node(graph, node.op, node.type, kids,
-                                     node.count);
-    free(kids);
-    return made;
-}
-
-static uint32_t group(struct planner *planner, uint32_t id)
-{
-    if (id >= planner->grouped_count || planner->graph->failed)
-        return id;
-    if (planner->grouped[id] == SHMT_GRAPH_NONE)
-        planner->grouped[id] = group_new(planner, id);
-    return planner->grouped[id];
-}
-
-static enum shmtune_status group_conjuncts(struct planner *planner,
-                                           struct shmt_error *err)
+/* The conjuncts of the component, their operands grouped. */
+static bool take_conjuncts(struct planner *planner, uint64_t component)
 {
     struct shmt_plan *const plan = planner->plan;
     struct shmt_graph *const graph = planner->graph;
+    struct shmt_grouping grouping;
 
-    planner->grouped_count = graph->node_count;
-    planner->grouped = malloc((graph->node_count + 1) *
-                              sizeof *planner->grouped);
     plan->conjuncts = shmt_arena_alloc(plan->arena, graph->conjunct_count,
                                        sizeof *plan->conjuncts);
-    if (planner->grouped == NULL || plan->conjuncts == NULL)
-        return shmt_error_memory(err);
-    memset(planner->grouped, 0xff,
-           (graph->node_count + 1) * sizeof *planner->grouped);
+    if (plan->conjuncts == NULL || !shmt_grouping_open(&grouping, plan))
+        return false;
     for (size_t c = 0; c < graph->conjunct_count; c++) {
-        const uint32_t id = group(planner, graph->conjuncts[c]);
         struct shmt_conjunct *conjunct =
             &plan->conjuncts[plan->conjunct_count];
+        uint32_t id = graph->conjuncts[c];
 
+        if ((graph->nodes[id].support & component) == 0)
+            continue;
+        id = shmt_grouping_form(&grouping, id);
         if (graph->failed)
             break;
         if (graph->nodes[id].op == SHMT_OP_CONST) {
-            graph->never |= graph->nodes[id].low == 0;
+            plan->never |= graph->nodes[id].low == 0;
             continue;
         }
         conjunct->node = id;
         conjunct->bit = -1;
-        conjunct->level = level_at(planner, id);
+        conjunct->level = shmt_plan_level(plan, graph->nodes[id].support);
         plan->may_fault |= graph->nodes[id].fails;
-        if (conjunct->level == 0)
-            plan->fault_always |= graph->nodes[id].fails;
-        else
-            plan->conjunct_count++;
+        plan->conjunct_count++;
     }
-    if (!graph->failed)
-        return SHMTUNE_OK;
-    return shmt_error_memory(err);
+    shmt_grouping_close(&grouping);
+    return !graph->failed;
 }
 
 static void reach(struct planner *planner, uint32_t id, int bit)
@@ -198,7 +74,7 @@ static void reach(struct planner *planner, uint32_t id, int bit)
     planner->reached[id] = true;
     planner->bits[id] |= mask;
     planner->pinned[id] |= bit < 0;
-    node->level = level_of_support(planner, node->support);
+    node->level = shmt_plan_level(planner->plan, node->support);
     for (size_t k = 0; k < node->count; k++)
         reach(planner, planner->graph->kids[node->first + k], bit);
 }
@@ -489,38 +365,33 @@ static bool plan_levels(struct planner *planner)
     return fine;
 }
 
-enum shmtune_status shmt_plan_make(struct shmt_graph *graph,
-                                   const uint8_t *order, size_t count,
-                                   struct shmt_plan *plan,
-                                   struct shmt_error *err)
+bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
+                    size_t count, struct shmt_plan *plan)
 {
     struct planner planner = {.plan = plan, .graph = graph};
-    enum shmtune_status status;
+    uint64_t component = 0;
+    bool fine;
 
     *plan = (struct shmt_plan){.graph = graph, .level_count = count,
                                .arena = shmt_arena_new()};
     if (plan->arena == NULL)
-        return shmt_error_memory(err);
+        return false;
     plan->levels = shmt_arena_alloc(plan->arena, count + 1,
                                     sizeof *plan->levels);
-    if (plan->levels == NULL) {
-        shmt_plan_free(plan);
-        return shmt_error_memory(err);
-    }
-    for (size_t k = 0; k < count; k++) {
+    fine = plan->levels != NULL;
+    for (size_t k = 0; fine && k < count; k++) {
         plan->levels[k + 1].parameter = order[k];
-        planner.level_of[order[k]] = (uint8_t)(k + 1);
+        plan->level_of[order[k]] = (uint8_t)(k + 1);
+        component |= UINT64_C(1) << order[k];
     }
-    status = group_conjuncts(&planner, err);
-    if (status == SHMTUNE_OK && !plan_levels(&planner))
-        status = shmt_error_memory(err);
-    free(planner.grouped);
+    fine = fine && take_conjuncts(&planner, component) &&
+           plan_levels(&planner);
     free(planner.reached);
     free(planner.bits);
     free(planner.pinned);
-    if (status != SHMTUNE_OK)
+    if (!fine)
         shmt_plan_free(plan);
-    return status;
+    return fine;
 }
 
 void shmt_plan_free(struct shmt_plan *plan)

@@ -8,10 +8,10 @@
 
 #include "core/space_graph.h"
 
-/* space_order.c: order[k] is the parameter of level k + 1; only parameters
- * of several values.  False: no memory. */
-bool shmt_order_choose(const struct shmt_graph *graph, uint8_t *order,
-                       size_t *count);
+/* space_order.c: a promising order of the parameters of a component (those
+ * bound to each other by constraints), from estimates.  False: no memory. */
+bool shmt_order_greedy(const struct shmt_graph *graph, uint64_t component,
+                       uint8_t *order);
 
 /* Something computed at or before a level that later levels read, as a field
  * of the state's words. */
@@ -61,14 +61,29 @@ struct shmt_plan {
     size_t conjunct_count;
     struct shmt_conjunct *conjuncts;
     bool may_fault;              /* some conjunct may have no value */
-    bool fault_always;           /* one has none, whatever is chosen */
+    bool never;                  /* some conjunct is false */
+    uint8_t level_of[SHMT_SPACE_PARAMETERS];
     struct shmt_arena *arena;
 };
 
-enum shmtune_status shmt_plan_make(struct shmt_graph *graph,
-                                   const uint8_t *order, size_t count,
-                                   struct shmt_plan *plan,
-                                   struct shmt_error *err);
+/* For the parameters `order`, which share no conjunct with others.  Adds
+ * nodes to the graph; see shmt_graph_rewind.  False: no memory, or the graph
+ * is full. */
+bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
+                    size_t count, struct shmt_plan *plan);
 void shmt_plan_free(struct shmt_plan *plan);
+/* The level at which all these parameters are decided. */
+uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support);
+
+/* space_group.c: nodes in the form that suits the plan's order. */
+struct shmt_grouping {
+    struct shmt_plan *plan;
+    uint32_t *forms;             /* of the graph's first nodes */
+    size_t count;
+};
+bool shmt_grouping_open(struct shmt_grouping *grouping,
+                        struct shmt_plan *plan);
+uint32_t shmt_grouping_form(struct shmt_grouping *grouping, uint32_t node);
+void shmt_grouping_close(struct shmt_grouping *grouping);
 
 #endif

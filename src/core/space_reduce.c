@@ -13,8 +13,7 @@ enum { DEAD = UINT32_MAX };
 
 struct reducer {
     const struct shmt_plan *plan;
-    const struct shmt_raw *raw;
-    struct shmt_error *err;
+    struct shmt_raw *raw;
     uint32_t *below, *here;       /* states -> nodes, or DEAD */
     uint64_t *totals_below;       /* of the nodes below */
     struct shmt_layer *layer;     /* being made */
@@ -23,14 +22,7 @@ struct reducer {
     uint64_t *hashes;
     size_t bucket_count;
     bool saturated;
-    enum shmtune_status status;
 };
-
-static bool no_memory(struct reducer *reducer)
-{
-    reducer->status = shmt_error_memory(reducer->err);
-    return false;
-}
 
 /* Room for `more` edges and one node. */
 static bool make_room(struct reducer *reducer, size_t more)
@@ -43,7 +35,7 @@ static bool make_room(struct reducer *reducer, size_t more)
         room = 2 * (reducer->edge_room + more);
         grown = realloc(layer->edges, room * sizeof *layer->edges);
         if (grown == NULL)
-            return no_memory(reducer);
+            return false;
         layer->edges = grown;
         reducer->edge_room = room;
     }
@@ -52,15 +44,15 @@ static bool make_room(struct reducer *reducer, size_t more)
     room = 2 * reducer->node_room + 16;
     grown = realloc(layer->first, (room + 1) * sizeof *layer->first);
     if (grown == NULL)
-        return no_memory(reducer);
+        return false;
     layer->first = grown;
     grown = realloc(layer->total, room * sizeof *layer->total);
     if (grown == NULL)
-        return no_memory(reducer);
+        return false;
     layer->total = grown;
     grown = realloc(reducer->hashes, room * sizeof *reducer->hashes);
     if (grown == NULL)
-        return no_memory(reducer);
+        return false;
     reducer->hashes = grown;
     reducer->node_room = room;
     return true;
@@ -71,7 +63,7 @@ static bool rehash(struct reducer *reducer, size_t count)
     uint32_t *buckets = calloc(count, sizeof *buckets);
 
     if (buckets == NULL)
-        return no_memory(reducer);
+        return false;
     for (uint32_t n = 0; n < reducer->layer->node_count; n++) {
         size_t at = reducer->hashes[n] & (count - 1);
 
@@ -155,7 +147,7 @@ static bool join(struct reducer *reducer, const struct shmt_raw_layer *raw,
         }
     }
     if (reducer->edge_count > UINT32_MAX)
-        return no_memory(reducer);
+        return false;
     reducer->here[state] = layer->node_count;
     reducer->hashes[layer->node_count] = hash;
     layer->total[layer->node_count] = total;
@@ -186,7 +178,7 @@ static void shrink(struct reducer *reducer)
 static bool reduce_layer(struct reducer *reducer, size_t at,
                          struct shmt_diagram *diagram)
 {
-    const struct shmt_raw_layer *raw = &reducer->raw->layers[at];
+    struct shmt_raw_layer *raw = &reducer->raw->layers[at];
 
     reducer->layer = &diagram->layers[at];
     reducer->layer->parameter = reducer->plan->levels[at + 1].parameter;
@@ -194,13 +186,17 @@ static bool reduce_layer(struct reducer *reducer, size_t at,
     reducer->here = malloc(((size_t)raw->state_count + 1) *
                            sizeof *reducer->here);
     if (reducer->here == NULL)
-        return no_memory(reducer);
+        return false;
     if (!rehash(reducer, 64) || !make_room(reducer, 1))
         return false;
     for (uint32_t s = 0; s < raw->state_count; s++)
         if (!join(reducer, raw, s))
             return false;
     shrink(reducer);
+    free(raw->first);
+    free(raw->child);
+    free(raw->value);
+    *raw = (struct shmt_raw_layer){0};
     free(reducer->below);
     reducer->below = reducer->here;
     reducer->here = NULL;
@@ -208,44 +204,27 @@ static bool reduce_layer(struct reducer *reducer, size_t at,
     return true;
 }
 
-/* The configuration of a path to a constraint without a value, and what that
- * constraint says. */
-static enum shmtune_status explain(const struct reducer *reducer)
+/* A path to a constraint without a value, from its end up. */
+static void trace_fault(const struct reducer *reducer,
+                        struct shmt_diagram *diagram)
 {
-    const struct shmt_plan *plan = reducer->plan;
-    const struct shmt_space_definition *const d = plan->graph->definition;
-    struct shmt_value *values =
-        calloc(d->fixed_count + d->parameter_count + 1, sizeof *values);
     uint32_t state = reducer->raw->end_fault;
-    struct shmt_value out;
-    enum shmtune_status status = SHMTUNE_OK;
 
-    if (values == NULL)
-        return shmt_error_memory(reducer->err);
-    if (d->fixed_count > 0)
-        memcpy(values, d->fixed, d->fixed_count * sizeof *values);
-    for (size_t p = 0; p < d->parameter_count; p++)
-        values[d->fixed_count + p] = d->parameters[p].values[0];
-    for (size_t at = plan->level_count; at-- > 0;) {
+    if (state == UINT32_MAX)
+        return;
+    diagram->fault = true;
+    for (size_t at = reducer->plan->level_count; at-- > 0;) {
         const struct shmt_raw_layer *raw = &reducer->raw->layers[at];
-        const uint8_t p = plan->levels[at + 1].parameter;
         uint32_t edge = 0, from = 0;
 
         while (raw->child[edge] != state)
             edge++;
         while (raw->first[from + 1] <= edge)
             from++;
-        values[d->fixed_count + p] = d->parameters[p].values[raw->value[edge]];
+        diagram->fault_path[at] = raw->value[edge];
         state = from;
     }
-    for (size_t c = 0; c < d->constraint_count && status == SHMTUNE_OK; c++)
-        status = shmt_expr_eval(d->constraints[c], values, &out,
-                                reducer->err);
-    free(values);
-    if (status == SHMTUNE_OK)
-        status = shmt_error_set(reducer->err, SHMTUNE_INVALID_FILE,
-                                "a constraint leaves 64-bit integers");
-    return status;
+    reducer->below[reducer->raw->end_fault] = DEAD;
 }
 
 static bool begin(struct reducer *reducer, struct shmt_diagram *diagram)
@@ -256,27 +235,22 @@ static bool begin(struct reducer *reducer, struct shmt_diagram *diagram)
     reducer->below = calloc((size_t)reducer->raw->end_count + 1,
                             sizeof *reducer->below);
     if (diagram->layers == NULL || reducer->below == NULL)
-        return no_memory(reducer);
+        return false;
     diagram->layer_count = count;
     return true;
 }
 
-enum shmtune_status shmt_reduce(const struct shmt_plan *plan,
-                                const struct shmt_raw *raw,
-                                struct shmt_diagram *out,
-                                struct shmt_error *err)
+bool shmt_reduce(const struct shmt_plan *plan, struct shmt_raw *raw,
+                 struct shmt_diagram *out)
 {
     uint64_t one = 1;
-    struct reducer reducer = {.plan = plan, .raw = raw, .err = err,
+    struct reducer reducer = {.plan = plan, .raw = raw,
                               .totals_below = &one};
     struct shmt_diagram diagram = {0};
-    bool fine;
+    bool fine = begin(&reducer, &diagram);
 
-    if (raw->end_fault != UINT32_MAX && !raw->lenient)
-        return explain(&reducer);
-    fine = begin(&reducer, &diagram);
-    if (fine && raw->end_fault != UINT32_MAX)
-        reducer.below[raw->end_fault] = DEAD;
+    if (fine)
+        trace_fault(&reducer, &diagram);
     for (size_t at = plan->level_count; fine && at-- > 0;)
         fine = reduce_layer(&reducer, at, &diagram);
     if (fine) {
@@ -291,7 +265,7 @@ enum shmtune_status shmt_reduce(const struct shmt_plan *plan,
     free(reducer.here);
     free(reducer.buckets);
     free(reducer.hashes);
-    return fine ? SHMTUNE_OK : reducer.status;
+    return fine;
 }
 
 void shmt_diagram_free(struct shmt_diagram *diagram)
