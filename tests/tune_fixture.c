@@ -203,9 +203,12 @@ char *fixture_read(const char *path, size_t *size)
     return copy;
 }
 
+/* Not through core/path.h, which waits for the disk each time. */
 void fixture_write(const char *path, const char *data, size_t size)
 {
-    struct shmt_error err = {0};
-    if (shmt_path_write(path, data, size, &err) != SHMTUNE_OK)
-        printf("# %s\n", err.text);
+    FILE *const file = fopen(path, "wb");
+
+    if (file == NULL || fwrite(data, 1, size, file) != size ||
+        fclose(file) != 0)
+        printf("# cannot write %s\n", path);
 }
