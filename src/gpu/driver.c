@@ -22,6 +22,10 @@ static struct {
     struct shmt_driver driver;
 } process = {.once = PTHREAD_ONCE_INIT};
 
+/* The text of a name after its macros. */
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
 /* ISO C has no cast from an object pointer to a function pointer; POSIX says
  * that the bytes are the same. */
 static void store(void *function, void *symbol)
@@ -50,14 +54,20 @@ find_all(void *library, struct shmt_driver *driver, struct shmt_error *err)
                               "needs %d.%d or newer; update the driver",
                               version / 1000, version % 1000 / 10,
                               OLDEST / 1000, OLDEST % 1000 / 10);
+/* First the symbol that the header's macros make of the name, which is what
+ * the header declares.  The driver's own answer comes second: for a name such
+ * as cuCtxGetDevice it gives 13.0's _v2, with one argument more, although the
+ * header's is still the old one. */
 #define FIND(name)                                                           \
     {                                                                        \
         CUdriverProcAddressQueryResult found_;                               \
-        void *symbol_ = NULL;                                                \
-        if (get("cu" #name, &symbol_,                                        \
+        void *symbol_ = dlsym(library, TEXT(cu##name));                      \
+        if (symbol_ == NULL &&                                               \
+            get("cu" #name, &symbol_,                                        \
                 version < CUDA_VERSION ? version : CUDA_VERSION,             \
-                CU_GET_PROC_ADDRESS_DEFAULT, &found_) != CUDA_SUCCESS ||     \
-            symbol_ == NULL)                                                 \
+                CU_GET_PROC_ADDRESS_DEFAULT, &found_) != CUDA_SUCCESS)       \
+            symbol_ = NULL;                                                  \
+        if (symbol_ == NULL)                                                 \
             missing = "cu" #name;                                            \
         store(&driver->name, symbol_);                                       \
     }

@@ -4,8 +4,8 @@
  * name is added to the list below and nowhere else.  The one user of dlopen
  * beside nvrtc.c.
  *
- * cuda.h turns many names into macros of a versioned symbol; cuGetProcAddress
- * gives the function that belongs to the toolkit's header.  Only functions
+ * cuda.h turns many names into macros of a versioned symbol: that symbol is
+ * what is looked up, so that function and declaration agree.  Only functions
  * whose arguments are the same in CUDA 12 and 13 stand in the list, so that
  * what is built with one runs on the driver of the other.
  */
