@@ -28,6 +28,12 @@ size_of() {
     reduce) echo n=1000003 ;;
     matmul) echo m=511,n=769,k=1281 ;;
     conv2d) echo height=541,width=961,filter=5 ;;
+    scan) echo n=1000003 ;;
+    histogram) echo n=1000003 ;;
+    row_reduce | softmax) echo rows=1001,cols=1031 ;;
+    nbody) echo n=2053 ;;
+    coalescing | stencil2d) echo rows=1023,cols=1537,steps=3 ;;
+    bank_conflict) echo n=100003,rounds=16 ;;
     *) echo ;;
     esac
 }

@@ -30,6 +30,12 @@ size_of() {
     reduce) echo n=40003 ;;
     matmul) echo m=131,n=197,k=101 ;;
     conv2d) echo height=67,width=133,filter=5 ;;
+    scan | histogram) echo n=40003 ;;
+    row_reduce | softmax) echo rows=67,cols=1031 ;;
+    nbody) echo n=517 ;;
+    coalescing) echo rows=129,cols=261 ;;
+    stencil2d) echo rows=129,cols=133,steps=3 ;;
+    bank_conflict) echo n=4099,rounds=5 ;;
     *) echo ;;
     esac
 }
