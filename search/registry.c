@@ -6,9 +6,10 @@
 
 #include "strategies.h"
 
-const char shmt_strategy_default[] = "random";
+const char shmt_strategy_default[] = "model";
 
 static const struct shmt_strategy *const strategies[] = {
+    &shmt_strategy_model,
     &shmt_strategy_random,
     &shmt_strategy_exhaustive,
     &shmt_strategy_hill,

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observations: see observations.h.  Resources are put on levels by their
+ * logarithm: the step from 32 registers to 64 is that from 64 to 128.
+ */
+#include "observations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LEVELS = 256, RESOURCE_LEVELS = 64 };
+
+void shmt_observations_begin(struct shmt_observations *o,
+                             const struct shmt_space *space)
+{
+    *o = (struct shmt_observations){.space = space};
+    for (size_t p = 0; p < shmt_space_parameters(space); p++) {
+        const struct shmt_parameter *const parameter =
+            shmt_space_parameter(space, p);
+
+        if (parameter->count < 2)
+            continue;
+        o->levels[o->parameters] =
+            (uint16_t)(parameter->count < MOST_LEVELS ? parameter->count
+                                                      : MOST_LEVELS);
+        o->ordered[o->parameters] = parameter->ordered;
+        o->parameter[o->parameters++] = p;
+    }
+    o->width = o->parameters + SHMT_OBSERVED_RESOURCES;
+    for (size_t k = o->parameters; k < o->width; k++) {
+        o->levels[k] = RESOURCE_LEVELS;
+        o->ordered[k] = true;
+    }
+}
+
+void shmt_observations_end(struct shmt_observations *o)
+{
+    shmt_indices_free(&o->learned);
+    free(o->compiled);
+    free(o->told);
+    free(o->rows);
+}
+
+/* 0 for what is not known or is 0; eight levels for a doubling up to
+ * `largest`. */
+static uint8_t level_of(double value, double largest)
+{
+    const double level = RESOURCE_LEVELS - 1
+                         - 8 * log2(largest / fmax(value, 1e-9));
+
+    return (uint8_t)fmin(RESOURCE_LEVELS - 1, fmax(0, level));
+}
+
+static void read_resources(const struct shmt_result *result, uint8_t *levels)
+{
+    const struct shmt_resources *const r = &result->resources;
+    const double shared = (double)(r->shared_static_bytes > 0
+                                       ? r->shared_static_bytes : 0)
+                          + (double)(result->shared_dynamic_bytes > 0
+                                         ? result->shared_dynamic_bytes : 0);
+
+    levels[0] = level_of(r->registers, 256);
+    levels[1] = level_of(r->spill_store_bytes, 1024);
+    levels[2] = level_of(shared, 262144);
+    levels[3] = level_of(result->resident_blocks, 32);
+    levels[4] = level_of(result->occupancy_percent, 100);
+}
+
+void shmt_observations_learn(struct shmt_observations *o, uint64_t index,
+                             const struct shmt_result *compiled)
+{
+    const size_t at = o->learned.count;
+
+    if (compiled == NULL || compiled->resources.registers < 0
+        || shmt_indices_find(&o->learned, index) != NULL)
+        return;
+    if (at == o->compiled_room) {
+        const size_t room = at == 0 ? 64 : 2 * at;
+        void *more = realloc(o->compiled, room * sizeof *o->compiled);
+
+        if (more == NULL)
+            return;
+        o->compiled = more;
+        o->compiled_room = room;
+    }
+    read_resources(compiled, o->compiled[at]);
+    if (shmt_indices_put(&o->learned, index, (uint32_t)at))
+        o->resources = true;
+}
+
+void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
+                           uint8_t *row)
+{
+    const uint32_t *const at = shmt_indices_find(&o->learned, index);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    shmt_space_configuration(o->space, index, choice);
+    for (size_t k = 0; k < o->parameters; k++) {
+        const size_t p = o->parameter[k];
+        const size_t count = shmt_space_parameter(o->space, p)->count;
+
+        row[k] = (uint8_t)(count <= MOST_LEVELS
+                               ? choice[p] : choice[p] * MOST_LEVELS / count);
+    }
+    if (at != NULL)
+        memcpy(row + o->parameters, o->compiled[*at],
+               SHMT_OBSERVED_RESOURCES);
+    else
+        memset(row + o->parameters, 0, SHMT_OBSERVED_RESOURCES);
+}
+
+static bool make_room(struct shmt_observations *o)
+{
+    const size_t room = o->room == 0 ? 128 : 2 * o->room;
+    struct shmt_observation *told;
+    uint8_t *rows;
+
+    if (o->count < o->room)
+        return true;
+    told = realloc(o->told, room * sizeof *told);
+    if (told == NULL)
+        return false;
+    o->told = told;
+    rows = realloc(o->rows, room * o->width);
+    if (rows == NULL)
+        return false;
+    o->rows = rows;
+    o->room = room;
+    return true;
+}
+
+bool shmt_observations_tell(struct shmt_observations *o, uint64_t index,
+                            const struct shmt_outcome *outcome)
+{
+    const bool valid = isfinite(outcome->cost) && outcome->cost > 0;
+
+    if (!make_room(o))
+        return false;
+    shmt_observations_learn(o, index, outcome->result);
+    o->told[o->count] = (struct shmt_observation){
+        index, valid ? log(outcome->cost) : INFINITY};
+    shmt_observations_row(o, index, o->rows + o->count * o->width);
+    if (valid && (o->valid == 0
+                  || o->told[o->count].cost < o->told[o->best].cost))
+        o->best = o->count;
+    o->valid += valid;
+    o->count++;
+    return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+double shmt_observations_quantile(const struct shmt_observations *o,
+                                  double part)
+{
+    double *const costs = malloc((o->valid + 1) * sizeof *costs);
+    double found = 0;
+    size_t n = 0;
+
+    if (costs == NULL)
+        return 0;
+    for (size_t k = 0; k < o->count; k++)
+        if (isfinite(o->told[k].cost))
+            costs[n++] = o->told[k].cost;
+    qsort(costs, n, sizeof *costs, compare);
+    if (n > 0)
+        found = costs[(size_t)((double)(n - 1) * part)];
+    free(costs);
+    return found;
+}

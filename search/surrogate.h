@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * surrogate: a Gaussian process over small ordinal features: what a candidate
+ * is likely to cost, and how sure that is, from the ones that were measured.
+ *
+ * Its covariance is a product over features, one table each: equal levels 1,
+ * different ones exp(-weight * distance), where the distance has a step (any
+ * change of a parameter may change everything) and, for ordered features, a
+ * slope.  Adding an observation costs n^2, predicting n^2 / 2.
+ * For search/ only.
+ */
+#ifndef SHMT_SEARCH_SURROGATE_H
+#define SHMT_SEARCH_SURROGATE_H
+
+#include "search.h"
+
+enum { SHMT_SURROGATE_LEVELS = 256 };
+
+struct shmt_surrogate;
+
+struct shmt_surrogate_shape {
+    size_t features;
+    const uint16_t *levels;   /* [features], 2 to SHMT_SURROGATE_LEVELS */
+    const bool *ordered;      /* [features] */
+    size_t room;              /* most observations */
+};
+
+/* NULL when there is no memory. */
+struct shmt_surrogate *
+shmt_surrogate_new(const struct shmt_surrogate_shape *shape);
+void shmt_surrogate_free(struct shmt_surrogate *surrogate);
+
+/* Observations from position `count` on are forgotten. */
+void shmt_surrogate_keep(struct shmt_surrogate *surrogate, size_t count);
+size_t shmt_surrogate_count(const struct shmt_surrogate *surrogate);
+/* One more observation, whose target is set by solve; there must be room. */
+void shmt_surrogate_add(struct shmt_surrogate *surrogate,
+                        const uint8_t *row);
+/* Targets of all observations. */
+void shmt_surrogate_solve(struct shmt_surrogate *surrogate,
+                          const float *targets);
+
+/* Weights and noise for the observations that are there, by a random walk
+ * upon the likelihood.  The factor must be built anew afterwards: keep(0),
+ * and add. */
+void shmt_surrogate_tune(struct shmt_surrogate *surrogate,
+                         const float *targets, struct shmt_random *random);
+
+enum { SHMT_SURROGATE_BATCH = 8 };
+/* At most SHMT_SURROGATE_BATCH rows.  `deviation` may be NULL, which is much
+ * cheaper. */
+void shmt_surrogate_predict(struct shmt_surrogate *surrogate,
+                            const uint8_t *const *rows, size_t count,
+                            float *mean, float *deviation);
+
+#endif
