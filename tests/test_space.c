@@ -243,6 +243,39 @@ static bool check_neighbours(const struct made *made,
     return count == steps;
 }
 
+/* A space made of the list of its configurations is the same set. */
+static bool check_list(const struct made *made, const struct brute *brute)
+{
+    const size_t width = made->definition.parameter_count;
+    const shmt_choice **list =
+        malloc((2 * (size_t)brute->count + 1) * sizeof *list);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_space *space;
+    uint64_t index;
+    bool same;
+
+    for (size_t k = 0; k < brute->count; k++) {
+        const size_t other = below(k + 1);
+
+        list[k] = list[other];
+        list[other] = brute->valid + k * width;
+        list[(size_t)brute->count + k] = brute->valid + below(k + 1) * width;
+    }
+    same = shmt_space_of(&made->definition, list, 2 * (size_t)brute->count,
+                         &space, &err) == SHMTUNE_OK &&
+           shmt_space_count(space) == brute->count;
+    for (size_t k = 0; same && k < brute->count; k++) {
+        /* In declared order of parameters, hence in that of trying. */
+        shmt_space_configuration(space, k, choice);
+        same = memcmp(choice, brute->valid + k * width,
+                      width * sizeof *choice) == 0 &&
+               shmt_space_index(space, choice, &index) && index == k;
+    }
+    shmt_space_free(space);
+    free(list);
+    return same;
+}
+
 /* Everything the space says of itself, against every configuration. */
 static bool agrees(const struct made *made)
 {
@@ -288,6 +321,7 @@ static bool agrees(const struct made *made)
             if (same && brute.count > 0)
                 same = shmt_space_nearest(space, choice) < brute.count;
         }
+        same = same && check_list(made, &brute);
         for (int k = 0; k < 3 && same && brute.count > 0; k++)
             same = check_neighbours(made, space, &brute,
                                     below((size_t)brute.count));

@@ -60,6 +60,13 @@ struct shmt_space;
 enum shmtune_status
 shmt_space_build(const struct shmt_space_definition *definition,
                  struct shmt_space **out, struct shmt_error *err);
+/* The space of exactly these configurations (arrays of `parameter_count`;
+ * one that occurs twice counts once), whatever the constraints: what a
+ * recording holds. */
+enum shmtune_status
+shmt_space_of(const struct shmt_space_definition *definition,
+              const shmt_choice *const *choices, size_t count,
+              struct shmt_space **out, struct shmt_error *err);
 void shmt_space_free(struct shmt_space *space);
 
 uint64_t shmt_space_count(const struct shmt_space *space);
