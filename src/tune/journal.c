@@ -31,9 +31,15 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
     shmt_yaml_add_string(text, header->protocol);
     shmt_text_add(text, "\nsize: ");
     shmt_kernel_size_write(kernel, header->problem, text);
-    shmt_text_addf(text, "\nseed: %llu\nspace: %llu\nrecords:\n",
+    shmt_text_addf(text, "\nseed: %llu\nspace: %llu\n",
                    (unsigned long long)header->seed,
                    (unsigned long long)header->space_count);
+    if (header->origin != NULL) {
+        shmt_text_add(text, "origin: ");
+        shmt_yaml_add_string(text, header->origin);
+        shmt_text_add(text, "\n");
+    }
+    shmt_text_add(text, "records:\n");
 }
 
 void shmt_journal_result_write(const struct shmt_kernel *kernel,
@@ -49,6 +55,10 @@ void shmt_journal_result_write(const struct shmt_kernel *kernel,
     shmt_yaml_add_real(text, record->at_s, 9);
     shmt_text_add(text, ", ");
     shmt_result_write(&result, text);
+    if (record->origin != NULL) {
+        shmt_text_add(text, ", origin: ");
+        shmt_yaml_add_string(text, record->origin);
+    }
     shmt_text_add(text, "}\n");
 }
 

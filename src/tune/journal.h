@@ -32,6 +32,9 @@ struct shmt_journal_header {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     uint64_t seed;
     uint64_t space_count;      /* valid configurations at this size */
+    /* NULL; of an imported run, what its file said besides, as JSON, kept to
+     * be exported again.  NULL after a peek. */
+    const char *origin;
 };
 
 enum shmt_journal_kind {
@@ -43,6 +46,7 @@ struct shmt_journal_record {
     const shmt_choice *choice;
     double at_s;                        /* of a result: the target's clock */
     const struct shmt_result *result;   /* of a result, else NULL */
+    const char *origin;                 /* as in the header */
 };
 
 struct shmt_journal {

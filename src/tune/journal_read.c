@@ -84,7 +84,7 @@ static enum shmtune_status read_text(const char *path, const char *enough,
 
 static const char *const header_keys[] = {
     "format", "kernel", "digest", "device", "nvrtc", "protocol", "size",
-    "seed", "space", NULL
+    "seed", "space", "origin", NULL
 };
 
 static enum shmtune_status copy_word(const struct shmt_yaml *top,
@@ -174,10 +174,30 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
     return SHMTUNE_OK;
 }
 
-/* Where the records start, or an error.  `text` is the file. */
+/* What an imported file said besides; NULL when there is nothing. */
+static enum shmtune_status take_origin(const struct shmt_yaml *node,
+                                       struct shmt_arena *arena,
+                                       const char **out,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *const origin = shmt_yaml_get(node, "origin");
+    enum shmtune_status status;
+
+    if (origin == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(origin, SHMT_YAML_SCALAR, "origin", err);
+    if (status != SHMTUNE_OK)
+        return status;
+    *out = shmt_arena_copy(arena, origin->text, strlen(origin->text));
+    return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+/* Where the records start, or an error.  `text` is the file; `keep` is for
+ * the origin, NULL to leave that out. */
 static enum shmtune_status read_header(const char *path,
                                        const struct shmt_text *text,
                                        const struct shmt_kernel *kernel,
+                                       struct shmt_arena *keep,
                                        struct shmt_journal_header *header,
                                        struct shmt_error *err)
 {
@@ -202,6 +222,8 @@ static enum shmtune_status read_header(const char *path,
         status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a journal", err);
     if (status == SHMTUNE_OK)
         status = header_fields(top, kernel, header, err);
+    if (status == SHMTUNE_OK && keep != NULL)
+        status = take_origin(top, keep, &header->origin, err);
     shmt_arena_free(arena);
     return status;
 }
@@ -217,7 +239,7 @@ static enum shmtune_status peek(const char *path,
         read_text(path, records_mark, header_limit, &text, err);
 
     if (status == SHMTUNE_OK)
-        status = read_header(path, &text, kernel, &header, err);
+        status = read_header(path, &text, kernel, NULL, &header, err);
     if (status == SHMTUNE_OK)
         *out = header;
     shmt_text_free(&text);
@@ -266,7 +288,7 @@ static const struct {
 
 static bool is_result_key(const char *key)
 {
-    if (strcmp(key, "at") == 0)
+    if (strcmp(key, "at") == 0 || strcmp(key, "origin") == 0)
         return true;
     for (size_t k = 0; shmt_result_keys[k] != NULL; k++)
         if (strcmp(key, shmt_result_keys[k]) == 0)
@@ -308,7 +330,9 @@ static enum shmtune_status take_result(struct reading *r,
     if (result == NULL)
         return shmt_error_memory(err);
     record->result = result;
-    return shmt_result_read(node, result, err);
+    status = take_origin(node, r->journal->arena, &record->origin, err);
+    return status == SHMTUNE_OK ? shmt_result_read(node, result, err)
+                                : status;
 }
 
 static enum shmtune_status take_record(struct reading *r,
@@ -454,7 +478,8 @@ enum shmtune_status shmt_journal_read(const char *path,
     }
     status = read_text(path, NULL, file_limit, &text, err);
     if (status == SHMTUNE_OK)
-        status = read_header(path, &text, kernel, &journal->header, err);
+        status = read_header(path, &text, kernel, journal->arena, &journal->header,
+                             err);
     if (status == SHMTUNE_OK)
         status = read_records(&r, &text, err);
     if (status == SHMTUNE_OK)
