@@ -41,7 +41,7 @@ size_of() {
 for kernel in "$@"; do
     spec=$root/kernels/$kernel.yaml
     size=$(size_of "$kernel")
-    "$build/tests/gpu/requests" inspect "${CANDIDATES:-160}" "$spec" "$size" \
+    "$build/tests/gpu/requests" inspect "${CANDIDATES:-96}" "$spec" "$size" \
         >"$folder/inspect"
     rm -f "$folder"/part.* "$folder"/done.*
     split -n "r/$jobs" "$folder/inspect" "$folder/part."
@@ -53,7 +53,7 @@ for kernel in "$@"; do
     # what does not compile is not measured, and is missed in the count
     cat "$folder"/done.* | sed -n 's/^{tag: \([0-9]*\), verdict: ok,.*/\1/p' |
         sort >"$folder/good"
-    "$build/tests/gpu/requests" measure "${CANDIDATES:-160}" "$spec" "$size" \
+    "$build/tests/gpu/requests" measure "${CANDIDATES:-96}" "$spec" "$size" \
         ', samples: 1' | awk 'NR == FNR { good[$1]; next }
             match($0, /tag: [0-9]+/) {
                 if (substr($0, RSTART + 5, RLENGTH - 5) in good) print }' \

@@ -68,11 +68,12 @@ extern "C" __global__ void faults(float *out, float *in, float *scratch,
     this_function_is_not_declared(i);
 #elif FAULT == FAULT_unroll
     float sum = 0.0f;
-#define STEP(j) sum += tile[(t * k + k / 3 + j) % THREADS] *                 \
-                       in[k % 7 + k % 13 * j];
+#define STEP(j) sum += tile[(t * k + k / 3 + j) % 251] *                     \
+                       in[(k % 7 + t % (j + 13)) * j];
 #pragma unroll 8192
     for (int k = 0; k < 65536; k++) {
         STEP(1) STEP(2) STEP(3) STEP(4) STEP(5) STEP(6) STEP(7) STEP(8)
+        STEP(9) STEP(10) STEP(11) STEP(12) STEP(13) STEP(14) STEP(15)
     }
     scratch[0] = sum;
 #endif
