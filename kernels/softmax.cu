@@ -129,9 +129,12 @@ template <class Kind, class Value>
 __device__ __forceinline__ Value cluster_join(Value value, int turn)
 {
     __shared__ Value given[2][CLUSTER];
+    /* Only a block that has begun has shared memory to write to. */
+    if (turn < 0)
+        cluster_wait();
     if (threadIdx.x < CLUSTER) {
         unsigned mine = (unsigned)__cvta_generic_to_shared(
-            &given[turn][cluster_rank()]);
+            &given[turn & 1][cluster_rank()]);
         unsigned there;
         asm("mapa.shared::cluster.u32 %0, %1, %2;"
             : "=r"(there) : "r"(mine), "r"(threadIdx.x));
@@ -145,17 +148,17 @@ __device__ __forceinline__ Value cluster_join(Value value, int turn)
     }
     cluster_arrive();
     cluster_wait();
-    value = given[turn][0];
+    value = given[turn & 1][0];
 #pragma unroll
     for (int b = 1; b < CLUSTER; b++)
-        value = Kind::join(value, given[turn][b]);
+        value = Kind::join(value, given[turn & 1][b]);
     return value;
 }
 #endif
 
 /* Joins the values of all threads of a row; all of them get the result.
  * `turn` alternates: words of one exchange may still be read while those of
- * the next are written. */
+ * the next are written.  It is -1 before the first. */
 template <class Kind, class Value>
 __device__ __forceinline__ Value exchange(Value value, int &turn)
 {
@@ -165,15 +168,15 @@ __device__ __forceinline__ Value exchange(Value value, int &turn)
         int warp = threadIdx.x / 32;
         int lane = threadIdx.x % 32;
         if (lane == 0)
-            word[turn][warp] = value;
+            word[turn & 1][warp] = value;
         __syncthreads();
-        value = word[turn][warp / SPAN * SPAN + lane % SPAN];
+        value = word[turn & 1][warp / SPAN * SPAN + lane % SPAN];
         value = lanes_join<Kind, SPAN>(value);
     }
 #ifdef CLUSTERED
     value = cluster_join<Kind>(value, turn);
 #endif
-    turn ^= 1;
+    turn = ~turn & 1;
     return value;
 }
 
@@ -435,7 +438,7 @@ template <int W>
 __device__ __forceinline__ void do_rows(const view &my, int pitch)
 {
     extern __shared__ __align__(128) float stage[];
-    int turn = 0;
+    int turn = -1;
     bool staged = false;
 #ifdef COPY_BULK
     __shared__ unsigned long long arrived;
@@ -448,10 +451,6 @@ __device__ __forceinline__ void do_rows(const view &my, int pitch)
         bulk_rows(my, my.base, stage, &arrived);
     }
     __syncthreads();
-#endif
-#ifdef CLUSTERED
-    /* Only a block that has begun has shared memory to write to. */
-    cluster_wait();
 #endif
     for (int base = my.base; base < my.rows; base += my.step) {
         int row = base + threadIdx.x / GROUP;
