@@ -16,7 +16,7 @@ enum {
     ADDED = 64,          /* more until the next one */
     PENDING = 64,
     ROOM = HELD + ADDED + PENDING,
-    TUNED_WITH = 96      /* observations that weights are tuned with */
+    TUNED_WITH = 256     /* observations that weights are tuned with */
 };
 
 struct shmt_lens {

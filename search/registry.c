@@ -15,6 +15,8 @@ static const struct shmt_strategy *const strategies[] = {
     &shmt_strategy_hill,
     &shmt_strategy_annealing,
     &shmt_strategy_genetic,
+    &shmt_strategy_evolution,
+    &shmt_strategy_swarm,
 };
 
 const struct shmt_strategy *shmt_strategy_at(size_t k)

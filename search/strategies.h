@@ -9,10 +9,12 @@
 #include "search.h"
 
 extern const struct shmt_strategy shmt_strategy_annealing;
+extern const struct shmt_strategy shmt_strategy_evolution;
 extern const struct shmt_strategy shmt_strategy_exhaustive;
 extern const struct shmt_strategy shmt_strategy_genetic;
 extern const struct shmt_strategy shmt_strategy_hill;
 extern const struct shmt_strategy shmt_strategy_model;
 extern const struct shmt_strategy shmt_strategy_random;
+extern const struct shmt_strategy shmt_strategy_swarm;
 
 #endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evolution: differential evolution (Storn and Price, 1997) over the ranks of
+ * parameter values, best/1/bin by default.  A trial is made whenever somebody
+ * asks, for the members in turn, so any number may be in flight; it takes its
+ * member's place when it is no slower.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "indices.h"
+#include "strategies.h"
+
+enum { POPULATION, WEIGHT, CROSSOVER, GREED };
+
+static const struct shmt_option options[] = {
+    {"population", 24, 4, 1000, "members"},
+    {"weight", 0.7, 0, 2, "of the difference between two members"},
+    {"crossover", 0.6, 0, 1,
+     "share of the parameters that come from the mutant"},
+    {"greed", 1, 0, 1,
+     "share of the mutants made from the best, not from any member"},
+    {NULL, 0, 0, 0, NULL}
+};
+
+struct member {
+    uint64_t index;
+    double cost;
+};
+
+struct state {
+    const struct shmt_search_view *view;
+    size_t asked, count, room, turn;
+    struct member *members;
+    struct shmt_indices trials;     /* in flight -> the member at stake */
+};
+
+static void destroy(void *opaque)
+{
+    struct state *const state = opaque;
+
+    shmt_indices_free(&state->trials);
+    free(state->members);
+    free(state);
+}
+
+static void *create(const struct shmt_search_view *view)
+{
+    struct state *state = calloc(1, sizeof *state);
+
+    if (state == NULL)
+        return NULL;
+    state->view = view;
+    state->room = (size_t)view->options[POPULATION];
+    state->members = calloc(state->room, sizeof *state->members);
+    if (state->members == NULL) {
+        free(state);
+        return NULL;
+    }
+    return state;
+}
+
+static const struct member *any(const struct state *state)
+{
+    return &state->members[shmt_random_below(state->view->random,
+                                             state->count)];
+}
+
+static const struct member *best_of(const struct state *state)
+{
+    const struct member *best = &state->members[0];
+
+    for (size_t k = 1; k < state->count; k++)
+        if (state->members[k].cost < best->cost)
+            best = &state->members[k];
+    return best;
+}
+
+static uint64_t trial(const struct state *state, uint64_t target)
+{
+    const struct shmt_search_view *const view = state->view;
+    const size_t parameters = shmt_space_parameters(view->space);
+    const bool greedy =
+        shmt_random_unit(view->random) < view->options[GREED];
+    const struct member *const base = greedy ? best_of(state) : any(state);
+    shmt_choice child[SHMT_SPACE_PARAMETERS], from[SHMT_SPACE_PARAMETERS];
+    shmt_choice plus[SHMT_SPACE_PARAMETERS], minus[SHMT_SPACE_PARAMETERS];
+    const size_t always = shmt_random_below(view->random, parameters);
+
+    shmt_space_configuration(view->space, target, child);
+    shmt_space_configuration(view->space, base->index, from);
+    shmt_space_configuration(view->space, any(state)->index, plus);
+    shmt_space_configuration(view->space, any(state)->index, minus);
+    for (size_t p = 0; p < parameters; p++) {
+        const double last =
+            (double)shmt_space_parameter(view->space, p)->count - 1;
+        /* Rounded at random, or small differences would always vanish. */
+        const double value =
+            floor(from[p]
+                  + view->options[WEIGHT] * ((double)plus[p] - minus[p])
+                  + shmt_random_unit(view->random));
+
+        if (p == always
+            || shmt_random_unit(view->random) < view->options[CROSSOVER])
+            child[p] = (shmt_choice)fmin(last, fmax(0, value));
+    }
+    return shmt_space_nearest(view->space, child);
+}
+
+static enum shmt_ask ask(void *opaque, uint64_t *index)
+{
+    struct state *const state = opaque;
+    const struct shmt_search_view *const view = state->view;
+    uint32_t target = UINT32_MAX;
+
+    if (view->start != UINT64_MAX
+        && !view->seen(view->session, view->start)) {
+        *index = view->start;
+    } else if (state->asked < state->room || state->count < 4) {
+        *index = shmt_random_below(view->random,
+                                   shmt_space_count(view->space));
+    } else {
+        target = (uint32_t)(state->turn++ % state->count);
+        *index = trial(state, state->members[target].index);
+    }
+    if (view->seen(view->session, *index))
+        return SHMT_ASK_CANDIDATE;
+    state->asked++;
+    /* Without memory for it the trial may only take the slowest's place. */
+    if (target != UINT32_MAX)
+        (void)shmt_indices_put(&state->trials, *index, target);
+    return SHMT_ASK_CANDIDATE;
+}
+
+static struct member *slowest_of(struct state *state)
+{
+    struct member *slowest = &state->members[0];
+
+    for (size_t k = 1; k < state->count; k++)
+        if (state->members[k].cost > slowest->cost)
+            slowest = &state->members[k];
+    return slowest;
+}
+
+static void tell(void *opaque, uint64_t index,
+                 const struct shmt_outcome *outcome)
+{
+    struct state *const state = opaque;
+    const uint32_t *const target = shmt_indices_find(&state->trials, index);
+    struct member *member;
+
+    if (!isfinite(outcome->cost))
+        return;
+    if (state->count < state->room) {
+        state->members[state->count++] =
+            (struct member){index, outcome->cost};
+        return;
+    }
+    member = target != NULL ? &state->members[*target] : slowest_of(state);
+    if (outcome->cost <= member->cost)
+        *member = (struct member){index, outcome->cost};
+}
+
+const struct shmt_strategy shmt_strategy_evolution = {
+    .name = "evolution",
+    .summary = "differential evolution over the ranks of values",
+    .options = options,
+    .create = create,
+    .destroy = destroy,
+    .ask = ask,
+    .tell = tell,
+};
