@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scan: out[i] = in[0] + ... + in[i], or without in[i] where `exclusive`,
- * for n floats, any n.
+ * scan: prefix sums of n floats, any n.  form = 1, inclusive: out[i] = in[0]
+ * + ... + in[i]; form = 2, exclusive: the same without in[i].
  *
  * A block scans a tile of THREADS x ITEMS and adds the sum of all tiles
  * before it.  What the space spans:
@@ -29,6 +29,7 @@
 
 typedef unsigned long long word;
 
+constexpr bool EXCLUSIVE = form == 2;
 constexpr int WARPS = THREADS / 32;
 constexpr int TILE = THREADS * ITEMS;
 constexpr int VECTORS = ITEMS / 4;
@@ -275,7 +276,7 @@ scan(float *__restrict__ out, const float *__restrict__ in,
 #pragma unroll
     for (int i = 0; i < ITEMS; i++) {
         float next = sum + x[i];
-        x[i] = exclusive ? sum : next;
+        x[i] = EXCLUSIVE ? sum : next;
         sum = next;
     }
     float total;
@@ -403,7 +404,7 @@ extern "C" __global__ void scan_reference(float *out, const double *parts,
     double sum = parts[t];
     for (long long i = t * each; i < n && i < (t + 1) * each; i++) {
         double next = sum + in[i];
-        out[i] = (float)(exclusive ? sum : next);
+        out[i] = (float)(EXCLUSIVE ? sum : next);
         sum = next;
     }
 }

@@ -326,7 +326,7 @@ static Peer peer_scan(Case &c)
     size_t bytes = 0;
     float *in = c.f32("in"), *out = own<float>(p, c.dim(0));
     int64_t n = c.dim(0);
-    bool exclusive = c.problem.size() > 1 && c.dim(1) != 0;
+    bool exclusive = c.problem.size() > 1 && c.dim(1) == 2;
 
     CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, in, out, n));
     size_t other = 0;

@@ -105,7 +105,7 @@ static void conv2d(const struct trial *trial, double *out)
 
 static void scan(const struct trial *trial, double *out)
 {
-    const bool exclusive = size_of(trial, "exclusive") != 0;
+    const bool exclusive = size_of(trial, "form") == 2;
     double sum = 0;
 
     for (int64_t i = 0; i < size_of(trial, "n"); i++) {
@@ -230,8 +230,8 @@ const struct oracle oracles[] = {
      {{1, 1, 1}, {33, 65, 17}, {127, 131, 129}, {5, 300, 513}}},
     {"conv2d", conv2d, "out", {"height", "width", "filter"},
      {{1, 1, 3}, {67, 129, 3}, {45, 77, 5}, {61, 33, 7}, {50, 43, 15}}},
-    {"scan", scan, "out", {"n", "exclusive"},
-     {{1, 0}, {33, 1}, {4097, 0}, {1000003, 0}, {300007, 1}}},
+    {"scan", scan, "out", {"n", "form"},
+     {{1, 1}, {33, 2}, {4097, 1}, {1000003, 1}, {300007, 2}}},
     {"histogram", histogram, "out", {"n", "bins"},
      {{1, 256}, {1000003, 256}, {77, 1024}, {300007, 1024}}},
     {"row_reduce", row_reduce, "out", {"rows", "cols"},
