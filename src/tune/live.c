@@ -78,12 +78,26 @@ static enum shmtune_status finish_inspect(struct shmt_live *live,
 
 /* -- stations ------------------------------------------------------------ */
 
+/* One that takes so much longer than any that came to its end will not end. */
+static const double patience_factor = 50, patience_least_s = 3;
+
 static double deadline_of(const struct shmt_live *live, enum shmt_verb verb)
 {
+    const double longest = fmax(patience_factor * live->longest_s,
+                                patience_least_s);
+    double setup_s = 0;
+
     if (verb == SHMT_INSPECT)
         return live->options.compile_s;
-    return live->options.measure_s +
-           (live->fresh ? live->options.first_s : 0);
+    /* A successor does what its predecessor did; one candidate after another
+     * that hangs shall not cost the whole allowance each time. */
+    if (live->fresh)
+        setup_s = live->setup_s < 0
+                      ? live->options.first_s
+                      : fmin(live->options.first_s, 1 + 3 * live->setup_s);
+    return setup_s + (live->longest_s > 0
+                          ? fmin(live->options.measure_s, longest)
+                          : live->options.measure_s);
 }
 
 static enum shmtune_status assign(struct shmt_live *live,
@@ -100,6 +114,7 @@ static enum shmtune_status assign(struct shmt_live *live,
             continue;
         live->busy[k] = shmt_queue_take(&live->pending[verb]);
         live->busy[k]->attempts++;
+        live->busy[k]->since_s = shmt_station_clock();
         status = shmt_station_assign(station, live->busy[k]->line,
                                      live->busy[k]->tag,
                                      deadline_of(live, verb), err);
@@ -114,6 +129,7 @@ static enum shmtune_status on_reply(struct shmt_live *live, size_t k,
 {
     struct shmt_message *const message = &live->stations[k].message;
     struct shmt_job *const job = live->busy[k];
+    double took_s;
     enum shmtune_status status;
 
     live->busy[k] = NULL;
@@ -124,6 +140,11 @@ static enum shmtune_status on_reply(struct shmt_live *live, size_t k,
     }
     if (job->verb == SHMT_INSPECT)
         return finish_inspect(live, job, &message->result, err);
+    took_s = shmt_station_clock() - job->since_s;
+    if (live->fresh)
+        live->setup_s = fmax(live->setup_s, took_s);
+    else if (shmt_verdict_stage(message->result.verdict) == SHMT_STAGE_TIME)
+        live->longest_s = fmax(live->longest_s, took_s);
     live->fresh = false;
     status = answer(live, SHMT_MEASURE, job->tag, &message->result, err);
     shmt_job_free(job);
@@ -141,8 +162,6 @@ static enum shmtune_status on_lost(struct shmt_live *live, size_t k,
     enum shmtune_status status;
 
     live->busy[k] = NULL;
-    /* Its successor has to set everything up again. */
-    live->fresh |= !inspect;
     if (!station->timed_out && job->attempts < ATTEMPTS) {
         shmt_queue_add_front(&live->pending[job->verb], job);
         return SHMTUNE_OK;
@@ -152,7 +171,7 @@ static enum shmtune_status on_lost(struct shmt_live *live, size_t k,
         shmt_result_fail(&result,
                          inspect ? SHMT_VERDICT_COMPILE_TIMEOUT
                                  : SHMT_VERDICT_TIMEOUT,
-                         "killed after %g s", deadline_of(live, job->verb));
+                         "killed after %.3g s", deadline_of(live, job->verb));
     else
         shmt_result_fail(&result,
                          inspect ? SHMT_VERDICT_COMPILE_ERROR
@@ -173,6 +192,8 @@ enum shmtune_status shmt_live_step(struct shmt_live *live, size_t k,
     do {
         enum shmtune_status status =
             shmt_station_step(&live->stations[k], &event, err);
+        if (event == SHMT_STATION_HELLO && k < shmt_live_measurers(live))
+            live->fresh = true;
         if (status == SHMTUNE_OK && event == SHMT_STATION_REPLY)
             status = on_reply(live, k, err);
         if (status == SHMTUNE_OK && event == SHMT_STATION_LOST)
@@ -226,6 +247,8 @@ static enum shmtune_status live_begin(struct shmt_target *target,
     for (size_t k = 0; k < target->kernel->dimension_count; k++)
         live->problem[k] = problem[k];
     live->fresh = true;
+    live->setup_s = -1;
+    live->longest_s = -1;
     return SHMTUNE_OK;
 }
 

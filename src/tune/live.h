@@ -23,7 +23,7 @@ struct shmt_live_options {
     uint64_t seed;          /* of the inputs */
     double start_s;         /* deadlines; 0: the usual ones */
     double compile_s;
-    double measure_s;
+    double measure_s;       /* less where the others are quick */
     double first_s;         /* added for the first measurement of a problem:
                                buffers, inputs, reference */
 };

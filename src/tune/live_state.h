@@ -17,6 +17,7 @@ struct shmt_job {
     uint64_t tag;
     size_t binary;           /* inspect */
     int attempts;
+    double since_s;          /* of the last of them */
     char *line;
 };
 
@@ -48,7 +49,11 @@ struct shmt_live {
     size_t compiled_room;
     struct shmt_queue pending[2];   /* by verb */
     struct shmt_answer *answers, **answers_last;
-    bool fresh;                     /* nothing of this problem measured yet */
+    bool fresh;                     /* the measure worker has to set the
+                                       problem up first */
+    double setup_s;                 /* what the first one needed for that and
+                                       its measurement; < 0: not known */
+    double longest_s;               /* that a measurement took; < 0: none */
     size_t station_count;           /* measure if there is a device, then
                                        compile */
     struct shmt_station *stations;
