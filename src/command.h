@@ -22,6 +22,7 @@
     X(show)                                                                  \
     X(check)                                                                 \
     X(doctor)                                                                \
+    X(score)                                                                 \
     X(worker)
 
 struct shmt_command;

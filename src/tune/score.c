@@ -301,7 +301,8 @@ static enum shmtune_status repeat(const struct crew *crew, size_t number,
         return shmt_error_memory(err);
     status = shmt_session_open(crew->plan->strategy,
                                crew->scale->table->space,
-                               crew->scale->table->start,
+                               crew->plan->start
+                                   ? crew->scale->table->start : UINT64_MAX,
                                crew->plan->seed + number, &run->session, err);
     if (status == SHMTUNE_OK) {
         while (fill(run, crew->plan->ahead) && step(run))

@@ -57,6 +57,7 @@ struct shmt_score_plan {
     const char *strategy;    /* as for shmt_session_open */
     size_t repeats;
     uint64_t seed;           /* repeat r takes seed + r */
+    bool start;              /* tell it the default configuration */
     size_t ahead;            /* candidates compiled, and waiting, at a time;
                                 the strategy picks among them.  1: none */
     size_t jobs;             /* threads */
