@@ -32,9 +32,9 @@ def main():
         same = x["configuration"] == y["configuration"]
         word = "same" if same else "tie" if tie else "DIFFERENT"
         bad += word == "DIFFERENT"
-        print(f"{key[0]:12} {dict(key[1])} {word} "
-              f"{x['time_us']} us, {y['time_us']} us, "
-              f"{y['time_us'] / x['time_us']:.4f}")
+        times = [one["result"]["time_us"] for one in (x, y)]
+        print(f"{key[0]:12} {dict(key[1])} {word} {times[0]} us, "
+              f"{times[1]} us, {times[1] / times[0]:.4f}")
     sys.exit(bad > 0)
 
 
