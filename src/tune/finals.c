@@ -9,10 +9,12 @@
 
 #include "tune/tune_state.h"
 
-enum { PASSES = 7, PASS_SAMPLES = 5, ENOUGH = 8 };
+enum { PASSES = 7, PASS_SAMPLES = 5, FASTEST = 8, PREFERRED = 16 };
 
-/* Closer to the best than this comes in, beyond the first eight. */
-static const double close_to_best = 1.05;
+/* The fastest eight come in.  Of those that one measurement does not tell
+ * from the best, which can be many, the ones that would win among equals, so
+ * that two runs have the same ones in their finals.  Then whoever is near. */
+static const double like_the_best = 1.02, near_the_best = 1.05;
 
 struct finals {
     struct shmt_tune *tune;
@@ -36,10 +38,41 @@ static int by_time(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+static int64_t shared_of(const struct shmt_result *result)
+{
+    const int64_t fixed = result->resources.shared_static_bytes;
+    const int64_t dynamic = result->shared_dynamic_bytes;
+    return (fixed < 0 ? 0 : fixed) + (dynamic < 0 ? 0 : dynamic);
+}
+
+/* As shmt_choose prefers among equals. */
+static int by_preference(const void *a, const void *b)
+{
+    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
+    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
+    const int64_t s = x->result.resources.spill_store_bytes;
+    const int64_t t = y->result.resources.spill_store_bytes;
+    const int64_t u = shared_of(&x->result), v = shared_of(&y->result);
+
+    if (s != t)
+        return s < t ? -1 : 1;
+    if (u != v)
+        return u < v ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
 static bool qualifies(const struct shmt_entry *entry)
 {
     return entry->settled && entry->result.verdict == SHMT_VERDICT_OK &&
            isfinite(shmt_ledger_cost(&entry->result));
+}
+
+static void add(struct finals *finals, struct shmt_entry *entry)
+{
+    for (size_t k = 0; k < finals->count; k++)
+        if (finals->entries[k] == entry)
+            return;
+    finals->entries[finals->count++] = entry;
 }
 
 static void add_default(struct finals *finals)
@@ -50,12 +83,42 @@ static void add_default(struct finals *finals)
             : shmt_ledger_find(finals->tune->outcome->ledger,
                                finals->tune->start);
 
-    if (entry == NULL || !isfinite(shmt_ledger_cost(&entry->result)))
+    if (entry != NULL && isfinite(shmt_ledger_cost(&entry->result)))
+        add(finals, entry);
+}
+
+/* Of those sorted by time, how many are within `factor` of the first. */
+static size_t count_within(struct shmt_entry *const *sorted, size_t count,
+                           double factor)
+{
+    size_t n = 0;
+    while (n < count &&
+           sorted[n]->result.time_us <= factor * sorted[0]->result.time_us)
+        n++;
+    return n;
+}
+
+/* `sorted` by time; its order is lost. */
+static void add_best(struct finals *finals, struct shmt_entry **sorted,
+                     size_t count)
+{
+    const size_t like = count_within(sorted, count, like_the_best);
+    const size_t near = count_within(sorted, count, near_the_best);
+    size_t k;
+
+    for (k = 0; k < count && k < FASTEST; k++)
+        add(finals, sorted[k]);
+    if (near <= SHMT_TUNE_FINALISTS - 1) {
+        for (; k < near; k++)
+            add(finals, sorted[k]);
         return;
-    for (size_t k = 0; k < finals->count; k++)
-        if (finals->entries[k] == entry)
-            return;
-    finals->entries[finals->count++] = entry;
+    }
+    qsort(sorted, like, sizeof(struct shmt_entry *), by_preference);
+    for (k = 0; k < like && k < PREFERRED; k++)
+        add(finals, sorted[k]);
+    qsort(sorted, like, sizeof(struct shmt_entry *), by_time);
+    for (k = 0; k < near && finals->count < SHMT_TUNE_FINALISTS - 1; k++)
+        add(finals, sorted[k]);
 }
 
 static enum shmtune_status select_finalists(struct finals *finals,
@@ -73,10 +136,7 @@ static enum shmtune_status select_finalists(struct finals *finals,
         if (qualifies(shmt_ledger_at(ledger, k)))
             best[n++] = shmt_ledger_at(ledger, k);
     qsort(best, n, sizeof(struct shmt_entry *), by_time);
-    for (size_t k = 0; k < n && k < SHMT_TUNE_FINALISTS - 1; k++)
-        if (k < ENOUGH || best[k]->result.time_us <=
-                              close_to_best * best[0]->result.time_us)
-            finals->entries[finals->count++] = best[k];
+    add_best(finals, best, n);
     free(best);
     add_default(finals);
     return SHMTUNE_OK;
@@ -214,8 +274,6 @@ static void begin_outcome(struct finals *finals)
         const struct shmt_entry *const entry = finals->entries[k];
         struct shmt_tune_final *const final =
             &finals->tune->outcome->finals[k];
-        const int64_t shared =
-            entry->result.resources.shared_static_bytes;
         shmt_space_configuration(finals->tune->outcome->space, entry->index,
                                  final->choice);
         final->result = entry->result;
@@ -224,10 +282,7 @@ static void begin_outcome(struct finals *finals)
             .index = entry->index,
             .is_default = entry->index == finals->tune->start,
             .spill_bytes = entry->result.resources.spill_store_bytes,
-            .shared_bytes = (shared < 0 ? 0 : shared) +
-                            (entry->result.shared_dynamic_bytes < 0
-                                 ? 0
-                                 : entry->result.shared_dynamic_bytes),
+            .shared_bytes = shared_of(&entry->result),
         };
     }
 }

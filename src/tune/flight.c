@@ -310,9 +310,10 @@ enum shmtune_status shmt_flight_run(struct shmt_tune *tune,
     for (;;) {
         if (shmt_tune_stopped(tune))
             return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
-        status = fill(tune, err);
+        /* The device first: it works while the strategy thinks. */
+        status = measure_ready(tune, err);
         if (status == SHMTUNE_OK)
-            status = measure_ready(tune, err);
+            status = fill(tune, err);
         shmt_tune_report_search(tune);
         if (status != SHMTUNE_OK)
             return status;
