@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# The whole chain with real workers and a real compiler, on the fake driver:
+# each planted fault is the verdict of its candidate, the rest are tuned.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+unset SHMTUNE_WORKER
+SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+TMPDIR=$folder
+export SHMTUNE_LIBCUDA TMPDIR
+cd "$folder" || exit 1
+cp "$source/tests/fake_kernel.cu" .
+sed -e 's/^\(  TILE: {values: \).*/\1[32, 64], default: 64}/' \
+    -e 's/^\(  COST: {values: \).*\(, scope\)/\1[100], default: 100\2/' \
+    -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1], default: 1\2/' \
+    -e 's/^\(  DYNAMIC: {values: \).*\(, scope\)/\1[0, 1000000], default: 0\2/' \
+    "$source/tests/fake_kernel.yaml" >fake_kernel.yaml
+
+run worker --spec fake_kernel.yaml --images images --arch sm_90
+if ! exits 0; then
+    echo "1..0 # SKIP $(head -n 1 "$folder/err")"
+    exit 0
+fi
+[ -f "$SHMTUNE_LIBCUDA" ] || {
+    echo "1..0 # SKIP the fake driver is not built"
+    exit 0
+}
+
+run ./fake_kernel.yaml --device 0 --strategy exhaustive -j 2 --record rec
+check "tunes what is right among what is not" all 'exits 0' \
+    'out_has "fake_kernel *n=1000"' 'out_has "FAULT=0"'
+journal=$(ls tunings/fake_kernel/*.1000.journal)
+# verdict TILE FAULT: of the candidate that states the truth and fits
+verdict() {
+    sed -n "s/.*TILE: $1, STATED: right, FAULT: $2, .*DYNAMIC: 0}.* verdict: \([a-z_]*\).*/\1/p" \
+        "$journal"
+}
+has_verdict() { [ "$(verdict 64 "$1")" = "$2" ]; }
+for pair in 0:ok 1:crash 2:crash 3:timeout 4:out_of_bounds 5:out_of_bounds \
+    6:out_of_bounds 7:wrong 8:wrong 9:unwritten 10:unstable 13:out_of_bounds
+do
+    check "fault ${pair%:*} is ${pair#*:}" \
+        has_verdict "${pair%:*}" "${pair#*:}"
+done
+mismatches() { grep -c 'STATED: wrong.*DYNAMIC: 0}.*verdict: spec_mismatch' "$journal"; }
+check "every misstatement is found" [ "$(mismatches)" -eq 28 ]
+too_large() { grep -c 'DYNAMIC: 1000000}.*verdict: too_large' "$journal"; }
+check "nothing too large was compiled" [ "$(too_large)" -eq 56 ]
+run ./fake_kernel.yaml --device "replay:$(ls rec/fake_kernel/*.gz)" \
+    --strategy exhaustive --output again -q
+check "the record replays to the same winner" all 'exits 0' \
+    'out_has "FAULT=0"'
+finish
