@@ -23,6 +23,8 @@
     X(check)                                                                 \
     X(doctor)                                                                \
     X(score)                                                                 \
+    X(import)                                                                \
+    X(export)                                                                \
     X(worker)
 
 struct shmt_command;

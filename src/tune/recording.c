@@ -198,6 +198,21 @@ static enum shmtune_status compress_text(const struct shmt_text *text,
     return status;
 }
 
+enum shmtune_status shmt_recording_store(const char *path,
+                                         const struct shmt_text *text,
+                                         struct shmt_error *err)
+{
+    unsigned char *data = NULL;
+    size_t size = 0;
+    enum shmtune_status status;
+
+    if (text->failed || compress_text(text, &data, &size) != SHMTUNE_OK)
+        return shmt_error_memory(err);
+    status = shmt_path_write(path, data, size, err);
+    free(data);
+    return status;
+}
+
 enum shmtune_status
 shmt_recording_write(const char *path, const struct shmt_kernel *kernel,
                      const struct shmt_journal_header *header,
@@ -205,19 +220,14 @@ shmt_recording_write(const char *path, const struct shmt_kernel *kernel,
                      const struct shmt_space *space, struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    unsigned char *data = NULL;
-    size_t size = 0;
     enum shmtune_status status;
 
     shmt_journal_header_write(kernel, header, &text);
     status = format(kernel, ledger, space, &text);
-    if (status == SHMTUNE_OK)
-        status = compress_text(&text, &data, &size);
     if (status != SHMTUNE_OK)
         shmt_error_memory(err);
     else
-        status = shmt_path_write(path, data, size, err);
-    free(data);
+        status = shmt_recording_store(path, &text, err);
     shmt_text_free(&text);
     return status;
 }

@@ -41,4 +41,9 @@ shmt_recording_write(const char *path, const struct shmt_kernel *kernel,
                      const struct shmt_ledger *ledger,
                      const struct shmt_space *space, struct shmt_error *err);
 
+/* The text of a journal, compressed, to a file. */
+enum shmtune_status shmt_recording_store(const char *path,
+                                         const struct shmt_text *text,
+                                         struct shmt_error *err);
+
 #endif

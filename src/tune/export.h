@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export: a journal of ours as the files of other tuners read it.  Runs that
+ * were imported come out as they went in; of our own runs what the other form
+ * has no place for stands in members named "shmtune", which import reads
+ * back.  For cmd_export.c and tests.
+ */
+#ifndef SHMT_TUNE_EXPORT_H
+#define SHMT_TUNE_EXPORT_H
+
+#include "tune/journal.h"
+
+/* A Kernel Tuner cache file; T4 results. */
+enum shmtune_status shmt_export_cache(const struct shmt_kernel *kernel,
+                                      const struct shmt_journal *journal,
+                                      struct shmt_text *text,
+                                      struct shmt_error *err);
+enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
+                                   const struct shmt_journal *journal,
+                                   struct shmt_text *text,
+                                   struct shmt_error *err);
+
+#endif
