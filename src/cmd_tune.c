@@ -170,7 +170,7 @@ static enum shmtune_status keep_results(
 }
 
 static enum shmtune_status
-describe_interrupt(const struct shmt_target *target,
+describe_interrupt(const struct job *job, const struct shmt_target *target,
                    const struct shmt_tune_outcome *outcome,
                    const struct shmt_deliver_place *place,
                    struct shmt_error *err)
@@ -183,9 +183,11 @@ describe_interrupt(const struct shmt_target *target,
     return shmt_error_set(
         err, SHMTUNE_INTERRUPTED,
         "interrupted: %llu candidates of %s are kept in %s%s; the tuning %s "
-        "is as it was for this problem; the same command resumes",
+        "is as it was for this problem; %s",
         (unsigned long long)outcome->tried, target->kernel->name,
-        place->journal, best, place->tuning);
+        place->journal, best, place->tuning,
+        job->options.resume ? "the same command resumes"
+                            : "without --no-resume the same command resumes");
 }
 
 static enum shmtune_status tune_problem(struct job *job,
@@ -219,7 +221,7 @@ static enum shmtune_status tune_problem(struct job *job,
     if (status == SHMTUNE_OK)
         status = keep_results(job, target, outcome, &place, err);
     else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
-        status = describe_interrupt(target, outcome, &place, err);
+        status = describe_interrupt(job, target, outcome, &place, err);
     shmt_tune_free(outcome);
     shmt_tune_display_clear(&job->display);
     return status;

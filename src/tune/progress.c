@@ -63,7 +63,8 @@ static void add_left(const struct shmt_tune_progress *now,
     const double left = shmt_progress_left(now);
     long seconds;
 
-    if (left < 0 || now->recorded || left > 1e7)
+    if (left < 0 || now->recorded || left > 1e7 ||
+        strcmp(now->phase, "search") != 0)
         return;
     seconds = lround(left);
     if (seconds >= 3600)
