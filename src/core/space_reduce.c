@@ -270,7 +270,8 @@ bool shmt_reduce(const struct shmt_plan *plan, struct shmt_raw *raw,
 
 void shmt_diagram_free(struct shmt_diagram *diagram)
 {
-    for (size_t k = 0; k < diagram->layer_count; k++) {
+    for (size_t k = 0; diagram->layers != NULL && k < diagram->layer_count;
+         k++) {
         free(diagram->layers[k].first);
         free(diagram->layers[k].edges);
         free(diagram->layers[k].total);
