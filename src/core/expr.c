@@ -192,7 +192,8 @@ static enum shmt_fault run(const struct shmt_expr *expr,
     const struct shmt_value *a, *b;
     enum shmt_fault fault;
 
-#define OPERAND(x) (bases[(x) >> SHMT_EXPR_KIND_SHIFT] + ((x) & SHMT_EXPR_INDEX))
+#define OPERAND(x)                                                           \
+    (bases[(x) >> SHMT_EXPR_KIND_SHIFT] + ((x) & SHMT_EXPR_INDEX))
     while (step < end) {
         struct shmt_value *const to = &registers[step->to];
 

@@ -41,7 +41,8 @@ static void sort_operands(const struct shmt_grouping *grouping, uint32_t *kids,
 }
 
 /* acc + kid; what is multiplied by -1 is subtracted. */
-static uint32_t add_term(struct shmt_grouping *grouping, uint32_t sum, uint32_t kid)
+static uint32_t add_term(struct shmt_grouping *grouping, uint32_t sum,
+                         uint32_t kid)
 {
     struct shmt_graph *const graph = grouping->plan->graph;
     const struct shmt_graph_node *node = &graph->nodes[kid];

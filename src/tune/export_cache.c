@@ -39,9 +39,8 @@ static void add_key(struct shmt_text *text, const json_t *value)
             if (strtod(digits, NULL) == json_real_value(value))
                 break;
         }
-        if (strpbrk(digits, ".en") == NULL)
-            strcat(digits, ".0");
         shmt_text_add(text, digits);
+        shmt_text_add(text, strpbrk(digits, ".en") == NULL ? ".0" : "");
     } else {
         shmt_text_add(text, json_string_value(value));
     }

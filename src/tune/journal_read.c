@@ -181,19 +181,16 @@ static enum shmtune_status take_origin(const struct shmt_yaml *node,
                                        struct shmt_error *err)
 {
     const struct shmt_yaml *const origin = shmt_yaml_get(node, "origin");
-    enum shmtune_status status;
 
     if (origin == NULL)
         return SHMTUNE_OK;
-    status = shmt_yaml_expect(origin, SHMT_YAML_SCALAR, "origin", err);
-    if (status != SHMTUNE_OK)
-        return status;
+    if (shmt_yaml_expect(origin, SHMT_YAML_SCALAR, "origin", err) != 0)
+        return SHMTUNE_INVALID_FILE;
     *out = shmt_arena_copy(arena, origin->text, strlen(origin->text));
     return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
-/* Where the records start, or an error.  `text` is the file; `keep` is for
- * the origin, NULL to leave that out. */
+/* `text` is the file; `keep` is for the origin, NULL to leave that out. */
 static enum shmtune_status read_header(const char *path,
                                        const struct shmt_text *text,
                                        const struct shmt_kernel *kernel,
@@ -222,7 +219,7 @@ static enum shmtune_status read_header(const char *path,
         status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a journal", err);
     if (status == SHMTUNE_OK)
         status = header_fields(top, kernel, header, err);
-    if (status == SHMTUNE_OK && keep != NULL)
+    if (status == SHMTUNE_OK && keep)
         status = take_origin(top, keep, &header->origin, err);
     shmt_arena_free(arena);
     return status;
@@ -478,8 +475,8 @@ enum shmtune_status shmt_journal_read(const char *path,
     }
     status = read_text(path, NULL, file_limit, &text, err);
     if (status == SHMTUNE_OK)
-        status = read_header(path, &text, kernel, journal->arena, &journal->header,
-                             err);
+        status = read_header(path, &text, kernel, journal->arena,
+                             &journal->header, err);
     if (status == SHMTUNE_OK)
         status = read_records(&r, &text, err);
     if (status == SHMTUNE_OK)
