@@ -260,6 +260,14 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     return status;
 }
 
+static enum shmtune_status plot(const struct shmt_board *board,
+                                const char *path, struct shmt_error *err)
+{
+    return shmt_board_plot(board, path, err) == SHMTUNE_OK
+               ? SHMTUNE_OK
+               : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+}
+
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
@@ -279,7 +287,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     board.seed = (uint64_t)options.seed;
     status = make_board(arena, call, &options, &board, err);
     if (status == SHMTUNE_OK && options.plot != NULL)
-        status = shmt_board_plot(&board, options.plot, err);
+        status = plot(&board, options.plot, err);
     if (status == SHMTUNE_OK)
         status = options.json
                      ? shmt_board_print_json(&board, err)

@@ -36,21 +36,26 @@ void shmt_score_unload(struct shmt_score_recording *recording)
     free(recording);
 }
 
+static enum shmtune_status incomplete(uint64_t known, uint64_t count,
+                                      struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                          "%llu of %llu configurations are recorded: "
+                          "strategies can be scored on complete recordings "
+                          "only; make one with \"shmtune tune --strategy "
+                          "exhaustive --record DIR\"",
+                          (unsigned long long)known,
+                          (unsigned long long)count);
+}
+
 static enum shmtune_status make_tables(struct shmt_score_recording *recording,
                                        struct shmt_error *err)
 {
     const uint64_t count = shmt_space_count(recording->space);
 
-    /* The journal's reader has held that many in memory already, or the
-     * recording is not complete. */
+    /* So no more is taken than the journal's reader took. */
     if (count == 0 || count > recording->journal->count)
-        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "%zu records of %llu configurations: strategies"
-                              " can be scored on complete recordings only; "
-                              "make one with \"shmtune tune --strategy "
-                              "exhaustive --record DIR\"",
-                              recording->journal->count,
-                              (unsigned long long)count);
+        return incomplete(recording->journal->count, count, err);
     recording->cost = malloc(count * sizeof *recording->cost);
     recording->seconds = calloc(count, sizeof *recording->seconds);
     recording->results = calloc(count, sizeof *recording->results);
@@ -129,13 +134,7 @@ static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
         recording->results[index] = *result;
     }
     if (known < count)
-        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "%llu of %llu configurations are recorded: "
-                              "strategies can be scored on complete "
-                              "recordings only; make one with \"shmtune tune "
-                              "--strategy exhaustive --record DIR\"",
-                              (unsigned long long)known,
-                              (unsigned long long)count);
+        return incomplete(known, count, err);
     return charge_binaries(recording, err);
 }
 

@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# score: strategies compared on a recording that is made here: 12 x 10
+# configurations with a valley, every seventh of which fails.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+cat >"$root/kernels/valley.yaml" <<'END'
+format: kernel/1
+name: valley
+summary: nothing that runs
+parameters:
+  A: {values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12], default: 1}
+  B: {values: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], default: 1}
+  WAY: {values: [0, 1], default: 0, scope: launch}
+constraints:
+- WAY == 0 or A % 2 == 0
+END
+
+# make_recording SKIPPED: all lines but so many
+make_recording() {
+    printf 'format: journal/1\nkernel: valley\ndigest: "%s"\n' \
+        0000000000000000000000000000000000000000000000000000000000000000
+    cat "$data/device.part"
+    printf 'nvrtc: 13000\nprotocol: cold-l2\nsize: {}\nseed: 1\n'
+    printf 'space: 180\nrecords:\n'
+    awk -v skipped="$1" 'BEGIN {
+        for (a = 1; a <= 12; a++) for (b = 1; b <= 10; b++)
+            for (way = 0; way <= (a % 2 == 0); way++) {
+                if (++line <= skipped)
+                    continue
+                t = 10 + (a - 7) ^ 2 + (b - 3) ^ 2 + way / 2
+                printf "- {config: {A: %d, B: %d, WAY: %d}, at: %d, ", \
+                       a, b, way, line
+                printf "verdict: %s, ", line % 7 == 0 ? "crash" : "ok"
+                printf "registers: 32, compile_ms: %s, ", way ? "0" : "200"
+                printf "measure_ms: %g", t
+                if (line % 7 != 0)
+                    printf ", time_us: %g", t
+                printf "}\n"
+            }
+    }'
+}
+make_recording 0 >"$folder/v.journal"
+make_recording 3 >"$folder/part.journal"
+
+run score "$folder/v.journal" --repeats 20
+check "all strategies" all "exits 0" err_empty "out_has '^model  *0[.]'" \
+    "out_has '^random  *'" "out_has '^hill  *'" "out_has '180 config'" \
+    "out_has '155 valid'" "! out_has '^exhaustive'"
+cp "$folder/out" "$folder/first"
+run score "$folder/v.journal" --repeats 20 --jobs 3
+check "any number of threads gives the same" all "exits 0" \
+    "cut -c1-60 '$folder/first' >'$folder/a'" \
+    "cut -c1-60 '$folder/out' | cmp - '$folder/a'"
+run score "$folder/v.journal" --repeats 20 --seed 50 --strategies random
+check "another seed" all "exits 0" \
+    "! grep -q \"\$(grep '^random' '$folder/out' | cut -c1-40)\" '$folder/first'"
+run score "$folder/v.journal" --repeats 5 --json \
+    --strategies hill:leap=1,samples=3,random,model:cover=1,clip=1
+check "as JSON" all "exits 0" err_empty is_json "out_has 'hill:leap=1,samples=3'" \
+    "out_has 'model:cover=1,clip=1'" "out_has '\"budget_s\"'"
+run score "$folder/v.journal" "$folder/v.journal" --repeats 3 \
+    --strategies random,exhaustive --plot "$folder/v.svg"
+check "two recordings, and a plot" all "exits 0" err_empty \
+    "out_has 'mean of 2 recordings'" \
+    "grep -q '^<svg.*' '$folder/v.svg'" "grep -q '</svg>' '$folder/v.svg'" \
+    "[ \$(grep -c '<polyline' '$folder/v.svg') -eq 6 ]"
+run score "$folder/v.journal" --repeats 3 --ahead 8 --start
+check "compiled ahead, from the default" all "exits 0" err_empty
+
+run score "$folder/part.journal"
+check "a part of a recording" all "exits 3" out_empty \
+    "err_has '177 of 180 config'" "err_has exhaustive"
+run score
+check "no recording" all "exits 1" out_empty "err_has 'no recording'"
+run score "$folder/absent.journal"
+check "an absent one" all "exits 5" out_empty "err_has absent.journal"
+run score "$folder/v.journal" --strategies model,magic
+check "an unknown strategy" all "exits 1" out_empty "err_has magic"
+run score "$folder/v.journal" --strategies model:cover=-1
+check "an option out of range" all "exits 1" out_empty "err_has 'cover is'"
+run score "$folder/v.journal" --repeats 0
+check "no repeats" all "exits 1" out_empty "err_has repeats"
+run score "$folder/v.journal" --repeats 1 --strategies random \
+    --plot "$folder/absent/v.svg"
+check "a plot that cannot be written" all "exits 5" "err_has absent/v.svg"
+finish
