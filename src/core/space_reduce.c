@@ -9,7 +9,7 @@
 
 #include "core/space_build.h"
 
-enum { DEAD = UINT32_MAX };
+static const uint32_t DEAD = UINT32_MAX;
 
 struct reducer {
     const struct shmt_plan *plan;
