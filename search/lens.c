@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    HELD = 256,          /* observations after a selection */
-    ADDED = 64,          /* more until the next one */
-    PENDING = 64,
+    HELD = 192,          /* observations after a selection */
+    ADDED = 32,          /* more until the next one */
+    PENDING = 24,
     ROOM = HELD + ADDED + PENDING,
-    TUNED_WITH = 256     /* observations that weights are tuned with */
+    TUNED_WITH = 192     /* observations that weights are tuned with */
 };
 
 struct shmt_lens {
@@ -29,6 +29,8 @@ struct shmt_lens {
     size_t held_count;
     size_t taken;            /* observations looked at */
     size_t tuned_at;
+    uint64_t pending[ROOM - HELD - ADDED];
+    size_t pending_count;
     float targets[ROOM];
     double cut;              /* costs above it count as it */
 };
@@ -144,22 +146,49 @@ static void take_in(struct shmt_lens *lens)
     shmt_surrogate_solve(lens->surrogate, lens->targets);
 }
 
+/* Those of `pending` that are there already are its beginning. */
+static size_t still_there(const struct shmt_lens *lens,
+                          const uint64_t *pending, size_t count)
+{
+    size_t k = 0;
+
+    while (k < count && k < lens->pending_count
+           && lens->pending[k] == pending[k])
+        k++;
+    return k;
+}
+
 void shmt_lens_focus(struct shmt_lens *lens, const uint64_t *pending,
                      size_t count)
 {
-    take_in(lens);
-    if (count > PENDING)
-        count = PENDING;
-    for (size_t k = 0; k < count; k++) {
-        uint8_t row[SHMT_OBSERVED_WIDTH];
-        const uint8_t *const rows[1] = {row};
+    const size_t skipped = count > PENDING ? count - PENDING : 0;
+    size_t kept = 0;
 
-        shmt_observations_row(lens->observations, pending[k], row);
-        shmt_surrogate_predict(lens->surrogate, rows, 1,
-                               &lens->targets[lens->held_count + k], NULL);
-        shmt_surrogate_add(lens->surrogate, row);
-        shmt_surrogate_solve(lens->surrogate, lens->targets);
+    if (lens->taken < lens->observations->count) {
+        take_in(lens);
+    } else {
+        kept = still_there(lens, pending + skipped, count - skipped);
+        shmt_surrogate_keep(lens->surrogate, lens->held_count + kept);
     }
+    for (lens->pending_count = kept; lens->pending_count < count - skipped;) {
+        const uint64_t index = pending[skipped + lens->pending_count];
+        uint8_t row[SHMT_OBSERVED_WIDTH];
+
+        shmt_observations_row(lens->observations, index, row);
+        shmt_surrogate_add(lens->surrogate, row);
+        lens->pending[lens->pending_count++] = index;
+    }
+}
+
+double shmt_lens_mean(struct shmt_lens *lens, const uint8_t *row)
+{
+    return shmt_surrogate_mean(lens->surrogate, row);
+}
+
+double shmt_lens_mean_beside(struct shmt_lens *lens, size_t feature,
+                             uint8_t level)
+{
+    return shmt_surrogate_mean_beside(lens->surrogate, feature, level);
 }
 
 void shmt_lens_improvement(struct shmt_lens *lens, const uint8_t *const *rows,

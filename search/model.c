@@ -17,24 +17,29 @@
 
 enum { INITIAL, COVER, ELITES, RANDOM, CLIP, RESOURCES };
 
+enum {
+    PENDING = 64,
+    DRAWS = 100,         /* that a covering candidate is the best of */
+    MOST_NEIGHBOURS = 64, /* of one elite that are considered, at random */
+    MOST_ELITES = 64,
+    SHORTLIST_NEAR = 48,
+    SHORTLIST_FAR = 16,
+    SHORTLIST = 48       /* room */
+};
+
 static const struct shmt_option options[] = {
     {"initial", 6, 1, 1000, "candidates before the first that is modelled"},
     {"cover", 4, 0, 1000,
      "after n results, a candidate covers untried pairs of values with "
      "probability cover / n"},
-    {"elites", 10, 1, 64, "best results whose neighbours are considered"},
+    {"elites", 10, 1, MOST_ELITES,
+     "best results whose neighbours are considered"},
     {"random", 100, 0, 10000, "random candidates that are considered"},
     {"clip", 0.5, 0, 1,
      "quantile of the costs above which one is as bad as the other"},
     {"resources", 1, 0, 1,
      "1: order what waits for the GPU by what the compiler reported as well"},
     {NULL, 0, 0, 0, NULL}
-};
-
-enum {
-    PENDING = 64,
-    DRAWS = 100,         /* that a covering candidate is the best of */
-    MOST_NEIGHBOURS = 64 /* of one elite that are considered, at random */
 };
 
 struct state {
@@ -50,15 +55,16 @@ struct state {
     size_t room;
 };
 
-/* The best candidate of those that are shown, evaluated in batches. */
-struct contest {
-    struct shmt_lens *lens;
-    struct state *state;
-    uint64_t index[SHMT_LENS_BATCH];
-    uint8_t rows[SHMT_LENS_BATCH][SHMT_OBSERVED_WIDTH];
-    size_t count;
-    uint64_t best;
-    double most;
+struct candidate {
+    uint64_t index;
+    double mean;
+};
+
+/* The most promising by their mean, best first: only they are worth the
+ * deviation. */
+struct shortlist {
+    struct candidate items[SHORTLIST];
+    size_t count, most;
 };
 
 static void destroy(void *opaque)
@@ -96,39 +102,52 @@ static void *create(const struct shmt_search_view *view)
     return state;
 }
 
-static void judge(struct contest *contest)
+static void enter(struct shortlist *list, uint64_t index, double mean)
 {
-    const uint8_t *rows[SHMT_LENS_BATCH];
-    double improvement[SHMT_LENS_BATCH];
+    size_t at = list->count;
 
-    for (size_t k = 0; k < contest->count; k++)
-        rows[k] = contest->rows[k];
-    if (contest->count > 0)
-        shmt_lens_improvement(contest->lens, rows, contest->count,
-                              improvement);
-    for (size_t k = 0; k < contest->count; k++)
-        if (improvement[k] > contest->most) {
-            contest->most = improvement[k];
-            contest->best = contest->index[k];
+    if (list->count == list->most
+        && list->items[list->most - 1].mean <= mean)
+        return;
+    for (size_t k = 0; k < list->count; k++)
+        if (list->items[k].index == index)
+            return;
+    if (list->count < list->most)
+        list->count++;
+    else
+        at--;
+    for (; at > 0 && list->items[at - 1].mean > mean; at--)
+        list->items[at] = list->items[at - 1];
+    list->items[at] = (struct candidate){index, mean};
+}
+
+/* The one of `indices` with the largest expected improvement. */
+static size_t winner(const struct state *state, struct shmt_lens *lens,
+                     const uint64_t *indices, size_t count)
+{
+    double most = -1;
+    size_t best = 0;
+
+    for (size_t from = 0; from < count; from += SHMT_LENS_BATCH) {
+        const size_t batch = count - from < SHMT_LENS_BATCH
+                                 ? count - from : SHMT_LENS_BATCH;
+        uint8_t rows[SHMT_LENS_BATCH][SHMT_OBSERVED_WIDTH];
+        const uint8_t *places[SHMT_LENS_BATCH];
+        double improvement[SHMT_LENS_BATCH];
+
+        for (size_t k = 0; k < batch; k++) {
+            shmt_observations_row(&state->observations, indices[from + k],
+                                  rows[k]);
+            places[k] = rows[k];
         }
-    contest->count = 0;
-}
-
-static void show(struct contest *contest, uint64_t index)
-{
-    shmt_observations_row(&contest->state->observations, index,
-                          contest->rows[contest->count]);
-    contest->index[contest->count++] = index;
-    if (contest->count == SHMT_LENS_BATCH)
-        judge(contest);
-}
-
-static void show_fresh(struct contest *contest, uint64_t index)
-{
-    const struct shmt_search_view *const view = contest->state->view;
-
-    if (!view->seen(view->session, index))
-        show(contest, index);
+        shmt_lens_improvement(lens, places, batch, improvement);
+        for (size_t k = 0; k < batch; k++)
+            if (improvement[k] > most) {
+                most = improvement[k];
+                best = from + k;
+            }
+    }
+    return best;
 }
 
 /* Positions of the best observations, best first. */
@@ -156,44 +175,69 @@ static size_t find_elites(const struct state *state, size_t *elites)
     return count;
 }
 
-static void show_neighbours(struct contest *contest, uint64_t index)
+static void enter_neighbours(struct state *state, uint64_t index,
+                             struct shortlist *list)
 {
-    struct state *const state = contest->state;
-    struct shmt_random *const random = state->view->random;
-    size_t count = shmt_space_neighbours(state->view->space, index,
+    const struct shmt_search_view *const view = state->view;
+    const struct shmt_observations *const o = &state->observations;
+    uint8_t here[SHMT_OBSERVED_WIDTH], there[SHMT_OBSERVED_WIDTH];
+    size_t count = shmt_space_neighbours(view->space, index,
                                          SHMT_NEIGHBOUR_ANY,
                                          state->neighbours, state->room);
 
+    shmt_observations_row(o, index, here);
+    (void)shmt_lens_mean(state->plain, here);
     for (size_t k = 0; k < MOST_NEIGHBOURS && count > 0; k++) {
-        const size_t drawn =
-            count > MOST_NEIGHBOURS - k ? shmt_random_below(random, count)
-                                        : 0;
+        const size_t drawn = count > MOST_NEIGHBOURS - k
+                                 ? shmt_random_below(view->random, count) : 0;
+        const uint64_t neighbour = state->neighbours[drawn];
+        size_t p = 0;
 
-        show_fresh(contest, state->neighbours[drawn]);
         state->neighbours[drawn] = state->neighbours[--count];
+        if (view->seen(view->session, neighbour))
+            continue;
+        shmt_observations_row(o, neighbour, there);
+        while (p + 1 < o->parameters && here[p] == there[p])
+            p++;
+        enter(list, neighbour,
+              shmt_lens_mean_beside(state->plain, p, there[p]));
+    }
+}
+
+static void enter_random(struct state *state, struct shortlist *list)
+{
+    const struct shmt_search_view *const view = state->view;
+    uint8_t row[SHMT_OBSERVED_WIDTH];
+
+    for (size_t k = 0; k < (size_t)view->options[RANDOM]; k++) {
+        const uint64_t index = shmt_random_below(
+            view->random, shmt_space_count(view->space));
+
+        if (view->seen(view->session, index))
+            continue;
+        shmt_observations_row(&state->observations, index, row);
+        enter(list, index, shmt_lens_mean(state->plain, row));
     }
 }
 
 static uint64_t choose(struct state *state)
 {
-    const struct shmt_search_view *const view = state->view;
     const struct shmt_observations *const o = &state->observations;
-    struct contest contest = {.lens = state->plain, .state = state,
-                              .best = UINT64_MAX, .most = -1};
-    size_t elites[64];
-    size_t count = find_elites(state, elites);
+    struct shortlist near = {.most = SHORTLIST_NEAR};
+    struct shortlist far = {.most = SHORTLIST_FAR};
+    uint64_t indices[SHORTLIST_NEAR + SHORTLIST_FAR];
+    size_t elites[MOST_ELITES], count = find_elites(state, elites), n = 0;
 
     shmt_lens_focus(state->plain, state->pending, state->pending_count);
     for (size_t k = 0; k < count; k++)
-        show_neighbours(&contest, o->told[elites[k]].index);
-    for (size_t k = 0; k < (size_t)view->options[RANDOM]; k++)
-        show_fresh(&contest, shmt_random_below(
-                                 view->random,
-                                 shmt_space_count(view->space)));
-    judge(&contest);
-    if (contest.best == UINT64_MAX)
-        return shmt_coverage_draw(state->coverage, DRAWS);
-    return contest.best;
+        enter_neighbours(state, o->told[elites[k]].index, &near);
+    enter_random(state, &far);
+    for (size_t k = 0; k < near.count; k++)
+        indices[n++] = near.items[k].index;
+    for (size_t k = 0; k < far.count; k++)
+        indices[n++] = far.items[k].index;
+    return n == 0 ? shmt_coverage_draw(state->coverage, DRAWS)
+                  : indices[winner(state, state->plain, indices, n)];
 }
 
 static void forget(struct state *state, uint64_t index, bool *was_pending)
@@ -256,8 +300,7 @@ static size_t pick(void *opaque, const uint64_t *indices, size_t count)
 {
     struct state *const state = opaque;
     const struct shmt_observations *const o = &state->observations;
-    struct contest contest = {.lens = state->plain, .state = state,
-                              .best = UINT64_MAX, .most = -1};
+    struct shmt_lens *lens = state->plain;
 
     if (o->valid < 2)
         return 0;
@@ -267,16 +310,10 @@ static size_t pick(void *opaque, const uint64_t *indices, size_t count)
                                             state->view->options[CLIP],
                                             state->view->random);
         if (state->informed != NULL)
-            contest.lens = state->informed;
+            lens = state->informed;
     }
-    shmt_lens_focus(contest.lens, NULL, 0);
-    for (size_t k = 0; k < count; k++)
-        show(&contest, indices[k]);
-    judge(&contest);
-    for (size_t k = 0; k < count; k++)
-        if (indices[k] == contest.best)
-            return k;
-    return 0;
+    shmt_lens_focus(lens, NULL, 0);
+    return winner(state, lens, indices, count);
 }
 
 const struct shmt_strategy shmt_strategy_model = {

@@ -40,6 +40,7 @@ void shmt_observations_end(struct shmt_observations *o)
     free(o->compiled);
     free(o->told);
     free(o->rows);
+    free(o->sorted);
 }
 
 /* 0 for what is not known or is 0; eight levels for a doubling up to
@@ -114,6 +115,7 @@ static bool make_room(struct shmt_observations *o)
 {
     const size_t room = o->room == 0 ? 128 : 2 * o->room;
     struct shmt_observation *told;
+    double *sorted;
     uint8_t *rows;
 
     if (o->count < o->room)
@@ -126,8 +128,30 @@ static bool make_room(struct shmt_observations *o)
     if (rows == NULL)
         return false;
     o->rows = rows;
+    sorted = realloc(o->sorted, room * sizeof *sorted);
+    if (sorted == NULL)
+        return false;
+    o->sorted = sorted;
     o->room = room;
     return true;
+}
+
+static void sort_in(struct shmt_observations *o, double cost)
+{
+    size_t low = 0, high = o->valid;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (o->sorted[middle] <= cost)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(o->sorted + low + 1, o->sorted + low,
+            (o->valid - low) * sizeof *o->sorted);
+    o->sorted[low] = cost;
+    o->valid++;
 }
 
 bool shmt_observations_tell(struct shmt_observations *o, uint64_t index,
@@ -144,33 +168,15 @@ bool shmt_observations_tell(struct shmt_observations *o, uint64_t index,
     if (valid && (o->valid == 0
                   || o->told[o->count].cost < o->told[o->best].cost))
         o->best = o->count;
-    o->valid += valid;
+    if (valid)
+        sort_in(o, o->told[o->count].cost);
     o->count++;
     return true;
-}
-
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
 }
 
 double shmt_observations_quantile(const struct shmt_observations *o,
                                   double part)
 {
-    double *const costs = malloc((o->valid + 1) * sizeof *costs);
-    double found = 0;
-    size_t n = 0;
-
-    if (costs == NULL)
-        return 0;
-    for (size_t k = 0; k < o->count; k++)
-        if (isfinite(o->told[k].cost))
-            costs[n++] = o->told[k].cost;
-    qsort(costs, n, sizeof *costs, compare);
-    if (n > 0)
-        found = costs[(size_t)((double)(n - 1) * part)];
-    free(costs);
-    return found;
+    return o->valid == 0
+               ? 0 : o->sorted[(size_t)((double)(o->valid - 1) * part)];
 }

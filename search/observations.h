@@ -33,6 +33,7 @@ struct shmt_observations {
     struct shmt_observation *told;
     uint8_t *rows;           /* [count][width] */
     size_t valid;            /* with a cost */
+    double *sorted;          /* [valid] their costs, ascending */
     size_t best;             /* position; meaningless when valid is 0 */
     bool resources;          /* any were reported */
     struct shmt_indices learned;   /* index -> row in compiled */
@@ -57,7 +58,7 @@ void shmt_observations_row(const struct shmt_observations *observations,
                            uint64_t index, uint8_t *row);
 
 /* The cost at quantile `part` (0 to 1) of the valid ones; 0 when there are
- * none or no memory. */
+ * none. */
 double shmt_observations_quantile(
     const struct shmt_observations *observations, double part);
 

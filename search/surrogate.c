@@ -32,6 +32,8 @@ struct shmt_surrogate {
     float *half;        /* factor^-1 targets */
     float *alpha;       /* covariance^-1 targets */
     float *batch;       /* [room][SHMT_SURROGATE_BATCH] */
+    float *base;        /* [room] alpha times covariance with base_row */
+    uint8_t *base_row;
     float mean, variance;
 };
 
@@ -48,6 +50,8 @@ void shmt_surrogate_free(struct shmt_surrogate *s)
     free(s->half);
     free(s->alpha);
     free(s->batch);
+    free(s->base);
+    free(s->base_row);
     free(s);
 }
 
@@ -87,9 +91,12 @@ shmt_surrogate_new(const struct shmt_surrogate_shape *shape)
     s->half = calloc(room, sizeof *s->half);
     s->alpha = calloc(room, sizeof *s->alpha);
     s->batch = calloc(room, SHMT_SURROGATE_BATCH * sizeof *s->batch);
+    s->base = calloc(room, sizeof *s->base);
+    s->base_row = calloc(features + 1, sizeof *s->base_row);
     if (s->levels == NULL || s->ordered == NULL || s->weights == NULL
         || s->tables == NULL || s->rows == NULL || s->factor == NULL
-        || s->half == NULL || s->alpha == NULL || s->batch == NULL) {
+        || s->half == NULL || s->alpha == NULL || s->batch == NULL
+        || s->base == NULL || s->base_row == NULL) {
         shmt_surrogate_free(s);
         return NULL;
     }
@@ -161,6 +168,7 @@ static void factor_row(struct shmt_surrogate *s, size_t i)
 void shmt_surrogate_add(struct shmt_surrogate *s, const uint8_t *row)
 {
     memcpy(s->rows + s->count * s->features, row, s->features);
+    s->alpha[s->count] = 0;
     factor_row(s, s->count++);
 }
 
@@ -240,6 +248,34 @@ void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
     }
 }
 
+float shmt_surrogate_mean(struct shmt_surrogate *s, const uint8_t *row)
+{
+    float sum = s->mean;
+
+    memcpy(s->base_row, row, s->features);
+    for (size_t i = 0; i < s->count; i++) {
+        s->base[i] = s->alpha[i]
+                     * covariance(s, s->rows + i * s->features, row);
+        sum += s->base[i];
+    }
+    return sum;
+}
+
+float shmt_surrogate_mean_beside(struct shmt_surrogate *s, size_t feature,
+                                 uint8_t level)
+{
+    const float *const table = s->tables + feature * SHMT_SURROGATE_LEVELS;
+    const int from = s->base_row[feature];
+    const uint8_t *column = s->rows + feature;
+    float ratio[SHMT_SURROGATE_LEVELS], sum = s->mean;
+
+    for (int k = 0; k < s->levels[feature]; k++)
+        ratio[k] = table[abs(k - level)] / table[abs(k - from)];
+    for (size_t i = 0; i < s->count; i++, column += s->features)
+        sum += s->base[i] * ratio[*column];
+    return sum;
+}
+
 static void predict_deviation(struct shmt_surrogate *s, size_t count,
                               float *deviation)
 {
@@ -286,6 +322,5 @@ void shmt_surrogate_predict(struct shmt_surrogate *s,
     }
     for (size_t c = 0; c < count; c++)
         mean[c] = sum[c] + s->mean;
-    if (deviation != NULL)
-        predict_deviation(s, count, deviation);
+    predict_deviation(s, count, deviation);
 }

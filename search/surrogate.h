@@ -33,7 +33,9 @@ void shmt_surrogate_free(struct shmt_surrogate *surrogate);
 /* Observations from position `count` on are forgotten. */
 void shmt_surrogate_keep(struct shmt_surrogate *surrogate, size_t count);
 size_t shmt_surrogate_count(const struct shmt_surrogate *surrogate);
-/* One more observation, whose target is set by solve; there must be room. */
+/* One more observation; there must be room.  Until the next solve its target
+ * is what was predicted for it: means stay as they are, deviations shrink
+ * around it. */
 void shmt_surrogate_add(struct shmt_surrogate *surrogate,
                         const uint8_t *row);
 /* Targets of all observations. */
@@ -46,9 +48,15 @@ void shmt_surrogate_solve(struct shmt_surrogate *surrogate,
 void shmt_surrogate_tune(struct shmt_surrogate *surrogate,
                          const float *targets, struct shmt_random *random);
 
+/* The mean at `row`, and at what differs from that row in one feature: a
+ * small part of the work. */
+float shmt_surrogate_mean(struct shmt_surrogate *surrogate,
+                          const uint8_t *row);
+float shmt_surrogate_mean_beside(struct shmt_surrogate *surrogate,
+                                 size_t feature, uint8_t level);
+
 enum { SHMT_SURROGATE_BATCH = 8 };
-/* At most SHMT_SURROGATE_BATCH rows.  `deviation` may be NULL, which is much
- * cheaper. */
+/* Mean and deviation at up to SHMT_SURROGATE_BATCH rows. */
 void shmt_surrogate_predict(struct shmt_surrogate *surrogate,
                             const uint8_t *const *rows, size_t count,
                             float *mean, float *deviation);
