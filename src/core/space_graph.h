@@ -26,19 +26,21 @@ enum { SHMT_GRAPH_NODES = 200000 };
 
 #define SHMT_GRAPH_NONE UINT32_MAX
 
-/* One value.  That there is none: the smallest integer, a NaN of our own. */
+/* One value.  That there is none is an integer that nothing else is likely to
+ * be (what is, is taken for an overflow), a NaN of our own. */
 union shmt_cell {
     int64_t i;
     double r;
     uint64_t bits;
 };
-#define SHMT_CELL_NO_INT INT64_MIN
+#define SHMT_CELL_NO_INT (-INT64_C(0x5c3e9f1b2d6a7481))
 #define SHMT_CELL_NO_REAL UINT64_C(0x7ff8dead0000beef)
 
 struct shmt_graph_node {
     uint8_t op;
     uint8_t type;        /* SHMT_WORD: the rank of a word, as an integer */
     bool fails;          /* may have no value */
+    bool overflows;      /* of itself, whatever its operands */
     bool wild;           /* a real of no known range */
     uint8_t level;       /* set by the plan: 0 constant, else 1 + position */
     uint32_t column;     /* set by the plan: its place among those needed */

@@ -113,7 +113,8 @@ static uint32_t group_remainder(struct shmt_grouping *grouping, uint32_t id,
     return all;
 }
 
-/* A remainder by a constant, of a sum or product that reaches far beyond. */
+/* A remainder by a constant, of a sum or product that reaches far beyond but
+ * cannot overflow. */
 static bool is_remainder(const struct shmt_graph *graph, uint32_t id)
 {
     const struct shmt_graph_node *node = &graph->nodes[id];
@@ -124,7 +125,7 @@ static bool is_remainder(const struct shmt_graph *graph, uint32_t id)
     sum = &graph->nodes[graph->kids[node->first]];
     divisor = &graph->nodes[graph->kids[node->first + 1]];
     return (sum->op == SHMT_OP_ADD || sum->op == SHMT_OP_MUL) &&
-           sum->type == SHMT_INT && divisor->op == SHMT_OP_CONST &&
+           !sum->overflows && divisor->op == SHMT_OP_CONST &&
            divisor->low > 0 &&
            (uint64_t)sum->high - (uint64_t)sum->low >
                2 * (uint64_t)divisor->low;

@@ -35,13 +35,14 @@ static uint32_t kid_of(const struct lower *lower, uint32_t tree, size_t k)
     return lower->expr->kids[lower->expr->nodes[tree].first + k];
 }
 
-/* The smallest integer stands for "no value" here. */
+/* Not the one that stands for "no value" here. */
 static uint32_t typed(const struct lower *lower, uint32_t id)
 {
     const struct shmt_graph_node *node = node_at(lower, id);
 
     return !lower->graph->failed && node->type == SHMT_INT &&
-                   node->low == INT64_MIN ? NONE : id;
+                   node->low <= SHMT_CELL_NO_INT &&
+                   node->high >= SHMT_CELL_NO_INT ? NONE : id;
 }
 
 static uint32_t value_of_symbol(struct lower *lower, size_t symbol)

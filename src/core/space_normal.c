@@ -57,7 +57,7 @@ static uint32_t strip(struct shmt_graph *graph, uint32_t id, int64_t *factor)
     int64_t product = *factor;
     uint32_t stripped;
 
-    if (node->op != SHMT_OP_MUL || node->count > 64)
+    if (node->op != SHMT_OP_MUL || node->overflows || node->count > 64)
         return id;
     for (size_t k = 0; k < node->count; k++) {
         const uint32_t kid = graph->kids[node->first + k];
@@ -93,7 +93,7 @@ static void expand(struct shmt_graph *graph, uint32_t id, int64_t factor,
                                              &terms->constant);
         return;
     }
-    if (node->op != SHMT_OP_ADD) {
+    if (node->op != SHMT_OP_ADD || node->overflows) {
         push_term(graph, terms, id, factor);
         return;
     }
@@ -233,7 +233,7 @@ uint32_t shmt_graph_product(struct shmt_graph *graph, const uint32_t *factors,
         return 0;
     for (size_t k = 0; k < count; k++) {
         const struct shmt_graph_node *node = &graph->nodes[factors[k]];
-        const bool nested = node->op == SHMT_OP_MUL;
+        const bool nested = node->op == SHMT_OP_MUL && !node->overflows;
 
         for (size_t j = 0; j < (nested ? node->count : 1); j++) {
             const uint32_t id =

@@ -111,9 +111,12 @@ static uint8_t bits_for(const struct shmt_graph_node *node)
 
     if (node->type == SHMT_REAL)
         return 64;
-    span = (uint64_t)node->high - (uint64_t)node->low + node->fails;
+    span = (uint64_t)node->high - (uint64_t)node->low;
+    if (span == UINT64_MAX)
+        return 64;
+    span += node->fails;
     if (span == 0)
-        return node->fails ? 1 : 0;
+        return 0;
     return (uint8_t)(64 - __builtin_clzll(span));
 }
 

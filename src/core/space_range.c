@@ -30,10 +30,9 @@ static int64_t clamped(enum shmt_op op, int64_t a, int64_t b, bool *over)
     if (op == SHMT_OP_ADD ? !__builtin_add_overflow(a, b, &out)
         : op == SHMT_OP_SUB ? !__builtin_sub_overflow(a, b, &out)
                             : !__builtin_mul_overflow(a, b, &out))
-        if (out != INT64_MIN)
-            return out;
+        return out;
     *over = true;
-    return negative ? INT64_MIN + 1 : INT64_MAX;
+    return negative ? INT64_MIN : INT64_MAX;
 }
 
 static void widen(struct range *range, int64_t value)
@@ -77,7 +76,7 @@ static struct range quotient(enum shmt_op op, struct range a, struct range b)
     struct range out = {INT64_MAX, INT64_MIN, false};
 
     if (a.low == INT64_MIN)
-        return (struct range){INT64_MIN + 1, INT64_MAX, true};
+        return (struct range){INT64_MIN, INT64_MAX, true};
     divide_by(op, a, b.low, b.high < -1 ? b.high : -1, &out);
     divide_by(op, a, b.low > 1 ? b.low : 1, b.high, &out);
     if (out.low > out.high)
@@ -90,6 +89,8 @@ static struct range remainder_of(struct range a, struct range b)
 {
     struct range out = {0, 0, b.low <= 0 && b.high >= 0};
 
+    /* The smallest integer by -1 is more than the machine can do. */
+    out.over |= a.low == INT64_MIN && b.low <= -1 && b.high >= -1;
     if (b.low > INT64_MIN && b.low < 0)
         out.low = b.low + 1;
     if (b.low == INT64_MIN)
@@ -121,7 +122,7 @@ static struct range round_up(struct range a, struct range b)
 
 static struct range power_of(struct range a, struct range b)
 {
-    const struct range all = {INT64_MIN + 1, INT64_MAX, true};
+    const struct range all = {INT64_MIN, INT64_MAX, true};
     int64_t most, least;
 
     if (b.low < 0)
@@ -297,7 +298,7 @@ static bool real_fails(const struct shmt_graph *graph,
 void shmt_range_set(const struct shmt_graph *graph,
                     struct shmt_graph_node *node, const uint32_t *kids)
 {
-    struct range range = {INT64_MIN + 1, INT64_MAX, false};
+    struct range range = {INT64_MIN, INT64_MAX, false};
     bool reals = false;
 
     for (size_t k = 0; k < node->count; k++) {
@@ -318,6 +319,7 @@ void shmt_range_set(const struct shmt_graph *graph,
     } else {
         range = of_kids(graph, node, kids);
     }
+    node->overflows = range.over;
     node->fails |= range.over;
     node->low = range.low;
     node->high = range.high;

@@ -30,10 +30,12 @@ static enum shmtune_status read_sum(struct reader *reader);
 static enum shmtune_status refuse(const struct reader *reader,
                                   const char *at, const char *message)
 {
+    const char *const quote = *at == '\0' ? "" : "\"";
+
     return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
-                          "%s: character %td: %s; found \"%.40s\"",
+                          "%s: character %td: %s; found %s%.40s%s",
                           reader->where, at - reader->text + 1, message,
-                          *at == '\0' ? "the end" : at);
+                          quote, *at == '\0' ? "the end" : at, quote);
 }
 
 static void skip_blanks(struct reader *reader)

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# import and export: files of other tuners, there and back.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+corpus=$source/tests/fuzz/corpus/import
+cp "$corpus/t1.json" "$corpus/cache.json" "$corpus/t4.json" "$folder/"
+gzip -k "$folder/cache.json" "$folder/t4.json"
+out=$folder/made
+
+file_has() { grep -q -e "$2" "$1"; }
+file_is_json() { # FILE
+    command -v python3 >/dev/null 2>&1 || return 0
+    python3 -c 'import json, sys; json.load(open(sys.argv[1]))' "$1"
+}
+same_json() { # FILE FILE
+    command -v python3 >/dev/null 2>&1 || return 0
+    python3 -c 'import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:])
+sys.exit(a != b)' "$1" "$2"
+}
+
+run import "$folder/t1.json" -o "$out"
+check "a T1 space becomes a spec" \
+    all "exits 0" err_empty "out_has '^  .*tiled.yaml: 281 configurations'" \
+    "file_has $out/kernels/tiled.yaml 'format: kernel/1'"
+run space "$out/kernels/tiled.yaml"
+check "of which the funnel can be seen" all "exits 0" "out_has '^ *281 '"
+run import "$folder/t1.json" -o "$out" --json
+check "again, the same: nothing to replace" all "exits 0" is_json
+run import "$folder/cache.json.gz" -o "$out" --name tiled
+check "another of that name is not overwritten" \
+    all "exits 1" "err_has 'force replaces it'"
+run import "$folder/cache.json.gz" -o "$out"
+check "a compressed cache becomes a recording" \
+    all "exits 0" "out_has '3 results'" \
+    "file_has $out/kernels/conv.yaml 'problem_x: {default: 4096}'" \
+    "[ -s $out/tunings/conv/a-gpu.journal.gz ]"
+run show "$out/tunings/conv/a-gpu.journal.gz"
+check "that can be shown" all "exits 0" "out_has 'launch_error'"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to kernel-tuner \
+    -o "$folder/back.json"
+check "and comes out as it went in" \
+    all "exits 0" "same_json $folder/cache.json $folder/back.json"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to t4
+check "or as T4, to standard output" all "exits 0" is_json \
+    "out_has '\"invalidity\": \"runtime\"'"
+run import "$folder/t4.json.gz" -o "$out" --name other --device 'My GPU 2'
+check "T4 results with a name and a device" \
+    all "exits 0" "[ -s $out/tunings/other/my-gpu-2.journal.gz ]"
+run export "$out/tunings/other/my-gpu-2.journal.gz" --to t4 \
+    -o "$folder/back.json.gz"
+gunzip -f "$folder/back.json.gz" 2>/dev/null
+check "come out as they went in, compressed" \
+    all "exits 0" "same_json $folder/t4.json $folder/back.json"
+run import "$folder/cache.json" -o "$out" --spec "$out/kernels/other.yaml"
+check "a run of another space" all "exits 2" "err_has 'parameters'"
+
+printf '{"ConfigurationSpace": {"TuningParameters": [' >"$folder/bad.json"
+printf '{"Name": "a", "Values": "range(10**9)"}]}}' >>"$folder/bad.json"
+run import "$folder/bad.json" -o "$out"
+check "a huge range" all "exits 2" out_empty \
+    "err_has 'bad.json: ConfigurationSpace.TuningParameters\[0\].Values: '"
+printf '{"cache": {' >"$folder/cut.json"
+run import "$folder/cut.json" -o "$out"
+check "a file that is cut" all "exits 2" "err_has 'cut.json'"
+head -c 40 "$folder/cache.json.gz" >"$folder/cut.json.gz"
+run import "$folder/cut.json.gz" -o "$out"
+check "a compressed file that is cut" all "exits 2" "err_has 'cut.json.gz'"
+run import "$folder/none.json"
+check "no such file" all "exits 5" "err_has 'none.json'"
+run import
+check "no file at all" all "exits 1" "err_has 'expected a file'"
+run import "$folder/t1.json" -o "$out" --name 'a b'
+check "a name that is none" all "exits 1" "err_has 'expected letters'"
+run export "$out/tunings/conv/a-gpu.journal.gz"
+check "no form" all "exits 1" "err_has 'kernel-tuner'"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to csv
+check "a form that is none" all "exits 1" "err_has 'csv'"
+finish

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any text: an expression that is evaluated, in a space too, or a refusal
+ * with its place.  The first line is the expression, others too.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "core/expr.h"
+#include "core/space.h"
+
+const char fuzz_name[] = "expr";
+
+static const struct shmt_value xs[] = {
+    {.type = SHMT_INT, .i = 0}, {.type = SHMT_INT, .i = 3},
+    {.type = SHMT_INT, .i = -7}, {.type = SHMT_INT, .i = INT64_MAX}};
+static const struct shmt_value ys[] = {
+    {.type = SHMT_INT, .i = 2}, {.type = SHMT_INT, .i = 4}};
+static const struct shmt_value rs[] = {
+    {.type = SHMT_REAL, .r = 0.5}, {.type = SHMT_REAL, .r = -3.0},
+    {.type = SHMT_REAL, .r = 1e300}};
+static const struct shmt_value words[] = {
+    {.type = SHMT_WORD, .w = "static"}, {.type = SHMT_WORD, .w = "dynamic"}};
+static const struct shmt_parameter parameters[] = {
+    {.name = "x", .type = SHMT_INT, .count = 4, .values = xs},
+    {.name = "y", .type = SHMT_INT, .count = 2, .values = ys},
+    {.name = "r", .type = SHMT_REAL, .count = 3, .values = rs},
+    {.name = "mode", .type = SHMT_WORD, .count = 2, .values = words}};
+static const struct shmt_symbol symbols[] = {
+    {"x", SHMT_INT}, {"y", SHMT_INT}, {"r", SHMT_REAL}, {"mode", SHMT_WORD}};
+static const struct shmt_scope scope = {4, symbols};
+
+/* The space of one constraint is what trying every configuration finds. */
+static void check_space(struct shmt_expr *expr)
+{
+    struct shmt_expr *const list[] = {expr};
+    const struct shmt_space_definition definition = {
+        .parameter_count = 4, .parameters = parameters,
+        .constraint_count = 1, .constraints = list};
+    struct shmt_space *space = NULL;
+    struct shmt_error err = {0};
+    uint64_t held = 0, index;
+    bool fault = false;
+    enum shmtune_status status = shmt_space_build(&definition, &space, &err);
+
+    for (int k = 0; k < 4 * 2 * 3 * 2; k++) {
+        const shmt_choice choice[4] = {
+            (shmt_choice)(k % 4), (shmt_choice)(k / 4 % 2),
+            (shmt_choice)(k / 8 % 3), (shmt_choice)(k / 24)};
+        const struct shmt_value values[4] = {
+            xs[choice[0]], ys[choice[1]], rs[choice[2]], words[choice[3]]};
+        bool truth = false;
+
+        if (shmt_expr_eval_bool(expr, values, &truth, &err) != SHMTUNE_OK) {
+            fault = true;
+            continue;
+        }
+        held += truth;
+        if (status == SHMTUNE_OK)
+            FUZZ_HOLDS(shmt_space_index(space, choice, &index) == truth);
+    }
+    if (status != (fault ? SHMTUNE_INVALID_FILE : SHMTUNE_OK)) printf("# %s: %s\n", shmt_expr_text(expr), err.text);
+    FUZZ_HOLDS(status == (fault ? SHMTUNE_INVALID_FILE : SHMTUNE_OK));
+    if (!fault)
+        FUZZ_HOLDS(shmt_space_count(space) == held);
+    shmt_space_free(space);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct shmt_place place = {"fuzz", 1, 1};
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_error err = {0};
+    struct shmt_expr *expr = NULL;
+    char *text;
+    enum shmtune_status status;
+
+    FUZZ_HOLDS(arena != NULL);
+    text = shmt_arena_copy(arena, (const char *)data, size);
+    FUZZ_HOLDS(text != NULL);
+    status = shmt_expr_compile(arena, place, text, &scope, &expr, &err);
+    if (status == SHMTUNE_OK) {
+        check_space(expr);
+    } else {
+        FUZZ_HOLDS(status == SHMTUNE_INVALID_FILE);
+        FUZZ_HOLDS(strncmp(err.text, "fuzz:1:", 7) == 0);
+    }
+    shmt_arena_free(arena);
+    return 0;
+}

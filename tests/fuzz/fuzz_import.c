@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes: a space or a run whose spec our own reader would take in, or a
+ * refusal that names the file; and any text as a Python list.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "core/yaml.h"
+#include "tune/import.h"
+
+const char fuzz_name[] = "import";
+
+static void check_import(const struct shmt_import *import)
+{
+    const struct shmt_yaml *top;
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_text text = {0};
+    struct shmt_error err = {0};
+    bool defaults;
+
+    FUZZ_HOLDS(arena != NULL);
+    FUZZ_HOLDS(import->parameter_count > 0);
+    FUZZ_HOLDS(shmt_import_spec(import, &text, &defaults, &err) ==
+               SHMTUNE_OK);
+    if (text.length < 60000) {
+        FUZZ_HOLDS(shmt_yaml_parse(arena, "spec", text.data, text.length,
+                                   &top, &err) == SHMTUNE_OK);
+        FUZZ_HOLDS(shmt_yaml_get(shmt_yaml_get(top, "parameters"),
+                                 import->parameters[0].name) != NULL);
+    }
+    for (size_t k = 0; k < import->entry_count; k++)
+        FUZZ_HOLDS(import->entries[k].values != NULL);
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+}
+
+static void check_list(const uint8_t *data, size_t size)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_import_list list;
+    struct shmt_error err = {0};
+    char *text;
+
+    FUZZ_HOLDS(arena != NULL);
+    text = shmt_arena_copy(arena, (const char *)data, size);
+    FUZZ_HOLDS(text != NULL);
+    if (shmt_import_list(arena, "fuzz", text, &list, &err) == SHMTUNE_OK)
+        FUZZ_HOLDS(list.count <= SHMT_SPACE_VALUES);
+    else
+        FUZZ_HOLDS(strncmp(err.text, "fuzz", 4) == 0);
+    shmt_arena_free(arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct shmt_import *import = NULL;
+    struct shmt_error err = {0};
+    const enum shmtune_status status = shmt_import_parse(
+        "fuzz", (const char *)data, size, &import, &err);
+
+    if (status == SHMTUNE_OK) {
+        check_import(import);
+    } else {
+        FUZZ_HOLDS(status == SHMTUNE_INVALID_FILE);
+        FUZZ_HOLDS(strncmp(err.text, "fuzz:", 5) == 0);
+        FUZZ_HOLDS(import == NULL);
+    }
+    shmt_import_free(import);
+    check_list(data, size);
+    return 0;
+}
