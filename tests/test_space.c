@@ -276,6 +276,26 @@ static bool check_list(const struct made *made, const struct brute *brute)
     return same;
 }
 
+/* Any stretch of the enumeration is what the indices say. */
+static bool check_stretch(const struct made *made,
+                          const struct shmt_space *space)
+{
+    const size_t width = made->definition.parameter_count;
+    const size_t count = (size_t)shmt_space_count(space);
+    const size_t first = below(count), length = 1 + below(count - first);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_choice *list = malloc(length * width * sizeof *list);
+    bool same = true;
+
+    shmt_space_list(space, first, length, list);
+    for (size_t k = 0; k < length && same; k++) {
+        shmt_space_configuration(space, first + k, choice);
+        same = memcmp(choice, list + k * width, width * sizeof *choice) == 0;
+    }
+    free(list);
+    return same;
+}
+
 /* Everything the space says of itself, against every configuration. */
 static bool agrees(const struct made *made)
 {
@@ -321,7 +341,8 @@ static bool agrees(const struct made *made)
             if (same && brute.count > 0)
                 same = shmt_space_nearest(space, choice) < brute.count;
         }
-        same = same && check_list(made, &brute);
+        same = same && check_list(made, &brute) &&
+               (brute.count == 0 || check_stretch(made, space));
         for (int k = 0; k < 3 && same && brute.count > 0; k++)
             same = check_neighbours(made, space, &brute,
                                     below((size_t)brute.count));

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space: construction from a definition, and the walks along one path of the
- * diagram.  Indices follow the diagram's order of the parameters, which need
- * not be the declared one.
+ * space: construction from a definition, and counting.
  */
 #include "core/space.h"
 
@@ -307,71 +305,6 @@ size_t shmt_space_bytes(const struct shmt_space *space)
                    layer->first[layer->node_count] * sizeof *layer->edges;
     }
     return sum;
-}
-
-void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
-                              shmt_choice *choice)
-{
-    uint32_t node = 0;
-
-    memset(choice, 0, space->definition.parameter_count * sizeof *choice);
-    for (size_t k = 0; k < space->diagram.layer_count; k++) {
-        const struct shmt_layer *layer = &space->diagram.layers[k];
-        const struct shmt_edge *edge = layer->edges + layer->first[node];
-        size_t count = layer->first[node + 1] - layer->first[node];
-
-        while (count > 1) {
-            const size_t half = count / 2;
-
-            edge += edge[half].before <= index ? half : 0;
-            count -= half;
-        }
-        index -= edge->before;
-        choice[layer->parameter] = edge->value;
-        node = edge->child;
-    }
-}
-
-const struct shmt_edge *shmt_space_edge(const struct shmt_layer *layer,
-                                        uint32_t node, shmt_choice value)
-{
-    const struct shmt_edge *edge = layer->edges + layer->first[node];
-    size_t count = layer->first[node + 1] - layer->first[node];
-
-    if (value < count && edge[value].value == value)
-        return edge + value;
-    while (count > 1) {
-        const size_t half = count / 2;
-
-        edge += edge[half].value <= value ? half : 0;
-        count -= half;
-    }
-    return edge->value == value ? edge : NULL;
-}
-
-bool shmt_space_index(const struct shmt_space *space,
-                      const shmt_choice *choice, uint64_t *index)
-{
-    uint32_t node = 0;
-    uint64_t sum = 0;
-
-    if (space->diagram.count == 0)
-        return false;
-    for (size_t p = 0; p < space->definition.parameter_count; p++)
-        if (choice[p] >= space->definition.parameters[p].count)
-            return false;
-    for (size_t k = 0; k < space->diagram.layer_count; k++) {
-        const struct shmt_layer *layer = &space->diagram.layers[k];
-        const struct shmt_edge *edge =
-            shmt_space_edge(layer, node, choice[layer->parameter]);
-
-        if (edge == NULL)
-            return false;
-        sum += edge->before;
-        node = edge->child;
-    }
-    *index = sum;
-    return true;
 }
 
 static uint64_t next_random(uint64_t *state)

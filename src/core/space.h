@@ -83,6 +83,11 @@ void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
 bool shmt_space_index(const struct shmt_space *space,
                       const shmt_choice *choice, uint64_t *index);
 
+/* The configurations [first, first + count), which must be there, one behind
+ * the other; a few nanoseconds each. */
+void shmt_space_list(const struct shmt_space *space, uint64_t first,
+                     size_t count, shmt_choice *choices);
+
 /* Neighbours of `index`: every valid configuration that differs in one
  * parameter (SHMT_NEIGHBOUR_ANY), or by one step along one ordered parameter
  * and any value of an unordered one (SHMT_NEIGHBOUR_STEP); a step goes to

@@ -12,6 +12,7 @@ struct path {
     const struct shmt_space *space;
     uint32_t node[SHMT_SPACE_PARAMETERS + 1];
     uint32_t edge[SHMT_SPACE_PARAMETERS];      /* taken, within the node */
+    shmt_choice value[SHMT_SPACE_PARAMETERS];
     uint64_t rest[SHMT_SPACE_PARAMETERS + 1];  /* of the index, from a layer
                                                   on */
     uint64_t index;
@@ -51,6 +52,7 @@ static void trace(struct path *path)
             count -= half;
         }
         path->edge[k] = (uint32_t)(edge - edges_at(path, k));
+        path->value[k] = edge->value;
         rest -= edge->before;
         node = edge->child;
     }
@@ -58,27 +60,64 @@ static void trace(struct path *path)
     path->rest[path->space->diagram.layer_count] = 0;
 }
 
+/* The rest of an index from `node` of layer `from` on, with the values of the
+ * path; UINT64_MAX when that leads nowhere. */
+static uint64_t rest_of(const struct path *path, size_t from, uint32_t node)
+{
+    const struct shmt_diagram *diagram = &path->space->diagram;
+    uint64_t sum = 0;
+
+    for (size_t k = from; k < diagram->layer_count; k++) {
+        const struct shmt_edge *edge;
+
+        if (node == path->node[k])
+            return sum + path->rest[k];
+        edge = shmt_space_edge(&diagram->layers[k], node, path->value[k]);
+        if (edge == NULL)
+            return UINT64_MAX;
+        sum += edge->before;
+        node = edge->child;
+    }
+    return sum;
+}
+
 /* The path with another edge at `layer`; false when it leads nowhere. */
 static bool turn(const struct path *path, size_t layer, size_t other,
                  uint64_t *index)
 {
-    const struct shmt_diagram *diagram = &path->space->diagram;
     const struct shmt_edge *edge = &edges_at(path, layer)[other];
-    uint64_t sum = path->index - path->rest[layer] + edge->before;
+    const uint64_t rest = rest_of(path, layer + 1, edge->child);
 
-    for (size_t k = layer + 1; k < diagram->layer_count; k++) {
-        if (edge->child == path->node[k]) {
-            *index = sum + path->rest[k];
-            return true;
+    *index = path->index - path->rest[layer] + edge->before + rest;
+    return rest != UINT64_MAX;
+}
+
+/* All paths with another edge at `layer`; edges next to each other often have
+ * one child. */
+static size_t turns(const struct path *path, size_t layer, uint64_t *out,
+                    size_t room)
+{
+    const struct shmt_edge *const edges = edges_at(path, layer);
+    const size_t count = edge_count(path, layer);
+    const uint64_t before = path->index - path->rest[layer];
+    uint32_t child = edges[path->edge[layer]].child;
+    uint64_t rest = path->rest[layer + 1];
+    size_t total = 0;
+
+    for (size_t e = 0; e < count; e++) {
+        if (e == path->edge[layer])
+            continue;
+        if (edges[e].child != child) {
+            child = edges[e].child;
+            rest = rest_of(path, layer + 1, child);
         }
-        edge = shmt_space_edge(&diagram->layers[k], edge->child,
-                               edges_at(path, k)[path->edge[k]].value);
-        if (edge == NULL)
-            return false;
-        sum += edge->before;
+        if (rest == UINT64_MAX)
+            continue;
+        if (total < room)
+            out[total] = before + edges[e].before + rest;
+        total++;
     }
-    *index = sum;
-    return true;
+    return total;
 }
 
 /* One step along an ordered parameter: the nearest value on either side that
@@ -113,24 +152,18 @@ size_t shmt_space_neighbours(const struct shmt_space *space, uint64_t index,
         const struct shmt_parameter *parameter =
             &space->definition
                  .parameters[space->diagram.layers[k].parameter];
-        const size_t count = edge_count(&path, k);
         uint64_t found[2];
+        size_t steps;
 
-        if (kind == SHMT_NEIGHBOUR_STEP && parameter->ordered) {
-            const size_t steps = step(&path, k, found);
-
-            for (size_t s = 0; s < steps; s++, total++)
-                if (total < room)
-                    out[total] = found[s];
+        if (kind != SHMT_NEIGHBOUR_STEP || !parameter->ordered) {
+            total += turns(&path, k, total < room ? out + total : NULL,
+                           total < room ? room - total : 0);
             continue;
         }
-        for (size_t e = 0; e < count; e++) {
-            if (e == path.edge[k] || !turn(&path, k, e, &found[0]))
-                continue;
+        steps = step(&path, k, found);
+        for (size_t s = 0; s < steps; s++, total++)
             if (total < room)
-                out[total] = found[0];
-            total++;
-        }
+                out[total] = found[s];
     }
     return total;
 }
