@@ -35,7 +35,10 @@ static void need_bench(void)
         return;
     shmt_bench_close(bench);
     bench = NULL;
-    CHECK_INT(open_bench(false), SHMTUNE_OK);
+    if (open_bench(false) != SHMTUNE_OK) {
+        printf("Bail out! %s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
 }
 
 static enum shmtune_status measure_with(const shmt_choice *choice,

@@ -3,6 +3,7 @@
  * test_image: compiling without a GPU, and binaries that are kept.  Needs
  * NVRTC: without one every test but the last is skipped.
  */
+#include <dlfcn.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,6 +98,21 @@ static struct shmt_image_request request_of(const struct shmt_kernel *kernel,
     fixture_choice(kernel, choice, name, value, NULL);
     shmt_kernel_values(kernel, problem, choice, values);
     return request;
+}
+
+/* In the folder of a wheel, which the loader does not know, NVRTC would not
+ * find them when it compiles. */
+static void builtins_are_opened_with_it(void)
+{
+    char name[64];
+    void *library;
+
+    snprintf(name, sizeof name, "libnvrtc-builtins.so.%d.%d",
+             nvrtc->version / 1000, nvrtc->version % 1000 / 10);
+    library = dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+    CHECK(library != NULL);
+    if (library != NULL)
+        dlclose(library);
 }
 
 static void entries_have_their_resources(void)
@@ -346,6 +362,7 @@ static void wrong_libraries_are_named(void)
 
 /* X(test) */
 #define TEST_LIST(X)                                                         \
+    X(builtins_are_opened_with_it)                                           \
     X(entries_have_their_resources)                                          \
     X(failures_say_why)                                                      \
     X(words_reach_the_source)                                                \

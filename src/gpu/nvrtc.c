@@ -2,9 +2,9 @@
 /*
  * nvrtc: where the compiler is looked for, and one compile.
  *
- * NVRTC opens libnvrtc-builtins, which must be beside it or on the loader's
- * path, only when it compiles; hence a library is taken together with its
- * folder and never copied.
+ * NVRTC opens libnvrtc-builtins by its bare name, and only when it compiles: on
+ * the loader's path alone, which knows nothing of a wheel's folder.  It is
+ * opened here first, from beside the library; a name that is loaded is found.
  */
 #define _GNU_SOURCE   /* dladdr, in POSIX only since 2024 */
 #ifdef HAVE_CONFIG_H
@@ -92,6 +92,20 @@ static bool bind(void *library, struct shmt_nvrtc *nvrtc)
     return true;
 }
 
+/* Not there, or not of this name: NVRTC says so itself when it compiles. */
+static void open_builtins(const struct shmt_nvrtc *nvrtc)
+{
+    const char *cut = strrchr(nvrtc->path, '/');
+    char path[1100];
+
+    if (cut == NULL)
+        return;
+    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d",
+             (int)(cut - nvrtc->path), nvrtc->path, nvrtc->version / 1000,
+             nvrtc->version % 1000 / 10);
+    (void)dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
 /* Opens `name` and keeps its full path in process.path. */
 static bool try_open(const char *name)
 {
@@ -110,6 +124,7 @@ static bool try_open(const char *name)
              symbol != NULL && dladdr(symbol, &info) != 0 &&
                      info.dli_fname != NULL ? info.dli_fname : name);
     process.nvrtc.path = process.path;
+    open_builtins(&process.nvrtc);
     return true;
 }
 
