@@ -15,6 +15,7 @@
 #include "command.h"
 #include "tune/recording.h"
 #include "tune/replay.h"
+#include "tune/winners.h"
 
 enum { REPLAY_JOBS = 16 };
 
@@ -41,6 +42,8 @@ static const char help[] =
     "  -j, --jobs N         compile workers [processors; recorded: 16]\n"
     "  --seed N             of the strategy and the inputs [1]\n"
     "  --output DIR         where tunings and journals go [./tunings]\n"
+    "  --also FILE          a tuning whose configurations are measured beside\n"
+    "                       those that were found, may be repeated\n"
     "  --no-resume          start afresh; the journal there is kept as .old\n"
     "  --max-spill BYTES    reject what spills more, in bytes a thread\n"
     "  --min-occupancy PCT  reject what occupies less\n"
@@ -56,7 +59,7 @@ static const char help[] =
 
 struct options {
     const char *device, *strategy, *budget, *output, *record;
-    struct shmt_command_repeats sizes;
+    struct shmt_command_repeats sizes, also;
     int64_t jobs, seed, max_spill, min_occupancy;
     bool resume, json;
 };
@@ -70,6 +73,8 @@ struct job {
     struct shmt_tune_device device;
     struct shmt_tune_display display;
     struct shmt_tune_sheet sheet;
+    struct shmt_winners winners;   /* of this kernel's problems so far */
+    struct shmt_winners also;      /* of --also */
     struct shmt_error first;       /* the failure that decides the status */
 };
 
@@ -109,6 +114,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
         {"resume", 0, SHMT_OPTION_FLAG, &o->resume, 0, 0},
         {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
         {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
+        {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
         {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
@@ -164,6 +170,7 @@ static enum shmtune_status keep_results(
                  "device or protocol are no longer in the tuning", left_out);
         shmt_tune_display_notice(&job->display, text);
     }
+    shmt_winners_add(target->kernel, outcome, &job->winners);
     shmt_tune_display_result(&job->display, target, outcome, place);
     shmt_tune_sheet_add(&job->sheet, target, outcome, place);
     return SHMTUNE_OK;
@@ -206,6 +213,8 @@ static enum shmtune_status tune_problem(struct job *job,
         .budget_count = job->budget.count,
         .policy = {(int)job->options.max_spill,
                    (int)job->options.min_occupancy},
+        .first = &job->winners,
+        .last = &job->also,
         .resume = job->options.resume,
         .stop = &interrupted,
         .observer = &observer,
@@ -228,6 +237,22 @@ static enum shmtune_status tune_problem(struct job *job,
 }
 
 /* -- one kernel ---------------------------------------------------------- */
+
+static enum shmtune_status begin_kernel(struct job *job,
+                                        const struct shmt_kernel *kernel,
+                                        struct shmt_target **target,
+                                        struct shmt_error *err)
+{
+    const struct shmt_command_repeats *const also = &job->options.also;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    job->winners.count = job->also.count = 0;
+    for (size_t k = 0; status == SHMTUNE_OK && k < also->count; k++)
+        status = shmt_winners_read(kernel, also->items[k], &job->also, err);
+    return status == SHMTUNE_OK
+               ? shmt_tune_open(&job->device, kernel, target, err)
+               : status;
+}
 
 /* The k-th problem to tune. */
 static enum shmtune_status choose_problem(const struct job *job,
@@ -287,8 +312,7 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_target *target;
     struct shmt_error err = {0};
-    enum shmtune_status status =
-        shmt_tune_open(&job->device, kernel, &target, &err);
+    enum shmtune_status status = begin_kernel(job, kernel, &target, &err);
     size_t count;
 
     if (status != SHMTUNE_OK) {

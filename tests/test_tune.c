@@ -67,7 +67,7 @@ static void exhaustive_finds_the_best(void)
     CHECK_INT(outcome->tried, shmt_space_count(outcome->space));
     CHECK(fabs(outcome->best_us - best) < 1e-9);
     CHECK(outcome->finals[0].result.time_us <= 1.011 * best);
-    CHECK(outcome->final_count >= 9);
+    CHECK(outcome->final_count >= 2);
     CHECK(outcome->tie_count >= 1);
     CHECK(outcome->default_us > outcome->best_us);
     CHECK(outcome->busy_s > 0);

@@ -11,6 +11,15 @@
 
 enum { PASSES = 7, PASS_SAMPLES = 5, FASTEST = 8, PREFERRED = 16 };
 
+/* After so many passes those go that were slower than the leader by more than
+ * that in every one of them: what they would have cost goes to the others. */
+enum { RACED = 3 };
+static const double behind = 1.02;
+
+/* A sample of so long is as good as several short ones. */
+static const double enough_us = 20000;
+enum { LEAST_SAMPLES = 2 };
+
 /* The fastest eight come in.  Of those that one measurement does not tell
  * from the best, which can be many, the ones that would win among equals, so
  * that two runs have the same ones in their finals.  Then whoever is near. */
@@ -20,7 +29,7 @@ struct finals {
     struct shmt_tune *tune;
     size_t count;
     struct shmt_entry *entries[SHMT_TUNE_FINALISTS];
-    bool out[SHMT_TUNE_FINALISTS];        /* failed in the finals */
+    bool out[SHMT_TUNE_FINALISTS];        /* failed, or was left behind */
     bool verified[SHMT_TUNE_FINALISTS];
     struct shmt_random random;
 };
@@ -144,6 +153,12 @@ static enum shmtune_status select_finalists(struct finals *finals,
 
 /* -- measuring ----------------------------------------------------------- */
 
+static int samples_of(const struct shmt_entry *entry)
+{
+    const double wanted = enough_us / fmax(entry->result.time_us, 1);
+    return (int)fmin(fmax(wanted, LEAST_SAMPLES), PASS_SAMPLES);
+}
+
 static enum shmtune_status request(struct finals *finals, size_t k,
                                    enum shmt_verb verb,
                                    struct shmt_result *out,
@@ -157,7 +172,7 @@ static enum shmtune_status request(struct finals *finals, size_t k,
         .tag = entry->index,
         .choice = choice,
         .compiled = &entry->result,
-        .samples = PASS_SAMPLES,
+        .samples = samples_of(entry),
         .hopeless_us = INFINITY,
         .verify = !finals->verified[k],
     };
@@ -264,6 +279,35 @@ static enum shmtune_status one_pass(struct finals *finals, size_t pass,
                          PASSES * finals->count);
     }
     return status;
+}
+
+static double total_of(const struct finals *finals, size_t k)
+{
+    double sum = 0;
+    for (size_t pass = 0; pass < RACED; pass++)
+        sum += finals->tune->outcome->finals[k].figures.pass_us[pass];
+    return sum;
+}
+
+/* Never the default: the others are measured by it. */
+static void drop_those_behind(struct finals *finals)
+{
+    struct shmt_tune_final *const all = finals->tune->outcome->finals;
+    size_t leader = finals->count;
+
+    for (size_t k = 0; k < finals->count; k++)
+        if (!finals->out[k] && (leader == finals->count ||
+                                total_of(finals, k) <
+                                    total_of(finals, leader)))
+            leader = k;
+    for (size_t k = 0; k < finals->count; k++) {
+        bool lost = !finals->out[k] && !all[k].figures.is_default;
+        for (size_t pass = 0; lost && pass < RACED; pass++)
+            lost = all[k].figures.pass_us[pass] >
+                   behind * all[leader].figures.pass_us[pass];
+        if (lost)
+            finals->out[k] = true;
+    }
 }
 
 /* -- the outcome --------------------------------------------------------- */
@@ -399,7 +443,10 @@ enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
         status = need_binaries(&finals, err);
     if (status == SHMTUNE_OK)
         begin_outcome(&finals);
-    for (size_t pass = 0; status == SHMTUNE_OK && pass < PASSES; pass++)
+    for (size_t pass = 0; status == SHMTUNE_OK && pass < PASSES; pass++) {
+        if (pass == RACED)
+            drop_those_behind(&finals);
         status = one_pass(&finals, pass, err);
+    }
     return status == SHMTUNE_OK ? decide(&finals, err) : status;
 }

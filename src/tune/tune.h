@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tune: the tuner.  One kernel, one problem, one target: the default first,
- * then whatever the strategy asks for, the journal always ahead of what it
- * describes, and finals among the best.
+ * then what did well elsewhere, then whatever the strategy asks for, the
+ * journal always ahead of what it describes, and finals among the best.
  *
  * Called by commands and tests.  Knows nothing of terminals, processes or
  * CUDA; on a recorded target it is a function of its arguments.
@@ -19,6 +19,7 @@
 #include "tune/journal.h"
 #include "tune/ledger.h"
 #include "tune/target.h"
+#include "tune/winners.h"
 
 struct shmt_tune_progress {
     const char *kernel;
@@ -46,6 +47,9 @@ struct shmt_tune_options {
     double budget_s;             /* of the target's clock; INFINITY */
     uint64_t budget_count;       /* candidates; UINT64_MAX */
     struct shmt_policy policy;
+    /* Configurations to try before the strategy is asked, which is told of
+     * them, and after the search, just before the finals.  NULL: none. */
+    const struct shmt_winners *first, *last;
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* What did well elsewhere: tried when it should be, told to the strategy,
+ * and read from tunings. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "tune/deliver.h"
+#include "tune/winners.h"
+#include "tune_fixture.h"
+
+static struct shmt_kernel *toy;
+static struct shmt_winners winners;   /* of every candidate */
+static struct shmt_winners none;
+
+static struct shmt_tune_outcome *run(const struct shmt_tune_options *options)
+{
+    struct shmt_target *const target =
+        fixture_replay(toy, fixture_recording(toy), 2);
+    struct shmt_tune_outcome *const outcome =
+        fixture_run(target, options, SHMTUNE_OK);
+
+    target->operations->close(target);
+    return outcome;
+}
+
+/* Fills `winners`, writes a tuning, and says where. */
+static const char *prepare(void)
+{
+    const char *const path = fixture_path("winners.yaml");
+    const struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *const outcome = run(&options);
+    size_t left_out;
+
+    if (outcome == NULL)
+        return path;
+    shmt_winners_add(toy, outcome, &winners);
+    CHECK_INT(shmt_deliver_tuning(toy, outcome, path, &left_out, NULL),
+              SHMTUNE_OK);
+    shmt_tune_free(outcome);
+    return path;
+}
+
+static void the_winner_once(void)
+{
+    struct shmt_winners twice = winners;
+    const struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *const outcome = run(&options);
+
+    CHECK(outcome != NULL && outcome->tie_count >= 1);
+    if (outcome == NULL)
+        return;
+    CHECK_INT(winners.count, outcome->tie_count < 3 ? outcome->tie_count : 3);
+    CHECK(memcmp(winners.choices[0], outcome->finals[0].choice,
+                 toy->parameter_count * sizeof(shmt_choice)) == 0);
+    shmt_winners_add(toy, outcome, &twice);
+    CHECK_INT(twice.count, winners.count);
+    shmt_tune_free(outcome);
+}
+
+/* Two candidates, the default and a winner, are enough. */
+static void first_and_last(void)
+{
+    struct shmt_winners one = winners;
+    struct shmt_tune_options options;
+    struct shmt_tune_outcome *outcome;
+
+    one.count = 1;
+    for (int last = 0; last < 2; last++) {
+        options = fixture_options();
+        options.strategy = "random";
+        options.budget_count = last ? 1 : 2;
+        options.first = last ? NULL : &winners;
+        options.last = last ? &one : NULL;
+        outcome = run(&options);
+        CHECK(outcome != NULL && outcome->tried == 2);
+        CHECK(outcome != NULL &&
+              memcmp(outcome->finals[0].choice, winners.choices[0],
+                     toy->parameter_count * sizeof(shmt_choice)) == 0);
+        shmt_tune_free(outcome);
+    }
+}
+
+static void the_budget_holds(void)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *outcome;
+
+    options.budget_count = 2;
+    options.first = &winners;
+    outcome = run(&options);
+    CHECK(outcome != NULL && outcome->tried == 2);
+    shmt_tune_free(outcome);
+}
+
+/* Whatever the strategy, none is tried a second time, and all are tried. */
+static void strategies_know_them(void)
+{
+    const struct shmt_strategy *strategy;
+
+    for (size_t k = 0; (strategy = shmt_strategy_at(k)) != NULL; k++) {
+        struct shmt_tune_options options = fixture_options();
+        struct shmt_tune_outcome *outcome;
+        options.strategy = strategy->name;
+        options.first = &winners;
+        outcome = run(&options);
+        CHECK(outcome != NULL &&
+              outcome->tried == shmt_space_count(outcome->space));
+        shmt_tune_free(outcome);
+    }
+}
+
+/* A candidate slower than the leader in three passes leaves the finals; the
+ * default stays whatever it takes. */
+static void the_slow_leave_the_finals(void)
+{
+    const struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *const outcome = run(&options);
+    bool kept = false;
+
+    CHECK(outcome != NULL && outcome->final_count >= 2);
+    for (size_t k = 0; outcome != NULL && k < outcome->final_count; k++) {
+        const struct shmt_tune_final *const one = &outcome->finals[k];
+        kept = kept || one->figures.is_default;
+        CHECK(one->figures.is_default ||
+              one->result.time_us <=
+                  1.1 * outcome->finals[0].result.time_us);
+    }
+    CHECK(kept);
+    shmt_tune_free(outcome);
+}
+
+static const char *tuning;
+
+static void a_tuning_names_its_winners(void)
+{
+    struct shmt_kernel *const other = fixture_kernel("faults");
+    struct shmt_winners read = none;
+    struct shmt_error err = {0};
+
+    CHECK_INT(shmt_winners_read(toy, tuning, &read, &err), SHMTUNE_OK);
+    CHECK_INT(read.count, 1);
+    CHECK(memcmp(read.choices[0], winners.choices[0],
+                 toy->parameter_count * sizeof(shmt_choice)) == 0);
+    CHECK_INT(shmt_winners_read(other, tuning, &read, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "a tuning of toy, not of faults");
+    CHECK_INT(shmt_winners_read(toy, fixture_path("absent.yaml"), &read,
+                                &err), SHMTUNE_NOT_FOUND);
+    CHECK_INT(read.count, 1);
+    shmt_kernel_free(other);
+}
+
+/* The oldest make room. */
+static void room_is_bounded(void)
+{
+    const struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *const outcome = run(&options);
+    struct shmt_winners many = none;
+
+    if (outcome == NULL)
+        return;
+    many.count = SHMT_WINNERS_ROOM;
+    for (size_t k = 0; k < many.count; k++)
+        memset(many.choices[k], 0x40 + (int)k, sizeof many.choices[k]);
+    shmt_winners_add(toy, outcome, &many);
+    CHECK_INT(many.count, SHMT_WINNERS_ROOM);
+    CHECK(memcmp(many.choices[SHMT_WINNERS_ROOM - winners.count], winners.choices[0],
+                 toy->parameter_count * sizeof(shmt_choice)) == 0);
+    shmt_tune_free(outcome);
+}
+
+int main(void)
+{
+    toy = fixture_kernel("toy");
+    if (toy == NULL)
+        return 1;
+    (void)fixture_recording(toy);
+    tuning = prepare();
+    CHECK_RUN(the_winner_once);
+    CHECK_RUN(first_and_last);
+    CHECK_RUN(the_budget_holds);
+    CHECK_RUN(strategies_know_them);
+    CHECK_RUN(the_slow_leave_the_finals);
+    CHECK_RUN(a_tuning_names_its_winners);
+    CHECK_RUN(room_is_bounded);
+    shmt_kernel_free(toy);
+    return CHECK_END();
+}
