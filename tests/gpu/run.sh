@@ -1,30 +1,31 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# run.sh BUILD: every test that needs a GPU, one after the other, as one TAP
-# stream.  The last line counts; the exit status says whether all was well.
-# Without a GPU it is skipped, with the reason.  SANITIZE=1 adds sanitize.sh.
+# run.sh [BUILD]: every test that needs a GPU, one after the other, as one TAP
+# stream; part of `make check`, which names BUILD in $SHMT_BUILDDIR.  The last
+# line counts; the exit status says whether all was well.  Without a GPU it is
+# skipped, with the reason.  SANITIZE=1 adds sanitize.sh.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:?usage: run.sh BUILD}" && pwd)
+build=$(cd "${1:-${SHMT_BUILDDIR:?usage: run.sh BUILD}}" && pwd)
 SHMT_SRCDIR=$(cd "$here/../.." && pwd)
 SHMT_BUILDDIR=$build
 export SHMT_SRCDIR SHMT_BUILDDIR
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 
+why=$("$build/shmtune" worker --spec "$here/elements.yaml" --device 0 \
+    --images "$folder/images" </dev/null 2>&1 >/dev/null)
+if [ $? -ne 0 ]; then
+    echo "1..0 # SKIP needs a GPU: $(echo "$why" | head -n 1)"
+    exit 0
+fi
+
 programs="tests/gpu/oracle tests/gpu/requests tests/gpu/launch"
 for program in $programs; do
     [ -x "$build/$program" ] || make -s -C "$build" "$program" >&2 || exit 1
 done
-
-why=$("$build/shmtune" worker --spec "$here/elements.yaml" --device 0 \
-    --images "$folder/images" </dev/null 2>&1 >/dev/null)
-if [ $? -ne 0 ]; then
-    echo "1..0 # SKIP $why"
-    exit 0
-fi
 
 passed=0 failed=0 skipped=0 number=0
 # part NAME COMMAND...
