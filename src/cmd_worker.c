@@ -28,7 +28,7 @@
 static const char help[] =
     "usage: shmtune worker --spec FILE --images DIR\n"
     "                      (--arch sm_XX | --device N|UUID)\n"
-    "                      [--seed N] [--warm]\n"
+    "                      [--seed N] [--warm] [--requests FILE]\n"
     "\n"
     "Compiles and measures candidates of one kernel for the tuner, which\n"
     "starts it. Says hello, then answers each line of its input:\n"
@@ -36,6 +36,7 @@ static const char help[] =
     "  {verb: inspect, tag: 1, size: {rows: 64}, config: {TILE: 32}}\n"
     "  {verb: measure, tag: 2, size: {rows: 64}, config: {TILE: 32},\n"
     "   samples: 7, hopeless_us: 50, verify: true}\n"
+    "  {verb: profile, tag: 3, size: {rows: 64}, config: {TILE: 32}}\n"
     "\n"
     "  --spec FILE      the kernel\n"
     "  --images DIR     folder of binaries, made when it is absent\n"
@@ -43,6 +44,11 @@ static const char help[] =
     "  --device N|UUID  measure on it\n"
     "  --seed N         of the random inputs\n"
     "  --warm           leave the L2 cache warm between samples\n"
+    "  --requests FILE  read them there, not on standard input\n"
+    "\n"
+    "profile verifies a candidate and launches it once between\n"
+    "cuProfilerStart and cuProfilerStop: start the worker through\n"
+    "ncu --profile-from-start off (shmtune explain does).\n"
     "\n"
     "examples:\n"
     "  printf '%s\\n' '{verb: inspect, tag: 1, config: {TILE: 32}}' |\n"
@@ -64,7 +70,8 @@ struct worker {
 };
 
 struct request {
-    bool measure;
+    bool measure;                  /* or profile */
+    bool profile;
     int64_t tag;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
@@ -88,10 +95,11 @@ static enum shmtune_status read_verb(const struct shmt_yaml *top,
         status = shmt_yaml_word(verb, &word, err);
     if (status != SHMTUNE_OK)
         return status;
-    out->measure = strcmp(word, "measure") == 0;
+    out->profile = strcmp(word, "profile") == 0;
+    out->measure = out->profile || strcmp(word, "measure") == 0;
     if (!out->measure && strcmp(word, "inspect") != 0)
         return shmt_yaml_refuse(verb, err, "found verb \"%s\", expected "
-                                "inspect or measure", word);
+                                "inspect, measure or profile", word);
     return SHMTUNE_OK;
 }
 
@@ -234,6 +242,7 @@ static enum shmtune_status do_measure(const struct worker *worker,
         .problem = request->problem, .choice = request->choice,
         .image = request->image, .samples = (int)request->samples,
         .hopeless_us = request->hopeless_us, .verify = request->verify,
+        .profile = request->profile,
     };
 
     if (worker->bench == NULL)
@@ -365,6 +374,15 @@ static enum shmtune_status open_device(struct worker *worker,
     return status;
 }
 
+static enum shmtune_status take_requests(const char *path,
+                                         struct shmt_error *err)
+{
+    return path == NULL || freopen(path, "r", stdin) != NULL
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_STORAGE, "%s: %s", path,
+                                strerror(errno));
+}
+
 static enum shmtune_status check_arch(struct worker *worker, const char *arch,
                                       struct shmt_error *err)
 {
@@ -388,6 +406,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     const char *spec = NULL, *arch = NULL, *images = NULL, *device = NULL;
+    const char *requests = NULL;
     int64_t seed = 0;
     bool warm = false;
     const struct shmt_command_option options[] = {
@@ -397,6 +416,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"device", 0, SHMT_OPTION_TEXT, &device, 0, 0},
         {"seed", 0, SHMT_OPTION_INT, &seed, 0, INT64_MAX},
         {"warm", 0, SHMT_OPTION_FLAG, &warm, 0, 0},
+        {"requests", 0, SHMT_OPTION_TEXT, &requests, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0},
     };
     struct worker worker = {0};
@@ -413,7 +433,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "worker needs --spec, --images, and --arch or "
                               "--device; see shmtune worker --help");
     worker.images = images;
-    status = take_output(&worker, err);
+    status = take_requests(requests, err);
+    if (status == SHMTUNE_OK)
+        status = take_output(&worker, err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read(spec, &worker.kernel, err);
     if (status == SHMTUNE_OK)

@@ -20,6 +20,7 @@
     X(space)                                                                 \
     X(inspect)                                                               \
     X(show)                                                                  \
+    X(explain)                                                               \
     X(check)                                                                 \
     X(doctor)                                                                \
     X(score)                                                                 \

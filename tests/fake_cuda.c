@@ -31,6 +31,7 @@ static struct {
     size_t used;           /* bytes of device memory */
     double us;             /* the device's clock */
     CUresult stuck;
+    bool profiled;         /* between ProfilerStart and ProfilerStop */
     CUcontext current;
 } fake;
 
@@ -519,11 +520,38 @@ static CUresult do_OccupancyMaxActiveBlocksPerMultiprocessor(
     return CUDA_SUCCESS;
 }
 
+/* A profiler sees what is launched between the two. */
+static CUresult do_ProfilerStart(void)
+{
+    ENTER("ProfilerStart");
+    fake.profiled = true;
+    return CUDA_SUCCESS;
+}
+
+static CUresult do_ProfilerStop(void)
+{
+    ENTER("ProfilerStop");
+    fake.profiled = false;
+    return CUDA_SUCCESS;
+}
+
+static void note_launch(const struct fake_launch *launch)
+{
+    const char *path = getenv("FAKE_CUDA_PROFILE");
+    FILE *file = fake.profiled && path != NULL ? fopen(path, "a") : NULL;
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%s\n", launch->function->name);
+    fclose(file);
+}
+
 static CUresult run(struct fake_launch *launch)
 {
     ENTER("LaunchKernel");
     if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    note_launch(launch);
     if (!fake_kernel_run(launch))
         return CUDA_ERROR_NOT_FOUND;
     fake.us += launch->cost_us;

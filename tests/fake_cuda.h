@@ -11,6 +11,8 @@
  *              FAKE_CUDA_DEVICES  how many devices
  *              FAKE_CUDA_FAIL     NAME=CODE[,N]: the N-th call of cuNAME
  *                                 (default: each) returns CODE
+ *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
+ *                                 launched while a profiler would look
  */
 #ifndef SHMT_TESTS_FAKE_CUDA_H
 #define SHMT_TESTS_FAKE_CUDA_H

@@ -357,6 +357,29 @@ static CUresult measure(struct shmt_bench *bench, const struct shmt_run *run,
     return result;
 }
 
+/* One run between the profiler's marks, and nothing else. */
+static CUresult profile(struct shmt_bench *bench, const struct shmt_run *run)
+{
+    const struct shmt_driver *driver = bench->options.driver;
+    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_zero(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = shmt_probe_flush(&bench->probe);
+    if (result == CUDA_SUCCESS)
+        result = driver->StreamSynchronize(bench->stream);
+    if (result == CUDA_SUCCESS)
+        result = driver->ProfilerStart();
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_launch(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = driver->StreamSynchronize(bench->stream);
+    if (result == CUDA_SUCCESS)
+        result = driver->ProfilerStop();
+    return result;
+}
+
 static void run_candidate(struct shmt_bench *bench, const struct shmt_run *run,
                           const struct shmt_bench_request *request,
                           struct shmt_result *out)
@@ -364,11 +387,12 @@ static void run_candidate(struct shmt_bench *bench, const struct shmt_run *run,
     CUresult result = CUDA_SUCCESS;
     const char *when = "in the first run";
 
-    if (request->verify)
+    if (request->verify || request->profile)
         result = verify(bench, run, out);
     if (result == CUDA_SUCCESS && out->verdict == SHMT_VERDICT_OK) {
-        when = "while timing";
-        result = measure(bench, run, request, out);
+        when = request->profile ? "under the profiler" : "while timing";
+        result = request->profile ? profile(bench, run)
+                                  : measure(bench, run, request, out);
     }
     if (result == CUDA_SUCCESS &&
         shmt_verdict_stage(out->verdict) == SHMT_STAGE_VERIFY) {

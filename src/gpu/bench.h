@@ -50,6 +50,10 @@ struct shmt_bench_request {
     int samples;               /* 1 to SHMT_RESULT_SAMPLES */
     double hopeless_us;        /* INFINITY: never give up */
     bool verify;               /* false: only after the timing */
+    bool profile;              /* for a profiler that watches this process:
+                                  verified, then the launches alone, once,
+                                  between cuProfilerStart and cuProfilerStop;
+                                  nothing is timed */
 };
 
 struct shmt_bench_note {

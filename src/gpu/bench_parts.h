@@ -103,7 +103,9 @@ CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
                           uint32_t poison);
 /* In-outs alone. */
 CUresult shmt_run_rewind(struct shmt_bench *bench, const struct shmt_run *run);
-/* What is zeroed, and the launches. */
+/* What is zeroed, and the launches: apart, and both. */
+CUresult shmt_run_zero(struct shmt_bench *bench, const struct shmt_run *run);
+CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run);
 CUresult shmt_run_start(struct shmt_bench *bench, const struct shmt_run *run);
 
 /* -- bench_verify.c ------------------------------------------------------- */

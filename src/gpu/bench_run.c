@@ -41,8 +41,7 @@ CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
     return result;
 }
 
-static CUresult zero_what_is_zeroed(struct shmt_bench *bench,
-                                    const struct shmt_run *run)
+CUresult shmt_run_zero(struct shmt_bench *bench, const struct shmt_run *run)
 {
     CUresult result = CUDA_SUCCESS;
 
@@ -52,10 +51,10 @@ static CUresult zero_what_is_zeroed(struct shmt_bench *bench,
     return result;
 }
 
-CUresult shmt_run_start(struct shmt_bench *bench, const struct shmt_run *run)
+CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
 {
     CUdeviceptr pointers[SHMT_KERNEL_ARGUMENTS];
-    CUresult result = zero_what_is_zeroed(bench, run);
+    CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         pointers[k] = shmt_buffer_data(target(bench, run, k));
@@ -80,4 +79,11 @@ CUresult shmt_run_start(struct shmt_bench *bench, const struct shmt_run *run)
     }
     run->loaded->warm = true;
     return result;
+}
+
+CUresult shmt_run_start(struct shmt_bench *bench, const struct shmt_run *run)
+{
+    const CUresult result = shmt_run_zero(bench, run);
+
+    return result == CUDA_SUCCESS ? shmt_run_launch(bench, run) : result;
 }

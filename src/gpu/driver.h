@@ -58,7 +58,13 @@
     X(FuncSetAttribute)                                                      \
     X(LaunchKernel)                                                          \
     X(LaunchKernelEx)                                                        \
-    X(OccupancyMaxActiveBlocksPerMultiprocessor)
+    X(OccupancyMaxActiveBlocksPerMultiprocessor)                             \
+    X(ProfilerStart)                                                         \
+    X(ProfilerStop)
+
+/* Of cudaProfiler.h, which not every package of headers has. */
+CUresult CUDAAPI cuProfilerStart(void);
+CUresult CUDAAPI cuProfilerStop(void);
 
 /* The function cuMemAlloc is driver->MemAlloc. */
 struct shmt_driver {

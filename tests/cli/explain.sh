@@ -1,0 +1,205 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `shmtune explain`: on a recording, and on the fake driver with a stand-in
+# for Nsight Compute that writes what the real one does, or worse.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+cd "$folder" || exit 1
+
+# -- recorded ---------------------------------------------------------------
+SHMTUNE_PATH=$source
+export SHMTUNE_PATH
+run explain reduce --device replay:h100
+check "explains a recording" all 'exits 0' 'out_has "^time  *us "' \
+    'out_has "^  tuned: THREADS="' 'out_has "limited by"' \
+    'err_has "a recording holds no counters"' \
+    'out_lacks "sectors a load"' plain
+run explain reduce --device replay:h100 --no-counters
+check "and is silent when none are wanted" all 'exits 0' err_empty
+run explain reduce --device replay:h100 --json
+check "as JSON" all 'exits 0' is_json 'out_has "\"no_counters\": \"a rec"' \
+    'out_has "\"label\": \"tuned\""' 'out_has "\"n\": 16777216"'
+run explain reduce --device replay:h100 --size n=1000003
+check "a problem that is not recorded" all 'exits 6' 'err_has "n=16777216"'
+run explain reduce --device replay:h100 --size n=12345
+check "a problem that is not tuned names those that are" all 'exits 8' \
+    'err_has "no entry for n=12345; it has n=10000"' out_empty
+run explain reduce --device replay:h100 --config THREADS=512 \
+    --config THREADS=64,VECTOR=4
+check "configurations beside the default" all 'exits 0' \
+    'out_has "default  *config 1  *config 2$"' \
+    'out_has "config 2: THREADS=64 VECTOR=4"'
+run explain reduce --device replay:h100 --tuning \
+    "$source/tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml"
+check "another kernel's tuning" all 'exits 2' 'err_has "not of reduce"'
+run explain reduce --device replay:h100 --output nowhere
+check "no tuning" all 'exits 8' 'err_has "in nowhere: .shmtune tune"'
+run explain reduce --device replay:h100 --output x --config THREADS=64
+check "a tuning and configurations" all 'exits 1' 'err_has "leave"'
+run explain reduce transpose
+check "one kernel at a time" exits 1
+
+# -- on a device ------------------------------------------------------------
+SHMTUNE_PATH=$root
+cp "$source/tests/fake_kernel.yaml" "$source/tests/fake_kernel.cu" .
+chmod u+w fake_kernel.*
+spec=./fake_kernel.yaml
+unset CUDA_HOME SHMTUNE_NCU SHMTUNE_WORKER
+if [ ! -f "$build/tests/.libs/fake_cuda.so" ] || ! has_nvrtc; then
+    skip "on a device" "no NVRTC or no fake driver"
+    finish
+    exit 0
+fi
+SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+
+# The stand-in.  FAKE_NCU says how it behaves.
+mkdir bin
+cat >bin/ncu <<'SH'
+#!/bin/sh
+here=$(dirname "$0")
+printf '%s\n' "$@" >"$here/../arguments"
+while [ $# -gt 0 ]; do
+    case $1 in
+    --csv) shift; continue ;;
+    --log-file) log=$2 ;;
+    --metrics) metrics=$2 ;;
+    --*) ;;
+    *) break ;;
+    esac
+    shift 2
+done
+refuse() {
+    echo "==ERROR== $1" >>"$log"
+    exit 1
+}
+echo "==PROF== Connected to process $$ ($1)" >"$log"
+case ${FAKE_NCU-} in
+unknown) case $metrics in *warps_active*)
+    refuse "Failed to find metric sm__warps_active.avg.pct_of_peak_sustained_active" ;;
+    esac ;;
+broken) refuse "Failed to load libraries" ;;
+silent) exit 0 ;;
+dies) kill -KILL $$ ;;
+esac
+FAKE_CUDA_PROFILE=$here/../launches
+export FAKE_CUDA_PROFILE
+rm -f "$FAKE_CUDA_PROFILE"
+echo "==PROF== this is on the same pipe as the replies"
+"$@"
+status=$?
+case ${FAKE_NCU-} in
+denied)
+    refuse "ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0." ;;
+esac
+fixed='"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC"'
+launches=$(wc -l <"$FAKE_CUDA_PROFILE")
+[ "${FAKE_NCU-}" != more ] || launches=$((launches + 1))
+awk -v metrics="$metrics" -v fixed="$fixed" -v launches="$launches" \
+    -v how="${FAKE_NCU-}" 'BEGIN {
+    count = split(metrics, name, ",")
+    value["l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum"] = "1,000"
+    value["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] = "32,000"
+    value["smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct"] = "12.50"
+    value["l1tex__t_requests_pipe_lsu_mem_global_op_st.sum"] = "1,000"
+    value["l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"] = "4,000"
+    value["smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct"] = "100"
+    value["dram__bytes_read.sum"] = "104,972,800"
+    value["dram__throughput.avg.pct_of_peak_sustained_elapsed"] = "91.25"
+    value["l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum"] = "4,000"
+    value["l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum"] = "3,000"
+    value["l1tex__t_sectors_pipe_lsu_mem_local_op_ld.sum"] = "0"
+    value["l1tex__t_sectors_pipe_lsu_mem_local_op_st.sum"] = "0"
+    value["smsp__thread_inst_executed_per_inst_executed.ratio"] = "16.5"
+    value["gpu__time_duration.sum"] = "180,608"
+    value["sm__warps_active.avg.pct_of_peak_sustained_active"] = "n/a"
+    printf "%s,\"device__attribute_display_name\"", fixed
+    for (k = 1; k <= count; k++)
+        printf ",\"%s\"", name[k]
+    printf "\n\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\",\"\""
+    for (k = 1; k <= count; k++)
+        printf ",\"%s\"", name[k] ~ /bytes_(read|write)/ ? "byte" : name[k] ~ /time/ ? "ns" : ""
+    printf "\n"
+    for (i = 0; i < launches; i++) {
+        printf "\"%d\",\"1\",\"shmtune\",\"127.0.0.1\",\"scale\",\"1\",\"13\",\"(64, 1, 1)\",\"(16, 1, 1)\",\"0\",\"9.0\",\"Fake, \"\"device\"\"\"", i
+        for (k = 1; k <= count; k++) {
+            v = name[k] in value ? value[name[k]] : "7"
+            if (how == "garbage" && i == 1 && k == 3)
+                v = "12; rm -rf"
+            printf ",\"%s\"", v
+        }
+        printf "\n"
+        if (how == "short")
+            exit
+    }
+}' >>"$log"
+[ "${FAKE_NCU-}" != cut ] || { head -c $(($(wc -c <"$log") - 40)) "$log" >"$log.cut"; mv "$log.cut" "$log"; }
+exit $status
+SH
+chmod +x bin/ncu
+PATH=$folder/bin:$PATH
+export FAKE_NCU
+
+config=TILE=128
+FAKE_NCU=good
+run explain $spec --config $config
+check "reads counters" all 'exits 0' err_empty plain \
+    'out_has "^sectors a load request  *32.00  *32.00  *1.00$"' \
+    'out_has "^sectors a store request  *4.00 "' \
+    'out_has "^DRAM read  *MB  *104.97 "' \
+    'out_has "bank conflict of loads  *way  *4.00 "' \
+    'out_has "^warps active (achieved)  *%  *-  *-$"' \
+    'out_has "^local-memory sectors  *0 "' \
+    'out_has "^time  *us  *100.00  *100.00  *1.00$"'
+check "says what they mean" all \
+    'out_has "^default: a load request takes 32.0 sectors and uses 12 % of"' \
+    'out_lacks "store request takes"' \
+    'out_has "^config 1: shared-memory loads take 4.0 times the steps"' \
+    'out_has "16.5 of a warp"' 'out_has "DRAM is 91 % busy"'
+check "profiles the launches alone" \
+    [ "$(cat launches)" = "$(printf 'scale\nscale')" ]
+check "with ncu as it should be" all 'grep -qx -e --profile-from-start arguments' \
+    'grep -qx raw arguments' 'grep -q -e "^gpu__time_duration.sum,l1tex__" arguments'
+check "and cleans up behind it" [ -z "$(ls "$folder/tmp")" ]
+run explain $spec --config $config --json
+check "counters as JSON" all 'exits 0' is_json 'out_lacks no_counters' \
+    'out_has "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum\": 32000"' \
+    'out_has "\"sectors_per_load_request\": 32"' \
+    'out_has "\"warps_active_percent\": null"'
+run explain $spec --config $config --no-counters
+check "without counters when none are wanted" all 'exits 0' err_empty \
+    'out_lacks "sectors a load"' 'out_has "^time "'
+
+fails() { # NAME FAKE_NCU STATUS TEXT
+    FAKE_NCU=$2
+    run explain $spec --config $config
+    check "$1" all "exits $3" "err_has 'no counters: .*$4'" \
+        'out_has "^time  *us "' 'out_lacks "sectors a load"' \
+        '[ -z "$(ls "$folder/tmp")" ]'
+}
+fails "counters that are not permitted" denied 10 'NVreg_Restrict'
+fails "an ncu that cannot start" broken 10 'Failed to load libraries'
+fails "an ncu that says nothing" silent 10 'after 0 of 2 configurations'
+fails "an ncu that dies" dies 10 'killed by signal 9'
+fails "a value that is no number" garbage 2 'no number'
+fails "a row too few" short 2 'counters of 1 launches'
+fails "a row too many" more 2 'counters of 3 launches'
+fails "a file that is cut" cut 2 "ncu.s output:[0-9]*: "
+FAKE_NCU=unknown
+run explain $spec --config $config
+check "a metric that this ncu does not know is left out" all 'exits 0' \
+    'out_has "^warps active (achieved)  *%  *-  *-$"' \
+    'out_has "^sectors a load request  *32.00 "' \
+    '! grep -q warps_active arguments'
+FAKE_NCU=good
+run explain $spec --config FAULT=8
+check "a wrong configuration is named, and not counted" all 'exits 4' \
+    'out_has "config 1: .*output differs"' 'err_has "did not run"'
+SHMTUNE_NCU=/no/such/ncu
+export SHMTUNE_NCU
+run explain $spec --config $config
+check "no ncu" all 'exits 8' 'err_has "SHMTUNE_NCU is"' 'out_has "^time "'
+run explain $spec --config $config --json
+check "no ncu, as JSON" all 'exits 8' is_json 'out_has "\"no_counters\": "'
+finish
