@@ -24,6 +24,8 @@ static const char help[] =
     "\n"
     "  --spec SPEC.yaml      the kernel of the recordings, when it is not\n"
     "                        built in\n"
+    "  --recorded            the space is what was recorded: for recordings of\n"
+    "                        a sample\n"
     "  --strategies A,B      as for --strategy of tune, \"A:OPTION=VALUE,B\"\n"
     "                        [all but exhaustive]\n"
     "  --repeats N           runs of each strategy, by seed [100]\n"
@@ -46,7 +48,7 @@ enum { STRATEGIES = 64 };
 struct options {
     const char *spec, *strategies, *plot;
     int64_t repeats, seed, ahead, jobs;
-    bool start, json;
+    bool start, json, recorded;
 };
 
 const struct shmt_score *shmt_board_score(const struct shmt_board *board,
@@ -135,7 +137,7 @@ static enum shmtune_status name_column(struct shmt_arena *arena,
 }
 
 static enum shmtune_status load_column(struct shmt_arena *arena,
-                                       const char *spec,
+                                       const struct options *options,
                                        struct shmt_board_column *column,
                                        struct shmt_error *err)
 {
@@ -144,11 +146,11 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
         shmt_journal_kernel(column->path, name, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(column->path, name, spec,
+        status = shmt_command_kernel_of(column->path, name, options->spec,
                                         &column->kernel, err);
     if (status == SHMTUNE_OK)
         status = shmt_score_load(column->path, column->kernel,
-                                 &column->recording, err);
+                                 options->recorded, &column->recording, err);
     if (status == SHMTUNE_OK)
         status = name_column(arena, column, err);
     if (status == SHMTUNE_OK) {
@@ -224,7 +226,7 @@ static enum shmtune_status make_board(struct shmt_arena *arena,
     for (size_t c = 0; c < files && status == SHMTUNE_OK; c++) {
         board->columns[c].path = call->words[c];
         board->column_count++;
-        status = load_column(arena, options->spec, &board->columns[c], err);
+        status = load_column(arena, options, &board->columns[c], err);
     }
     return status == SHMTUNE_OK ? score_all(call, options, board, err)
                                 : status;
@@ -240,6 +242,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {"repeats", 0, SHMT_OPTION_INT, &o->repeats, 1, 100000},
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
         {"ahead", 0, SHMT_OPTION_INT, &o->ahead, 1, 1024},
+        {"recorded", 0, SHMT_OPTION_FLAG, &o->recorded, 0, 0},
         {"start", 0, SHMT_OPTION_FLAG, &o->start, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},

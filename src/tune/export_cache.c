@@ -78,15 +78,18 @@ static void add_time(const struct shmt_result *result, json_t *entry)
 }
 
 /* A result of ours. */
-static void add_own(const struct shmt_journal_record *record, json_t *entry)
+static void add_own(const struct shmt_export *export, size_t k,
+                    json_t *entry)
 {
+    const struct shmt_journal_record *const record =
+        &export->journal->records[k];
     const struct shmt_result *const result = record->result;
 
     add_time(result, entry);
     if (result->sample_count > 0)
         json_object_set_new(entry, "times", shmt_export_samples(result));
     json_object_set_new(entry, "compile_time",
-                        shmt_export_ms(result->compile_ms * 1000.0));
+                        shmt_export_compile_ms(export, k));
     json_object_set_new(entry, "verification_time", json_integer(0));
     json_object_set_new(entry, "benchmark_time",
                         shmt_export_ms(result->measure_ms * 1000.0));
@@ -156,7 +159,7 @@ static enum shmtune_status add_entry(const struct shmt_export *export,
 
     shmt_export_configuration(export, record->choice, entry);
     if (origin == NULL)
-        add_own(record, entry);
+        add_own(export, k, entry);
     else if (json_is_object(json_object_get(origin, "times")))
         add_t4(record->result, origin, entry);
     else

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/yaml.h"
+#include "tune/charge.h"
 
 static json_t *object_of(const char *text)
 {
@@ -26,8 +27,14 @@ enum shmtune_status shmt_export_open(struct shmt_export *export)
     const char *const origin = export->journal->header.origin;
 
     export->own = origin == NULL;
-    if (export->own)
-        return SHMTUNE_OK;
+    if (export->own) {
+        export->charge = calloc(export->journal->count + 1,
+                                sizeof *export->charge);
+        return export->charge == NULL
+                   ? shmt_error_memory(export->err)
+                   : shmt_charge(export->kernel, export->journal,
+                                 export->charge, export->err);
+    }
     export->origin = object_of(origin);
     if (export->origin == NULL)
         return shmt_error_set(export->err, SHMTUNE_INVALID_FILE,
@@ -40,6 +47,17 @@ void shmt_export_close(struct shmt_export *export)
 {
     json_decref(export->origin);
     export->origin = NULL;
+    free(export->charge);
+    export->charge = NULL;
+}
+
+json_t *shmt_export_compile_ms(const struct shmt_export *export,
+                               size_t record)
+{
+    return shmt_export_ms(
+        1000.0 * (export->charge != NULL
+                      ? export->charge[record]
+                      : export->journal->records[record].result->compile_ms));
 }
 
 json_t *shmt_export_value(const struct shmt_export *export, size_t parameter,

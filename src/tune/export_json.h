@@ -17,6 +17,7 @@ struct shmt_export {
     const struct shmt_journal *journal;
     json_t *origin;        /* of the imported file, or NULL */
     bool own;              /* a run of ours */
+    double *charge;        /* of its records; else NULL */
     struct shmt_error *err;
 };
 
@@ -41,6 +42,10 @@ json_t *shmt_export_own_result(const struct shmt_journal_record *record);
 json_t *shmt_export_own_header(const struct shmt_export *export);
 /* Milliseconds with as many digits as the journal has. */
 json_t *shmt_export_ms(double us);
+/* What compiling took, of a binary that is shared too: others have no binaries
+ * that are shared, and replay one configuration as if alone. */
+json_t *shmt_export_compile_ms(const struct shmt_export *export,
+                               size_t record);
 json_t *shmt_export_samples(const struct shmt_result *result);
 /* Text of `json`, of ours with 15 digits, else with 17. */
 enum shmtune_status shmt_export_dump(const struct shmt_export *export,

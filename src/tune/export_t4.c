@@ -82,11 +82,14 @@ static void split_cache(const json_t *origin, json_t *spent,
             add_measurement(measurements, key, json_incref(value));
 }
 
-static void split_own(const struct shmt_result *result, json_t *spent,
-                      json_t *measurements)
+static void split_own(const struct shmt_export *export, size_t k,
+                      json_t *spent, json_t *measurements)
 {
+    const struct shmt_result *const result =
+        export->journal->records[k].result;
+
     json_object_set_new(spent, "compilation",
-                        shmt_export_ms(result->compile_ms * 1000.0));
+                        shmt_export_compile_ms(export, k));
     json_object_set_new(spent, "benchmark",
                         shmt_export_ms(result->measure_ms * 1000.0));
     json_object_set_new(spent, "framework", json_integer(0));
@@ -120,7 +123,7 @@ static json_t *make_result(const struct shmt_export *export, size_t k,
         return result;
     }
     if (origin == NULL)
-        split_own(record->result, spent, measurements);
+        split_own(export, k, spent, measurements);
     else
         split_cache(origin, spent, measurements);
     json_object_set_new(result, "times", spent);

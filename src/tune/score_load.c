@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * score_load: see score_load.h.  Configurations that differ in parameters of
- * the launch share a binary, and the recording says of all but one of them
- * that compiling took no time.  Which one is an accident of its run; here
- * each is charged what the binary took.
+ * score_load: see score_load.h.
  */
 #include "tune/score_load.h"
 
@@ -11,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tune/charge.h"
 #include "tune/ledger.h"
 
 struct shmt_score_recording {
@@ -18,6 +16,7 @@ struct shmt_score_recording {
     struct shmt_journal *journal;
     struct shmt_space *space;
     struct shmt_value *values;      /* the problem, for the space */
+    double *charge;                 /* of the journal's records */
     double *cost, *seconds;
     struct shmt_result *results;
     struct shmt_score_table table;
@@ -30,6 +29,7 @@ void shmt_score_unload(struct shmt_score_recording *recording)
     shmt_space_free(recording->space);
     shmt_journal_free(recording->journal);
     free(recording->values);
+    free(recording->charge);
     free(recording->cost);
     free(recording->seconds);
     free(recording->results);
@@ -48,6 +48,56 @@ static enum shmtune_status incomplete(uint64_t known, uint64_t count,
                           (unsigned long long)count);
 }
 
+static bool counts(const struct shmt_journal_record *record)
+{
+    return record->kind == SHMT_JOURNAL_RESULT
+           && record->result->verdict != SHMT_VERDICT_NOT_RECORDED;
+}
+
+/* The configurations that were recorded are the space. */
+static enum shmtune_status take_recorded(
+    struct shmt_score_recording *recording, struct shmt_error *err)
+{
+    const struct shmt_journal *const journal = recording->journal;
+    const struct shmt_space_definition definition = {
+        .parameter_count = recording->kernel->parameter_count,
+        .parameters = recording->kernel->parameters,
+    };
+    const shmt_choice **choices =
+        malloc((journal->count + 1) * sizeof *choices);
+    size_t count = 0;
+    enum shmtune_status status;
+
+    if (choices == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < journal->count; k++)
+        if (counts(&journal->records[k]))
+            choices[count++] = journal->records[k].choice;
+    shmt_space_free(recording->space);
+    recording->space = NULL;
+    status = shmt_space_of(&definition, choices, count, &recording->space,
+                           err);
+    free(choices);
+    return status;
+}
+
+/* A recording that says its space has as many configurations as it holds is
+ * taken at its word: others' files come with the values of the parameters
+ * but not always with the constraints. */
+static enum shmtune_status find_space(struct shmt_score_recording *recording,
+                                      bool recorded, struct shmt_error *err)
+{
+    const struct shmt_journal_header *const header =
+        &recording->journal->header;
+
+    if (recorded || (header->origin != NULL
+                     && recording->kernel->constraint_count == 0
+                     && header->space_count <= recording->journal->count))
+        return take_recorded(recording, err);
+    return shmt_kernel_space(recording->kernel, header->problem,
+                             recording->values, &recording->space, err);
+}
+
 static enum shmtune_status make_tables(struct shmt_score_recording *recording,
                                        struct shmt_error *err)
 {
@@ -59,57 +109,15 @@ static enum shmtune_status make_tables(struct shmt_score_recording *recording,
     recording->cost = malloc(count * sizeof *recording->cost);
     recording->seconds = calloc(count, sizeof *recording->seconds);
     recording->results = calloc(count, sizeof *recording->results);
+    recording->charge = malloc(recording->journal->count
+                               * sizeof *recording->charge);
     if (recording->cost == NULL || recording->seconds == NULL
-        || recording->results == NULL)
+        || recording->results == NULL || recording->charge == NULL)
         return shmt_error_memory(err);
     for (uint64_t k = 0; k < count; k++)
         recording->cost[k] = NAN;
-    return SHMTUNE_OK;
-}
-
-struct binary {
-    uint64_t index;
-    double compile_ms;
-    shmt_choice defined[SHMT_SPACE_PARAMETERS];  /* 0 where of the launch */
-};
-
-static int compare_binaries(const void *a, const void *b)
-{
-    const struct binary *const x = a, *const y = b;
-    const int order = memcmp(x->defined, y->defined, sizeof x->defined);
-
-    if (order != 0)
-        return order;
-    return x->compile_ms > y->compile_ms ? -1 : x->compile_ms < y->compile_ms;
-}
-
-static enum shmtune_status charge_binaries(
-    struct shmt_score_recording *recording, struct shmt_error *err)
-{
-    const uint64_t count = shmt_space_count(recording->space);
-    struct binary *const binaries = calloc(count, sizeof *binaries);
-    double charge = 0;
-
-    if (binaries == NULL)
-        return shmt_error_memory(err);
-    for (uint64_t k = 0; k < count; k++) {
-        binaries[k].index = k;
-        binaries[k].compile_ms = recording->results[k].compile_ms;
-        shmt_space_configuration(recording->space, k, binaries[k].defined);
-        for (size_t p = 0; p < recording->kernel->parameter_count; p++)
-            if (recording->kernel->parameters[p].launch_only)
-                binaries[k].defined[p] = 0;
-    }
-    qsort(binaries, count, sizeof *binaries, compare_binaries);
-    for (uint64_t k = 0; k < count; k++) {
-        if (k == 0 || memcmp(binaries[k].defined, binaries[k - 1].defined,
-                             sizeof binaries[k].defined) != 0)
-            charge = fmax(0, binaries[k].compile_ms);
-        if (binaries[k].compile_ms >= 0)
-            recording->seconds[binaries[k].index] += charge / 1000;
-    }
-    free(binaries);
-    return SHMTUNE_OK;
+    return shmt_charge(recording->kernel, recording->journal,
+                       recording->charge, err);
 }
 
 static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
@@ -123,23 +131,22 @@ static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
         const struct shmt_result *const result = journal->records[k].result;
         uint64_t index;
 
-        if (journal->records[k].kind != SHMT_JOURNAL_RESULT
-            || result->verdict == SHMT_VERDICT_NOT_RECORDED
+        if (!counts(&journal->records[k])
             || !shmt_space_index(recording->space,
                                  journal->records[k].choice, &index))
             continue;
         known += isnan(recording->cost[index]);
         recording->cost[index] = shmt_ledger_cost(result);
-        recording->seconds[index] = fmax(0, result->measure_ms) / 1000;
+        recording->seconds[index] = (fmax(0, result->measure_ms)
+                                     + fmax(0, recording->charge[k])) / 1000;
         recording->results[index] = *result;
     }
-    if (known < count)
-        return incomplete(known, count, err);
-    return charge_binaries(recording, err);
+    return known < count ? incomplete(known, count, err) : SHMTUNE_OK;
 }
 
 enum shmtune_status shmt_score_load(const char *path,
                                     const struct shmt_kernel *kernel,
+                                    bool recorded,
                                     struct shmt_score_recording **out,
                                     struct shmt_error *err)
 {
@@ -156,8 +163,7 @@ enum shmtune_status shmt_score_load(const char *path,
                  ? shmt_error_memory(err)
                  : shmt_journal_read(path, kernel, &recording->journal, err);
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_space(kernel, recording->journal->header.problem,
-                                   recording->values, &recording->space, err);
+        status = find_space(recording, recorded, err);
     if (status == SHMTUNE_OK)
         status = make_tables(recording, err);
     if (status == SHMTUNE_OK)

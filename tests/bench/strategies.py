@@ -2,19 +2,26 @@
 # SPDX-License-Identifier: MIT
 """Kernel Tuner's strategies on recorded runs, scored as `shmtune score` does.
 
-Every strategy runs in Kernel Tuner's own simulation mode with its own
-defaults, on the space that the cache file holds.  Time is what the recording
-says a configuration cost (compiling, verifying, measuring, framework); what
-Kernel Tuner itself spends thinking is not counted, which favours it.  The
-budget is the one of `shmtune score`, in seconds on that clock.
+Every strategy runs in Kernel Tuner's own simulation mode, with its own
+defaults and ("@tuned") with the hyperparameters that its authors published as
+tuned, on the space that the cache file holds.  Time is what the recording
+says a configuration cost (compiling, verifying, measuring, framework); what a
+strategy itself spends thinking is not counted, on either side.  The budget is
+the one of `shmtune score`, in seconds on that clock.
+
+Not here: skopt (over two minutes of thinking a run), pyatf_strategies (wants
+the constraints, which cache files do not hold), nsga2 and nsga3 (for several
+objectives at once).
 
 usage: strategies.py [--repeats N] [--strategies a,b] [--jobs N]
-                     [--shmtune PROGRAM] [--ours a,b] [--runs FILE] CACHE...
+                     [--shmtune PROGRAM] [--ours a,b] [--our-repeats N]
+                     [--runs FILE] [--markdown] CACHE...
 
-CACHE is a Kernel Tuner cache file (.json or .json.gz).  With --shmtune, that
-program scores the same files and both stand in one table.  --runs keeps every
-run in a file, one line each, and takes from it those that are there already.
-strategies.sh makes the virtual environment that this needs.
+CACHE is a Kernel Tuner cache file (.json or .json.gz); `shmtune export --to
+kernel-tuner` makes one of a recording of ours.  With --shmtune, that program
+imports and scores the same files, and both stand in one table.  --runs keeps
+every run in a file, one line each, and takes from it those that are there
+already.  strategies.sh makes the virtual environment that this needs.
 """
 import argparse
 import contextlib
@@ -25,19 +32,33 @@ import math
 import multiprocessing
 import os
 import random
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 
 import numpy as np
 
 POINTS = 1000
-FAST = ["genetic_algorithm", "greedy_ils", "greedy_mls", "mls",
-        "ordered_greedy_mls", "diff_evo", "pso", "simulated_annealing",
-        "dual_annealing", "basinhopping", "firefly_algorithm", "hybrid_vndx",
-        "adaptive_tabu_greywolf"]
-SLOW = ["bayes_opt"]
+PLAIN = ["genetic_algorithm", "greedy_ils", "greedy_mls", "mls",
+         "ordered_greedy_mls", "diff_evo", "pso", "simulated_annealing",
+         "dual_annealing", "basinhopping", "minimize", "firefly_algorithm",
+         "hybrid_vndx", "adaptive_tabu_greywolf", "bayes_opt",
+         "random_sample"]
+# From the experiment files of "Tuning the Tuner: Introducing Hyperparameter
+# Optimization for Auto-Tuning" (autotuning_methodology,
+# experiment_files/compare_hypertuners_paper.json).  Its dual_annealing is
+# what the defaults are by now.
+TUNED = {
+    "genetic_algorithm@tuned": dict(popsize=30, maxiter=50,
+                                    method="single_point",
+                                    mutation_chance=20),
+    "pso@tuned": dict(popsize=30, maxiter=100, c1=3.0, c2=0.5),
+    "diff_evo@tuned": dict(popsize=20, maxiter=100, method="best1bin"),
+}
+MOST_SECONDS = 300   # of one run: some never end where neighbours are few
 PARTS = ("compile_time", "verification_time", "benchmark_time",
          "framework_time")
 # An annealing schedule is scaled by the number of evaluations to come; it
@@ -198,8 +219,10 @@ def run_one(recording, space, strategy, seed):
 
     random.seed(seed)
     np.random.seed(seed % 2**32)
-    options = dict(max_fevals=(recording.fevals if strategy in SCALED
-                               else space.size))
+    options = dict(TUNED.get(strategy, {}))
+    strategy = strategy.split("@")[0]
+    options["max_fevals"] = (recording.fevals if strategy in SCALED
+                             else space.size)
     kernel = interface.Options(kernel_name=recording.name)
     device = interface.Options(quiet=True)
     runner = SimulationRunner(None, kernel, device, 7, None)
@@ -224,15 +247,23 @@ def run_one(recording, space, strategy, seed):
     return list(runner.visited_results)
 
 
+def give_up(signum, frame):
+    raise TimeoutError("no end after %d s of thinking" % MOST_SECONDS)
+
+
 def work(job):
     path, strategy, seed = job
     warnings.simplefilter("ignore")
     recording, space = loaded(path)
     began = time.perf_counter()
+    signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(MOST_SECONDS)
     try:
         keys = run_one(recording, space, strategy, seed)
     except Exception as error:
         return path, strategy, seed, None, repr(error)
+    finally:
+        signal.alarm(0)
     return path, strategy, seed, keys, time.perf_counter() - began
 
 
@@ -262,28 +293,58 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("caches", nargs="+")
     parser.add_argument("--repeats", type=int, default=25)
-    parser.add_argument("--strategies", default=",".join(FAST))
+    parser.add_argument("--strategies", default=",".join(PLAIN + list(TUNED)))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--shmtune")
     parser.add_argument("--ours", default="")
+    parser.add_argument("--our-repeats", type=int, default=100)
     parser.add_argument("--runs")
+    parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
 
-def ours(args):
-    command = [args.shmtune, "score", "--json", "--repeats",
-               str(args.repeats)]
-    if args.ours:
-        command += ["--strategies", args.ours]
-    output = subprocess.run(command + args.caches, check=True,
-                            stdout=subprocess.PIPE).stdout
+def ours(args, folder):
+    """Our strategies on what we import of the same files."""
     table = {}
-    for recording in json.loads(output)["recordings"]:
-        name = os.path.basename(recording["recording"]).split(".")[0]
-        for strategy in recording["strategies"]:
-            table.setdefault("shmtune " + strategy["strategy"], {})[name] = {
-                "score": strategy["score"], "spread": strategy["spread"]}
+    for k, path in enumerate(args.caches):
+        where = os.path.join(folder, str(k))
+        subprocess.run([args.shmtune, "import", path, "-o", where],
+                       check=True, stdout=subprocess.DEVNULL)
+        journals = [os.path.join(at, file)
+                    for at, _, files in os.walk(where) for file in files
+                    if file.endswith(".journal.gz")]
+        command = [args.shmtune, "score", "--json", "--repeats",
+                   str(args.our_repeats), "--jobs", str(args.jobs)]
+        if args.ours:
+            command += ["--strategies", args.ours]
+        output = subprocess.run(command + journals, check=True,
+                                stdout=subprocess.PIPE).stdout
+        for strategy in json.loads(output)["recordings"][0]["strategies"]:
+            table.setdefault("shmtune " + strategy["strategy"], {})[
+                Recording(path).name] = dict(strategy, runs=args.our_repeats)
     return table
+
+
+def show(table, columns, markdown):
+    """Best first; the spread is that of one run.  In brackets the deviation
+    of the mean over recordings that comes of so few runs."""
+    rows = []
+    for name, t in table.items():
+        if len(t) == len(columns):
+            error = math.sqrt(sum(t[c]["spread"] ** 2 / t[c]["runs"]
+                                  for c in columns)) / len(columns)
+            rows.append((np.mean([t[c]["score"] for c in columns]), error,
+                         name, t))
+    line = "%-40s %15s" + " %16s" * len(columns)
+    if markdown:
+        line = "|".join([""] + ["%s"] * (len(columns) + 2) + [""])
+    print(line % ("strategy", "all", *(c[:16] for c in columns)))
+    if markdown:
+        print("|---" * (len(columns) + 2) + "|")
+    for mean, error, name, t in sorted(rows, key=lambda row: -row[0]):
+        print(line % (name, "%.3f (%.3f)" % (mean, error), *(
+            "%.3f +- %.2f" % (t[c]["score"], t[c]["spread"])
+            for c in columns)))
 
 
 def main():
@@ -314,20 +375,15 @@ def main():
                 with open(args.runs, "a") as file:
                     print(json.dumps([loaded(path)[0].name, strategy, seed,
                                       keys]), file=file)
-    table = ours(args) if args.shmtune else {}
+    with tempfile.TemporaryDirectory() as folder:
+        table = ours(args, folder) if args.shmtune else {}
     recordings = {path: Recording(path) for path in args.caches}
     for (strategy, path), keys in runs.items():
         table.setdefault("kernel_tuner " + strategy, {})[
-            recordings[path].name] = recordings[path].score(keys)
-    columns = [recordings[path].name for path in args.caches]
-    print("%-44s %8s" % ("strategy", "all")
-          + "".join(" %18s" % c[:18] for c in columns))
-    whole = [(np.mean([t[c]["score"] for c in columns]), name, t)
-             for name, t in table.items() if len(t) == len(columns)]
-    for mean, name, t in sorted(whole, key=lambda row: -row[0]):
-        print("%-44s %8.3f" % (name, mean) + "".join(
-            " %10.3f +-%5.2f" % (t[c]["score"], t[c]["spread"])
-            for c in columns))
+            recordings[path].name] = dict(recordings[path].score(keys),
+                                          runs=len(keys))
+    show(table, [recordings[path].name for path in args.caches],
+         args.markdown)
     for strategy, seconds in sorted(clock.items()):
         print("# %s: %.1f s of thinking in all" % (strategy, seconds))
 

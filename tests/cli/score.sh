@@ -72,6 +72,27 @@ check "compiled ahead, from the default" all "exits 0" err_empty
 run score "$folder/part.journal"
 check "a part of a recording" all "exits 3" out_empty \
     "err_has '177 of 180 config'" "err_has exhaustive"
+run score "$folder/part.journal" --recorded --repeats 3 --strategies random
+check "which is the space when asked" all "exits 0" err_empty \
+    "out_has '177 config'"
+cat >"$folder/cache.json" <<'END'
+{"device_name": "A GPU", "kernel_name": "holes", "problem_size": [64],
+"tune_params_keys": ["x", "y"], "objective": "time",
+"tune_params": {"x": [1, 2, 4, 8], "y": [0, 1]},
+"cache": {
+"1,0": {"x": 1, "y": 0, "time": 4.0, "compile_time": 9, "benchmark_time": 1},
+"1,1": {"x": 1, "y": 1, "time": 3.5, "compile_time": 9, "benchmark_time": 1},
+"2,0": {"x": 2, "y": 0, "time": 3.0, "compile_time": 9, "benchmark_time": 1},
+"4,0": {"x": 4, "y": 0, "time": 2.5, "compile_time": 9, "benchmark_time": 1},
+"4,1": {"x": 4, "y": 1, "time": "RuntimeFailedConfig", "compile_time": 9},
+"8,1": {"x": 8, "y": 1, "time": 2.0, "compile_time": 9, "benchmark_time": 1}}
+}
+END
+run import "$folder/cache.json" -o "$folder/taken"
+check "a cache file" all "exits 0"
+run score "$folder"/taken/tunings/holes/*.gz --repeats 3 --strategies random
+check "of which the space is what it holds" all "exits 0" err_empty \
+    "out_has '6 configurations, 5 valid'"
 run score
 check "no recording" all "exits 1" out_empty "err_has 'no recording'"
 run score "$folder/absent.journal"
