@@ -124,6 +124,26 @@ __global__ void fma_chain(float *out, int rounds)
         v[0] + v[1] + v[2] + v[3] + v[4] + v[5] + v[6] + v[7];
 }
 
+/* *worst is not negative, so that its bits compare as it does. */
+__global__ void compare(const unsigned *a, const unsigned *b, size_t count,
+                        float tolerance, float *worst)
+{
+    size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+    size_t step = (size_t)gridDim.x * blockDim.x;
+    float most = 0;
+
+    for (; i < count; i += step) {
+        float x = __uint_as_float(a[i]), y = __uint_as_float(b[i]);
+        float d = tolerance == 0
+                      ? (a[i] == b[i] ? 0.0f : INFINITY)
+                      : fabsf(x - y) / (tolerance + tolerance * fabsf(y));
+        if (!(d <= most))
+            most = isnan(d) ? INFINITY : d;
+    }
+    if (most > 0)
+        atomicMax((unsigned *)worst, __float_as_uint(most));
+}
+
 /* -- timing ---------------------------------------------------------------- */
 
 struct Bench {
@@ -276,11 +296,10 @@ static void free_buffers(Case &c)
 /* What stands beside a kernel: its launch, and where its result is. */
 struct Peer {
     const char *name = nullptr;
-    Launch launch;
-    void *result = nullptr;       /* same type and count as `output` */
+    Launch launch;                /* none: nobody to stand beside */
+    void *result = nullptr;       /* same type and count as `output`, or none */
     const char *output = nullptr;
-    double tolerance = 0;         /* absolute + the same relative */
-    bool words = false;           /* the output is u32 */
+    double tolerance = 0;         /* absolute + the same relative; 0: words */
     double bytes = 0, flops = 0;  /* of the work: for the floor */
     std::vector<void *> owned;
 };
@@ -437,7 +456,6 @@ static Peer peer_histogram(Case &c)
     p.name = "CUB DeviceHistogram";
     p.result = out;
     p.output = "out";
-    p.words = true;
     if (bins == 256) {
         auto *in = (unsigned char *)c.buffers.at("in");
         CUDA(cub::DeviceHistogram::HistogramEven(nullptr, bytes, in, out, 257,
@@ -462,6 +480,35 @@ static Peer peer_histogram(Case &c)
         };
         p.bytes = 4.0 * n;
     }
+    return p;
+}
+
+/* Steps that do not stay on the chip read and write everything. */
+static Peer peer_stencil2d(Case &c)
+{
+    Peer p;
+    const size_t bytes = (size_t)c.bytes.at("out");
+    const int64_t steps = c.dim(2);
+    void *in = c.buffers.at("in"), *out = own<char>(p, bytes);
+
+    p.launch = [=](cudaStream_t s) {
+        for (int64_t k = 0; k < steps; k++)
+            CUDA(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice,
+                                 s));
+    };
+    p.name = "a copy each step";
+    p.bytes = 2.0 * bytes;
+    return p;
+}
+
+/* Nobody's: only the floor, twelve operations on the multiply-add pipe an
+ * interaction, counted as two each. */
+static Peer peer_nbody(Case &c)
+{
+    Peer p;
+
+    p.name = "none";
+    p.flops = 24.0 * c.dim(0) * c.dim(0);
     return p;
 }
 
@@ -554,29 +601,29 @@ static const struct {
     {"scan", peer_scan},
     {"row_reduce", peer_row_reduce},
     {"histogram", peer_histogram},
+    {"stencil2d", peer_stencil2d},
+    {"nbody", peer_nbody},
 };
 
 /* -- comparing and reporting ------------------------------------------------ */
 
 /* The largest |a - b| / (tolerance + tolerance |b|), at most 1 when equal
- * enough; NaN counts as infinite. */
+ * enough; NaN counts as infinite.  Without a tolerance words must be the
+ * same. */
 static double difference(Case &c, const Peer &p)
 {
     const size_t count = (size_t)c.bytes.at(p.output) / 4;
-    std::vector<float> a(count), b(count);
-    double worst = 0;
+    float worst, *at;
 
-    CUDA(cudaMemcpy(a.data(), c.buffers.at(p.output), count * 4,
-                    cudaMemcpyDeviceToHost));
-    CUDA(cudaMemcpy(b.data(), p.result, count * 4, cudaMemcpyDeviceToHost));
-    if (p.words || p.tolerance == 0)
-        return std::memcmp(a.data(), b.data(), count * 4) == 0 ? 0 : INFINITY;
-    for (size_t i = 0; i < count; i++) {
-        double d = std::fabs((double)a[i] - b[i]) /
-                   (p.tolerance + p.tolerance * std::fabs((double)b[i]));
-        if (!(d <= worst))
-            worst = std::isnan(d) ? INFINITY : d;
-    }
+    if (p.result == nullptr)
+        return 0;
+    CUDA(cudaMalloc(&at, sizeof worst));
+    CUDA(cudaMemset(at, 0, sizeof worst));
+    compare<<<1024, 256>>>((unsigned *)c.buffers.at(p.output),
+                           (unsigned *)p.result, count, (float)p.tolerance,
+                           at);
+    CUDA(cudaMemcpy(&worst, at, sizeof worst, cudaMemcpyDeviceToHost));
+    CUDA(cudaFree(at));
     return worst;
 }
 
@@ -587,83 +634,115 @@ struct Options {
     std::vector<std::string> kernels;
 };
 
+/* Cold and warm, of the tuned kernel and its peer; 0 where there is none. */
+struct Times {
+    double tuned = 0, spread = 0, peer = 0, warm_tuned = 0, warm_peer = 0;
+};
+
+static Times time_both(Bench &bench, int rounds, const Launch &tuned,
+                       const Launch &peer)
+{
+    std::vector<double> a, b, aw, bw;
+    Times t;
+
+    for (int r = 0; r < 3; r++) {
+        bench.sample(tuned, false, 1);
+        if (peer)
+            bench.sample(peer, false, 1);
+    }
+    for (int r = 0; r < rounds; r++) {
+        a.push_back(bench.sample(tuned, true, 1));
+        if (peer)
+            b.push_back(bench.sample(peer, true, 1));
+    }
+    const int repeats = quantile(a, 0.5) > 2000 ? 2 : 10;
+    for (int r = 0; r < rounds / 3 + 1; r++) {
+        aw.push_back(bench.sample(tuned, false, repeats));
+        if (peer)
+            bw.push_back(bench.sample(peer, false, repeats));
+    }
+    t.tuned = quantile(a, 0.5);
+    t.spread = (quantile(a, 0.75) - quantile(a, 0.25)) / t.tuned;
+    t.warm_tuned = quantile(aw, 0.5);
+    if (peer) {
+        t.peer = quantile(b, 0.5);
+        t.warm_peer = quantile(bw, 0.5);
+    }
+    return t;
+}
+
+static void report(const Case &c, const std::string &size, const Peer &p,
+                   const Times &t, double floor_us, bool json)
+{
+    const char *match = shmtune_match_text(c.choice.match);
+
+    if (json)
+        std::printf("{\"kernel\": \"%s\", \"size\": \"%s\", \"match\": "
+                    "\"%s\", \"peer\": \"%s\", \"tuned_us\": %.3f, "
+                    "\"spread\": %.4f, \"peer_us\": %.3f, "
+                    "\"warm_tuned_us\": %.3f, \"warm_peer_us\": %.3f, "
+                    "\"floor_us\": %.3f, \"default_us\": %.3f}\n",
+                    c.name.c_str(), size.c_str(), match, p.name, t.tuned,
+                    t.spread, t.peer, t.warm_tuned, t.warm_peer, floor_us,
+                    c.choice.default_us);
+    else
+        std::printf("%-11s %-20s %-13s %10.2f %5.1f%% %10.2f %6.2f  "
+                    "%10.2f %6.2f %5.0f%%  %s\n",
+                    c.name.c_str(), size.c_str(), match, t.tuned,
+                    100 * t.spread, t.peer, t.peer / t.tuned, t.warm_tuned,
+                    t.warm_peer / t.warm_tuned, 100 * floor_us / t.tuned,
+                    p.name);
+    std::fflush(stdout);
+}
+
+static std::string size_text(const Case &c)
+{
+    std::string text;
+
+    for (int64_t d : c.problem)
+        text += (text.empty() ? "" : "x") + std::to_string(d);
+    return text;
+}
+
 static bool run_case(Bench &bench, const Options &options, Case &c,
                      Peer (*make)(Case &), const shmtune_device &device)
 {
+    const std::string size = size_text(c);
     shmtune_message message;
-    bool good = true;
-    char size[160] = "";
 
-    for (size_t k = 0; k < c.problem.size(); k++)
-        std::snprintf(size + std::strlen(size), sizeof size - std::strlen(size),
-                      "%s%lld", k ? "x" : "", (long long)c.problem[k]);
     if (shmtune_select(c.kernel, &device, c.problem.data(), &c.choice) !=
         SHMTUNE_OK)
-        die("%s %s: no configuration", c.name.c_str(), size);
+        die("%s %s: no configuration", c.name.c_str(), size.c_str());
     if (shmtune_prepare(&c.choice, SHMTUNE_ALLOW_COMPILE, &c.function,
                         &message) != SHMTUNE_OK)
-        die("%s %s: %s", c.name.c_str(), size, message.text);
+        die("%s %s: %s", c.name.c_str(), size.c_str(), message.text);
     make_buffers(c);
     Peer p = make(c);
     Launch tuned = [&](cudaStream_t s) {
         if (shmtune_launch(c.function, c.arguments.data(), s, &message) !=
             SHMTUNE_OK)
-            die("%s %s: %s", c.name.c_str(), size, message.text);
+            die("%s %s: %s", c.name.c_str(), size.c_str(), message.text);
     };
     tuned(bench.stream);
-    p.launch(bench.stream);
+    if (p.launch)
+        p.launch(bench.stream);
     CUDA(cudaStreamSynchronize(bench.stream));
     const double worst = difference(c, p);
-    if (!(worst <= 1)) {
+    if (worst <= 1)
+        report(c, size, p, time_both(bench, options.rounds, tuned, p.launch),
+               std::max(p.bytes / bench.bytes_per_us,
+                        p.flops / bench.flops_per_us), options.json);
+    else
         std::fprintf(stderr, "peers: %s %s: results differ, %g x tolerance\n",
-                     c.name.c_str(), size, worst);
-        good = false;
-    } else {
-        std::vector<double> a, b, aw, bw;
-
-        for (int r = 0; r < 3; r++) {
-            bench.sample(tuned, false, 1);
-            bench.sample(p.launch, false, 1);
-        }
-        for (int r = 0; r < options.rounds; r++) {
-            a.push_back(bench.sample(tuned, true, 1));
-            b.push_back(bench.sample(p.launch, true, 1));
-        }
-        for (int r = 0; r < options.rounds / 3 + 1; r++) {
-            aw.push_back(bench.sample(tuned, false, 10));
-            bw.push_back(bench.sample(p.launch, false, 10));
-        }
-        const double ta = quantile(a, 0.5), tb = quantile(b, 0.5);
-        const double spread = (quantile(a, 0.75) - quantile(a, 0.25)) / ta;
-        const double floor_us = std::max(p.bytes / bench.bytes_per_us,
-                                         p.flops / bench.flops_per_us);
-        if (options.json)
-            std::printf("{\"kernel\": \"%s\", \"size\": \"%s\", \"match\": "
-                        "\"%s\", \"peer\": \"%s\", \"tuned_us\": %.3f, "
-                        "\"spread\": %.4f, \"peer_us\": %.3f, \"ratio\": %.4f,"
-                        " \"warm_tuned_us\": %.3f, \"warm_peer_us\": %.3f, "
-                        "\"floor_us\": %.3f}\n",
-                        c.name.c_str(), size, shmtune_match_text(c.choice.match),
-                        p.name, ta, spread, tb, tb / ta, quantile(aw, 0.5),
-                        quantile(bw, 0.5), floor_us);
-        else
-            std::printf("%-11s %-20s %-13s %10.2f %5.1f%% %10.2f %6.2f  "
-                        "%10.2f %6.2f %5.0f%%  %s\n",
-                        c.name.c_str(), size,
-                        shmtune_match_text(c.choice.match), ta, 100 * spread,
-                        tb, tb / ta, quantile(aw, 0.5),
-                        quantile(bw, 0.5) / quantile(aw, 0.5),
-                        100 * floor_us / ta, p.name);
-        std::fflush(stdout);
-    }
+                     c.name.c_str(), size.c_str(), worst);
     shmtune_release(c.function);
     free_buffers(c);
     for (void *at : p.owned)
         CUDA(cudaFree(at));
-    return good;
+    return worst <= 1;
 }
 
-/* Sizes of ../H100 comparisons, and with --held-out sizes nobody tuned. */
+/* Sizes that are tuned, and with --held-out sizes that nobody tuned. */
 struct Sized {
     const char *kernel;
     bool held_out;
