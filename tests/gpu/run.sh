@@ -67,7 +67,7 @@ part library "$build/tests/gpu/launch"
 part candidates sh "$here/candidates.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
-    part sanitize sh "$here/sanitize.sh" "$build" "${OUT-}"
+    part sanitize sh "$here/sanitize.sh" "$build"
 echo "1..$number"
 echo "# $passed passed, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

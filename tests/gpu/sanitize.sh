@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# sanitize.sh BUILD [OUT]: compute-sanitizer's memcheck, racecheck and
-# initcheck over candidates of each kernel, the tuned ones of OUT/tuned among
-# them, at sizes that fit no tile.  TAP.  CANDIDATES=N for each kernel,
-# KERNELS="a b", TOOLS="racecheck".
+# sanitize.sh BUILD [TUNINGS]: compute-sanitizer's memcheck and racecheck over
+# candidates of each kernel and the winners of its tunings (those shipped), at
+# sizes that fit no tile.  TAP.  CANDIDATES=N for each kernel, KERNELS="a b",
+# TOOLS="racecheck".
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 build=$(cd "${1:?}" && pwd)
-out=${2-}
+tunings=${2:-$root/tunings}
 kernels=${KERNELS:-$(cd "$root/kernels" && ls ./*.yaml |
     sed 's,^\./,,; s,\.yaml$,,')}
 tools=${TOOLS:-memcheck racecheck}
@@ -43,8 +43,7 @@ size_of() {
 # The configurations of a tuning, as requests; of the form
 #   configuration: {TILE: 32, ...}
 winners() {
-    [ -n "$out" ] || return 0
-    python3 - "$out/tuned/$1" "$2" <<'END' 2>/dev/null
+    python3 - "$tunings/$1" "$2" <<'END' 2>/dev/null
 import glob, sys, yaml
 size = ", ".join(part.replace("=", ": ") for part in sys.argv[2].split(","))
 seen = set()
