@@ -20,7 +20,9 @@
  * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
  *          multiple of 4, up to three columns early.
  * LOAD     through registers, or by cp.async (sm_80 up).
- * PAD      words after each row of the tile.
+ * LAYOUT   of the tile: its `rows` lie in line, or its `columns`, so that
+ *          one 16-byte load goes four inputs down.
+ * PAD      words after each of those lines.
  */
 
 constexpr int REACH = filter / 2;
@@ -35,9 +37,13 @@ constexpr int SKEW = EARLY - START;
 constexpr int STEPS = (SKEW + OUT_X + filter - 1 + OUT_X - 1) / OUT_X;
 constexpr int WIDTH =
     (START + (THREADS_X - 1 + STEPS) * OUT_X + 3) / 4 * 4;
-constexpr int PITCH = WIDTH + PAD;
 constexpr int ROWS = BLOCK_Y + filter - 1;
-[[maybe_unused]] constexpr int TILE = ROWS * PITCH;
+constexpr bool DOWN = LAYOUT == LAYOUT_columns;
+/* From a row, and from a column, to the next. */
+constexpr int STRIDE_X = DOWN ? (ROWS + 3) / 4 * 4 + PAD : 1;
+constexpr int STRIDE_Y = DOWN ? 1 : WIDTH + PAD;
+[[maybe_unused]] constexpr int TILE = DOWN ? WIDTH * STRIDE_X
+                                           : ROWS * STRIDE_Y;
 /* Weights stand in columns, with columns of zeros before and after, so that
  * a step need not ask which of its columns exist. */
 constexpr int COLUMN = (filter + 3) / 4 * 4;
@@ -60,14 +66,20 @@ typedef float4 vector;
 typedef float vector;
 #endif
 
-/* Loads the tile, `unit` floats at a time; x0, y0 is the place of its first
- * element in the image.  Vectors are wholly inside the image or wholly
- * outside when its width is a multiple of 4. */
-template <typename piece>
+/* Where a block's tile begins in the image, and whether all of it is
+ * inside. */
+struct corner {
+    int x, y;
+    bool inside;
+};
+
+/* Loads the tile in pieces of one float or a vector; `inside`: no bounds to
+ * guard.  Vectors are wholly inside the image or wholly outside when its
+ * width is a multiple of 4. */
+template <typename piece, bool inside>
 __device__ __forceinline__ void load_tile(float *tile,
                                           const float *__restrict__ image,
-                                          int x0, int y0, int height,
-                                          int width)
+                                          corner at, int height, int width)
 {
     constexpr int UNIT = sizeof(piece) / 4;
     constexpr int ACROSS = WIDTH / UNIT;
@@ -84,17 +96,18 @@ __device__ __forceinline__ void load_tile(float *tile,
             unsigned e = threadIdx.x + (base + i) * THREADS;
             int row = e / ACROSS;
             int col = e % ACROSS * UNIT;
-            int x = x0 + col;
-            int y = y0 + row;
-            bool valid = e < PIECES && x >= 0 && x < width && y >= 0 &&
-                         y < height;
+            int x = at.x + col;
+            int y = at.y + row;
+            bool valid = e < PIECES &&
+                         (inside || ((unsigned)x < (unsigned)width &&
+                                     (unsigned)y < (unsigned)height));
             const float *from = image + (long long)y * width + x;
 #ifdef COPY_ASYNC
             if (e < PIECES)
                 asm volatile(
                     "cp.async.ca.shared.global [%0], [%1], %2, %3;"
                     :: "r"((unsigned)__cvta_generic_to_shared(
-                           tile + row * PITCH + col)),
+                           tile + row * STRIDE_Y + col * STRIDE_X)),
                        "l"(valid ? from : image), "n"(UNIT * 4),
                        "r"(valid ? UNIT * 4 : 0) : "memory");
 #else
@@ -105,9 +118,16 @@ __device__ __forceinline__ void load_tile(float *tile,
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             unsigned e = threadIdx.x + (base + i) * THREADS;
-            if (e < PIECES)
-                *(piece *)(tile + e / ACROSS * PITCH + e % ACROSS * UNIT) =
-                    held[i];
+            float *to = tile + e / ACROSS * STRIDE_Y +
+                        e % ACROSS * UNIT * STRIDE_X;
+            if (e >= PIECES)
+                continue;
+            if (!DOWN)
+                *(piece *)to = held[i];
+            else
+#pragma unroll
+                for (int k = 0; k < UNIT; k++)
+                    to[k * STRIDE_X] = ((const float *)&held[i])[k];
         }
 #endif
     }
@@ -155,34 +175,65 @@ __device__ __forceinline__ void take_weights(float (&w)[2 * OUT_X - 1][COLUMN],
     }
 }
 
-/* OUT_X columns of inputs, from `from` down, into all outputs in reach. */
+/* OUT_X inputs side by side, into all outputs in reach. */
+__device__ __forceinline__ void take_row(float (&sum)[OUT_Y][OUT_X],
+                                         const float (&v)[OUT_X],
+                                         const float (&w)[2 * OUT_X - 1]
+                                                         [COLUMN],
+                                         int row, int step)
+{
+#pragma unroll
+    for (int y = 0; y < OUT_Y; y++) {
+        if (row < y || row - y >= filter)
+            continue;
+#pragma unroll
+        for (int j = 0; j < OUT_X; j++)
+#pragma unroll
+            for (int x = 0; x < OUT_X; x++) {
+#if UNROLL
+                int place = step * OUT_X + j - x - SKEW;
+                if (place < 0 || place >= filter)
+                    continue;
+#endif
+                sum[y][x] = fmaf(w[j - x + OUT_X - 1][row - y], v[j],
+                                 sum[y][x]);
+            }
+    }
+}
+
+/* OUT_X columns of inputs, from `from` down. */
 __device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
                                           const float *from,
                                           const float *weights, int step)
 {
+    constexpr int REACHED = OUT_Y + filter - 1;
     float w[2 * OUT_X - 1][COLUMN];
     take_weights(w, weights, step);
+    from += step * OUT_X * STRIDE_X;
+#if LAYOUT == LAYOUT_rows
 #pragma unroll
-    for (int row = 0; row < OUT_Y + filter - 1; row++) {
-        span v = *(const span *)(from + row * PITCH + step * OUT_X);
-#pragma unroll
-        for (int y = 0; y < OUT_Y; y++) {
-            if (row < y || row - y >= filter)
-                continue;
-#pragma unroll
-            for (int j = 0; j < OUT_X; j++)
-#pragma unroll
-                for (int x = 0; x < OUT_X; x++) {
-#if UNROLL
-                    int place = step * OUT_X + j - x - SKEW;
-                    if (place < 0 || place >= filter)
-                        continue;
-#endif
-                    sum[y][x] = fmaf(w[j - x + OUT_X - 1][row - y], v.at[j],
-                                     sum[y][x]);
-                }
-        }
+    for (int row = 0; row < REACHED; row++) {
+        span v = *(const span *)(from + row * STRIDE_Y);
+        take_row(sum, v.at, w, row, step);
     }
+#else
+#pragma unroll
+    for (int row = 0; row < REACHED; row += 4) {
+        float4 four[OUT_X];
+        float v[4][OUT_X];
+#pragma unroll
+        for (int j = 0; j < OUT_X; j++) {
+            four[j] = *(const float4 *)(from + j * STRIDE_X + row);
+            v[0][j] = four[j].x;
+            v[1][j] = four[j].y;
+            v[2][j] = four[j].z;
+            v[3][j] = four[j].w;
+        }
+#pragma unroll
+        for (int i = 0; i < 4 && row + i < REACHED; i++)
+            take_row(sum, v[i], w, row + i, step);
+    }
+#endif
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -202,17 +253,20 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
     load_weights(tile + TILE, weights);
     weights = tile + TILE;
 #endif
-    if (((size_t)image & (sizeof(vector) - 1)) == 0 && width % VECTOR == 0)
-        load_tile<vector>(tile, image, x0 - REACH - EARLY, y0 - REACH, height,
-                          width);
+    corner at = {x0 - REACH - EARLY, y0 - REACH};
+    at.inside = at.x >= 0 && at.y >= 0 && at.x + WIDTH <= width &&
+                at.y + ROWS <= height;
+    if (((size_t)image & (sizeof(vector) - 1)) != 0 || width % VECTOR != 0)
+        load_tile<float, false>(tile, image, at, height, width);
+    else if (at.inside)
+        load_tile<vector, true>(tile, image, at, height, width);
     else
-        load_tile<float>(tile, image, x0 - REACH - EARLY, y0 - REACH, height,
-                         width);
+        load_tile<vector, false>(tile, image, at, height, width);
     __syncthreads();
 
     int tx = threadIdx.x % THREADS_X * OUT_X;
     int ty = threadIdx.x / THREADS_X * OUT_Y;
-    const float *from = tile + ty * PITCH + tx + START;
+    const float *from = tile + ty * STRIDE_Y + (tx + START) * STRIDE_X;
     float sum[OUT_Y][OUT_X] = {};
 #if UNROLL
 #pragma unroll
