@@ -73,6 +73,44 @@ struct corner {
     bool inside;
 };
 
+/* A thread's walk over the tile's pieces, of `unit` floats: where it is, and
+ * how many bytes from the tile's corner, in the image and in shared memory.
+ * Warps go along rows; into columns they take eight rows of four vectors,
+ * whose words go to sixteen banks, where those of a row would go to two. */
+template <int unit> struct walk {
+    static constexpr int TALL = DOWN && unit > 1 ? 8 : 1;
+    static constexpr int ACROSS = WIDTH / unit;
+    static constexpr int PIECES = (ROWS + TALL - 1) / TALL * TALL * ACROSS;
+    static constexpr int STEPS = (PIECES + THREADS - 1) / THREADS;
+    /* A step goes that far to the right and down; beyond the right end,
+     * TALL rows further down instead. */
+    static constexpr int RIGHT = THREADS / TALL % ACROSS * unit;
+    static constexpr int BELOW = THREADS / TALL / ACROSS * TALL;
+    int x, y;
+    unsigned from, to;
+
+    __device__ __forceinline__ walk(int width)
+    {
+        int group = threadIdx.x / TALL;
+        x = group % ACROSS * unit;
+        y = group / ACROSS * TALL + threadIdx.x % TALL;
+        from = 4 * (y * width + x);
+        to = 4 * (y * STRIDE_Y + x * STRIDE_X);
+    }
+    __device__ __forceinline__ void step(int width)
+    {
+        constexpr int TO = 4 * (RIGHT * STRIDE_X + BELOW * STRIDE_Y);
+        constexpr int WRAP = 4 * (TALL * STRIDE_Y - WIDTH * STRIDE_X);
+        bool beyond = x >= WIDTH - RIGHT;
+        x += beyond ? RIGHT - WIDTH : RIGHT;
+        y += beyond ? BELOW + TALL : BELOW;
+        from += 4 * (RIGHT + BELOW * width);
+        if (beyond)
+            from += 4 * (TALL * width - WIDTH);
+        to += beyond ? TO + WRAP : TO;
+    }
+};
+
 /* Loads the tile in pieces of one float or a vector; `inside`: no bounds to
  * guard.  Vectors are wholly inside the image or wholly outside when its
  * width is a multiple of 4. */
@@ -81,53 +119,60 @@ __device__ __forceinline__ void load_tile(float *tile,
                                           const float *__restrict__ image,
                                           corner at, int height, int width)
 {
-    constexpr int UNIT = sizeof(piece) / 4;
-    constexpr int ACROSS = WIDTH / UNIT;
-    constexpr int PIECES = ROWS * ACROSS;
-    constexpr int EACH = (PIECES + THREADS - 1) / THREADS;
-    constexpr int BATCH = EACH < 8 ? EACH : 8;
+    typedef walk<sizeof(piece) / 4> walk;
+    constexpr int BATCH = walk::STEPS < 8 ? walk::STEPS : 8;
+    const char *first = (const char *)(image + (long long)at.y * width + at.x);
+    char *corner = (char *)tile;
+    walk piece_at(width);
 #pragma unroll 1
-    for (int base = 0; base < EACH; base += BATCH) {
+    for (int base = 0; base < walk::STEPS; base += BATCH) {
 #ifndef COPY_ASYNC
         piece held[BATCH];
+        unsigned to[BATCH];
+        bool mine[BATCH];
 #endif
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            unsigned e = threadIdx.x + (base + i) * THREADS;
-            int row = e / ACROSS;
-            int col = e % ACROSS * UNIT;
-            int x = at.x + col;
-            int y = at.y + row;
-            bool valid = e < PIECES &&
-                         (inside || ((unsigned)x < (unsigned)width &&
-                                     (unsigned)y < (unsigned)height));
-            const float *from = image + (long long)y * width + x;
+            bool valid = piece_at.y < ROWS;
 #ifdef COPY_ASYNC
-            if (e < PIECES)
+            bool mine = valid;
+#else
+            to[i] = piece_at.to;
+            mine[i] = valid;
+#endif
+            if (!inside)
+                valid = valid &&
+                        (unsigned)(at.x + piece_at.x) < (unsigned)width &&
+                        (unsigned)(at.y + piece_at.y) < (unsigned)height;
+            const void *from = first + piece_at.from;
+#ifdef COPY_ASYNC
+            if (mine)
                 asm volatile(
                     "cp.async.ca.shared.global [%0], [%1], %2, %3;"
                     :: "r"((unsigned)__cvta_generic_to_shared(
-                           tile + row * STRIDE_Y + col * STRIDE_X)),
-                       "l"(valid ? from : image), "n"(UNIT * 4),
-                       "r"(valid ? UNIT * 4 : 0) : "memory");
+                           corner + piece_at.to)),
+                       "l"(valid ? from : image), "n"(sizeof(piece)),
+                       "r"(valid ? (int)sizeof(piece) : 0) : "memory");
 #else
-            held[i] = valid ? *(const piece *)from : piece{};
+            if (!inside)
+                held[i] = piece{};
+            if (valid)
+                held[i] = *(const piece *)from;
 #endif
+            piece_at.step(width);
         }
 #ifndef COPY_ASYNC
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            unsigned e = threadIdx.x + (base + i) * THREADS;
-            float *to = tile + e / ACROSS * STRIDE_Y +
-                        e % ACROSS * UNIT * STRIDE_X;
-            if (e >= PIECES)
+            float *put = (float *)(corner + to[i]);
+            if (!mine[i])
                 continue;
             if (!DOWN)
-                *(piece *)to = held[i];
+                *(piece *)put = held[i];
             else
 #pragma unroll
-                for (int k = 0; k < UNIT; k++)
-                    to[k * STRIDE_X] = ((const float *)&held[i])[k];
+                for (int k = 0; k < (int)sizeof(piece) / 4; k++)
+                    put[k * STRIDE_X] = ((const float *)&held[i])[k];
         }
 #endif
     }
@@ -277,23 +322,21 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
         take_step(sum, from, weights, step);
 
     int x = x0 + tx;
-    out += (long long)(y0 + ty) * width + x;
-    bool wide = x + OUT_X <= width && width % OUT_X == 0 &&
-                ((size_t)out & (OUT_X * 4 - 1)) == 0;
+    int y = y0 + ty;
+    out += (long long)y * width + x;
+    if (x0 + BLOCK_X <= width && y0 + BLOCK_Y <= height &&
+        width % OUT_X == 0 && ((size_t)out & (OUT_X * 4 - 1)) == 0) {
 #pragma unroll
-    for (int y = 0; y < OUT_Y; y++) {
-        if (y0 + ty + y >= height)
-            break;
-        float *to = out + (long long)y * width;
-        if (wide) {
-            *(span *)to = *(const span *)sum[y];
-        } else {
-#pragma unroll
-            for (int i = 0; i < OUT_X; i++)
-                if (x + i < width)
-                    to[i] = sum[y][i];
-        }
+        for (int k = 0; k < OUT_Y; k++, out += width)
+            *(span *)out = *(const span *)sum[k];
+        return;
     }
+#pragma unroll
+    for (int k = 0; k < OUT_Y; k++, out += width)
+#pragma unroll
+        for (int i = 0; i < OUT_X; i++)
+            if (y + k < height && x + i < width)
+                out[i] = sum[k][i];
 }
 
 #ifdef SHMTUNE_REFERENCE
