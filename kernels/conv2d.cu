@@ -14,7 +14,10 @@
  * the space spans:
  *
  * WEIGHTS  `global`: read where they are used (and kept in registers when
- *          the steps are unrolled); `shared`: a column at a time, broadcast.
+ *          the steps are unrolled); `shared`: a column at a time, broadcast,
+ *          which the compiler moves into uniform registers, an operand as
+ *          cheap as constant memory.  That itself is left out: it belongs to
+ *          the module, so that two streams could not have two filters.
  * UNROLL   0: a loop over the steps across the filter, small code; 1: all
  *          steps spelt out.
  * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
@@ -23,6 +26,8 @@
  * LAYOUT   of the tile: its `rows` lie in line, or its `columns`, so that
  *          one 16-byte load goes four inputs down.
  * PAD      words after each of those lines.
+ * WARPS    that the compiler must leave registers for on a multiprocessor;
+ *          0: as it likes.
  */
 
 constexpr int REACH = filter / 2;
@@ -281,7 +286,13 @@ __device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+#if WARPS
+#define BOUNDS THREADS, (WARPS * 32 > THREADS ? WARPS * 32 / THREADS : 1)
+#else
+#define BOUNDS THREADS
+#endif
+
+extern "C" __global__ void __launch_bounds__(BOUNDS)
 conv2d(float *__restrict__ out, const float *__restrict__ image,
        const float *__restrict__ weights, int height, int width)
 {
