@@ -23,6 +23,9 @@
  *            instead of three.  No block waits for a later one, and the words
  *            are 0 again at the end.
  * CACHE      `stream` loads once and asks no cache to keep it.
+ *
+ * Small sums are all latency: on an H100 an input of 4 bytes takes 4.5 us, and
+ * 16 MiB 5.5 us more, which is what its memory takes.
  */
 
 constexpr int WARPS = THREADS / 32;
