@@ -39,7 +39,8 @@ __device__ __forceinline__ word read(unsigned at)
 {
     word w;
 #if WORD == 4
-    asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(w.part[0]) : "r"(at));
+    asm volatile("ld.volatile.shared.f32 %0, [%1];"
+                 : "=f"(w.part[0]) : "r"(at));
 #elif WORD == 8
     asm volatile("ld.volatile.shared.v2.f32 {%0, %1}, [%2];"
                  : "=f"(w.part[0]), "=f"(w.part[1]) : "r"(at));

@@ -14,13 +14,20 @@
  * the space spans:
  *
  * WEIGHTS  `global`: read where they are used (and kept in registers when
- *          the steps are unrolled); `shared`: a column at a time, broadcast.
+ *          the steps are unrolled); `shared`: a column at a time, broadcast,
+ *          which the compiler moves into uniform registers, an operand as
+ *          cheap as constant memory.  That itself is left out: it belongs to
+ *          the module, so that two streams could not have two filters.
  * UNROLL   0: a loop over the steps across the filter, small code; 1: all
  *          steps spelt out.
  * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
  *          multiple of 4, up to three columns early.
  * LOAD     through registers, or by cp.async (sm_80 up).
- * PAD      words after each row of the tile.
+ * LAYOUT   of the tile: its `rows` lie in line, or its `columns`, so that
+ *          one 16-byte load goes four inputs down.
+ * PAD      words after each of those lines.
+ * WARPS    that the compiler must leave registers for on a multiprocessor;
+ *          0: as it likes.
  */
 
 constexpr int REACH = filter / 2;
@@ -35,9 +42,13 @@ constexpr int SKEW = EARLY - START;
 constexpr int STEPS = (SKEW + OUT_X + filter - 1 + OUT_X - 1) / OUT_X;
 constexpr int WIDTH =
     (START + (THREADS_X - 1 + STEPS) * OUT_X + 3) / 4 * 4;
-constexpr int PITCH = WIDTH + PAD;
 constexpr int ROWS = BLOCK_Y + filter - 1;
-[[maybe_unused]] constexpr int TILE = ROWS * PITCH;
+constexpr bool DOWN = LAYOUT == LAYOUT_columns;
+/* From a row, and from a column, to the next. */
+constexpr int STRIDE_X = DOWN ? (ROWS + 3) / 4 * 4 + PAD : 1;
+constexpr int STRIDE_Y = DOWN ? 1 : WIDTH + PAD;
+[[maybe_unused]] constexpr int TILE = DOWN ? WIDTH * STRIDE_X
+                                           : ROWS * STRIDE_Y;
 /* Weights stand in columns, with columns of zeros before and after, so that
  * a step need not ask which of its columns exist. */
 constexpr int COLUMN = (filter + 3) / 4 * 4;
@@ -60,54 +71,113 @@ typedef float4 vector;
 typedef float vector;
 #endif
 
-/* Loads the tile, `unit` floats at a time; x0, y0 is the place of its first
- * element in the image.  Vectors are wholly inside the image or wholly
- * outside when its width is a multiple of 4. */
-template <typename piece>
+/* Where a block's tile begins in the image, and whether all of it is
+ * inside. */
+struct corner {
+    int x, y;
+    bool inside;
+};
+
+/* A thread's walk over the tile's pieces, of `unit` floats: where it is, and
+ * how many bytes from the tile's corner, in the image and in shared memory.
+ * Warps go along rows; into columns they take eight rows of four vectors,
+ * whose words go to sixteen banks, where those of a row would go to two. */
+template <int unit> struct walk {
+    static constexpr int TALL = DOWN && unit > 1 ? 8 : 1;
+    static constexpr int ACROSS = WIDTH / unit;
+    static constexpr int PIECES = (ROWS + TALL - 1) / TALL * TALL * ACROSS;
+    static constexpr int STEPS = (PIECES + THREADS - 1) / THREADS;
+    /* A step goes that far to the right and down; beyond the right end,
+     * TALL rows further down instead. */
+    static constexpr int RIGHT = THREADS / TALL % ACROSS * unit;
+    static constexpr int BELOW = THREADS / TALL / ACROSS * TALL;
+    int x, y;
+    unsigned from, to;
+
+    __device__ __forceinline__ walk(int width)
+    {
+        int group = threadIdx.x / TALL;
+        x = group % ACROSS * unit;
+        y = group / ACROSS * TALL + threadIdx.x % TALL;
+        from = 4 * (y * width + x);
+        to = 4 * (y * STRIDE_Y + x * STRIDE_X);
+    }
+    __device__ __forceinline__ void step(int width)
+    {
+        constexpr int TO = 4 * (RIGHT * STRIDE_X + BELOW * STRIDE_Y);
+        constexpr int WRAP = 4 * (TALL * STRIDE_Y - WIDTH * STRIDE_X);
+        bool beyond = x >= WIDTH - RIGHT;
+        x += beyond ? RIGHT - WIDTH : RIGHT;
+        y += beyond ? BELOW + TALL : BELOW;
+        from += 4 * (RIGHT + BELOW * width);
+        if (beyond)
+            from += 4 * (TALL * width - WIDTH);
+        to += beyond ? TO + WRAP : TO;
+    }
+};
+
+/* Loads the tile in pieces of one float or a vector; `inside`: no bounds to
+ * guard.  Vectors are wholly inside the image or wholly outside when its
+ * width is a multiple of 4. */
+template <typename piece, bool inside>
 __device__ __forceinline__ void load_tile(float *tile,
                                           const float *__restrict__ image,
-                                          int x0, int y0, int height,
-                                          int width)
+                                          corner at, int height, int width)
 {
-    constexpr int UNIT = sizeof(piece) / 4;
-    constexpr int ACROSS = WIDTH / UNIT;
-    constexpr int PIECES = ROWS * ACROSS;
-    constexpr int EACH = (PIECES + THREADS - 1) / THREADS;
-    constexpr int BATCH = EACH < 8 ? EACH : 8;
+    typedef walk<sizeof(piece) / 4> walk;
+    constexpr int BATCH = walk::STEPS < 8 ? walk::STEPS : 8;
+    const char *first = (const char *)(image + (long long)at.y * width + at.x);
+    char *corner = (char *)tile;
+    walk piece_at(width);
 #pragma unroll 1
-    for (int base = 0; base < EACH; base += BATCH) {
+    for (int base = 0; base < walk::STEPS; base += BATCH) {
 #ifndef COPY_ASYNC
         piece held[BATCH];
+        unsigned to[BATCH];
+        bool mine[BATCH];
 #endif
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            unsigned e = threadIdx.x + (base + i) * THREADS;
-            int row = e / ACROSS;
-            int col = e % ACROSS * UNIT;
-            int x = x0 + col;
-            int y = y0 + row;
-            bool valid = e < PIECES && x >= 0 && x < width && y >= 0 &&
-                         y < height;
-            const float *from = image + (long long)y * width + x;
+            bool valid = piece_at.y < ROWS;
 #ifdef COPY_ASYNC
-            if (e < PIECES)
+            bool mine = valid;
+#else
+            to[i] = piece_at.to;
+            mine[i] = valid;
+#endif
+            if (!inside)
+                valid = valid &&
+                        (unsigned)(at.x + piece_at.x) < (unsigned)width &&
+                        (unsigned)(at.y + piece_at.y) < (unsigned)height;
+            const void *from = first + piece_at.from;
+#ifdef COPY_ASYNC
+            if (mine)
                 asm volatile(
                     "cp.async.ca.shared.global [%0], [%1], %2, %3;"
                     :: "r"((unsigned)__cvta_generic_to_shared(
-                           tile + row * PITCH + col)),
-                       "l"(valid ? from : image), "n"(UNIT * 4),
-                       "r"(valid ? UNIT * 4 : 0) : "memory");
+                           corner + piece_at.to)),
+                       "l"(valid ? from : image), "n"(sizeof(piece)),
+                       "r"(valid ? (int)sizeof(piece) : 0) : "memory");
 #else
-            held[i] = valid ? *(const piece *)from : piece{};
+            if (!inside)
+                held[i] = piece{};
+            if (valid)
+                held[i] = *(const piece *)from;
 #endif
+            piece_at.step(width);
         }
 #ifndef COPY_ASYNC
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
-            unsigned e = threadIdx.x + (base + i) * THREADS;
-            if (e < PIECES)
-                *(piece *)(tile + e / ACROSS * PITCH + e % ACROSS * UNIT) =
-                    held[i];
+            float *put = (float *)(corner + to[i]);
+            if (!mine[i])
+                continue;
+            if (!DOWN)
+                *(piece *)put = held[i];
+            else
+#pragma unroll
+                for (int k = 0; k < (int)sizeof(piece) / 4; k++)
+                    put[k * STRIDE_X] = ((const float *)&held[i])[k];
         }
 #endif
     }
@@ -155,37 +225,74 @@ __device__ __forceinline__ void take_weights(float (&w)[2 * OUT_X - 1][COLUMN],
     }
 }
 
-/* OUT_X columns of inputs, from `from` down, into all outputs in reach. */
+/* OUT_X inputs side by side, into all outputs in reach. */
+__device__ __forceinline__ void take_row(float (&sum)[OUT_Y][OUT_X],
+                                         const float (&v)[OUT_X],
+                                         const float (&w)[2 * OUT_X - 1]
+                                                         [COLUMN],
+                                         int row, int step)
+{
+#pragma unroll
+    for (int y = 0; y < OUT_Y; y++) {
+        if (row < y || row - y >= filter)
+            continue;
+#pragma unroll
+        for (int j = 0; j < OUT_X; j++)
+#pragma unroll
+            for (int x = 0; x < OUT_X; x++) {
+#if UNROLL
+                int place = step * OUT_X + j - x - SKEW;
+                if (place < 0 || place >= filter)
+                    continue;
+#endif
+                sum[y][x] = fmaf(w[j - x + OUT_X - 1][row - y], v[j],
+                                 sum[y][x]);
+            }
+    }
+}
+
+/* OUT_X columns of inputs, from `from` down. */
 __device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
                                           const float *from,
                                           const float *weights, int step)
 {
+    constexpr int REACHED = OUT_Y + filter - 1;
     float w[2 * OUT_X - 1][COLUMN];
     take_weights(w, weights, step);
+    from += step * OUT_X * STRIDE_X;
+#if LAYOUT == LAYOUT_rows
 #pragma unroll
-    for (int row = 0; row < OUT_Y + filter - 1; row++) {
-        span v = *(const span *)(from + row * PITCH + step * OUT_X);
-#pragma unroll
-        for (int y = 0; y < OUT_Y; y++) {
-            if (row < y || row - y >= filter)
-                continue;
-#pragma unroll
-            for (int j = 0; j < OUT_X; j++)
-#pragma unroll
-                for (int x = 0; x < OUT_X; x++) {
-#if UNROLL
-                    int place = step * OUT_X + j - x - SKEW;
-                    if (place < 0 || place >= filter)
-                        continue;
-#endif
-                    sum[y][x] = fmaf(w[j - x + OUT_X - 1][row - y], v.at[j],
-                                     sum[y][x]);
-                }
-        }
+    for (int row = 0; row < REACHED; row++) {
+        span v = *(const span *)(from + row * STRIDE_Y);
+        take_row(sum, v.at, w, row, step);
     }
+#else
+#pragma unroll
+    for (int row = 0; row < REACHED; row += 4) {
+        float4 four[OUT_X];
+        float v[4][OUT_X];
+#pragma unroll
+        for (int j = 0; j < OUT_X; j++) {
+            four[j] = *(const float4 *)(from + j * STRIDE_X + row);
+            v[0][j] = four[j].x;
+            v[1][j] = four[j].y;
+            v[2][j] = four[j].z;
+            v[3][j] = four[j].w;
+        }
+#pragma unroll
+        for (int i = 0; i < 4 && row + i < REACHED; i++)
+            take_row(sum, v[i], w, row + i, step);
+    }
+#endif
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+#if WARPS
+#define BOUNDS THREADS, (WARPS * 32 > THREADS ? WARPS * 32 / THREADS : 1)
+#else
+#define BOUNDS THREADS
+#endif
+
+extern "C" __global__ void __launch_bounds__(BOUNDS)
 conv2d(float *__restrict__ out, const float *__restrict__ image,
        const float *__restrict__ weights, int height, int width)
 {
@@ -202,17 +309,20 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
     load_weights(tile + TILE, weights);
     weights = tile + TILE;
 #endif
-    if (((size_t)image & (sizeof(vector) - 1)) == 0 && width % VECTOR == 0)
-        load_tile<vector>(tile, image, x0 - REACH - EARLY, y0 - REACH, height,
-                          width);
+    corner at = {x0 - REACH - EARLY, y0 - REACH};
+    at.inside = at.x >= 0 && at.y >= 0 && at.x + WIDTH <= width &&
+                at.y + ROWS <= height;
+    if (((size_t)image & (sizeof(vector) - 1)) != 0 || width % VECTOR != 0)
+        load_tile<float, false>(tile, image, at, height, width);
+    else if (at.inside)
+        load_tile<vector, true>(tile, image, at, height, width);
     else
-        load_tile<float>(tile, image, x0 - REACH - EARLY, y0 - REACH, height,
-                         width);
+        load_tile<vector, false>(tile, image, at, height, width);
     __syncthreads();
 
     int tx = threadIdx.x % THREADS_X * OUT_X;
     int ty = threadIdx.x / THREADS_X * OUT_Y;
-    const float *from = tile + ty * PITCH + tx + START;
+    const float *from = tile + ty * STRIDE_Y + (tx + START) * STRIDE_X;
     float sum[OUT_Y][OUT_X] = {};
 #if UNROLL
 #pragma unroll
@@ -223,23 +333,21 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
         take_step(sum, from, weights, step);
 
     int x = x0 + tx;
-    out += (long long)(y0 + ty) * width + x;
-    bool wide = x + OUT_X <= width && width % OUT_X == 0 &&
-                ((size_t)out & (OUT_X * 4 - 1)) == 0;
+    int y = y0 + ty;
+    out += (long long)y * width + x;
+    if (x0 + BLOCK_X <= width && y0 + BLOCK_Y <= height &&
+        width % OUT_X == 0 && ((size_t)out & (OUT_X * 4 - 1)) == 0) {
 #pragma unroll
-    for (int y = 0; y < OUT_Y; y++) {
-        if (y0 + ty + y >= height)
-            break;
-        float *to = out + (long long)y * width;
-        if (wide) {
-            *(span *)to = *(const span *)sum[y];
-        } else {
-#pragma unroll
-            for (int i = 0; i < OUT_X; i++)
-                if (x + i < width)
-                    to[i] = sum[y][i];
-        }
+        for (int k = 0; k < OUT_Y; k++, out += width)
+            *(span *)out = *(const span *)sum[k];
+        return;
     }
+#pragma unroll
+    for (int k = 0; k < OUT_Y; k++, out += width)
+#pragma unroll
+        for (int i = 0; i < OUT_X; i++)
+            if (y + k < height && x + i < width)
+                out[i] = sum[k][i];
 }
 
 #ifdef SHMTUNE_REFERENCE

@@ -35,20 +35,17 @@ constexpr int PITCH_A = (TURNED ? TILE_M : TILE_K) + PAD;
 constexpr int WORDS_A = (TURNED ? TILE_K : TILE_M) * PITCH_A;
 [[maybe_unused]] constexpr int WORDS =                  /* a stage */
     WORDS_A + TILE_K * TILE_N;
-constexpr int VECTORS_A = TILE_M * TILE_K / 4;
-constexpr int VECTORS_B = TILE_K * TILE_N / 4;
-[[maybe_unused]] constexpr int HELD_A = (VECTORS_A + THREADS - 1) / THREADS;
-[[maybe_unused]] constexpr int HELD_B = (VECTORS_B + THREADS - 1) / THREADS;
 static_assert(THREADS % TILE_K == 0, "a walk over A steps whole rows");
 
 #if LOAD == LOAD_async && __CUDA_ARCH__ >= 800
 #define COPY_ASYNC 1
 #endif
 
-/* What a block works on: corners of its tiles, and how much is left. */
+/* What a thread moves: where its first piece of the next slice begins in A
+ * and B, and how much of the matrices is left from the block's corner. */
 struct work {
-    const float *a, *b;    /* at the block's first row or column, slice k */
-    int m, n, k;           /* rows, columns, and k left from there */
+    const float *a, *b;
+    int m, n, k;           /* rows, columns, and k left */
     long long lda, ldb;
     bool inside;           /* 16-byte accesses are aligned, and no row or
                               column is beyond the edge */
@@ -116,23 +113,14 @@ __device__ __forceinline__ long long hidden(long long value)
     return value;
 }
 
-/* Walks over the pieces of a slice that this thread moves: `unit` words
- * each, `across` pieces a line. */
+/* The pieces of a slice that this thread moves: `unit` words each, `across`
+ * of them a line. */
 template <int lines, int across, int unit>
 struct walk {
     static constexpr int PIECES = lines * across;
     static constexpr int STEPS = (PIECES + THREADS - 1) / THREADS;
     static constexpr bool EVEN = THREADS % across == 0;
-    const float *from;
-    long long step;
-    long long ld;
 
-    __device__ __forceinline__ walk(const float *corner, long long line)
-    {
-        ld = hidden(line);
-        from = corner + threadIdx.x / across * line + place(0);
-        step = ld * (THREADS / across);
-    }
     static __device__ __forceinline__ unsigned piece(int i)
     {
         return threadIdx.x + i * THREADS;
@@ -150,25 +138,28 @@ struct walk {
     {
         return (EVEN ? threadIdx.x : piece(i)) % across * unit;
     }
-    __device__ __forceinline__ const float *at(int i) const
+    /* Piece i, `from` being piece 0. */
+    static __device__ __forceinline__ const float *at(const float *from,
+                                                      long long ld, int i)
     {
         if (EVEN)
-            return from + i * step;
+            return from + i * (ld * (THREADS / across));
         return from + (line(i) - line(0)) * ld + (place(i) - place(0));
     }
 };
 
-/* Where A's element stands in a stage, and how far a walk's steps are
- * apart there. */
+/* Turning A while copying takes single words, for which a warp reads along
+ * k; all else moves in 16-byte pieces. */
+constexpr int UNIT = TURNED && LOAD == LOAD_async ? 1 : 4;
+typedef walk<TILE_M, TILE_K / UNIT, UNIT> walk_a;
+typedef walk<TILE_K, TILE_N / 4, 4> walk_b;
+/* Between two steps of walk_a, in a stage. */
+constexpr int STEP_A = THREADS / (TILE_K / UNIT) * (TURNED ? 1 : PITCH_A);
+
+/* Where A's element stands in a stage. */
 __device__ __forceinline__ int place_a(int row, int k)
 {
     return TURNED ? k * PITCH_A + row : row * PITCH_A + k;
-}
-
-template <int unit>
-__device__ __forceinline__ constexpr int step_a()
-{
-    return THREADS / (TILE_K / unit) * (TURNED ? 1 : PITCH_A);
 }
 
 /* Slices by way of registers: `fetch_slice` starts the loads,
@@ -177,22 +168,24 @@ template <bool whole>
 __device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
                                             float4 *held_b)
 {
-    walk<TILE_M, TILE_K / 4, 4> a(w.a, w.lda);
-    walk<TILE_K, TILE_N / 4, 4> b(w.b, w.ldb);
+    long long lda = hidden(w.lda);
+    long long ldb = hidden(w.ldb);
     int m = whole ? 0 : (int)hidden(w.m);
     int n = whole ? 0 : (int)hidden(w.n);
 #pragma unroll
-    for (int i = 0; i < a.STEPS; i++)
-        if (a.mine(i))
-            held_a[i] = whole ? *(const float4 *)a.at(i)
-                              : fetch(a.at(i), a.line(i) < m
-                                                   ? w.k - a.place(i) : 0);
+    for (int i = 0; i < walk_a::STEPS; i++) {
+        const float *from = walk_a::at(w.a, lda, i);
+        int left = walk_a::line(i) < m ? w.k - walk_a::place(i) : 0;
+        if (walk_a::mine(i))
+            held_a[i] = whole ? *(const float4 *)from : fetch(from, left);
+    }
 #pragma unroll
-    for (int i = 0; i < b.STEPS; i++)
-        if (b.mine(i))
-            held_b[i] = whole ? *(const float4 *)b.at(i)
-                              : fetch(b.at(i), b.line(i) < w.k
-                                                   ? n - b.place(i) : 0);
+    for (int i = 0; i < walk_b::STEPS; i++) {
+        const float *from = walk_b::at(w.b, ldb, i);
+        int left = walk_b::line(i) < w.k ? n - walk_b::place(i) : 0;
+        if (walk_b::mine(i))
+            held_b[i] = whole ? *(const float4 *)from : fetch(from, left);
+    }
 }
 
 __device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
@@ -207,13 +200,11 @@ __device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
 __device__ __forceinline__ void store_slice(float *stage, const float4 *held_a,
                                             const float4 *held_b)
 {
-    typedef walk<TILE_M, TILE_K / 4, 4> walk_a;
-    typedef walk<TILE_K, TILE_N / 4, 4> walk_b;
     float *a = stage + place_a(walk_a::line(0), walk_a::place(0));
     float *b = stage + WORDS_A + threadIdx.x * 4;
 #pragma unroll
     for (int i = 0; i < walk_a::STEPS; i++) {
-        float *to = a + i * step_a<4>();
+        float *to = a + i * STEP_A;
         if (!walk_a::mine(i))
             continue;
         if (TURNED) {
@@ -231,40 +222,42 @@ __device__ __forceinline__ void store_slice(float *stage, const float4 *held_a,
             *(float4 *)(b + i * THREADS * 4) = held_b[i];
 }
 
-/* A slice straight into the stage: whole, in 16-byte pieces, except that
- * turning A takes single words, for which a warp reads along k. */
+/* A whole slice straight into the stage. */
 __device__ __forceinline__ void copy_whole(const work &w, float *stage)
 {
-    constexpr int UNIT = TURNED ? 1 : 4;
-    walk<TILE_M, TILE_K / UNIT, UNIT> a(w.a, w.lda);
-    walk<TILE_K, TILE_N / 4, 4> b(w.b, w.ldb);
-    float *to_a = stage + place_a(a.line(0), a.place(0));
+    long long lda = hidden(w.lda);
+    long long ldb = hidden(w.ldb);
+    float *to_a = stage + place_a(walk_a::line(0), walk_a::place(0));
     float *to_b = stage + WORDS_A + threadIdx.x * 4;
 #pragma unroll
-    for (int i = 0; i < a.STEPS; i++)
-        if (a.mine(i))
-            copy<4 * UNIT>(to_a + i * step_a<UNIT>(), a.at(i), true);
+    for (int i = 0; i < walk_a::STEPS; i++)
+        if (walk_a::mine(i))
+            copy<4 * UNIT>(to_a + i * STEP_A, walk_a::at(w.a, lda, i), true);
 #pragma unroll
-    for (int i = 0; i < b.STEPS; i++)
-        if (b.mine(i))
-            copy<16>(to_b + i * THREADS * 4, b.at(i), true);
+    for (int i = 0; i < walk_b::STEPS; i++)
+        if (walk_b::mine(i))
+            copy<16>(to_b + i * THREADS * 4, walk_b::at(w.b, ldb, i), true);
 }
 
 /* Any slice, word by word, zeros beyond the edges. */
 __device__ __forceinline__ void copy_edge(const work &w, float *stage)
 {
+    const float *a =
+        w.a - (hidden(walk_a::line(0)) * w.lda + walk_a::place(0));
+    const float *b =
+        w.b - (hidden(walk_b::line(0)) * w.ldb + walk_b::place(0));
 #pragma unroll 2
     for (unsigned e = threadIdx.x; e < TILE_M * TILE_K; e += THREADS) {
         int row = e / TILE_K;
         int k = e % TILE_K;
-        copy<4>(stage + place_a(row, k), w.a + row * w.lda + k,
+        copy<4>(stage + place_a(row, k), a + row * w.lda + k,
                 row < w.m && k < w.k);
     }
 #pragma unroll 2
     for (unsigned e = threadIdx.x; e < TILE_K * TILE_N; e += THREADS) {
         int k = e / TILE_N;
         int col = e % TILE_N;
-        copy<4>(stage + WORDS_A + e, w.b + k * w.ldb + col,
+        copy<4>(stage + WORDS_A + e, b + k * w.ldb + col,
                 k < w.k && col < w.n);
     }
 }
@@ -408,7 +401,7 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
 #if STAGES == 1
     for (int s = 0; s < slices; s++) {
 #if LOAD == LOAD_plain
-        float4 held_a[HELD_A], held_b[HELD_B];
+        float4 held_a[walk_a::STEPS], held_b[walk_b::STEPS];
         fetch_slice(w, held_a, held_b);
         __syncthreads();
         store_slice(shared, held_a, held_b);
@@ -424,7 +417,7 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
     }
 #else
 #if LOAD == LOAD_plain
-    float4 held_a[HELD_A], held_b[HELD_B];
+    float4 held_a[walk_a::STEPS], held_b[walk_b::STEPS];
     fetch_slice(w, held_a, held_b);
     store_slice(shared, held_a, held_b);
 #else
@@ -436,16 +429,17 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
         commit();
     }
 #endif
-    float *now = shared;                           /* being multiplied */
-    float *next = shared + (STAGES - 1) * WORDS;   /* being filled */
+    int now = 0;                       /* the stage being multiplied */
+    int next = (STAGES - 1) * WORDS;   /* the one being filled */
 #if AHEAD
     float a[2][THREAD_M], b[2][THREAD_N];
     await<STAGES - 2>();
     __syncthreads();
-    take_a(a[0], now + row);
-    take_b(b[0], now + col);
+    take_a(a[0], shared + row);
+    take_b(b[0], shared + col);
 #endif
     for (int s = 0; s < slices; s++) {
+        int after = now + WORDS == STAGES * WORDS ? 0 : now + WORDS;
 #if !AHEAD
         /* This slice is there, and all are done with the one before. */
         await<STAGES - 2>();
@@ -457,38 +451,35 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
             fetch_slice(w, held_a, held_b);
 #else
         if (s + STAGES - 1 < slices)
-            copy_slice(w, next);
+            copy_slice(w, shared + next);
         advance(&w);
         commit();
 #endif
 #if AHEAD
 #pragma unroll
         for (int k = 0; k < TILE_K; k++) {
-            const float *from = now;
+            const float *from = shared + now + (k + 1) * PITCH_A;
+            const float *from_b = shared + now + (k + 1) * TILE_N;
             if (k == TILE_K - 1) {
 #if LOAD == LOAD_plain
-                store_slice(next, held_a, held_b);
+                store_slice(shared + next, held_a, held_b);
 #endif
                 await<STAGES - 2>();
                 __syncthreads();
-                from += WORDS;
-                if (from == shared + STAGES * WORDS)
-                    from = shared;
+                from = from_b = shared + after;
             }
-            take_a(a[(k + 1) % 2], from + (k + 1) % TILE_K * PITCH_A + row);
-            take_b(b[(k + 1) % 2], from + (k + 1) % TILE_K * TILE_N + col);
+            take_a(a[(k + 1) % 2], from + row);
+            take_b(b[(k + 1) % 2], from_b + col);
             multiply(c, a[k % 2], b[k % 2]);
         }
 #else
-        multiply_slice(c, now + row, now + col);
+        multiply_slice(c, shared + now + row, shared + now + col);
 #if LOAD == LOAD_plain
-        store_slice(next, held_a, held_b);
+        store_slice(shared + next, held_a, held_b);
 #endif
 #endif
         next = now;
-        now += WORDS;
-        if (now == shared + STAGES * WORDS)
-            now = shared;
+        now = after;
     }
     await<0>();
 #endif
@@ -564,8 +555,8 @@ matmul(float *__restrict__ c, float *__restrict__ partial,
     int k0 = min((long long)blockIdx.y * share, (long long)k);
 
     work w;
-    w.a = a + (long long)m0 * k + k0;
-    w.b = b + (long long)k0 * n + n0;
+    w.a = a + (long long)(m0 + walk_a::line(0)) * k + k0 + walk_a::place(0);
+    w.b = b + (long long)(k0 + walk_b::line(0)) * n + n0 + walk_b::place(0);
     w.m = m - m0;
     w.n = n - n0;
     w.k = min(k - k0, share);
@@ -597,7 +588,7 @@ extern "C" __global__ void matmul_combine(float *__restrict__ c,
     if (i >= count)
         return;
     float sum = 0.0f;
-#pragma unroll 4
+#pragma unroll 8
     for (int s = 0; s < splits; s++)
         sum += partial[s * count + i];
     sum *= alpha;

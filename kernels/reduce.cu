@@ -7,17 +7,25 @@
  * THREADS, BLOCKS  a block strides through the input with the whole grid;
  *            as many blocks as stay resident keep the memory busy and leave
  *            few partial sums.  BLOCKS is a launch parameter: one binary.
- * VECTOR, UNROLL   floats a load, loads a thread has in flight.  Each of the
- *            VECTOR * UNROLL sums of a thread is kept apart and they are
- *            added as a tree: that is also what keeps the rounding small.
+ * VECTOR, UNROLL   floats a load, loads a thread has in flight; what one step
+ *            brings is added as a tree before it joins the thread's sum, which
+ *            keeps the rounding small and leaves registers for more loads.
  * EXCHANGE   `tree`: every thread's sum goes to shared memory and halves are
  *            folded; `warps`: shuffles first, one word a warp.
  * WARP_UNROLL      where the tree stops synchronising the block: 0 never,
  *            1 the last warp by __syncwarp, 2 the last warp by shuffles.
- * FINISH     `ticket`: one launch; the block that draws the last ticket adds
- *            the partial sums, in order, so the result does not depend on
- *            timing, and puts the ticket back to 0.  `stages`: two launches.
+ * FINISH     how the partial sums of blocks meet, always added in the same
+ *            order, so that the result does not depend on timing.  `stages`:
+ *            a second launch.  `ticket`: the block that draws the last ticket
+ *            adds them: a fence, an atomic and a read in turn.  `mail`: a
+ *            block sends its sum and a mark in one 64-bit word, and the last
+ *            block waits for all words, which costs one trip through L2
+ *            instead of three.  No block waits for a later one, and the words
+ *            are 0 again at the end.
  * CACHE      `stream` loads once and asks no cache to keep it.
+ *
+ * Small sums are all latency: on an H100 an input of 4 bytes takes 4.5 us, and
+ * 16 MiB 5.5 us more, which is what its memory takes.
  */
 
 constexpr int WARPS = THREADS / 32;
@@ -97,55 +105,59 @@ __device__ __forceinline__ float block_sum(float sum, float *shared)
     return sum;
 }
 
-/* This thread's share of `in`. */
-__device__ __forceinline__ float thread_sum(const float *__restrict__ in,
-                                            long long n)
+/* What UNROLL loads brought, in held[0]. */
+__device__ __forceinline__ void fold(vector (&held)[UNROLL])
 {
-    long long step = (long long)gridDim.x * THREADS;
-    long long i = (long long)blockIdx.x * THREADS + threadIdx.x;
-    vector sum[UNROLL] = {};
-    bool aligned = ((size_t)in & (VECTOR * 4 - 1)) == 0;
-    long long vectors = aligned ? n / VECTOR : 0;
-    const vector *wide = (const vector *)in;
-    /* Whole steps of UNROLL loads, then single ones, then the last few. */
-    for (; i + (UNROLL - 1) * step < vectors; i += UNROLL * step) {
-        vector held[UNROLL];
-#pragma unroll
-        for (int k = 0; k < UNROLL; k++)
-            held[k] = load(wide + i + k * step);
-#pragma unroll
-        for (int k = 0; k < UNROLL; k++)
-#pragma unroll
-            for (int v = 0; v < VECTOR; v++)
-                sum[k].part[v] += held[k].part[v];
-    }
-#pragma unroll
-    for (int k = 0; k < UNROLL - 1; k++) {
-        if (i < vectors) {
-            vector held = load(wide + i);
-#pragma unroll
-            for (int v = 0; v < VECTOR; v++)
-                sum[k].part[v] += held.part[v];
-            i += step;
-        }
-    }
-    float rest = 0.0f;
-    for (i = vectors * VECTOR + (long long)blockIdx.x * THREADS +
-             threadIdx.x; i < n; i += step)
-        rest += in[i];
 #pragma unroll
     for (int half = UNROLL / 2; half > 0; half /= 2)
 #pragma unroll
         for (int k = 0; k < half; k++)
 #pragma unroll
             for (int v = 0; v < VECTOR; v++)
-                sum[k].part[v] += sum[k + half].part[v];
+                held[k].part[v] += held[k + half].part[v];
+}
+
+/* This thread's share of `in`. */
+__device__ __forceinline__ float thread_sum(const float *__restrict__ in,
+                                            long long n)
+{
+    long long step = (long long)gridDim.x * THREADS;
+    long long first = (long long)blockIdx.x * THREADS + threadIdx.x;
+    bool aligned = ((size_t)in & (VECTOR * 4 - 1)) == 0;
+    long long vectors = aligned ? n / VECTOR : 0;
+    const vector *from = (const vector *)in + first;
+    long long left = vectors - first;
+    vector held[UNROLL];
+    vector sum = {};
+    /* Whole steps of UNROLL loads, then one step of those that are left, all
+     * of them in flight too, then the last few floats. */
+    for (; left > (UNROLL - 1) * step; left -= UNROLL * step) {
+#pragma unroll
+        for (int k = 0; k < UNROLL; k++)
+            held[k] = load(from + k * step);
+        from += UNROLL * step;
+        fold(held);
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            sum.part[v] += held[0].part[v];
+    }
+    if (UNROLL > 1 && left > 0) {
+#pragma unroll
+        for (int k = 0; k < UNROLL; k++)
+            held[k] = k * step < left ? load(from + k * step) : vector{};
+        fold(held);
+#pragma unroll
+        for (int v = 0; v < VECTOR; v++)
+            sum.part[v] += held[0].part[v];
+    }
 #pragma unroll
     for (int half = VECTOR / 2; half > 0; half /= 2)
 #pragma unroll
         for (int v = 0; v < half; v++)
-            sum[0].part[v] += sum[0].part[v + half];
-    return sum[0].part[0] + rest;
+            sum.part[v] += sum.part[v + half];
+    for (long long i = vectors * VECTOR + first; i < n; i += step)
+        sum.part[0] += in[i];
+    return sum.part[0];
 }
 
 /* The sum of the partial sums: by one block, always in the same order. */
@@ -179,6 +191,35 @@ reduce(float *out, const float *__restrict__ in, float *partial,
         *out = sum;
         *ticket = 0;
     }
+}
+#elif FINISH == FINISH_mail
+extern "C" __global__ void __launch_bounds__(THREADS)
+reduce(float *out, const float *__restrict__ in, unsigned long long *mail,
+       long long n)
+{
+    SHARED(shared);
+    float sum = block_sum(thread_sum(in, n), shared);
+    if (threadIdx.x == 0)
+        asm volatile("st.relaxed.gpu.global.u64 [%0], %1;"
+                     :: "l"(mail + blockIdx.x),
+                        "l"(1ull << 32 | __float_as_uint(sum)) : "memory");
+    /* Blocks start in the order of their index: the last one waits. */
+    if (blockIdx.x != gridDim.x - 1)
+        return;
+    sum = 0.0f;
+    for (int i = threadIdx.x; i < gridDim.x; i += THREADS) {
+        unsigned long long word;
+        do
+            asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];"
+                         : "=l"(word) : "l"(mail + i) : "memory");
+        while (word >> 32 == 0);
+        sum += __uint_as_float((unsigned)word);
+        mail[i] = 0;
+    }
+    __syncthreads();   /* what block_sum left in `shared` is done with */
+    sum = block_sum(sum, shared);
+    if (threadIdx.x == 0)
+        *out = sum;
 }
 #else
 extern "C" __global__ void __launch_bounds__(THREADS)
