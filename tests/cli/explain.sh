@@ -7,41 +7,48 @@
 
 cd "$folder" || exit 1
 
-# -- recorded ---------------------------------------------------------------
-SHMTUNE_PATH=$source
-export SHMTUNE_PATH
-run explain reduce --device replay:h100
+# -- recorded: a toy, by the stand-in of the tuner's tests --------------------
+cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" "$root/kernels/"
+chmod u+w "$root/kernels/toy."*
+SHMTUNE_WORKER=$build/tests/standin run tune toy --strategy exhaustive \
+    --record "$root/tunings" --output "$root/tunings" -j 2 -q
+check "has a recording and a tuning" exits 0
+rm "$root/tunings/toy/"*.journal
+run explain toy --device replay:h100
 check "explains a recording" all 'exits 0' 'out_has "^time  *us "' \
-    'out_has "^  tuned: THREADS="' 'out_has "limited by"' \
-    'err_has "a recording holds no counters"' \
+    'out_has "^toy, n=4096 m=1, on "' 'out_has "^  tuned: BLOCK_X="' \
+    'out_has "limited by"' 'err_has "a recording holds no counters"' \
     'out_lacks "sectors a load"' plain
-run explain reduce --device replay:h100 --no-counters
+run explain toy --device replay:h100 --no-counters
 check "and is silent when none are wanted" all 'exits 0' err_empty
-run explain reduce --device replay:h100 --json
+run explain toy --device replay:h100 --json --size n=4096,m=1
 check "as JSON" all 'exits 0' is_json 'out_has "\"no_counters\": \"a rec"' \
-    'out_has "\"label\": \"tuned\""' 'out_has "\"n\": 16777216"'
-run explain reduce --device replay:h100 --size n=1000003
-check "a problem that is not recorded" all 'exits 6' 'err_has "n=16777216"'
-run explain reduce --device replay:h100 --size n=12345
+    'out_has "\"label\": \"tuned\""' 'out_has "\"n\": 4096"'
+run explain toy --device replay:h100 --size n=12345
 check "a problem that is not tuned names those that are" all 'exits 8' \
-    'err_has "no entry for n=12345; it has n=10000"' out_empty
-run explain reduce --device replay:h100 --config THREADS=512 \
-    --config THREADS=64,VECTOR=4
+    'err_has "no entry for n=12345 .*it has n=4096 m=1; n=65536 m=3"' \
+    out_empty
+run explain toy --device replay:h100 --size n=12345 --config BLOCK_X=64
+check "a problem that is not recorded" all 'exits 6' 'err_has "n=4096 m=1"'
+run explain toy --device replay:h100 --config BLOCK_X=32 \
+    --config BLOCK_X=64
 check "configurations beside the default" all 'exits 0' \
     'out_has "default  *config 1  *config 2$"' \
-    'out_has "config 2: THREADS=64 VECTOR=4"'
-run explain reduce --device replay:h100 --tuning \
-    "$source/tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml"
-check "another kernel's tuning" all 'exits 2' 'err_has "not of reduce"'
-run explain reduce --device replay:h100 --output nowhere
+    'out_has "config 2: BLOCK_X=64"'
+make_tuning other.yaml
+run explain toy --device replay:h100 --tuning other.yaml
+check "another kernel's tuning" all 'exits 2' 'err_has "not of toy"'
+run explain toy --device replay:h100 --output nowhere
 check "no tuning" all 'exits 8' 'err_has "in nowhere: .shmtune tune"'
-run explain reduce --device replay:h100 --output x --config THREADS=64
+run explain toy --device replay:h100 --output x --config BLOCK_X=64
 check "a tuning and configurations" all 'exits 1' 'err_has "leave"'
-run explain reduce transpose
+echo '/* another */' >>"$root/kernels/toy.cu"
+run explain toy --device replay:h100
+check "sources that have changed" all 'exits 0' 'err_has "have changed"'
+run explain toy scale
 check "one kernel at a time" exits 1
 
 # -- on a device ------------------------------------------------------------
-SHMTUNE_PATH=$root
 cp "$source/tests/fake_kernel.yaml" "$source/tests/fake_kernel.cu" .
 chmod u+w fake_kernel.*
 spec=./fake_kernel.yaml
