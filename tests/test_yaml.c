@@ -5,7 +5,9 @@
 #include <locale.h>
 #include <time.h>
 
+#include "core/path.h"
 #include "core/yaml.h"
+#include "core/yaml_plain.h"
 #include "hostile.h"
 
 static struct shmt_error err;
@@ -484,6 +486,29 @@ static void strings_are_plain_where_others_agree(void)
     }
 }
 
+/* Rounded as strtod rounds, long or short. */
+static void reals_are_read_exactly(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    uint64_t state = 7;
+
+    for (int k = 0; k < 20000; k++) {
+        char text[64];
+        double value = 0;
+
+        snprintf(text, sizeof text, "%s%.*f", k % 3 == 0 ? "-" : "",
+                 k % 18, (double)(hostile_random(&state) >> (k % 60)) /
+                 (double)((hostile_random(&state) >> (k % 50 + 8)) + 1));
+        if (strlen(text) > 60)
+            continue;
+        CHECK_INT(shmt_yaml_real(parse(arena, text), &value, &err),
+                  SHMTUNE_OK);
+        if (memcmp(&value, &(double){strtod(text, NULL)}, sizeof value) != 0)
+            CHECK_TEXT(text, "read as strtod does");
+    }
+    shmt_arena_free(arena);
+}
+
 static void reals_survive(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
@@ -601,6 +626,50 @@ static void a_journal_line_is_cheap(void)
     CHECK(each < 1e-3);
 }
 
+/* Of the folder at `path`, that is of every file in it or, one level down, of
+ * every folder's. */
+static int count_plain(struct shmt_arena *arena, const char *path, bool deep)
+{
+    const char *const *names = NULL;
+    size_t count = 0, size;
+    int plain = 0;
+
+    CHECK_INT(shmt_path_list(arena, path, deep ? "" : ".yaml", &names, &count,
+                             &err), SHMTUNE_OK);
+    for (size_t k = 0; k < count; k++) {
+        const char *file = shmt_path_join(arena, path, names[k]), *data;
+        const struct shmt_place origin = {file, 1, 1};
+        const struct shmt_yaml *root;
+
+        if (deep) {
+            plain += count_plain(arena, file, false);
+            continue;
+        }
+        CHECK_INT(shmt_path_read(arena, file, 1 << 20, &data, &size, &err),
+                  SHMTUNE_OK);
+        if (shmt_yaml_plain_parse(arena, origin, data, size, &root) !=
+            SHMTUNE_OK)
+            CHECK_TEXT(file, "plain: see core/yaml_plain.h");
+        plain++;
+    }
+    return plain;
+}
+
+/* An application that opens them does not wait for libyaml. */
+static void what_ships_is_plain(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *source = getenv("SHMT_SRCDIR");
+
+    if (source == NULL)
+        source = ".";
+    CHECK(count_plain(arena, shmt_path_join(arena, source, "kernels"),
+                      false) > 0);
+    CHECK(count_plain(arena, shmt_path_join(arena, source, "tunings"),
+                      true) > 0);
+    shmt_arena_free(arena);
+}
+
 int main(void)
 {
     CHECK_RUN(tree_has_kinds_texts_and_places);
@@ -614,6 +683,8 @@ int main(void)
     CHECK_RUN(counts_reach_to_64_bits);
     CHECK_RUN(strings_survive);
     CHECK_RUN(strings_are_plain_where_others_agree);
+    CHECK_RUN(reals_are_read_exactly);
+    CHECK_RUN(what_ships_is_plain);
     CHECK_RUN(reals_survive);
     CHECK_RUN(values_keep_their_type);
     if (setlocale(LC_ALL, "de_DE.UTF-8") != NULL

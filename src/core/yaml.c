@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * yaml: bytes to a tree, by libyaml's events.  The one file that includes
- * <yaml.h>; yaml_value.c reads the tree, yaml_write.c writes.
+ * yaml: bytes to a tree, by libyaml's events where yaml_plain.c gives up.
+ * The one file that includes <yaml.h>; yaml_value.c reads the tree,
+ * yaml_write.c writes.
  *
  * The caps are kept here, not by libyaml: an event is looked at before the
  * next one is asked for, and libyaml reads at most 1,024 characters ahead of
@@ -14,10 +15,11 @@
 #include <yaml.h>
 
 #include "core/utf8.h"
+#include "core/yaml_plain.h"
 
 enum {
     FILE_BYTES = 8 << 20,
-    DEPTH = 32,
+    DEPTH = SHMT_YAML_DEPTH,
     EVENTS = 4000000,
     SCALAR_BYTES = 64 << 10,
     PENDING = 128,          /* nodes before the first allocation */
@@ -452,6 +454,11 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
         return shmt_yaml_refuse_at(origin, err,
                                    "found %zu bytes, expected at most %d",
                                    size, FILE_BYTES);
+    status = shmt_yaml_plain_parse(arena, origin, data, size, out);
+    if (status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        return status;
     status = check_bytes(&reader);
     if (status != SHMTUNE_OK)
         return status;

@@ -40,8 +40,7 @@ enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
                                     struct shmt_error *err);
 
 /* A piece of a larger file whose first byte stands at `origin` (from 1).
- * The file's name is not copied: it must live as long as the arena.  One
- * line of a journal costs about 10 us. */
+ * The file's name is not copied: it must live as long as the arena. */
 enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
                                          struct shmt_place origin,
                                          const char *data, size_t size,

@@ -213,7 +213,11 @@ enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
 
 static size_t digits(const char *text)
 {
-    return strspn(text, "0123456789");
+    size_t count = 0;
+
+    while (text[count] >= '0' && text[count] <= '9')
+        count++;
+    return count;
 }
 
 /* -?(0|[1-9][0-9]*|0x[0-9A-Fa-f]+) */
@@ -269,6 +273,29 @@ static bool to_int(const char *text, int64_t *out)
     return true;
 }
 
+/* Up to 15 digits, no exponent: most there are.  Both numbers are exact, so
+ * that their quotient is rounded as strtod rounds. */
+static bool to_short_real(const char *text, double *out)
+{
+    const bool negative = *text == '-';
+    double value = 0, scale = 1;
+    bool fraction = false;
+    int count = 0;
+
+    for (text += negative; *text != '\0'; text++) {
+        if (*text == '.') {
+            fraction = true;
+            continue;
+        }
+        if (*text < '0' || *text > '9' || ++count > 15)
+            return false;
+        value = 10 * value + (*text - '0');
+        scale *= fraction ? 10 : 1;
+    }
+    *out = (negative ? -value : value) / scale;
+    return true;
+}
+
 /* strtod takes the locale's decimal point; so it is given that. */
 static bool to_real(const char *text, double *out)
 {
@@ -277,6 +304,8 @@ static bool to_real(const char *text, double *out)
     char copy[NUMBER + 8];
     double value;
 
+    if (to_short_real(text, out))
+        return true;
     if (strlen(text) > NUMBER || strlen(radix) > 4)
         return false;
     if (point == NULL)
@@ -378,16 +407,20 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
                             found);
 }
 
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
 static bool looks_word(const char *text)
 {
-    static const char letters[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-    static const char more[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789.-";
-    const size_t length = strspn(text, more);
+    size_t length = 0;
 
-    return text[length] == '\0' && length <= WORD
-           && strcspn(text, letters) == 0 && length > 0;
+    while (is_letter(text[length]) || text[length] == '.' ||
+           text[length] == '-' ||
+           (text[length] >= '0' && text[length] <= '9'))
+        length++;
+    return text[length] == '\0' && length <= WORD && is_letter(*text);
 }
 
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml_plain: a recursive reader that gives up rather than guess.  Every
+ * function here returns false for what it is not sure of, and the whole text
+ * is then libyaml's, mistakes and their messages too.
+ */
+#include "core/yaml_plain.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_BYTES = 128,
+    SCALAR_BYTES = 1024,
+    NODES = 1000000,
+    PENDING = 128           /* nodes before the first allocation */
+};
+
+struct plain {
+    struct shmt_arena *arena;
+    struct shmt_place origin;
+    const char *data;
+    size_t size;
+    char *texts;            /* a copy of the data, cut into scalars */
+    size_t at;              /* the next byte */
+    size_t line_begin;
+    int line;
+    int depth;
+    size_t nodes;
+    const struct shmt_yaml **pending;   /* children of what is open */
+    size_t pending_count, pending_room;
+    const struct shmt_yaml *few[PENDING];
+    bool exhausted;         /* there was no memory */
+};
+
+/* -- characters ------------------------------------------------------------ */
+
+static bool is_ascii(const char *data, size_t size)
+{
+    bool good = true;
+
+    for (size_t k = 0; k < size; k++)
+        good &= (data[k] >= 0x20 && data[k] < 0x7f) || data[k] == '\n';
+    return good;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_';
+}
+
+/* NUL at the end: there is none in the data. */
+static char peek(const struct plain *plain, size_t ahead)
+{
+    return plain->size - plain->at > ahead ? plain->data[plain->at + ahead]
+                                           : '\0';
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\0';
+}
+
+static size_t column(const struct plain *plain)
+{
+    return plain->at - plain->line_begin;
+}
+
+static void skip_spaces(struct plain *plain)
+{
+    while (peek(plain, 0) == ' ')
+        plain->at++;
+}
+
+static void skip_newline(struct plain *plain)
+{
+    plain->at++;
+    plain->line++;
+    plain->line_begin = plain->at;
+}
+
+/* From anywhere in a line without content left: to the next content, or the
+ * end.  What could mark a document is not plain. */
+static bool to_content(struct plain *plain)
+{
+    for (;;) {
+        skip_spaces(plain);
+        if (peek(plain, 0) == '#')
+            while (peek(plain, 0) != '\n' && peek(plain, 0) != '\0')
+                plain->at++;
+        if (peek(plain, 0) != '\n')
+            break;
+        skip_newline(plain);
+    }
+    return column(plain) > 0 || peek(plain, 0) != peek(plain, 1) ||
+           (peek(plain, 0) != '-' && peek(plain, 0) != '.');
+}
+
+/* After a value: nothing but a comment may follow in its line. */
+static bool end_line(struct plain *plain)
+{
+    const size_t end = plain->at;
+
+    skip_spaces(plain);
+    return (peek(plain, 0) == '#' ? plain->at > end
+                                  : is_blank(peek(plain, 0))) &&
+           to_content(plain);
+}
+
+/* -- nodes ----------------------------------------------------------------- */
+
+static void *alloc(struct plain *plain, size_t count, size_t size)
+{
+    void *piece = shmt_arena_alloc(plain->arena, count, size);
+
+    plain->exhausted = plain->exhausted || piece == NULL;
+    return piece;
+}
+
+static struct shmt_yaml *new_node(struct plain *plain,
+                                  enum shmt_yaml_kind kind)
+{
+    struct shmt_yaml *node = alloc(plain, 1, sizeof *node);
+
+    if (node == NULL || plain->nodes++ == NODES)
+        return NULL;
+    node->kind = kind;
+    node->place = plain->origin;
+    node->place.line += plain->line;
+    node->place.column = (int)column(plain) +
+                         (plain->line == 0 ? plain->origin.column : 1);
+    return node;
+}
+
+static bool push(struct plain *plain, const struct shmt_yaml *node)
+{
+    if (node == NULL)
+        return false;
+    if (plain->pending_count == plain->pending_room) {
+        const size_t room = plain->pending_room * 2;
+        const bool first = plain->pending == plain->few;
+        const struct shmt_yaml **pending =
+            realloc(first ? NULL : plain->pending, room * sizeof *pending);
+
+        plain->exhausted = pending == NULL;
+        if (pending == NULL)
+            return false;
+        if (first)
+            memcpy(pending, plain->few, sizeof plain->few);
+        plain->pending = pending;
+        plain->pending_room = room;
+    }
+    plain->pending[plain->pending_count++] = node;
+    return true;
+}
+
+/* The scalar of `length` bytes from `from` on; `node` was made before it. */
+static bool push_text(struct plain *plain, struct shmt_yaml *node,
+                      size_t from, size_t length)
+{
+    if (node == NULL || length > SCALAR_BYTES)
+        return false;
+    plain->texts[from + length] = '\0';
+    node->text = plain->texts + from;
+    return push(plain, node);
+}
+
+static bool has_twice(const struct shmt_yaml *const *keys, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(keys[i]->text, keys[k]->text) == 0)
+                return true;
+    return false;
+}
+
+static struct shmt_yaml *open_node(struct plain *plain,
+                                   enum shmt_yaml_kind kind)
+{
+    return plain->depth++ == SHMT_YAML_DEPTH ? NULL : new_node(plain, kind);
+}
+
+/* The children are pending[first..]; the node takes their place. */
+static bool close_node(struct plain *plain, struct shmt_yaml *node,
+                       size_t first)
+{
+    const struct shmt_yaml **children = plain->pending + first;
+    const size_t count = plain->pending_count - first;
+    const bool mapping = node->kind == SHMT_YAML_MAPPING;
+    const struct shmt_yaml **copy = alloc(plain, count, sizeof *copy);
+
+    if (copy == NULL)
+        return false;
+    node->items = copy;
+    node->count = mapping ? count / 2 : count;
+    if (mapping)
+        node->keys = copy + count / 2;
+    for (size_t k = 0; k < count; k++)
+        copy[!mapping ? k : k % 2 == 0 ? count / 2 + k / 2 : k / 2] =
+            children[k];
+    plain->pending_count = first;
+    plain->depth--;
+    /* many keys are compared faster by the other reader */
+    return (!mapping || (node->count <= KEY_BYTES &&
+                         !has_twice(node->keys, node->count))) &&
+           push(plain, node);
+}
+
+/* -- scalars --------------------------------------------------------------- */
+
+/* How many bytes the key here has, with its ':' after it; 0: it is none. */
+static size_t key_length(const struct plain *plain)
+{
+    size_t length = 0;
+
+    if (!is_word(peek(plain, 0)))
+        return 0;
+    while (is_word(peek(plain, length)) || peek(plain, length) == '-' ||
+           peek(plain, length) == '.' || peek(plain, length) == '/')
+        length++;
+    return length <= KEY_BYTES && peek(plain, length) == ':' &&
+                   is_blank(peek(plain, length + 1))
+               ? length
+               : 0;
+}
+
+/* The key and its ':'. */
+static bool read_key(struct plain *plain)
+{
+    const size_t from = plain->at, length = key_length(plain);
+
+    if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
+                                  from, length))
+        return false;
+    plain->at += length + 1;
+    return true;
+}
+
+static bool read_quoted(struct plain *plain)
+{
+    const char quote = peek(plain, 0);
+    struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
+    const size_t from = ++plain->at;
+
+    while (peek(plain, 0) != quote) {
+        if (peek(plain, 0) == '\\' || peek(plain, 0) == '\n' ||
+            peek(plain, 0) == '\0')
+            return false;
+        plain->at++;
+    }
+    plain->at++;
+    if (node == NULL || peek(plain, 0) == quote)
+        return false;
+    node->quoted = true;
+    return push_text(plain, node, from, plain->at - 1 - from);
+}
+
+static bool begins_plain(const struct plain *plain)
+{
+    const char c = peek(plain, 0), next = peek(plain, 1);
+
+    return is_word(c) || c == '(' || c == '/' || c == '.' || c == '+' ||
+           (c == '-' && (is_word(next) || next == '.' || next == '('));
+}
+
+/* Ends a plain scalar: in a block a line or its comment, in a flow
+ * collection what separates, too. */
+static bool ends_plain(const struct plain *plain, bool flow)
+{
+    const char c = peek(plain, 0);
+
+    return c == '\n' || c == '\0' || (c == ' ' && peek(plain, 1) == '#') ||
+           (flow && (c == ',' || c == ']' || c == '}'));
+}
+
+static bool read_plain(struct plain *plain, bool flow)
+{
+    struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
+    const size_t from = plain->at;
+    size_t end = from;
+
+    if (!begins_plain(plain))
+        return false;
+    for (; !ends_plain(plain, flow); plain->at++) {
+        const char c = peek(plain, 0);
+
+        if (c == ':' && (flow || is_blank(peek(plain, 1))))
+            return false;
+        if (flow && (c == '[' || c == '{' || c == '?' || c == '#'))
+            return false;
+        if (c != ' ')
+            end = plain->at + 1;
+    }
+    return push_text(plain, node, from, end - from);
+}
+
+/* `>-`, whose lines all begin in one column beyond `at_column` and are joined
+ * by spaces; up to the first line that is none of it. */
+static bool read_folded(struct plain *plain, size_t at_column)
+{
+    struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
+    size_t from, length = 0, indent;
+
+    if (node == NULL || peek(plain, 1) != '-' || peek(plain, 2) != '\n')
+        return false;
+    node->quoted = true;
+    plain->at += 2;
+    skip_newline(plain);
+    skip_spaces(plain);
+    indent = column(plain);
+    from = plain->at;
+    while (column(plain) == indent && !is_blank(peek(plain, 0))) {
+        const char *line = plain->data + plain->at;
+        const char *end = memchr(line, '\n', plain->size - plain->at);
+        const size_t bytes = end == NULL ? plain->size - plain->at
+                                         : (size_t)(end - line);
+
+        if (line[bytes - 1] == ' ')
+            return false;
+        if (length > 0)
+            plain->texts[from + length++] = ' ';
+        memcpy(plain->texts + from + length, line, bytes);
+        length += bytes;
+        plain->at += bytes;
+        if (end == NULL)
+            break;
+        skip_newline(plain);
+        skip_spaces(plain);
+    }
+    /* after an empty line it could go on */
+    return length > 0 && indent > at_column && column(plain) < indent &&
+           peek(plain, 0) != '\n' && push_text(plain, node, from, length);
+}
+
+/* -- flow collections ------------------------------------------------------ */
+
+static bool read_flow(struct plain *plain);
+
+static bool skip_flow(struct plain *plain)
+{
+    for (;;) {
+        skip_spaces(plain);
+        if (peek(plain, 0) != '\n')
+            break;
+        skip_newline(plain);
+    }
+    return column(plain) > 0;
+}
+
+static bool read_flow_value(struct plain *plain)
+{
+    switch (peek(plain, 0)) {
+    case '{':
+    case '[':
+        return read_flow(plain);
+    case '"':
+    case '\'':
+        return read_quoted(plain);
+    default:
+        return read_plain(plain, true);
+    }
+}
+
+static bool read_flow(struct plain *plain)
+{
+    const bool mapping = peek(plain, 0) == '{';
+    const char close = mapping ? '}' : ']';
+    struct shmt_yaml *node =
+        open_node(plain, mapping ? SHMT_YAML_MAPPING : SHMT_YAML_SEQUENCE);
+    const size_t first = plain->pending_count;
+
+    plain->at++;
+    if (node == NULL || !skip_flow(plain))
+        return false;
+    while (peek(plain, 0) != close || plain->pending_count > first) {
+        if (mapping && (!read_key(plain) || !skip_flow(plain)))
+            return false;
+        if (!read_flow_value(plain) || !skip_flow(plain))
+            return false;
+        if (peek(plain, 0) == close)
+            break;
+        if (peek(plain, 0) != ',')
+            return false;
+        plain->at++;
+        if (!skip_flow(plain))
+            return false;
+    }
+    plain->at++;
+    return close_node(plain, node, first);
+}
+
+/* -- blocks ---------------------------------------------------------------- */
+
+static bool read_block(struct plain *plain, size_t at_column);
+
+/* What stands on the lines after a key of `at_column`. */
+static bool read_below(struct plain *plain, size_t at_column)
+{
+    if (!to_content(plain) || plain->at == plain->size ||
+        column(plain) < at_column)
+        return false;
+    if (column(plain) == at_column &&
+        (peek(plain, 0) != '-' || !is_blank(peek(plain, 1))))
+        return false;
+    return read_block(plain, column(plain));
+}
+
+/* After the ':' or '-' of an entry of `at_column`; to the next content. */
+static bool read_entry(struct plain *plain, size_t at_column, bool mapping)
+{
+    bool good;
+
+    skip_spaces(plain);
+    switch (peek(plain, 0)) {
+    case '\n':
+    case '\0':
+    case '#':
+        return mapping && read_below(plain, at_column);
+    case '{':
+    case '[':
+        good = read_flow(plain);
+        break;
+    case '"':
+    case '\'':
+        good = read_quoted(plain);
+        break;
+    case '>':
+        return read_folded(plain, at_column) && to_content(plain);
+    default:
+        if (!mapping && key_length(plain) > 0)
+            return read_block(plain, column(plain));
+        good = read_plain(plain, false);
+    }
+    return good && end_line(plain);
+}
+
+/* A mapping, or a sequence, whose entries begin in `at_column`. */
+static bool read_block(struct plain *plain, size_t at_column)
+{
+    const bool mapping = peek(plain, 0) != '-';
+    struct shmt_yaml *node =
+        open_node(plain, mapping ? SHMT_YAML_MAPPING : SHMT_YAML_SEQUENCE);
+    const size_t first = plain->pending_count;
+
+    if (node == NULL)
+        return false;
+    do {
+        if (mapping && !read_key(plain))
+            return false;
+        if (!mapping) {
+            /* the entries of a mapping that goes on after its sequence */
+            if (peek(plain, 0) != '-' && plain->pending_count > first)
+                break;
+            if (peek(plain, 0) != '-' || peek(plain, 1) != ' ')
+                return false;
+            plain->at++;
+        }
+        if (!read_entry(plain, at_column, mapping))
+            return false;
+    } while (plain->at < plain->size && column(plain) == at_column);
+    /* deeper is the rest of a scalar, or a mistake */
+    return (plain->at == plain->size || column(plain) <= at_column) &&
+           close_node(plain, node, first);
+}
+
+static bool read_root(struct plain *plain)
+{
+    if (!to_content(plain) || plain->at == plain->size)
+        return false;
+    if (peek(plain, 0) == '{' || peek(plain, 0) == '[')
+        return read_flow(plain) && end_line(plain);
+    return read_block(plain, column(plain));
+}
+
+enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
+                                          struct shmt_place origin,
+                                          const char *data, size_t size,
+                                          const struct shmt_yaml **out)
+{
+    struct plain plain = {.arena = arena, .origin = origin, .data = data,
+                          .size = size, .pending_room = PENDING};
+    bool good;
+
+    if (!is_ascii(data, size))
+        return SHMTUNE_INVALID_FILE;
+    plain.texts = shmt_arena_copy(arena, data, size);
+    if (plain.texts == NULL)
+        return SHMTUNE_NO_MEMORY;
+    plain.pending = plain.few;
+    good = read_root(&plain) && plain.at == size;
+    if (good)
+        *out = plain.pending[0];
+    if (plain.pending != plain.few)
+        free(plain.pending);
+    if (plain.exhausted)
+        return SHMTUNE_NO_MEMORY;
+    return good ? SHMTUNE_OK : SHMTUNE_INVALID_FILE;
+}
