@@ -62,6 +62,7 @@ check_kernels() {
         case $file in
         *.cu) pair=${file%.cu}.yaml ;;
         *.yaml) pair=${file%.yaml}.cu ;;
+        */README.md | */plots) continue ;;
         *)
             echo "kernels $file: neither a .cu nor a .yaml"
             continue
@@ -91,7 +92,7 @@ check_tunings() {
 # By their endings: a build inside the source folder leaves others there.
 check_listed() {
     find src search kernels tunings tests -type f ! -path '*/.*' 2>/dev/null |
-        grep -E '\.(c|h|cc|cu|inc|yaml|sh|py|journal|gz|md)$' | sort |
+        grep -E '\.(c|h|cc|cu|inc|yaml|sh|py|journal|gz|md|svg|csv)$' | sort |
         while read -r file; do
             listed "$file" || echo "listed $file: is not in Makefile.am"
         done
@@ -157,7 +158,9 @@ C
     echo '    X(a)' >src/command.h
     echo 'name: a' >kernels/a.yaml
     echo 'name: a' >kernels/b.yaml
+    mkdir kernels/plots
     touch kernels/a.cu kernels/b.cu kernels/c.cu kernels/README \
+        kernels/README.md kernels/plots/lost.svg \
         tunings/a/t.yaml tunings/lost/t.yaml src/core/a.c src/core/lost.c \
         tests/test_a.c tests/test_b.c tests/corpus/x tests/cli/a.sh \
         src/core/b.h.in
@@ -167,7 +170,7 @@ x_SOURCES = search/good.c search/unlisted.c search/undeclared.c \
 	src/cmd_a.c src/cmd_b.c src/command.h src/core/a.c src/core/b.h
 # src/core/lost.c
 dist_DATA = kernels/a.cu kernels/a.yaml kernels/b.cu kernels/b.yaml \
-	kernels/c.cu kernels/README tunings/a/t.yaml tunings/lost/t.yaml
+	kernels/c.cu kernels/README kernels/README.md tunings/a/t.yaml tunings/lost/t.yaml
 check_PROGRAMS = tests/test_a
 tests_test_a_SOURCES = tests/test_a.c src/core/gone.c
 EXTRA_DIST = tests/corpus tests/test_b.c tests/cli/a.sh
@@ -179,6 +182,7 @@ exists Makefile.am: there is no src/core/gone.c
 kernels kernels/README: neither a .cu nor a .yaml
 kernels kernels/b.yaml: its name is not b
 kernels kernels/c.cu: there is no kernels/c.yaml
+listed kernels/plots/lost.svg: is not in Makefile.am
 listed src/core/lost.c: is not in Makefile.am
 strategies search/other.c: defines the strategy good
 strategies search/strategies.h: no gone in search/gone.c

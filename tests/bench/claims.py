@@ -6,13 +6,16 @@
     claims.py --check          exit 1 unless they are what the data make
     claims.py collect LOG LABELS
                                CSV of what ncu counted, for claims.sh
+    claims.py take FOLDER      what claims.sh measured, and what the recordings
+                               in tunings/ say, as tests/bench/data
 
-The data: tests/bench/data (written by claims.sh on the GPU) and the
-recordings in tunings/.  Nothing else is read, so that the same data make the
+The page is made of tests/bench/data alone, so that the same data make the
 same page.  Python's standard library only.
 """
 import csv
+import glob
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -76,7 +79,24 @@ def collect(log, labels):
                 out.writerow([experiment, variant, x, metric, "%.9g" % value])
 
 
+def take(folder):
+    import claims_data as data
+    root = os.path.join(data.FOLDER, "..", "..", "..")
+    os.makedirs(data.FOLDER, exist_ok=True)
+    for name in ("times.csv", "counters.csv", "device.txt"):
+        shutil.copyfile(os.path.join(folder, name),
+                        os.path.join(data.FOLDER, name))
+    with open(os.path.join(data.FOLDER, "explain.csv"), "w") as file:
+        data.explained(file, glob.glob(os.path.join(folder,
+                                                    "explain-*.json")))
+    with open(os.path.join(data.FOLDER, "recordings.csv"), "w") as file:
+        data.extract(file, root)
+
+
 def main(arguments):
+    if len(arguments) == 2 and arguments[0] == "take":
+        take(arguments[1])
+        return 0
     if len(arguments) == 3 and arguments[0] == "collect":
         collect(arguments[1], arguments[2])
         return 0
