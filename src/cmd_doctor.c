@@ -20,6 +20,7 @@
 #include "gpu/nvrtc.h"
 #include "gpu/query.h"
 #include "gpu/report.h"
+#include "tune/counters.h"
 
 static const char help[] =
     "usage: shmtune doctor [--json]\n"
@@ -137,6 +138,18 @@ static void look_at_counters(struct visit *visit)
             value);
 }
 
+/* For `shmtune explain` alone. */
+static void look_at_profiler(struct visit *visit)
+{
+    struct shmt_error err = {0};
+    char path[4096];
+
+    if (shmt_counters_program(path, sizeof path, &err) == SHMTUNE_OK)
+        say(visit, GOOD, "ncu", "%s", path);
+    else
+        say(visit, NOTE, "ncu", "%s", err.text);
+}
+
 static void look_at_memory(struct visit *visit,
                            const struct shmt_driver *driver, int ordinal)
 {
@@ -216,6 +229,7 @@ static void look_at_driver(struct visit *visit)
     for (int i = 0; i < count; i++)
         look_at_device(visit, driver, i);
     look_at_counters(visit);
+    look_at_profiler(visit);
 }
 
 /* -- the compiler --------------------------------------------------------- */
