@@ -44,7 +44,9 @@ static const char help[] =
     "  --output DIR         where tunings and journals go [./tunings]\n"
     "  --also FILE          a tuning whose configurations are measured beside\n"
     "                       those that were found, may be repeated\n"
-    "  --no-resume          start afresh; the journal there is kept as .old\n"
+    "  --resume, --no-resume\n"
+    "                       go on from the journal there [so], or start\n"
+    "                       afresh; the journal there is kept as .old\n"
     "  --max-spill BYTES    reject what spills more, in bytes a thread\n"
     "  --min-occupancy PCT  reject what occupies less\n"
     "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
@@ -437,6 +439,10 @@ static enum shmtune_status choose_device(struct job *job,
     const char *const word = job->options.device;
     struct shmt_tune_device *const device = &job->device;
 
+    if (word != NULL && strcmp(word, "replay:") == 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device \"replay:\": expected a name or a "
+                              "file after the colon");
     *device = (struct shmt_tune_device){
         .live = word == NULL ? "0" : word,
         .replayed = word != NULL && strncmp(word, "replay:", 7) == 0

@@ -105,15 +105,29 @@ static void last_line(const char *text, char *out, size_t room)
     snprintf(out, room, "%.*s", (int)(end - start), text + start);
 }
 
+/* Without the name in front that main gives every error of the program. */
+static const char *without_name(const char *complaint)
+{
+    static const char name[] = "shmtune: error: ";
+    const bool named = strncmp(complaint, name, sizeof name - 1) == 0;
+
+    return complaint + (named ? sizeof name - 1 : 0);
+}
+
 static enum shmtune_status given_up(const struct shmt_station *station,
                                     struct shmt_error *err)
 {
     const int code = shmt_worker_exit_status(station->worker);
-    const char *const complaint = shmt_worker_complaint(station->worker);
+    const char *const complaint =
+        without_name(shmt_worker_complaint(station->worker));
     size_t length = strlen(complaint);
 
     while (length > 0 && complaint[length - 1] == '\n')
         length--;
+    /* an error of ours says all there is to say */
+    if (length > 0 && code > 0 && code < 100)
+        return shmt_error_set(err, (enum shmtune_status)code, "%.*s",
+                              (int)length, complaint);
     return shmt_error_set(
         err, code > 0 && code < 100 ? (enum shmtune_status)code
                                     : SHMTUNE_INTERNAL,

@@ -92,6 +92,8 @@ check "a recording that is not there" all 'exits 6' \
     'err_has "h100.4096x1.journal.gz"'
 run --device replay:v100
 check "and for no kernel at all" all 'exits 6' 'err_has v100'
+run toy --device replay:
+check "a recording without a name" all 'exits 1' 'err_has "after the colon"'
 run --device replay:./nothing.journal.gz
 check "a recording's file that is not there" all 'exits 6' 'err_has nothing'
 printf 'rubbish' >bad.journal.gz
@@ -122,7 +124,8 @@ STANDIN_START=refuse
 export STANDIN_START
 run toy
 check "no driver: exit 6, and how to do without" all 'exits 6' \
-    'err_has "planted"' 'err_has replay:NAME' out_empty
+    'err_has "error: no driver answers (planted)"' 'err_has replay:NAME' \
+    'err_lacks exited' out_empty
 run
 check "no word at all is a question" exits 1
 unset STANDIN_START
