@@ -30,7 +30,12 @@ if [ -e "$fake" ] && has_nvrtc; then
     run doctor
     check "with a driver" all "exits 0" "out_has '^ok  *driver'" \
         "out_has '^ok  *GPU 0 '" "out_has 'This machine can tune'"
+    # shellcheck disable=SC2046
+    run $(sed -n 's/.* build\/shmtune \(doctor[a-z0-9 -]*\) >.*/\1/p' \
+        "$source/quickstart")
+    check "as quickstart asks" all "exits 0" "out_has 'This machine can'"
 else
     skip "with a driver" "no stand-in for it was built, or no NVRTC"
+    skip "as quickstart asks" "no stand-in for it was built, or no NVRTC"
 fi
 finish
