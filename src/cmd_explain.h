@@ -15,7 +15,7 @@
 enum { SHMT_EXPLAIN_COLUMNS = 1 + SHMT_COMMAND_REPEATS };
 
 struct shmt_explain_column {
-    char label[16];            /* "default", "tuned", "config 1" */
+    char label[32];            /* "default", "tuned", "config 1" */
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     struct shmt_result result;
     struct shmt_counters counters;   /* when `counted` */
