@@ -259,7 +259,7 @@ static void keep_log(const struct standin *standin,
     shmt_kernel_size_write(standin->kernel, request->problem, &text);
     shmt_text_add(&text, " ");
     shmt_kernel_choice_write(standin->kernel, request->choice, &text);
-    shmt_text_add(&text, "\n");
+    shmt_text_addf(&text, " by %ld\n", (long)getpid());
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd >= 0 && write(fd, text.data, text.length) < 0)
         perror(path);

@@ -252,6 +252,15 @@ static enum shmtune_status live_begin(struct shmt_target *target,
     return SHMTUNE_OK;
 }
 
+static void live_renew(struct shmt_target *target)
+{
+    struct shmt_live *const live = shmt_live_of(target);
+
+    for (size_t k = 0; k < shmt_live_measurers(live); k++)
+        if (live->stations[k].state == SHMT_STATION_IDLE)
+            shmt_station_close(&live->stations[k]);
+}
+
 static enum shmtune_status make_job(struct shmt_live *live,
                                     const struct shmt_request *request,
                                     struct shmt_job **out,
@@ -370,6 +379,6 @@ static double live_now(const struct shmt_target *target)
 }
 
 const struct shmt_target_operations shmt_live_operations = {
-    live_begin, live_submit, live_wait, live_capacity, live_now,
+    live_begin, live_submit, live_wait, live_capacity, live_renew, live_now,
     shmt_live_close
 };

@@ -56,6 +56,9 @@ struct shmt_target_operations {
     /* How many requests of a verb it works on at a time; more wait in line,
      * SHMT_TARGET_REQUESTS in all. */
     size_t (*capacity)(const struct shmt_target *target, enum shmt_verb verb);
+    /* NULL where it makes no difference.  From now on a measure runs in
+     * another process, hence in other memory; nothing is in flight. */
+    void (*renew)(struct shmt_target *target);
     /* Seconds on its clock: real, or the recorded run's. */
     double (*now)(const struct shmt_target *target);
     void (*close)(struct shmt_target *target);

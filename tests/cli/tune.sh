@@ -217,6 +217,8 @@ cut -d, -f2- killed/toy/$device.yaml | sed '/elapsed_s/d' >killed.yaml
 check "killed ten times: the same end" all 'exits 0' \
     'same whole.yaml killed.yaml'
 grep -o 'config: {[^}]*}' killed/toy/$device.4096x1.journal | sort >tried
+check "finals in three processes" \
+    [ "$(sed -n 's/^measure .* by //p' log | sort -u | wc -l)" -eq 3 ]
 check "no finished candidate tried again" all \
     '[ $(wc -l <tried) -eq 60 ]' '[ -z "$(uniq -d tried)" ]'
 sleep 0.2
