@@ -99,6 +99,9 @@ shmt_session_strategy(const struct shmt_session *session);
 
 /* A candidate that was never let out before. */
 enum shmt_ask shmt_session_ask(struct shmt_session *session, uint64_t *index);
+/* One that somebody else has thought of: from here on as if it had been asked
+ * for.  False: it was let out before. */
+bool shmt_session_claim(struct shmt_session *session, uint64_t index);
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
                        const struct shmt_outcome *outcome);
 void shmt_session_learn(struct shmt_session *session, uint64_t index,

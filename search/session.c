@@ -131,6 +131,15 @@ enum shmt_ask shmt_session_ask(struct shmt_session *session, uint64_t *index)
     return SHMT_ASK_CANDIDATE;
 }
 
+bool shmt_session_claim(struct shmt_session *session, uint64_t index)
+{
+    if (index >= shmt_space_count(session->space) || seen(session, index)
+        || !shmt_indices_put(&session->out, index, IN_FLIGHT))
+        return false;
+    session->in_flight++;
+    return true;
+}
+
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
                        const struct shmt_outcome *outcome)
 {

@@ -172,10 +172,9 @@ static enum shmtune_status keep_results(
                  "device or protocol are no longer in the tuning", left_out);
         shmt_tune_display_notice(&job->display, text);
     }
-    shmt_winners_add(target->kernel, outcome, &job->winners);
     shmt_tune_display_result(&job->display, target, outcome, place);
     shmt_tune_sheet_add(&job->sheet, target, outcome, place);
-    return SHMTUNE_OK;
+    return shmt_winners_add(target->kernel, outcome, &job->winners, err);
 }
 
 static enum shmtune_status

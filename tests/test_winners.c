@@ -34,7 +34,7 @@ static const char *prepare(void)
 
     if (outcome == NULL)
         return path;
-    shmt_winners_add(toy, outcome, &winners);
+    CHECK_INT(shmt_winners_add(toy, outcome, &winners, NULL), SHMTUNE_OK);
     CHECK_INT(shmt_deliver_tuning(toy, outcome, path, &left_out, NULL),
               SHMTUNE_OK);
     shmt_tune_free(outcome);
@@ -50,11 +50,15 @@ static void the_winner_once(void)
     CHECK(outcome != NULL && outcome->tie_count >= 1);
     if (outcome == NULL)
         return;
-    CHECK_INT(winners.count, outcome->tie_count < 3 ? outcome->tie_count : 3);
-    CHECK(memcmp(winners.choices[0], outcome->finals[0].choice,
+    CHECK(winners.count >= outcome->tie_count && winners.count >= 2);
+    CHECK_INT(winners.list[0].rank, 0);
+    CHECK(memcmp(winners.list[0].choice, outcome->finals[0].choice,
                  toy->parameter_count * sizeof(shmt_choice)) == 0);
-    shmt_winners_add(toy, outcome, &twice);
+    for (size_t k = 1; k < winners.count; k++)
+        CHECK(winners.list[k].rank > winners.list[k - 1].rank);
+    CHECK_INT(shmt_winners_add(toy, outcome, &twice, NULL), SHMTUNE_OK);
     CHECK_INT(twice.count, winners.count);
+    CHECK(memcmp(&twice, &winners, sizeof twice) == 0);
     shmt_tune_free(outcome);
 }
 
@@ -75,7 +79,7 @@ static void first_and_last(void)
         outcome = run(&options);
         CHECK(outcome != NULL && outcome->tried == 2);
         CHECK(outcome != NULL &&
-              memcmp(outcome->finals[0].choice, winners.choices[0],
+              memcmp(outcome->finals[0].choice, winners.list[0].choice,
                      toy->parameter_count * sizeof(shmt_choice)) == 0);
         shmt_tune_free(outcome);
     }
@@ -140,7 +144,7 @@ static void a_tuning_names_its_winners(void)
 
     CHECK_INT(shmt_winners_read(toy, tuning, &read, &err), SHMTUNE_OK);
     CHECK_INT(read.count, 1);
-    CHECK(memcmp(read.choices[0], winners.choices[0],
+    CHECK(memcmp(read.list[0].choice, winners.list[0].choice,
                  toy->parameter_count * sizeof(shmt_choice)) == 0);
     CHECK_INT(shmt_winners_read(other, tuning, &read, &err),
               SHMTUNE_INVALID_FILE);
@@ -151,22 +155,50 @@ static void a_tuning_names_its_winners(void)
     shmt_kernel_free(other);
 }
 
-/* The oldest make room. */
+/* The last of the list make room, winners never for others. */
 static void room_is_bounded(void)
 {
     const struct shmt_tune_options options = fixture_options();
     struct shmt_tune_outcome *const outcome = run(&options);
     struct shmt_winners many = none;
+    const size_t bytes = toy->parameter_count * sizeof(shmt_choice);
 
     if (outcome == NULL)
         return;
     many.count = SHMT_WINNERS_ROOM;
-    for (size_t k = 0; k < many.count; k++)
-        memset(many.choices[k], 0x40 + (int)k, sizeof many.choices[k]);
-    shmt_winners_add(toy, outcome, &many);
+    for (size_t k = 0; k < many.count; k++) {
+        many.list[k].rank = k < 8 ? 0 : 1000 + k;
+        memset(many.list[k].choice, 0x40 + (int)k, sizeof(shmt_choice[
+                   SHMT_SPACE_PARAMETERS]));
+    }
+    CHECK_INT(shmt_winners_add(toy, outcome, &many, NULL), SHMTUNE_OK);
     CHECK_INT(many.count, SHMT_WINNERS_ROOM);
-    CHECK(memcmp(many.choices[SHMT_WINNERS_ROOM - winners.count], winners.choices[0],
-                 toy->parameter_count * sizeof(shmt_choice)) == 0);
+    CHECK(memcmp(many.list[0].choice, winners.list[0].choice, bytes) == 0);
+    CHECK_INT(many.list[8].rank, 0);
+    CHECK(memcmp(many.list[8 + winners.count - 1].choice,
+                 winners.list[winners.count - 1].choice, bytes) == 0);
+    CHECK_INT(many.list[8 + winners.count].rank, 1008);
+    shmt_tune_free(outcome);
+}
+
+/* A strategy that ends at once does not keep them from being tried. */
+static void all_of_them_are_tried(void)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *outcome;
+    size_t found = 0;
+
+    options.strategy = "random";
+    options.budget_count = winners.count + 1;
+    options.first = &winners;
+    outcome = run(&options);
+    for (size_t k = 0; outcome != NULL && k < winners.count; k++) {
+        uint64_t index;
+        found += shmt_space_index(outcome->space, winners.list[k].choice,
+                                  &index) &&
+                 shmt_ledger_find(outcome->ledger, index) != NULL;
+    }
+    CHECK(found >= winners.count / 2 && found >= 2);
     shmt_tune_free(outcome);
 }
 
@@ -184,6 +216,7 @@ int main(void)
     CHECK_RUN(the_slow_leave_the_finals);
     CHECK_RUN(a_tuning_names_its_winners);
     CHECK_RUN(room_is_bounded);
+    CHECK_RUN(all_of_them_are_tried);
     shmt_kernel_free(toy);
     return CHECK_END();
 }

@@ -11,6 +11,9 @@
 /* How long one wait lasts at most: the reaction to an interrupt. */
 static const double tick_s = 0.2;
 
+/* Of those that did well elsewhere, in the air at a time. */
+enum { CARRIED = 3 };
+
 /* A candidate that needs more than this is not worth all its samples. */
 static const double hopeless_factor = 2.0, hopeless_slack_us = 3.0;
 
@@ -41,7 +44,7 @@ static enum shmtune_status land(struct shmt_tune *tune,
 {
     struct shmt_entry *const entry =
         shmt_ledger_put(tune->outcome->ledger, candidate->index);
-    const bool asked = candidate->asked;
+    const enum shmt_tune_asker asker = candidate->asker;
     enum shmtune_status status;
 
     if (entry == NULL)
@@ -49,10 +52,11 @@ static enum shmtune_status land(struct shmt_tune *tune,
     entry->result = candidate->result;
     tune->in_stage[candidate->stage]--;
     tune->flying--;
+    tune->flying_carried -= asker == SHMT_TUNE_ELSEWHERE;
     if (candidate != &tune->candidates[tune->flying])
         *candidate = tune->candidates[tune->flying];
     status = shmt_tune_settle(tune, entry, err);
-    if (asked)
+    if (asker != SHMT_TUNE_UNASKED)
         tell(tune, entry);
     return status;
 }
@@ -90,7 +94,8 @@ static enum shmtune_status submit(struct shmt_tune *tune,
 
 /* A new candidate goes as far as it can without being waited for. */
 enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
-                                 bool asked, struct shmt_error *err)
+                                      enum shmt_tune_asker asker,
+                                      struct shmt_error *err)
 {
     struct shmt_entry *const entry =
         shmt_ledger_find(tune->outcome->ledger, index);
@@ -102,13 +107,14 @@ enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
         (entry->settled || !tune->target->recorded)) {
         tune->let_out += !entry->settled;
         status = shmt_tune_settle(tune, entry, err);
-        if (asked)
+        if (asker != SHMT_TUNE_UNASKED)
             tell(tune, entry);
         return status;
     }
     tune->let_out++;
+    tune->flying_carried += asker == SHMT_TUNE_ELSEWHERE;
     candidate = &tune->candidates[tune->flying++];
-    *candidate = (struct shmt_tune_candidate){.index = index, .asked = asked};
+    *candidate = (struct shmt_tune_candidate){.index = index, .asker = asker};
     shmt_result_clear(&candidate->result);
     candidate->stage = SHMT_TUNE_COMPILING;
     tune->in_stage[SHMT_TUNE_COMPILING]++;
@@ -147,6 +153,35 @@ static bool budget_spent(const struct shmt_tune *tune)
            shmt_tune_elapsed(tune) >= tune->options->budget_s;
 }
 
+/* The next one that did well elsewhere, and that this problem's constraints
+ * allow. */
+static bool next_carried(struct shmt_tune *tune, uint64_t *index)
+{
+    const struct shmt_winners *const first = tune->options->first;
+
+    while (first != NULL && tune->carried < first->count)
+        if (shmt_space_index(tune->outcome->space,
+                             first->list[tune->carried++].choice, index) &&
+            shmt_session_claim(tune->session, *index))
+            return true;
+    return false;
+}
+
+/* Their binaries are there: a few at a time, beside those that the compilers
+ * are at work on, and the device has something to do. */
+static enum shmtune_status fill_carried(struct shmt_tune *tune,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    uint64_t index;
+
+    while (status == SHMTUNE_OK && !tune->exhausted && !budget_spent(tune) &&
+           !shmt_tune_stopped(tune) && tune->flying < SHMT_TUNE_FLYING &&
+           tune->flying_carried < CARRIED && next_carried(tune, &index))
+        status = shmt_flight_admit(tune, index, SHMT_TUNE_ELSEWHERE, err);
+    return status;
+}
+
 static enum shmtune_status fill(struct shmt_tune *tune,
                                 struct shmt_error *err)
 {
@@ -154,19 +189,22 @@ static enum shmtune_status fill(struct shmt_tune *tune,
     const size_t compiling =
         2 * tune->target->operations->capacity(tune->target, SHMT_INSPECT);
     const size_t limit = flying_limit(tune);
-    enum shmtune_status status = SHMTUNE_OK;
+    enum shmtune_status status = fill_carried(tune, err);
 
     while (status == SHMTUNE_OK && !tune->exhausted &&
-           tune->flying < limit && !shmt_tune_stopped(tune) &&
+           tune->flying - tune->flying_carried < limit &&
+           tune->flying < SHMT_TUNE_FLYING && !shmt_tune_stopped(tune) &&
            tune->in_stage[SHMT_TUNE_COMPILING] < compiling) {
         uint64_t index;
         enum shmt_ask answer = SHMT_ASK_DONE;
         if (!budget_spent(tune))
             answer = shmt_session_ask(tune->session, &index);
         if (answer == SHMT_ASK_CANDIDATE)
-            status = shmt_flight_admit(tune, index, true, err);
-        else if (answer == SHMT_ASK_DONE)
+            status = shmt_flight_admit(tune, index, SHMT_TUNE_STRATEGY, err);
+        else if (answer == SHMT_ASK_DONE && tune->flying_carried == 0)
             tune->exhausted = true;
+        else if (answer == SHMT_ASK_DONE)
+            break;
         else if (tune->flying > 0)
             break;
         else
@@ -187,7 +225,7 @@ static struct shmt_tune_candidate *pick(struct shmt_tune *tune)
     for (size_t k = 0; k < tune->flying; k++) {
         if (tune->candidates[k].stage != SHMT_TUNE_READY)
             continue;
-        if (!tune->candidates[k].asked)
+        if (tune->candidates[k].asker == SHMT_TUNE_UNASKED)
             return &tune->candidates[k];
         indices[count] = tune->candidates[k].index;
         where[count++] = k;
@@ -244,7 +282,7 @@ static enum shmtune_status on_inspect(struct shmt_tune *tune,
     if (own->verdict != SHMT_VERDICT_OK)
         return land(tune, candidate, err);
     set_stage(tune, candidate, SHMT_TUNE_READY);
-    if (candidate->asked)
+    if (candidate->asker != SHMT_TUNE_UNASKED)
         shmt_session_learn(tune->session, candidate->index, own);
     return SHMTUNE_OK;
 }

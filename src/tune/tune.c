@@ -180,41 +180,28 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
         return SHMTUNE_OK;
     }
     tune->exhausted = true;
-    status = shmt_flight_admit(tune, tune->start, false, err);
+    status = shmt_flight_admit(tune, tune->start, SHMT_TUNE_UNASKED, err);
     if (status == SHMTUNE_OK)
         status = shmt_flight_run(tune, err);
     tune->exhausted = false;
     return status == SHMTUNE_OK ? judge_default(tune, err) : status;
 }
 
-/* -- what did well elsewhere --------------------------------------------- */
-
-static struct shmt_winners at_most(const struct shmt_winners *list,
-                                   uint64_t count)
+/* Those of other runs whose place is in the finals, if they are good. */
+static enum shmtune_status try_last(struct shmt_tune *tune,
+                                    struct shmt_error *err)
 {
-    struct shmt_winners some = {0};
-
-    if (list != NULL)
-        some = *list;
-    if (some.count > count)
-        some.count = (size_t)count;
-    return some;
-}
-
-/* Those that this problem's constraints allow. */
-static enum shmtune_status try_these(struct shmt_tune *tune,
-                                     const struct shmt_winners *list,
-                                     struct shmt_error *err)
-{
+    const struct shmt_winners *const last = tune->options->last;
     enum shmtune_status status = SHMTUNE_OK;
 
     tune->exhausted = true;
-    for (size_t k = 0; status == SHMTUNE_OK && k < list->count; k++) {
+    for (size_t k = 0;
+         last != NULL && status == SHMTUNE_OK && k < last->count; k++) {
         uint64_t index;
-        if (!shmt_space_index(tune->outcome->space, list->choices[k],
+        if (!shmt_space_index(tune->outcome->space, last->list[k].choice,
                               &index))
             continue;
-        status = shmt_flight_admit(tune, index, false, err);
+        status = shmt_flight_admit(tune, index, SHMT_TUNE_UNASKED, err);
         if (status == SHMTUNE_OK && tune->flying == SHMT_TUNE_FLYING)
             status = shmt_flight_run(tune, err);
     }
@@ -222,37 +209,6 @@ static enum shmtune_status try_these(struct shmt_tune *tune,
         status = shmt_flight_run(tune, err);
     tune->exhausted = false;
     return status;
-}
-
-static enum shmtune_status try_first(struct shmt_tune *tune,
-                                     struct shmt_error *err)
-{
-    const uint64_t budget = tune->options->budget_count;
-    const struct shmt_winners list =
-        at_most(tune->options->first,
-                budget > tune->let_out ? budget - tune->let_out : 0);
-    enum shmtune_status status = try_these(tune, &list, err);
-
-    for (size_t k = 0; status == SHMTUNE_OK && k < list.count; k++) {
-        const struct shmt_entry *entry;
-        struct shmt_outcome outcome;
-        uint64_t index;
-        if (!shmt_space_index(tune->outcome->space, list.choices[k], &index))
-            continue;
-        entry = shmt_ledger_find(tune->outcome->ledger, index);
-        outcome.cost = shmt_ledger_cost(&entry->result);
-        outcome.result = &entry->result;
-        shmt_session_know(tune->session, index, &outcome);
-    }
-    return status;
-}
-
-static enum shmtune_status try_last(struct shmt_tune *tune,
-                                    struct shmt_error *err)
-{
-    const struct shmt_winners list =
-        at_most(tune->options->last, SHMT_WINNERS_ROOM);
-    return try_these(tune, &list, err);
 }
 
 /* -- a run --------------------------------------------------------------- */
@@ -367,8 +323,6 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
     tune->began_s = tune->target->operations->now(tune->target);
     if (status == SHMTUNE_OK)
         status = try_default(tune, err);
-    if (status == SHMTUNE_OK)
-        status = try_first(tune, err);
     if (status == SHMTUNE_OK)
         status = shmt_flight_run(tune, err);
     if (status == SHMTUNE_OK)

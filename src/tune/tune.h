@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tune: the tuner.  One kernel, one problem, one target: the default first,
- * then what did well elsewhere, then whatever the strategy asks for, the
+ * then what did well elsewhere beside whatever the strategy asks for, the
  * journal always ahead of what it describes, and finals among the best.
  *
  * Called by commands and tests.  Knows nothing of terminals, processes or
@@ -47,8 +47,8 @@ struct shmt_tune_options {
     double budget_s;             /* of the target's clock; INFINITY */
     uint64_t budget_count;       /* candidates; UINT64_MAX */
     struct shmt_policy policy;
-    /* Configurations to try before the strategy is asked, which is told of
-     * them, and after the search, just before the finals.  NULL: none. */
+    /* Configurations to try beside the strategy's first ones, of which it is
+     * told, and after the search, just before the finals.  NULL: none. */
     const struct shmt_winners *first, *last;
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */

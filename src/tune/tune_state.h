@@ -13,11 +13,18 @@ enum { SHMT_TUNE_FLYING = 64, SHMT_TUNE_SAMPLES = 7 };
 enum shmt_tune_stage { SHMT_TUNE_COMPILING, SHMT_TUNE_READY,
                        SHMT_TUNE_MEASURING };
 
+/* Who wants a candidate to be tried. */
+enum shmt_tune_asker {
+    SHMT_TUNE_UNASKED,       /* the run itself */
+    SHMT_TUNE_STRATEGY,
+    SHMT_TUNE_ELSEWHERE      /* it did well there: options->first */
+};
+
 /* A candidate between ask and tell. */
 struct shmt_tune_candidate {
     uint64_t index;
     enum shmt_tune_stage stage;
-    bool asked;              /* by the session, which wants to be told */
+    enum shmt_tune_asker asker;
     double since_s;          /* of the request it waits for */
     struct shmt_result result;
 };
@@ -33,7 +40,10 @@ struct shmt_tune {
     uint64_t start;                        /* the default, or UINT64_MAX */
     uint64_t let_out;                      /* by the session, or the default */
     bool exhausted;                        /* nothing more is asked for */
+    size_t carried;                        /* of options->first, let out or
+                                              left out */
     size_t flying;
+    size_t flying_carried;                 /* of those, from elsewhere */
     struct shmt_tune_candidate candidates[SHMT_TUNE_FLYING];
     size_t in_stage[3];
     double compile_ms, measure_ms;         /* sums of this run, */
@@ -71,10 +81,11 @@ enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
 
 void shmt_tune_report_search(const struct shmt_tune *tune);
 
-/* flight.c: a new candidate, on whose behalf the session is told if it
- * `asked`; and until nothing is in the air and nothing more is asked for. */
+/* flight.c: a new candidate, of which the session is told unless it is
+ * UNASKED; and until nothing is in the air and nothing more is asked for. */
 enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
-                                      bool asked, struct shmt_error *err);
+                                      enum shmt_tune_asker asker,
+                                      struct shmt_error *err);
 enum shmtune_status shmt_flight_run(struct shmt_tune *tune,
                                     struct shmt_error *err);
 /* What was on the device when the run was interrupted: nobody's fault. */

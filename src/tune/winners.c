@@ -1,34 +1,92 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/winners.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tune/tune.h"
 
-enum { OF_A_RUN = 3 };
+enum { OF_A_RUN = 24 };
 
-static void put(const struct shmt_kernel *kernel, const shmt_choice *choice,
-                struct shmt_winners *winners)
+static void remove_at(struct shmt_winners *winners, size_t k)
 {
-    const size_t bytes = kernel->parameter_count * sizeof *choice;
-
-    for (size_t k = 0; k < winners->count; k++)
-        if (memcmp(winners->choices[k], choice, bytes) == 0)
-            return;
-    if (winners->count == SHMT_WINNERS_ROOM) {
-        winners->count--;
-        memmove(winners->choices, winners->choices + 1,
-                winners->count * sizeof *winners->choices);
-    }
-    memcpy(winners->choices[winners->count++], choice, bytes);
+    winners->count--;
+    memmove(winners->list + k, winners->list + k + 1,
+            (winners->count - k) * sizeof *winners->list);
 }
 
-void shmt_winners_add(const struct shmt_kernel *kernel,
-                      const struct shmt_tune_outcome *outcome,
-                      struct shmt_winners *winners)
+static void put(const struct shmt_kernel *kernel,
+                const struct shmt_winner *winner,
+                struct shmt_winners *winners)
 {
-    for (size_t k = 0; k < outcome->tie_count && k < OF_A_RUN; k++)
-        put(kernel, outcome->finals[k].choice, winners);
+    const size_t bytes = kernel->parameter_count * sizeof *winner->choice;
+    struct shmt_winner one = *winner;
+    size_t at = 0;
+
+    for (size_t k = 0; k < winners->count; k++) {
+        if (memcmp(winners->list[k].choice, one.choice, bytes) != 0)
+            continue;
+        if (winners->list[k].rank < one.rank)
+            one.rank = winners->list[k].rank;
+        remove_at(winners, k);
+        break;
+    }
+    while (at < winners->count && winners->list[at].rank < one.rank)
+        at++;
+    if (at == SHMT_WINNERS_ROOM)
+        return;
+    if (winners->count == SHMT_WINNERS_ROOM)
+        winners->count--;
+    memmove(winners->list + at + 1, winners->list + at,
+            (winners->count - at) * sizeof *winners->list);
+    winners->list[at] = one;
+    winners->count++;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
+    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
+    const double s = shmt_ledger_cost(&x->result);
+    const double t = shmt_ledger_cost(&y->result);
+
+    if (s < t || s > t)
+        return s < t ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
+                                     const struct shmt_tune_outcome *outcome,
+                                     struct shmt_winners *winners,
+                                     struct shmt_error *err)
+{
+    const size_t count = shmt_ledger_count(outcome->ledger);
+    struct shmt_entry **const best =
+        malloc((count + 1) * sizeof(struct shmt_entry *));
+    struct shmt_winner one = {0};
+    size_t n = 0;
+
+    if (best == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < count; k++) {
+        struct shmt_entry *const entry = shmt_ledger_at(outcome->ledger, k);
+        if (entry->settled && isfinite(shmt_ledger_cost(&entry->result)))
+            best[n++] = entry;
+    }
+    qsort(best, n, sizeof(struct shmt_entry *), by_cost);
+    for (size_t k = n < OF_A_RUN ? n : OF_A_RUN; k-- > 0;) {
+        one.rank = outcome->tie_count + k;
+        shmt_space_configuration(outcome->space, best[k]->index, one.choice);
+        put(kernel, &one, winners);
+    }
+    for (size_t k = outcome->tie_count; k-- > 0;) {
+        one.rank = k;
+        memcpy(one.choice, outcome->finals[k].choice, sizeof one.choice);
+        put(kernel, &one, winners);
+    }
+    free(best);
+    return SHMTUNE_OK;
 }
 
 enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
@@ -47,10 +105,10 @@ enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
                                 tuning->kernel, kernel->name);
     for (size_t k = 0; status == SHMTUNE_OK && k < tuning->tuned_count; k++) {
         const struct shmt_tuned *const one = tuning->tuned[k];
-        shmt_choice choice[SHMT_SPACE_PARAMETERS] = {0};
+        struct shmt_winner winner = {0};
         if (shmt_tuning_choice(kernel, one->settings, one->setting_count,
-                               choice, NULL) == SHMTUNE_OK)
-            put(kernel, choice, winners);
+                               winner.choice, NULL) == SHMTUNE_OK)
+            put(kernel, &winner, winners);
     }
     shmt_tuning_free(tuning);
     return status;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * winners: configurations of a kernel that did well elsewhere: at other sizes
- * of the same run, or in a tuning.  What wins at one size is likely to do well
- * at its neighbours, and its binary is there already.
+ * of the same run, or in a tuning.  What is good at one size is likely to do
+ * well at its neighbours, and its binary is there already: the device can
+ * measure it while the compilers are at work on others.
  *
  * Called by commands, which hand them to tune/tune.c.
  */
@@ -13,19 +14,25 @@
 
 struct shmt_tune_outcome;
 
-enum { SHMT_WINNERS_ROOM = 64 };
+enum { SHMT_WINNERS_ROOM = 96 };
 
-/* Distinct, the latest last; zeroed to begin with. */
-struct shmt_winners {
-    size_t count;
-    shmt_choice choices[SHMT_WINNERS_ROOM][SHMT_SPACE_PARAMETERS];
+struct shmt_winner {
+    size_t rank;             /* the best one it had anywhere; 0 won */
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
 };
 
-/* The winner and up to two that are tied with it.  When there is no room, the
- * oldest go. */
-void shmt_winners_add(const struct shmt_kernel *kernel,
-                      const struct shmt_tune_outcome *outcome,
-                      struct shmt_winners *winners);
+/* Distinct, by rank, of one rank the latest first; zeroed to begin with. */
+struct shmt_winners {
+    size_t count;
+    struct shmt_winner list[SHMT_WINNERS_ROOM];
+};
+
+/* The winner, those that are tied with it, and the 24 fastest of the search.
+ * When there is no room, the last of the list goes. */
+enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
+                                     const struct shmt_tune_outcome *outcome,
+                                     struct shmt_winners *winners,
+                                     struct shmt_error *err);
 
 /* The winner of every problem of a tuning.  Configurations that the kernel no
  * longer has are left out; a tuning of another kernel is
