@@ -183,19 +183,23 @@ describe_interrupt(const struct job *job, const struct shmt_target *target,
                    const struct shmt_deliver_place *place,
                    struct shmt_error *err)
 {
-    char best[64] = "";
+    struct shmt_text best = {0};
+    enum shmtune_status status;
 
-    if (outcome->best_us > 0)
-        snprintf(best, sizeof best, ", the best so far took %.4g us",
-                 outcome->best_us);
-    return shmt_error_set(
+    if (outcome->best_us > 0) {
+        shmt_text_add(&best, ", the best so far took ");
+        shmt_text_add_us(&best, outcome->best_us);
+    }
+    status = shmt_error_set(
         err, SHMTUNE_INTERRUPTED,
         "interrupted: %llu candidates of %s are kept in %s%s; the tuning %s "
         "is as it was for this problem; %s",
         (unsigned long long)outcome->tried, target->kernel->name,
-        place->journal, best, place->tuning,
+        place->journal, shmt_text_string(&best), place->tuning,
         job->options.resume ? "the same command resumes"
                             : "without --no-resume the same command resumes");
+    shmt_text_free(&best);
+    return status;
 }
 
 static enum shmtune_status tune_problem(struct job *job,

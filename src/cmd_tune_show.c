@@ -96,9 +96,13 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
 
     shmt_text_addf(&text, "%s ", target->kernel->name);
     shmt_kernel_describe_size(target->kernel, outcome->header.problem, &text);
-    shmt_text_addf(&text, ": %.4g us", outcome->finals[0].result.time_us);
-    if (outcome->default_us > 0)
-        shmt_text_addf(&text, " (default %.4g us)", outcome->default_us);
+    shmt_text_add(&text, ": ");
+    shmt_text_add_us(&text, outcome->finals[0].result.time_us);
+    if (outcome->default_us > 0) {
+        shmt_text_add(&text, " (default ");
+        shmt_text_add_us(&text, outcome->default_us);
+        shmt_text_add(&text, ")");
+    }
     shmt_text_addf(&text, "; %llu of %llu candidates in %.1f s%s",
                    (unsigned long long)outcome->tried,
                    (unsigned long long)outcome->header.space_count, seconds,

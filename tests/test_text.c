@@ -41,6 +41,19 @@ static void arena_gives_zeroed_aligned_pieces(void)
     shmt_arena_free(arena);
 }
 
+static void microseconds_have_no_exponent(void)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_add_us(&text, 9.1254);
+    shmt_text_add(&text, ", ");
+    shmt_text_add_us(&text, 9999.4);
+    shmt_text_add(&text, ", ");
+    shmt_text_add_us(&text, 21468.3);
+    CHECK_TEXT(shmt_text_string(&text), "9.125 us, 9999 us, 21468 us");
+    shmt_text_free(&text);
+}
+
 static void error_is_set_and_prefixed(void)
 {
     struct shmt_error err = {0};
@@ -64,6 +77,7 @@ int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
+    CHECK_RUN(microseconds_have_no_exponent);
     CHECK_RUN(error_is_set_and_prefixed);
     return CHECK_END();
 }

@@ -73,6 +73,11 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     text->length += (size_t)length;
 }
 
+void shmt_text_add_us(struct shmt_text *text, double us)
+{
+    shmt_text_addf(text, us < 9999.5 ? "%.4g us" : "%.0f us", us);
+}
+
 void shmt_text_clear(struct shmt_text *text)
 {
     text->length = 0;

@@ -24,6 +24,10 @@ void shmt_text_add_bytes(struct shmt_text *text, const void *bytes,
 void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Microseconds, to four figures and never as a power of ten: "9.125 us",
+ * "21468 us". */
+void shmt_text_add_us(struct shmt_text *text, double us);
+
 /* Length 0, memory kept. */
 void shmt_text_clear(struct shmt_text *text);
 void shmt_text_free(struct shmt_text *text);

@@ -35,7 +35,8 @@ static void add_best(const struct shmt_tune_progress *now,
 {
     if (now->best_us < 0)
         return;
-    shmt_text_addf(text, "  best %.4g us", now->best_us);
+    shmt_text_add(text, "  best ");
+    shmt_text_add_us(text, now->best_us);
     if (now->default_us > 0 && now->best_us > 0)
         shmt_text_addf(text, " (%.2fx default)",
                        now->default_us / now->best_us);
