@@ -6,68 +6,101 @@
 #   lane.sh BUILD OUT [STEP]...
 #
 # BUILD has the built tree, OUT receives logs and results.  Steps, in this
-# order unless named: test tune again held_out record rate peers sanitize.  Every step
-# runs whatever became of the one before it; the exit status says whether all
-# were good.
+# order unless named: test tune again held_out rate peers claims torch
+# sanitize; record (new recordings) only when named.  Every step runs whatever
+# became of the one before it; the exit status says whether all were good.
 #
-# Environment: BUDGET (of a problem, "12s"), KERNELS, LANE_JOBS.
+# Environment: BUDGET of a problem ("3s"), BUDGET_matmul and the like, KERNELS,
+# DEVICE, PACK=FILE.tgz (OUT, packed anew after every step, for a machine that may be
+# taken away), CANDIDATES and JOBS of sanitize.sh, KT_SECONDS.
 set -u
 
-[ $# -ge 2 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0" >&2; exit 1; }
+[ $# -ge 2 ] || { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 1; }
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd) out=$2
 shift 2
 [ $# -gt 0 ] ||
-    set -- test tune again held_out record rate peers sanitize
+    set -- test tune again held_out rate peers claims torch sanitize
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
-budget=${BUDGET:-12s}
-kernels=${KERNELS:-}
+kernels=${KERNELS:-$(cd "$root/kernels" && ls ./*.yaml |
+    sed 's,^\./,,; s,\.yaml$,,' | tr '\n' ' ')}
 shmtune=$build/shmtune
+device=${DEVICE:-0}
 failed=
 export SHMTUNE_PATH="$root"
+
+# Kernels that take long to compile are given twice the time.
+budget_of() {
+    case $1 in
+    matmul | conv2d | stencil2d) default=6s ;;
+    *) default=3s ;;
+    esac
+    eval "echo \${BUDGET_$1:-\${BUDGET:-$default}}"
+}
 
 # The sizes that recordings are made of: small enough to be exhaustive.
 recorded_size() {
     case $1 in
     transpose) echo rows=8192,cols=8192 ;;
-    reduce) echo n=16777216 ;;
+    reduce | scan) echo n=16777216 ;;
     matmul) echo m=1024,n=1024,k=1024 ;;
     conv2d) echo height=4096,width=4096,filter=7 ;;
+    bank_conflict) echo n=1081344 ;;
+    coalescing) echo rows=8192,cols=8192 ;;
     *) return 1 ;;
     esac
 }
 
+# tune_into FOLDER SEED KERNEL [OPTION]...
+tune_into() {
+    folder=$1 seed=$2 kernel=$3
+    shift 3
+    "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
+        --budget "$(budget_of "$kernel")" --output "$out/$folder" "$@"
+}
+
 step_test() { sh "$root/tests/gpu/run.sh" "$build"; }
 
-# shellcheck disable=SC2086
 step_tune() {
-    "$shmtune" tune $kernels --device 0 --budget "$budget" --seed 1 \
-        --output "$out/tunings"
+    status=0
+    for kernel in $kernels; do
+        tune_into tunings 1 "$kernel" || status=1
+    done
+    return $status
 }
 
 # A second tuning, of its own seed and journals, with the first one's winners
 # among its finalists: do the winners agree?
 step_again() {
     status=0
-    for kernel in ${kernels:-$(cd "$out/tunings" && ls)}; do
-        "$shmtune" tune "$kernel" --device 0 --budget "$budget" --seed 2 \
-            --also "$out/tunings/$kernel"/*.yaml --output "$out/again" ||
-            status=1
+    for kernel in $kernels; do
+        tune_into again 2 "$kernel" \
+            --also "$(echo "$out/tunings/$kernel"/*.yaml)" || status=1
     done
     python3 "$root/tests/gpu/agree.py" "$out/tunings" "$out/again" || status=1
     return $status
 }
 
-# Sizes that nobody tuned: what does choosing the nearest cost?
-step_held_out() {
+# A library of this machine's tunings: the second, which knows the first.
+make_library() {
     rm -rf "$out/library" && mkdir -p "$out/library"
     ln -s "$root/kernels" "$out/library/kernels"
-    ln -s "$out/again" "$out/library/tunings"
+    if [ -d "$out/again" ]; then
+        ln -s "$out/again" "$out/library/tunings"
+    else
+        ln -s "$root/tunings" "$out/library/tunings"
+    fi
+}
+
+# Sizes that nobody tuned: what does choosing the nearest cost?
+step_held_out() {
+    make_library
     while read -r kernel sizes; do
+        case " $kernels " in *" $kernel "*) ;; *) continue ;; esac
         # shellcheck disable=SC2086
-        "$shmtune" tune "$kernel" --device 0 --budget "$budget" --seed 2 \
-            --also "$out/again/$kernel"/*.yaml --output "$out/held" $sizes
+        tune_into held 2 "$kernel" \
+            --also "$(echo "$out/library/tunings/$kernel"/*.yaml)" $sizes
     done <<END
 transpose --size rows=2047,cols=6001 --size rows=5000,cols=5000 --size rows=12345,cols=6789
 reduce --size n=1500007 --size n=33554467 --size n=99999989
@@ -86,9 +119,9 @@ END
 
 step_record() {
     status=0
-    for kernel in ${kernels:-transpose reduce matmul conv2d}; do
+    for kernel in $kernels; do
         size=$(recorded_size "$kernel") || continue
-        "$shmtune" tune "$kernel" --device 0 --size "$size" \
+        "$shmtune" tune "$kernel" --device "$device" --size "$size" \
             --strategy "${RECORD_STRATEGY:-exhaustive}" \
             --budget "${RECORD_BUDGET:-100000}" --seed 3 \
             --record "$out/recorded" --output "$out/recorded" || status=1
@@ -98,7 +131,7 @@ step_record() {
 
 # Candidates a second, ours and Kernel Tuner's, on the same space.
 step_rate() {
-    "$shmtune" tune transpose --device 0 --size rows=8192,cols=8192 \
+    "$shmtune" tune transpose --device "$device" --size rows=8192,cols=8192 \
         --strategy random --budget 1500 --seed 4 --no-resume \
         --output "$out/rate"
     if python3 -c 'import kernel_tuner' 2>/dev/null; then
@@ -111,11 +144,35 @@ step_rate() {
 }
 
 step_peers() {
-    SHMTUNE_PATH="$out:$root" sh "$root/tests/bench/peers.sh" "$build" \
-        --held-out
+    make_library
+    SHMTUNE_PATH="$out/library" sh "$root/tests/bench/peers.sh" "$build" \
+        --held-out --json >"$out/peers.json"
+    status=$?
+    python3 "$root/tests/bench/peers_table.py" "$out/peers.json" || :
+    return $status
 }
 
-step_sanitize() { sh "$root/tests/gpu/sanitize.sh" "$build"; }
+step_claims() {
+    sh "$root/tests/bench/claims.sh" "$build" "$out/claims"
+}
+
+step_torch() { python3 "$root/tests/bench/pytorch_rows.py"; }
+
+step_sanitize() {
+    tunings=$out/again
+    [ -d "$tunings" ] || tunings=$root/tunings
+    KERNELS=$kernels CANDIDATES=${CANDIDATES:-20} JOBS=${JOBS:-12} \
+        sh "$root/tests/gpu/sanitize.sh" "$build" "$tunings" \
+        >"$out/sanitize.tap"
+    cat "$out/sanitize.tap"
+    ! grep -q '^not ok' "$out/sanitize.tap"
+}
+
+pack() {
+    [ -n "${PACK:-}" ] || return 0
+    tar -czf "$PACK.new" --exclude=images --exclude=library -C "$out" . &&
+        mv "$PACK.new" "$PACK"
+}
 
 nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.mem,temperature.gpu \
     --format=csv,noheader 2>/dev/null
@@ -131,5 +188,6 @@ for step in "$@"; do
     tail -n "${LANE_TAIL:-60}" "$out/$step.log"
     grep -v '^shmtune: ' "$out/$step.err" | tail -n 5
     echo "== $step: $verdict in $(($(date +%s) - begun)) s"
+    pack
 done
 [ -z "$failed" ] || { echo "failed:$failed"; exit 1; }

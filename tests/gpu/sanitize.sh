@@ -4,7 +4,7 @@
 # sanitize.sh BUILD [TUNINGS]: compute-sanitizer's memcheck and racecheck over
 # candidates of each kernel and the winners of its tunings (those shipped), at
 # sizes that fit no tile.  TAP.  CANDIDATES=N for each kernel, KERNELS="a b",
-# TOOLS="racecheck".
+# TOOLS="racecheck", JOBS=N kernels at a time.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -58,42 +58,55 @@ for path in glob.glob(sys.argv[1] + "/*.yaml"):
 END
 }
 
-set -- $kernels
-words=$(echo "$tools" | wc -w)
-echo "1..$(($# * words))"
-count=0
-for kernel in "$@"; do
+# TAP lines without numbers, into $folder/KERNEL.tap.
+one_kernel() {
+    kernel=$1
     spec=$root/kernels/$kernel.yaml
     size=$(size_of "$kernel")
+    own=$folder/$kernel
     {
         winners "$kernel" "$size"
         "$build/tests/gpu/requests" measure "${CANDIDATES:-6}" "$spec" \
             "$size" ', samples: 1'
-    } >"$folder/requests"
+    } >"$own.requests"
     # compiled outside of the tool, which would watch NVRTC too
     sed 's/verb: measure/verb: inspect/; s/, samples: 1//' \
-        "$folder/requests" >"$folder/inspect"
+        "$own.requests" >"$own.inspect"
     arch=$("$build/shmtune" worker --spec "$spec" --device 0 \
         --images "$folder/images" </dev/null |
         sed -n 's/.*arch: \([^,}]*\).*/\1/p')
     "$build/shmtune" worker --spec "$spec" --arch "$arch" \
-        --images "$folder/images" <"$folder/inspect" >/dev/null 2>&1
+        --images "$folder/images" <"$own.inspect" >/dev/null 2>&1
     for tool in $tools; do
-        count=$((count + 1))
         timeout 300 "$sanitizer" --tool "$tool" --error-exitcode 9 \
             "$build/shmtune" worker --spec "$spec" --device 0 \
-            --images "$folder/images" <"$folder/requests" \
-            >"$folder/replies" 2>"$folder/err"
+            --images "$folder/images" <"$own.requests" \
+            >"$own.replies" 2>"$own.err"
         status=$?
-        ran=$(grep -c 'verdict: ok' "$folder/replies")
-        asked=$(wc -l <"$folder/requests")
+        ran=$(grep -c 'verdict: ok' "$own.replies")
+        asked=$(wc -l <"$own.requests")
         if [ $status -eq 0 ] && [ "$ran" -gt 0 ]; then
-            echo "ok $count - $tool of $kernel: $ran of $asked candidates"
+            echo "ok - $tool of $kernel: $ran of $asked candidates"
         else
-            echo "not ok $count - $tool of $kernel: status $status," \
+            echo "not ok - $tool of $kernel: status $status," \
                 "$ran of $asked candidates"
-            grep -h -v 'verdict: ok\|hello: 1' "$folder/replies" \
-                "$folder/err" | head -n 20 | sed 's/^/# /'
+            grep -h -v 'verdict: ok\|hello: 1' "$own.replies" \
+                "$own.err" | head -n 20 | sed 's/^/# /'
         fi
-    done
+    done >"$own.tap"
+}
+
+# shellcheck disable=SC2086
+set -- $kernels
+words=$(echo "$tools" | wc -w)
+echo "1..$(($# * words))"
+started=0
+for kernel in "$@"; do
+    one_kernel "$kernel" &
+    started=$((started + 1))
+    [ $((started % ${JOBS:-4})) -ne 0 ] || wait
 done
+wait
+for kernel in "$@"; do
+    cat "$folder/$kernel.tap"
+done | awk '/^(not )?ok - / { sub(/ok - /, "ok " ++n " - ") } { print }'
