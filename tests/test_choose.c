@@ -38,6 +38,16 @@ static void within_a_percent_is_a_tie(void)
     CHECK(f[0].tied && f[1].tied && !f[2].tied);
 }
 
+/* What is short is not timed to a percent. */
+static void within_a_few_stamps_is_a_tie(void)
+{
+    struct shmt_finalist f[] = {finalist(0, 5.092, 0, true),
+                                finalist(1, 5.0, 0, true),
+                                finalist(2, 5.108, 0, true)};
+    CHECK_INT(shmt_choose(f, 3, PASSES), 0);
+    CHECK(f[0].tied && f[1].tied && !f[2].tied);
+}
+
 /* 3 % apart, but the noise is as large and their order changes. */
 static void noise_is_a_tie(void)
 {
@@ -124,6 +134,7 @@ int main(void)
 {
     CHECK_RUN(the_fastest_wins);
     CHECK_RUN(within_a_percent_is_a_tie);
+    CHECK_RUN(within_a_few_stamps_is_a_tie);
     CHECK_RUN(noise_is_a_tie);
     CHECK_RUN(common_noise_is_none);
     CHECK_RUN(noise_has_a_limit);

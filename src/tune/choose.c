@@ -7,6 +7,8 @@
 /* Closer than this is the same for anybody's purposes; farther than that is
  * not, however noisy. */
 static const double same = 1.01, noise = 1.05;
+/* Events are stamped in steps of 32 ns: three of them. */
+static const double steps_us = 0.1;
 
 static int by_value(const void *a, const void *b)
 {
@@ -35,7 +37,8 @@ static bool told_apart(const struct shmt_finalist *one,
 static bool is_tied(const struct shmt_finalist *one,
                     const struct shmt_finalist *best, size_t passes)
 {
-    if (one == best || one->median_us <= best->median_us * same)
+    if (one == best || one->median_us <= best->median_us * same ||
+        one->median_us - best->median_us < steps_us)
         return true;
     return one->median_us <= best->median_us * noise &&
            !told_apart(one, best, passes);
