@@ -270,8 +270,10 @@ static enum shmtune_status on_inspect(struct shmt_tune *tune,
     if (own->verdict == SHMT_VERDICT_COMPILE_TIMEOUT && own->compile_ms < 0)
         own->compile_ms = 1000 * (tune->target->operations->now(
                                       tune->target) - candidate->since_s);
-    tune->compile_ms += fmax(own->compile_ms, 0);
-    tune->compiled++;
+    if (candidate->asker != SHMT_TUNE_ELSEWHERE) {
+        tune->compile_ms += fmax(own->compile_ms, 0);
+        tune->compiled++;
+    }
     if (own->verdict == SHMT_VERDICT_OK) {
         shmt_space_configuration(tune->outcome->space, candidate->index,
                                  choice);
