@@ -48,10 +48,11 @@ void shmt_arena_free(struct shmt_arena *arena)
 static struct chunk *add_chunk(struct shmt_arena *arena, size_t bytes)
 {
     size_t size = bytes > arena->next_size ? bytes : arena->next_size;
-    struct chunk *chunk = calloc(1, sizeof *chunk + size);
+    struct chunk *chunk = malloc(sizeof *chunk + size);
 
     if (chunk == NULL)
         return NULL;
+    chunk->used = 0;
     chunk->size = size;
     chunk->next = arena->chunks;
     arena->chunks = chunk;
@@ -67,9 +68,10 @@ void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size)
     size_t bytes;
     void *piece;
 
-    if (size != 0 && count > (SIZE_MAX / 2 - unit) / size)
+    if (__builtin_mul_overflow(count, size, &bytes) ||
+        bytes > SIZE_MAX / 2 - unit)
         return NULL;
-    bytes = (count * size + unit - 1) / unit * unit;
+    bytes = (bytes + unit - 1) / unit * unit;
     if (bytes == 0)
         bytes = unit;
     if (chunk == NULL || chunk->size - chunk->used < bytes)
@@ -78,7 +80,7 @@ void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size)
         return NULL;
     piece = (char *)chunk->data + chunk->used;
     chunk->used += bytes;
-    return piece;
+    return memset(piece, 0, bytes);
 }
 
 char *shmt_arena_copy(struct shmt_arena *arena, const char *text,

@@ -203,9 +203,11 @@ static const struct {
 static bool sign(struct shmt_expr_scan *scan)
 {
     for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
+        const char *found = scan->text + scan->at;
         const size_t length = strlen(signs[k].sign);
 
-        if (strncmp(scan->text + scan->at, signs[k].sign, length) != 0)
+        if (*found != *signs[k].sign ||
+            strncmp(found, signs[k].sign, length) != 0)
             continue;
         if (signs[k].problem != NULL)
             return fail(scan, signs[k].problem);
@@ -272,6 +274,7 @@ bool shmt_expr_scan_is(const struct shmt_expr_scan *scan, const char *text)
 {
     return (scan->token == SHMT_TOKEN_SIGN ||
             scan->token == SHMT_TOKEN_NAME) &&
+           scan->text[scan->start] == *text &&
            strlen(text) == scan->length &&
            memcmp(scan->text + scan->start, text, scan->length) == 0;
 }

@@ -76,7 +76,7 @@ enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
             "%s \"%s\" begins like a name that belongs to the compiler",
             what, word);
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (strcmp(word, reserved[i]) == 0)
+        if (shmt_text_same(word, reserved[i]))
             return shmt_yaml_refuse(
                 node, reader->err,
                 "%s \"%s\" is a word of C++, CUDA or the expressions; "

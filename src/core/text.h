@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Starts as {0}.  data is NULL or ends in NUL; the owner frees with
  * shmt_text_free. */
@@ -34,5 +35,12 @@ void shmt_text_free(struct shmt_text *text);
 
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);
+
+/* For tables of names, most of which differ in their first letter: a call of
+ * strcmp would take most of the time of reading a tuning. */
+static inline bool shmt_text_same(const char *a, const char *b)
+{
+    return *a == *b && strcmp(a, b) == 0;
+}
 
 #endif

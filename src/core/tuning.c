@@ -53,7 +53,7 @@ bool shmt_tuning_same_names(const struct shmt_setting *a, size_t a_count,
     if (a_count != b_count)
         return false;
     for (size_t k = 0; k < a_count; k++)
-        if (strcmp(a[k].name, b[k].name) != 0)
+        if (!shmt_text_same(a[k].name, b[k].name))
             return false;
     return true;
 }
@@ -184,7 +184,7 @@ static enum shmtune_status find_one(const struct shmt_setting *settings,
     const struct shmt_setting *found = NULL;
 
     for (size_t k = 0; k < count; k++) {
-        if (strcmp(settings[k].name, name) != 0)
+        if (!shmt_text_same(settings[k].name, name))
             continue;
         if (found != NULL)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s "
@@ -221,7 +221,8 @@ static enum shmtune_status refuse_other(const struct shmt_kernel *kernel,
         size_t p = 0;
 
         while (p < kernel->parameter_count
-               && strcmp(kernel->parameters[p].name, settings[k].name) != 0)
+               && !shmt_text_same(kernel->parameters[p].name,
+                                  settings[k].name))
             p++;
         if (p == kernel->parameter_count)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s, "

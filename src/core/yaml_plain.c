@@ -19,9 +19,9 @@ enum {
 struct plain {
     struct shmt_arena *arena;
     struct shmt_place origin;
-    const char *data;
+    const char *data;       /* a copy of the data, two NULs after it */
     size_t size;
-    char *texts;            /* a copy of the data, cut into scalars */
+    char *texts;            /* another, cut into scalars */
     size_t at;              /* the next byte */
     size_t line_begin;
     int line;
@@ -37,24 +37,27 @@ struct plain {
 
 static bool is_ascii(const char *data, size_t size)
 {
-    bool good = true;
+    unsigned char odd = 0;
 
+    /* a fixed number at a time: the compiler makes vectors of them */
+    for (; size >= 64; data += 64, size -= 64)
+        for (size_t k = 0; k < 64; k++)
+            odd |= (data[k] < ' ' || data[k] > '~') && data[k] != '\n';
     for (size_t k = 0; k < size; k++)
-        good &= (data[k] >= 0x20 && data[k] < 0x7f) || data[k] == '\n';
-    return good;
+        odd |= (data[k] < ' ' || data[k] > '~') && data[k] != '\n';
+    return odd == 0;
 }
 
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
            (c >= '0' && c <= '9') || c == '_';
 }
 
-/* NUL at the end: there is none in the data. */
+/* NUL at the end: there is none before. */
 static char peek(const struct plain *plain, size_t ahead)
 {
-    return plain->size - plain->at > ahead ? plain->data[plain->at + ahead]
-                                           : '\0';
+    return plain->data[plain->at + ahead];
 }
 
 static bool is_blank(char c)
@@ -170,7 +173,7 @@ static bool has_twice(const struct shmt_yaml *const *keys, size_t count)
 {
     for (size_t i = 1; i < count; i++)
         for (size_t k = 0; k < i; k++)
-            if (strcmp(keys[i]->text, keys[k]->text) == 0)
+            if (shmt_text_same(keys[i]->text, keys[k]->text))
                 return true;
     return false;
 }
@@ -282,7 +285,7 @@ static bool read_plain(struct plain *plain, bool flow)
 
     if (!begins_plain(plain))
         return false;
-    for (; !ends_plain(plain, flow); plain->at++) {
+    for (; is_word(peek(plain, 0)) || !ends_plain(plain, flow); plain->at++) {
         const char c = peek(plain, 0);
 
         if (c == ':' && (flow || is_blank(peek(plain, 1))))
@@ -339,12 +342,8 @@ static bool read_flow(struct plain *plain);
 
 static bool skip_flow(struct plain *plain)
 {
-    for (;;) {
-        skip_spaces(plain);
-        if (peek(plain, 0) != '\n')
-            break;
+    for (skip_spaces(plain); peek(plain, 0) == '\n'; skip_spaces(plain))
         skip_newline(plain);
-    }
     return column(plain) > 0;
 }
 
@@ -478,15 +477,17 @@ enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
                                           const char *data, size_t size,
                                           const struct shmt_yaml **out)
 {
-    struct plain plain = {.arena = arena, .origin = origin, .data = data,
-                          .size = size, .pending_room = PENDING};
+    struct plain plain = {.arena = arena, .origin = origin, .size = size,
+                          .pending_room = PENDING};
     bool good;
 
     if (!is_ascii(data, size))
         return SHMTUNE_INVALID_FILE;
-    plain.texts = shmt_arena_copy(arena, data, size);
+    plain.texts = shmt_arena_alloc(arena, 2 * size + 3, 1);
     if (plain.texts == NULL)
         return SHMTUNE_NO_MEMORY;
+    memcpy(plain.texts, data, size);
+    plain.data = memcpy(plain.texts + size + 1, data, size);
     plain.pending = plain.few;
     good = read_root(&plain) && plain.at == size;
     if (good)

@@ -106,7 +106,7 @@ const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
     if (mapping->kind != SHMT_YAML_MAPPING)
         return NULL;
     for (size_t i = 0; i < mapping->count; i++)
-        if (strcmp(mapping->keys[i]->text, key) == 0)
+        if (shmt_text_same(mapping->keys[i]->text, key))
             return mapping->items[i];
     return NULL;
 }
@@ -184,7 +184,7 @@ enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
         size_t k = 0;
 
         while (allowed[k] != NULL
-               && strcmp(mapping->keys[i]->text, allowed[k]) != 0)
+               && !shmt_text_same(mapping->keys[i]->text, allowed[k]))
             k++;
         if (allowed[k] == NULL)
             return refuse_key(mapping->keys[i], allowed, err);
@@ -262,13 +262,19 @@ static bool looks_real(const char *text)
 
 static bool to_int(const char *text, int64_t *out)
 {
-    const bool hexadecimal = strchr(text, 'x') != NULL;
-    intmax_t value;
+    const bool negative = *text == '-';
+    const int base = text[negative] == '0' && text[negative + 1] == 'x' ? 16
+                                                                        : 10;
+    int64_t value = 0;
 
-    errno = 0;
-    value = strtoimax(text, NULL, hexadecimal ? 16 : 10);
-    if (errno != 0 || value < INT64_MIN || value > INT64_MAX)
-        return false;
+    for (text += negative + (base == 16 ? 2 : 0); *text != '\0'; text++) {
+        int digit = *text <= '9' ? *text - '0' : (*text | 0x20) - 'a' + 10;
+
+        digit = negative ? -digit : digit;
+        if (__builtin_mul_overflow(value, base, &value) ||
+            __builtin_add_overflow(value, digit, &value))
+            return false;
+    }
     *out = value;
     return true;
 }
