@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd_json.h"
 #include "command.h"
 #include "core/path.h"
 #include "tune/export.h"
@@ -14,7 +15,7 @@
 
 static const char help[] =
     "usage: shmtune export JOURNAL --to t4|kernel-tuner [-o FILE]\n"
-    "                      [--spec SPEC.yaml]\n"
+    "                      [--spec SPEC.yaml] [--json]\n"
     "\n"
     "Writes a journal or recording of a run as T4 results, or as a cache file\n"
     "that Kernel Tuner replays in its simulation mode. A run that was\n"
@@ -25,6 +26,8 @@ static const char help[] =
     "  --to FORM          t4 or kernel-tuner\n"
     "  -o, --output FILE  where to (default: standard output); .gz compresses\n"
     "  --spec SPEC.yaml   of the kernel, when it is not found by its name\n"
+    "  --json             what was written to FILE, as JSON (both forms are\n"
+    "                     JSON already)\n"
     "\n"
     "examples:\n"
     "  shmtune export tunings/conv/a100.journal.gz --to t4 -o run.json\n"
@@ -59,8 +62,25 @@ static enum shmtune_status put(const char *output,
     return shmt_path_write(output, text->data, text->length, err);
 }
 
-static enum shmtune_status export_one(const char *path, const char *spec,
-                                      size_t form, const char *output,
+struct request {
+    const char *spec, *output;   /* or NULL */
+    size_t form;
+    bool json;
+};
+
+static enum shmtune_status report(const struct request *request,
+                                  const struct shmt_journal *journal,
+                                  struct shmt_error *err)
+{
+    return shmt_json_print(
+        json_pack("{s:s, s:s, s:s, s:I}", "kernel", journal->header.kernel,
+                  "form", forms[request->form].word, "file", request->output,
+                  "records", (json_int_t)journal->count),
+        err);
+}
+
+static enum shmtune_status export_one(const char *path,
+                                      const struct request *request,
                                       struct shmt_error *err)
 {
     struct shmt_kernel *kernel = NULL;
@@ -70,15 +90,18 @@ static enum shmtune_status export_one(const char *path, const char *spec,
     enum shmtune_status status = shmt_journal_kernel(path, name, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(path, name, spec, &kernel, err);
+        status = shmt_command_kernel_of(path, name, request->spec, &kernel,
+                                        err);
     if (status == SHMTUNE_OK)
         status = shmt_journal_read(path, kernel, &journal, err);
     if (status == SHMTUNE_NOT_FOUND)
         status = shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
     if (status == SHMTUNE_OK)
-        status = forms[form].write(kernel, journal, &text, err);
+        status = forms[request->form].write(kernel, journal, &text, err);
     if (status == SHMTUNE_OK)
-        status = put(output, &text, err);
+        status = put(request->output, &text, err);
+    if (status == SHMTUNE_OK && request->json && request->output != NULL)
+        status = report(request, journal, err);
     shmt_text_free(&text);
     shmt_journal_free(journal);
     shmt_kernel_free(kernel);
@@ -88,11 +111,13 @@ static enum shmtune_status export_one(const char *path, const char *spec,
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    const char *to = NULL, *output = NULL, *spec = NULL;
+    const char *to = NULL;
+    struct request request = {0};
     const struct shmt_command_option options[] = {
         {"to", 0, SHMT_OPTION_TEXT, &to, 0, 0},
-        {"output", 'o', SHMT_OPTION_TEXT, &output, 0, 0},
-        {"spec", 0, SHMT_OPTION_TEXT, &spec, 0, 0},
+        {"output", 'o', SHMT_OPTION_TEXT, &request.output, 0, 0},
+        {"spec", 0, SHMT_OPTION_TEXT, &request.spec, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &request.json, 0, 0},
         {0}
     };
     int count;
@@ -106,8 +131,10 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "expected one journal, %d are given; see "
                               "shmtune export --help", count);
     for (size_t k = 0; to != NULL && k < sizeof forms / sizeof *forms; k++)
-        if (strcmp(forms[k].word, to) == 0)
-            return export_one(call->words[0], spec, k, output, err);
+        if (strcmp(forms[k].word, to) == 0) {
+            request.form = k;
+            return export_one(call->words[0], &request, err);
+        }
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                           "%s%s: expected --to t4 or --to kernel-tuner",
                           to == NULL ? "" : "--to ",

@@ -46,6 +46,10 @@ check "and comes out as it went in" \
 run export "$out/tunings/conv/a-gpu.journal.gz" --to t4
 check "or as T4, to standard output" all "exits 0" is_json \
     "out_has '\"invalidity\": \"runtime\"'"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to t4 --json \
+    -o "$folder/told.json"
+check "into a file, and told as JSON" all "exits 0" is_json \
+    "out_has '\"records\": 3'" "file_is_json $folder/told.json"
 run import "$folder/t4.json.gz" -o "$out" --name other --device 'My GPU 2'
 check "T4 results with a name and a device" \
     all "exits 0" "[ -s $out/tunings/other/my-gpu-2.journal.gz ]"
