@@ -19,10 +19,21 @@ double shmt_progress_left(const struct shmt_tune_progress *now)
     return left;
 }
 
-static void add_head(const struct shmt_tune_progress *now,
+static void add_kernel(const struct shmt_tune_progress *now,
+                       struct shmt_text *text)
+{
+    shmt_text_add(text, now->kernel);
+}
+
+static void add_size(const struct shmt_tune_progress *now,
                      struct shmt_text *text)
 {
-    shmt_text_addf(text, "%s %s", now->kernel, now->size);
+    shmt_text_addf(text, " %s", now->size);
+}
+
+static void add_done(const struct shmt_tune_progress *now,
+                     struct shmt_text *text)
+{
     if (strcmp(now->phase, "search") != 0)
         shmt_text_addf(text, "  %s", now->phase);
     shmt_text_addf(text, "  %llu", (unsigned long long)now->done);
@@ -81,10 +92,10 @@ void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
     /* In the order of their places, and what goes when it is too long. */
     static void (*const parts[])(const struct shmt_tune_progress *,
                                  struct shmt_text *) = {
-        add_head, add_best, add_failures, add_left
+        add_kernel, add_size, add_done, add_best, add_failures, add_left
     };
-    static const size_t expendable[] = {2, 3, 1};
-    bool shown[] = {true, true, true, true};
+    static const size_t expendable[] = {1, 4, 5, 3};
+    bool shown[] = {true, true, true, true, true, true};
     struct shmt_text line = {0};
 
     for (size_t gone = 0;; gone++) {
