@@ -276,6 +276,22 @@ static void folders_are_made(void)
     rmdir(in_root("x"));
 }
 
+/* As root, as another user: root may write anywhere. */
+static void why_a_folder_is_not_made(void)
+{
+    const bool as_root = geteuid() == 0;
+
+    CHECK_INT(mkdir(in_root("closed"), 0755), 0);
+    CHECK_INT(chmod(in_root("closed"), 0555), 0);
+    CHECK_INT(chmod(root, 0755), 0);
+    CHECK(!as_root || seteuid(65534) == 0);
+    CHECK_INT(shmt_path_make(in_root("closed/x"), 0700, &err),
+              SHMTUNE_STORAGE);
+    CHECK_HAS(err.text, strerror(EACCES));
+    CHECK(!as_root || seteuid(0) == 0);
+    rmdir(in_root("closed"));
+}
+
 static void names_are_taken_apart(void)
 {
     static const struct {
@@ -387,6 +403,7 @@ int main(void)
     CHECK_RUN(writers_do_not_mix);
     CHECK_RUN(signals_do_not_matter);
     CHECK_RUN(folders_are_made);
+    CHECK_RUN(why_a_folder_is_not_made);
     CHECK_RUN(names_are_taken_apart);
     CHECK_RUN(lists_are_sorted);
     CHECK_RUN(user_folders_follow_the_environment);

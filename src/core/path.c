@@ -251,11 +251,15 @@ done:
     return status;
 }
 
+/* Leaves errno as it was. */
 static bool is_folder(const char *path)
 {
+    const int code = errno;
     struct stat about;
+    const bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
 
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+    errno = code;
+    return folder;
 }
 
 enum shmtune_status shmt_path_make(const char *path, unsigned mode,
