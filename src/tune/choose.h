@@ -28,8 +28,8 @@ struct shmt_finalist {
 /* Position of the winner; count > 0, passes in 1..SHMT_CHOOSE_PASSES.
  *
  * A finalist is tied with the fastest when it is within 1 % of it or 0.1 us,
- * or within 5 % and not slower in nearly every pass.  Of those tied: the default, else
- * fewer spilled bytes, less shared memory, the lower index. */
+ * or within 5 % and not slower in nearly every pass.  Of those tied: the
+ * default, else fewer spilled bytes, less shared memory, the lower index. */
 size_t shmt_choose(struct shmt_finalist *finalists, size_t count,
                    size_t passes);
 
