@@ -12,11 +12,11 @@
 #include <string.h>
 
 enum {
-    HELD = 192,          /* observations after a selection */
-    ADDED = 32,          /* more until the next one */
+    HELD = 144,          /* observations after a selection */
+    ADDED = 24,          /* more until the next one */
     PENDING = 24,
     ROOM = HELD + ADDED + PENDING,
-    TUNED_WITH = 192     /* observations that weights are tuned with */
+    TUNED_WITH = 112     /* observations that weights are tuned with */
 };
 
 struct shmt_lens {
@@ -39,13 +39,12 @@ struct shmt_lens *
 shmt_lens_new(const struct shmt_observations *observations, size_t features,
               double clip, struct shmt_random *random)
 {
-    const struct shmt_surrogate_shape shape = {
-        features, observations->levels, observations->ordered, ROOM};
     struct shmt_lens *lens = calloc(1, sizeof *lens);
 
     if (lens == NULL)
         return NULL;
-    lens->surrogate = shmt_surrogate_new(&shape);
+    lens->surrogate = shmt_surrogate_new(features, observations->features,
+                                         ROOM);
     if (lens->surrogate == NULL) {
         free(lens);
         return NULL;
@@ -123,13 +122,20 @@ static void hold(struct shmt_lens *lens, size_t most)
     lens->taken = lens->observations->count;
 }
 
+/* Often while that is cheap and a result more may change all. */
+static size_t tune_again_at(const struct shmt_lens *lens)
+{
+    return lens->tuned_at < 100 ? lens->tuned_at + lens->tuned_at / 10 + 1
+                                : lens->tuned_at + lens->tuned_at / 5;
+}
+
 static void take_in(struct shmt_lens *lens)
 {
     const struct shmt_observations *const o = lens->observations;
 
     shmt_surrogate_keep(lens->surrogate, lens->held_count);
     lens->cut = shmt_observations_quantile(o, lens->clip);
-    if (o->count >= lens->tuned_at + lens->tuned_at / 4 + 2) {
+    if (o->count >= tune_again_at(lens)) {
         lens->tuned_at = o->count;
         hold(lens, TUNED_WITH);
         set_targets(lens);

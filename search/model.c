@@ -2,10 +2,10 @@
 /*
  * model: Bayesian optimisation.  A few candidates that cover pairs of values,
  * then always the one with the largest expected improvement among the
- * neighbours of the best so far and some at random; now and then one more for
- * the coverage.  Of candidates that have been compiled and wait for the GPU,
- * the one with the largest expected improvement when registers, spills, shared
- * bytes and resident blocks are known as well.
+ * neighbours of the best so far and some at random.  Of candidates that have
+ * been compiled and wait for the GPU, the one with the largest expected
+ * improvement when registers, spills, shared bytes and resident blocks are
+ * known as well.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "lens.h"
 #include "strategies.h"
 
-enum { INITIAL, COVER, ELITES, RANDOM, CLIP, RESOURCES };
+enum { INITIAL, ELITES, RANDOM, CLIP, RESOURCES };
 
 enum {
     PENDING = 64,
@@ -28,14 +28,11 @@ enum {
 };
 
 static const struct shmt_option options[] = {
-    {"initial", 6, 1, 1000, "candidates before the first that is modelled"},
-    {"cover", 4, 0, 1000,
-     "after n results, a candidate covers untried pairs of values with "
-     "probability cover / n"},
+    {"initial", 3, 1, 1000, "candidates before the first that is modelled"},
     {"elites", 10, 1, MOST_ELITES,
      "best results whose neighbours are considered"},
     {"random", 100, 0, 10000, "random candidates that are considered"},
-    {"clip", 0.5, 0, 1,
+    {"clip", 0.6, 0, 1,
      "quantile of the costs above which one is as bad as the other"},
     {"resources", 1, 0, 1,
      "1: order what waits for the GPU by what the compiler reported as well"},
@@ -256,14 +253,11 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
-    const size_t told = state->observations.count;
 
     if (view->start != UINT64_MAX && !view->seen(view->session, view->start))
         *index = view->start;
     else if (state->asked < (size_t)view->options[INITIAL]
-             || state->observations.valid < 2
-             || shmt_random_unit(view->random) * (double)told
-                    < view->options[COVER])
+             || state->observations.valid < 2)
         *index = shmt_coverage_draw(state->coverage, DRAWS);
     else
         *index = choose(state);

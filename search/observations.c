@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * observations: see observations.h.  Resources are put on levels by their
- * logarithm: the step from 32 registers to 64 is that from 64 to 128.
+ * logarithm: the step from 32 registers to 64 is that from 64 to 128.  What
+ * of a parameter's numbers means anything is not known: their place among the
+ * others, their size, or how often 2 divides them (96 and 160 threads are
+ * whole warps, 64 and 128 powers of two); so a feature has all three.
  */
 #include "observations.h"
 
@@ -9,7 +12,97 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LEVELS = 256, RESOURCE_LEVELS = 64 };
+enum { MOST_LEVELS = SHMT_FEATURE_LEVELS, RESOURCE_LEVELS = 64 };
+
+static double number_of(const struct shmt_value *value)
+{
+    return value->type == SHMT_INT ? (double)value->i : value->r;
+}
+
+/* How often 2 divides a whole number; 0 for others. */
+static double twos_of(double number)
+{
+    double twos = 0;
+
+    if (!(number >= 1) || number > 1e15 || number != floor(number))
+        return 0;
+    for (; fmod(number, 2) == 0; number /= 2)
+        twos++;
+    return twos;
+}
+
+/* Values of a parameter at the levels of its feature. */
+struct numbers {
+    size_t count;
+    double at[MOST_LEVELS];
+    double least, most;
+};
+
+/* Between the place among the others and the size, by its logarithm where
+ * none is below 0. */
+static float place_of(const struct numbers *numbers, size_t level)
+{
+    const double value = numbers->at[level];
+    const double shift = numbers->least > 0 ? 0 : 1;
+    double below = 0, size;
+
+    for (size_t k = 0; k < numbers->count; k++)
+        below += numbers->at[k] < value;
+    if (numbers->least >= 0)
+        size = log((value + shift) / (numbers->least + shift))
+               / log((numbers->most + shift) / (numbers->least + shift));
+    else
+        size = (value - numbers->least) / (numbers->most - numbers->least);
+    below /= (double)(numbers->count - 1);
+    return (float)(isfinite(size) ? (below + size) / 2 : below);
+}
+
+/* Not where that says nothing, or no more than their order. */
+static void set_grain(const struct numbers *numbers,
+                      struct shmt_feature *feature)
+{
+    double least = INFINITY, most = 0;
+    bool rising = true;
+
+    for (size_t k = 0; k < numbers->count; k++) {
+        const double twos = twos_of(numbers->at[k]);
+
+        rising = rising && (k == 0 || twos > feature->grain[k - 1]);
+        feature->grain[k] = (float)twos;
+        least = fmin(least, twos);
+        most = fmax(most, twos);
+    }
+    feature->grained = numbers->least > 0 && most > least && !rising;
+    for (size_t k = 0; feature->grained && k < numbers->count; k++)
+        feature->grain[k] =
+            (float)((feature->grain[k] - least) / (most - least));
+}
+
+static void make_feature(const struct shmt_parameter *parameter,
+                         struct shmt_feature *feature)
+{
+    const size_t count =
+        parameter->count < MOST_LEVELS ? parameter->count : MOST_LEVELS;
+    struct numbers numbers = {
+        .count = count, .least = INFINITY, .most = -INFINITY};
+
+    *feature = (struct shmt_feature){
+        .levels = (uint16_t)count, .ordered = parameter->type != SHMT_WORD};
+    if (!feature->ordered)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        numbers.at[k] = number_of(
+            &parameter->values[k * parameter->count / count]);
+        numbers.least = fmin(numbers.least, numbers.at[k]);
+        numbers.most = fmax(numbers.most, numbers.at[k]);
+    }
+    feature->ordered = numbers.most > numbers.least;
+    if (!feature->ordered)
+        return;
+    for (size_t k = 0; k < count; k++)
+        feature->along[k] = place_of(&numbers, k);
+    set_grain(&numbers, feature);
+}
 
 void shmt_observations_begin(struct shmt_observations *o,
                              const struct shmt_space *space)
@@ -21,16 +114,16 @@ void shmt_observations_begin(struct shmt_observations *o,
 
         if (parameter->count < 2)
             continue;
-        o->levels[o->parameters] =
-            (uint16_t)(parameter->count < MOST_LEVELS ? parameter->count
-                                                      : MOST_LEVELS);
-        o->ordered[o->parameters] = parameter->ordered;
+        make_feature(parameter, &o->features[o->parameters]);
         o->parameter[o->parameters++] = p;
     }
     o->width = o->parameters + SHMT_OBSERVED_RESOURCES;
     for (size_t k = o->parameters; k < o->width; k++) {
-        o->levels[k] = RESOURCE_LEVELS;
-        o->ordered[k] = true;
+        o->features[k] = (struct shmt_feature){
+            .levels = RESOURCE_LEVELS, .ordered = true};
+        for (size_t level = 0; level < RESOURCE_LEVELS; level++)
+            o->features[k].along[level] =
+                (float)level / (RESOURCE_LEVELS - 1);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "indices.h"
 #include "search.h"
+#include "surrogate.h"
 
 /* Registers, spilled bytes, shared bytes, resident blocks, occupancy. */
 enum {
@@ -26,8 +27,7 @@ struct shmt_observations {
     size_t parameters;       /* of a row: those with more than one value */
     size_t width;            /* parameters and resources */
     size_t parameter[SHMT_SPACE_PARAMETERS];
-    uint16_t levels[SHMT_OBSERVED_WIDTH];
-    bool ordered[SHMT_OBSERVED_WIDTH];
+    struct shmt_feature features[SHMT_OBSERVED_WIDTH];
 
     size_t count, room;
     struct shmt_observation *told;

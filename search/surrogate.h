@@ -4,9 +4,10 @@
  * is likely to cost, and how sure that is, from the ones that were measured.
  *
  * Its covariance is a product over features, one table each: equal levels 1,
- * different ones exp(-weight * distance), where the distance has a step (any
- * change of a parameter may change everything) and, for ordered features, a
- * slope.  Adding an observation costs n^2, predicting n^2 / 2.
+ * different ones exp(-weight * distance).  The distance has a step (any
+ * change of a parameter may change everything), for ordered features a slope,
+ * and for grained ones how much their grains differ; weights and the grains'
+ * share are learned.  Adding an observation costs n^2, predicting n^2 / 2.
  * For search/ only.
  */
 #ifndef SHMT_SEARCH_SURROGATE_H
@@ -14,20 +15,25 @@
 
 #include "search.h"
 
-enum { SHMT_SURROGATE_LEVELS = 256 };
+enum { SHMT_FEATURE_LEVELS = 64 };
+
+struct shmt_feature {
+    uint16_t levels;         /* 2 to SHMT_FEATURE_LEVELS */
+    bool ordered, grained;
+    float along[SHMT_FEATURE_LEVELS];   /* 0 to 1, in any order */
+    float grain[SHMT_FEATURE_LEVELS];   /* 0 to 1 */
+};
+
+/* Most features: as many as fit in what is on the stack. */
+enum { SHMT_SURROGATE_FEATURES = 80 };
 
 struct shmt_surrogate;
 
-struct shmt_surrogate_shape {
-    size_t features;
-    const uint16_t *levels;   /* [features], 2 to SHMT_SURROGATE_LEVELS */
-    const bool *ordered;      /* [features] */
-    size_t room;              /* most observations */
-};
-
-/* NULL when there is no memory. */
+/* Of at most `room` observations.  `features` must outlive it.  NULL when
+ * there is no memory. */
 struct shmt_surrogate *
-shmt_surrogate_new(const struct shmt_surrogate_shape *shape);
+shmt_surrogate_new(size_t count, const struct shmt_feature *features,
+                   size_t room);
 void shmt_surrogate_free(struct shmt_surrogate *surrogate);
 
 /* Observations from position `count` on are forgotten. */

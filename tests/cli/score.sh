@@ -57,9 +57,9 @@ run score "$folder/v.journal" --repeats 20 --seed 50 --strategies random
 check "another seed" all "exits 0" \
     "! grep -q \"\$(grep '^random' '$folder/out' | cut -c1-40)\" '$folder/first'"
 run score "$folder/v.journal" --repeats 5 --json \
-    --strategies hill:leap=1,samples=3,random,model:cover=1,clip=1
+    --strategies hill:leap=1,samples=3,random,model:initial=4,clip=1
 check "as JSON" all "exits 0" err_empty is_json "out_has 'hill:leap=1,samples=3'" \
-    "out_has 'model:cover=1,clip=1'" "out_has '\"budget_s\"'"
+    "out_has 'model:initial=4,clip=1'" "out_has '\"budget_s\"'"
 run score "$folder/v.journal" "$folder/v.journal" --repeats 3 \
     --strategies random,exhaustive --plot "$folder/v.svg"
 check "two recordings, and a plot" all "exits 0" err_empty \
@@ -99,8 +99,8 @@ run score "$folder/absent.journal"
 check "an absent one" all "exits 5" out_empty "err_has absent.journal"
 run score "$folder/v.journal" --strategies model,magic
 check "an unknown strategy" all "exits 1" out_empty "err_has magic"
-run score "$folder/v.journal" --strategies model:cover=-1
-check "an option out of range" all "exits 1" out_empty "err_has 'cover is'"
+run score "$folder/v.journal" --strategies model:initial=-1
+check "an option out of range" all "exits 1" out_empty "err_has 'initial is'"
 run score "$folder/v.journal" --repeats 0
 check "no repeats" all "exits 1" out_empty "err_has repeats"
 run score "$folder/v.journal" --repeats 1 --strategies random \
