@@ -417,12 +417,17 @@ static void our_runs_come_back(void)
 {
     exporter *const forms[] = {shmt_export_cache, shmt_export_t4};
     struct shmt_import *import = parse(cache);
-    struct shmt_kernel *kernel = kernel_of(import);
-    struct shmt_journal *journal = journal_of(import, kernel), own, *back;
+    struct shmt_kernel *kernel;
+    struct shmt_journal *journal, own, *back;
     struct shmt_journal_record records[3];
-    struct shmt_result result = *journal->records[0].result;
+    struct shmt_result result;
     struct shmt_text text = {0}, once = {0}, again = {0};
 
+    import->dimension_names[0] = "rows";
+    import->dimension_names[1] = "cols";
+    kernel = kernel_of(import);
+    journal = journal_of(import, kernel);
+    result = *journal->records[0].result;
     result.resources.registers = 40;
     result.resources.spill_store_bytes = 8;
     result.occupancy_percent = 75;
@@ -441,6 +446,7 @@ static void our_runs_come_back(void)
         shmt_journal_result_write(kernel, &records[k], &once);
     for (size_t f = 0; f < 2; f++) {
         struct shmt_import *other;
+        struct shmt_kernel *alone;
 
         shmt_text_clear(&text);
         shmt_text_clear(&again);
@@ -449,6 +455,15 @@ static void our_runs_come_back(void)
         CHECK(other != NULL);
         back = other == NULL ? NULL : journal_of(other, kernel);
         CHECK(back != NULL);
+        /* Its spec has the journal's dimensions, so that both go together. */
+        alone = other == NULL ? NULL : kernel_of(other);
+        CHECK(alone != NULL);
+        if (alone != NULL) {
+            CHECK_TEXT(alone->name, kernel->name);
+            CHECK_INT(alone->dimension_count, kernel->dimension_count);
+            CHECK_TEXT(alone->dimensions[0].name, kernel->dimensions[0].name);
+        }
+        shmt_kernel_free(alone);
         if (back != NULL) {
             shmt_journal_header_write(kernel, &back->header, &again);
             for (size_t k = 0; k < back->count; k++)

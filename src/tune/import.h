@@ -54,6 +54,7 @@ struct shmt_import {
     const char *device;         /* "" when the file does not say */
     size_t dimension_count;
     int64_t dimensions[SHMT_KERNEL_DIMENSIONS];
+    const char *dimension_names[SHMT_KERNEL_DIMENSIONS];
     size_t parameter_count;
     struct shmt_import_parameter *parameters;
     size_t constraint_count;

@@ -222,6 +222,8 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
 {
     struct shmt_import *const import = place->import;
     const struct shmt_import_place below = shmt_import_below(place, "cache");
+    const struct shmt_import_place own_place =
+        shmt_import_below(place, "shmtune");
     const json_t *const name = json_object_get(json, "kernel_name");
     const json_t *const device = json_object_get(json, "device_name");
     const json_t *const own = json_object_get(json, "shmtune");
@@ -235,9 +237,6 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
     if (status == SHMTUNE_OK && json_is_string(device))
         status = shmt_import_copy(place, json_string_value(device),
                                   &import->device);
-    if (status == SHMTUNE_OK && json_is_string(own))
-        status = shmt_import_copy(place, json_string_value(own),
-                                  &import->header);
     if (status == SHMTUNE_OK)
         status = shmt_import_need(place, json, "cache", JSON_OBJECT, &cache);
     if (status == SHMTUNE_OK)
@@ -245,6 +244,10 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
     if (status != SHMTUNE_OK)
         return status;
     read_problem(import, json_object_get(json, "problem_size"));
+    if (json_is_string(own))
+        status = shmt_import_own_header(&own_place, json_string_value(own));
+    if (status != SHMTUNE_OK)
+        return status;
     status = read_entries(&below, cache);
     if (status == SHMTUNE_OK &&
         !json_is_object(json_object_get(json, "tune_params")))

@@ -172,6 +172,63 @@ enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
     return SHMTUNE_OK;
 }
 
+/* {rows: 1024, cols: 1024} */
+static enum shmtune_status read_size(const struct shmt_import_place *place,
+                                     const struct shmt_yaml *size)
+{
+    struct shmt_import *const import = place->import;
+    enum shmtune_status status =
+        shmt_yaml_expect(size, SHMT_YAML_MAPPING, "size", place->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (size->count > SHMT_KERNEL_DIMENSIONS)
+        return shmt_import_refuse(place, "size has %zu dimensions, at most "
+                                         "%d are possible", size->count,
+                                  SHMT_KERNEL_DIMENSIONS);
+    for (size_t d = 0; d < size->count && status == SHMTUNE_OK; d++) {
+        status = shmt_import_name(place, size->keys[d]->text,
+                                  &import->dimension_names[d]);
+        if (status == SHMTUNE_OK)
+            status = shmt_yaml_int(size->items[d], 1, INT64_MAX,
+                                   &import->dimensions[d], place->err);
+    }
+    import->dimension_count = size->count;
+    return status;
+}
+
+enum shmtune_status
+shmt_import_own_header(const struct shmt_import_place *place,
+                       const char *text)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *const where = shmt_import_where(place);
+    const struct shmt_yaml *node, *size, *kernel;
+    const char *word;
+    enum shmtune_status status;
+
+    if (arena == NULL || where == NULL) {
+        shmt_arena_free(arena);
+        return shmt_error_memory(place->err);
+    }
+    status = shmt_yaml_parse(arena, where, text, strlen(text), &node,
+                             place->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "kernel", &kernel, place->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_word(kernel, &word, place->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_identifier(place, word, &place->import->name);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "size", &size, place->err);
+    if (status == SHMTUNE_OK)
+        status = read_size(place, size);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_copy(place, text, &place->import->header);
+    shmt_arena_free(arena);
+    return status;
+}
+
 enum shmtune_status shmt_import_own(const struct shmt_import_place *place,
                                     const char *text,
                                     struct shmt_import_entry *entry)

@@ -84,6 +84,12 @@ enum shmtune_status shmt_import_own(const struct shmt_import_place *place,
                                     const char *text,
                                     struct shmt_import_entry *entry);
 
+/* Its journal's header, and from it the names of the kernel and the
+ * dimensions: to be called once the parameters are known. */
+enum shmtune_status
+shmt_import_own_header(const struct shmt_import_place *place,
+                       const char *text);
+
 /* One importer each; `json` is the whole file, an object. */
 enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
                                    const json_t *json);

@@ -127,7 +127,9 @@ enum shmtune_status shmt_import_spec(const struct shmt_import *import,
     if (import->dimension_count > 0)
         shmt_text_add(text, "problem:\n");
     for (size_t d = 0; d < import->dimension_count; d++)
-        shmt_text_addf(text, "  %s: {default: %" PRId64 "%s}\n", names[d],
+        shmt_text_addf(text, "  %s: {default: %" PRId64 "%s}\n",
+                       import->dimension_names[d] != NULL
+                           ? import->dimension_names[d] : names[d],
                        import->dimensions[d],
                        import->dimensions[d] > INT32_MAX
                            ? ", max: 1099511627776" : "");

@@ -210,24 +210,17 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
     return status;
 }
 
-/* The file has no names: its own is all there is. */
-static enum shmtune_status read_name(const struct shmt_import_place *place,
-                                     const json_t *json)
+/* The file has no name but its own, and an export of ours its kernel's. */
+static enum shmtune_status read_name(const struct shmt_import_place *place)
 {
     const char *file = strrchr(place->import->file, '/');
-    const json_t *const own = json_object_get(json, "shmtune");
     char stem[64];
-    enum shmtune_status status;
 
     file = file == NULL ? place->import->file : file + 1;
     memset(stem, 0, sizeof stem);
     strncpy(stem, file, sizeof stem - 1);
     stem[strcspn(stem, ".")] = '\0';
-    status = shmt_import_identifier(place, stem, &place->import->name);
-    if (status == SHMTUNE_OK && json_is_string(own))
-        status = shmt_import_copy(place, json_string_value(own),
-                                  &place->import->header);
-    return status;
+    return shmt_import_identifier(place, stem, &place->import->name);
 }
 
 /* What is said once, and which parameters are written as true and false. */
@@ -267,17 +260,22 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
 {
     const struct shmt_import_place below =
         shmt_import_below(place, "results");
+    const struct shmt_import_place own_place =
+        shmt_import_below(place, "shmtune");
+    const json_t *const own = json_object_get(json, "shmtune");
     const json_t *results;
     enum shmtune_status status;
 
     place->import->kind = SHMT_IMPORT_RESULTS;
     status = shmt_import_need(place, json, "results", JSON_ARRAY, &results);
     if (status == SHMTUNE_OK)
-        status = read_name(place, json);
+        status = read_name(place);
     if (status == SHMTUNE_OK)
         status = read_entries(&below, results);
     if (status == SHMTUNE_OK)
         status = shmt_import_collect(&below);
+    if (status == SHMTUNE_OK && json_is_string(own))
+        status = shmt_import_own_header(&own_place, json_string_value(own));
     if (status == SHMTUNE_OK)
         status = read_rest(place, json);
     return status;

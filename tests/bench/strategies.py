@@ -313,7 +313,7 @@ def ours(args, folder):
         journals = [os.path.join(at, file)
                     for at, _, files in os.walk(where) for file in files
                     if file.endswith(".journal.gz")]
-        command = [args.shmtune, "score", "--json", "--repeats",
+        command = [args.shmtune, "score", "--json", "--recorded", "--repeats",
                    str(args.our_repeats), "--jobs", str(args.jobs)]
         if args.ours:
             command += ["--strategies", args.ours]
