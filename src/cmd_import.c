@@ -215,10 +215,12 @@ static enum shmtune_status import_one(const struct job *job,
     if (job->device != NULL)
         import->device = job->device;
     if (job->spec == NULL)
+        status = shmt_import_count(import, &done.configurations, err);
+    if (status == SHMTUNE_OK && job->spec == NULL)
         status = write_spec(job, &done, err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read(done.spec, &kernel, err);
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && job->spec != NULL)
         status = count_configurations(kernel, &done.configurations, err);
     if (status != SHMTUNE_OK && done.written)
         remove(done.spec);

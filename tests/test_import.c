@@ -194,6 +194,12 @@ static void what_is_wrong_has_its_place(void)
             "results[0].invalidity: found \"maybe\"");
     refuses("{\"results\": [{\"configuration\": {\"a\": 1}, \"times\": {}, "
             "\"invalidity\": \"correct\"}]}", "without a measurement");
+    refuses("{\"metadata\": {\"timeunit\": \"fortnights\"}, "
+            "\"results\": []}", "metadata.timeunit: found \"fortnights\"");
+    refuses("{\"results\": [{\"configuration\": {\"a\": 1}, \"times\": {}, "
+            "\"invalidity\": \"correct\", \"measurements\": [{\"name\": "
+            "\"time\", \"value\": 1, \"unit\": \"GB/s\"}]}]}",
+            "results[0].measurements[0].unit: found \"GB/s\"");
     refuses("{\"cache\": {}, \"tune_params_keys\": [\"a\"], "
             "\"tune_params\": {}}", "tune_params: \"a\" is missing");
     refuses("{\"cache\": {\"1\": {\"a\": 1, \"time\": \"Odd\"}}, "
@@ -202,6 +208,50 @@ static void what_is_wrong_has_its_place(void)
     refuses("{\"cache\": {\"1\": {\"time\": 1.5}}, "
             "\"tune_params_keys\": [\"a\"], \"tune_params\": {\"a\": [1]}}",
             "cache.1: the parameter a is missing");
+}
+
+static void check_count(const char *text, uint64_t expected)
+{
+    struct shmt_import *import = parse(text);
+    uint64_t count = 0;
+
+    CHECK(import != NULL);
+    if (import != NULL) {
+        CHECK_INT(shmt_import_count(import, &count, &err), SHMTUNE_OK);
+        CHECK_INT(count, expected);
+    }
+    shmt_import_free(import);
+}
+
+static void check_no_count(const char *text, const char *message)
+{
+    struct shmt_import *import = parse(text);
+    uint64_t count;
+
+    CHECK(import != NULL);
+    if (import != NULL) {
+        CHECK_INT(shmt_import_count(import, &count, &err),
+                  SHMTUNE_INVALID_FILE);
+        CHECK_HAS(err.text, message);
+    }
+    shmt_import_free(import);
+}
+
+/* Their place is the condition in the file, not in what was made of it. */
+static void conditions_that_cannot_hold_are_named(void)
+{
+    check_count(T1(P("a", "\"range(1, 5)\"") ", " P("b", "[1, 2, 3]"),
+                   C("a <= b") ", " C("a % 2 == 1 or b > 2")), 5);
+    check_no_count(T1(P("a", "[1, 2]"), C("a < 3") ", " C("3 / (a - 2) > 0")),
+                   "f.json: ConfigurationSpace.Conditions[1].Expression: "
+                   "character 3: division by zero where a = 2");
+    check_no_count(T1(P("a", "[1, 2]"), C("a ** 2000 > 1")),
+                   "Conditions[0].Expression: character 3: overflow where "
+                   "a = 2");
+    check_no_count(T1(P("a", "[1, 2]"),
+                      C("a > 0") ", " C("a > 2") ", " C("a > 1")),
+                   "Conditions[1].Expression: with it no configuration is "
+                   "left; in `a > 2`");
 }
 
 static char *repeated(const char *head, const char *piece, size_t count)
@@ -412,6 +462,24 @@ static void results_are_understood(void)
     shmt_import_free(import);
 }
 
+static void times_have_units(void)
+{
+    struct shmt_import *import = parse(
+        "{\"metadata\": {\"timeunit\": \"seconds\"}, \"results\": ["
+        "{\"configuration\": {\"a\": 1}, \"times\": {\"compilation\": 0.5, "
+        "\"runtimes\": [0.25]}, \"invalidity\": \"correct\", "
+        "\"measurements\": [{\"name\": \"time\", \"value\": 250, "
+        "\"unit\": \"us\"}]}]}");
+
+    CHECK(import != NULL);
+    if (import != NULL) {
+        CHECK(import->entries[0].result.compile_ms == 500);
+        CHECK(import->entries[0].result.samples_us[0] == 250000);
+        CHECK(import->entries[0].result.time_us == 250);
+    }
+    shmt_import_free(import);
+}
+
 /* A run of ours: what is written in the other form is read back the same. */
 static void our_runs_come_back(void)
 {
@@ -511,9 +579,11 @@ int main(void)
     CHECK_RUN(lists_beyond_that_are_refused);
     CHECK_RUN(t1_spaces_become_specs);
     CHECK_RUN(what_is_wrong_has_its_place);
+    CHECK_RUN(conditions_that_cannot_hold_are_named);
     CHECK_RUN(hostile_files_are_refused_at_once);
     CHECK_RUN(hostile_lists_are_refused_at_once);
     CHECK_RUN(results_are_understood);
+    CHECK_RUN(times_have_units);
     CHECK_RUN(imported_runs_come_out_as_they_went_in);
     CHECK_RUN(open_caches_are_closed);
     CHECK_RUN(our_runs_come_back);

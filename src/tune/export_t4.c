@@ -163,7 +163,8 @@ static json_t *heading(const struct shmt_export *export)
     json_t *const version = json_object_get(export->origin,
                                             "schema_version");
 
-    if (metadata != NULL) {
+    if (metadata != NULL ||
+        strcmp(export->journal->header.protocol, "t4") == 0) {
         const char *key;
         json_t *value;
 

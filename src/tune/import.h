@@ -52,6 +52,7 @@ struct shmt_import {
     const char *file;
     const char *name;           /* an identifier */
     const char *device;         /* "" when the file does not say */
+    double unit_ms;             /* T4: a unit of its times, milliseconds */
     size_t dimension_count;
     int64_t dimensions[SHMT_KERNEL_DIMENSIONS];
     const char *dimension_names[SHMT_KERNEL_DIMENSIONS];
@@ -90,6 +91,13 @@ enum shmtune_status shmt_import_list(struct shmt_arena *arena,
                                      const char *where, const char *text,
                                      struct shmt_import_list *out,
                                      struct shmt_error *err);
+
+/* How many configurations the space has.  SHMTUNE_INVALID_FILE with the
+ * file's condition that cannot be computed for one of them, or after which
+ * none is left. */
+enum shmtune_status shmt_import_count(const struct shmt_import *import,
+                                      uint64_t *count,
+                                      struct shmt_error *err);
 
 /* The space as a spec of ours (kernel/1).  *defaults is false when the file
  * has a default configuration that its own conditions exclude: the spec then

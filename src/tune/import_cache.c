@@ -159,7 +159,7 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
     shmt_result_clear(result);
     status = read_time(place, json, result);
     if (status == SHMTUNE_OK && json_is_array(times))
-        status = shmt_import_samples(&below, times, result);
+        status = shmt_import_samples(&below, times, 1, result);
     if (status != SHMTUNE_OK)
         return status;
     result->compile_ms = part(json, "compile_time");

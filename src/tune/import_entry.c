@@ -150,7 +150,7 @@ shmt_import_collect(const struct shmt_import_place *place)
 }
 
 enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
-                                        const json_t *list,
+                                        const json_t *list, double ms,
                                         struct shmt_result *result)
 {
     const size_t count = json_array_size(list);
@@ -161,11 +161,10 @@ enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
 
         if (!json_is_number(sample) || !(json_number_value(sample) >= 0.0) ||
             json_number_value(sample) > 1e12)
-            return shmt_import_refuse(&item, "expected milliseconds, 0 or "
-                                             "more");
+            return shmt_import_refuse(&item, "expected a time, 0 or more");
         if (k < SHMT_RESULT_SAMPLES)
             result->samples_us[k] =
-                (float)(json_number_value(sample) * 1000.0);
+                (float)(json_number_value(sample) * ms * 1000.0);
     }
     result->sample_count =
         count < SHMT_RESULT_SAMPLES ? (int)count : SHMT_RESULT_SAMPLES;

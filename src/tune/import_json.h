@@ -75,9 +75,9 @@ shmt_import_configuration(const struct shmt_import_place *place,
  * (words: in order of appearance), where a file has none. */
 enum shmtune_status
 shmt_import_collect(const struct shmt_import_place *place);
-/* Milliseconds of a list into the samples. */
+/* Times of a list, `ms` milliseconds a unit, into the samples. */
 enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
-                                        const json_t *list,
+                                        const json_t *list, double ms,
                                         struct shmt_result *result);
 /* An export of ours has results in our own form ("at: 1.5, verdict: ok"). */
 enum shmtune_status shmt_import_own(const struct shmt_import_place *place,

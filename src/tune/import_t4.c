@@ -57,10 +57,39 @@ static double number(const json_t *object, const char *key)
     return value > 0.0 && value < 1e15 ? value : 0.0;
 }
 
-/* The measurement that is the objective, or else the one named "time"; in
- * milliseconds. */
-static double measured(const json_t *json)
+/* Milliseconds of a unit. */
+static const struct {
+    const char *word;
+    double ms;
+} units[] = {
+    {"milliseconds", 1}, {"miliseconds", 1}, {"ms", 1}, {"", 1},
+    {"seconds", 1e3}, {"s", 1e3}, {"microseconds", 1e-3}, {"us", 1e-3},
+    {"nanoseconds", 1e-6}, {"ns", 1e-6},
+};
+
+/* Nothing said is milliseconds: that is what the tuners write. */
+static enum shmtune_status read_unit(const struct shmt_import_place *place,
+                                     const json_t *json, double *ms)
 {
+    const char *const word = json == NULL ? "" : json_string_value(json);
+
+    for (size_t k = 0; word != NULL && k < sizeof units / sizeof *units; k++)
+        if (strcmp(units[k].word, word) == 0) {
+            *ms = units[k].ms;
+            return SHMTUNE_OK;
+        }
+    return shmt_import_refuse(place, "found \"%.40s\", expected a unit of "
+                                     "time: s, ms, us or ns",
+                              word == NULL ? "no string" : word);
+}
+
+/* The measurement that is the objective, or else the one named "time"; -1
+ * when there is none. */
+static enum shmtune_status read_time(const struct shmt_import_place *place,
+                                     const json_t *json, double *time_ms)
+{
+    const struct shmt_import_place all =
+        shmt_import_below(place, "measurements");
     const json_t *const list = json_object_get(json, "measurements");
     const json_t *const objective =
         json_array_get(json_object_get(json, "objectives"), 0);
@@ -68,17 +97,27 @@ static double measured(const json_t *json)
                                    ? json_string_value(objective) : "time";
 
     for (size_t k = 0; k < json_array_size(list); k++) {
-        const json_t *const item = json_array_get(list, k);
-        const json_t *const name = json_object_get(item, "name");
-        const json_t *const value = json_object_get(item, "value");
+        const struct shmt_import_place item = shmt_import_item(&all, k);
+        const struct shmt_import_place unit = shmt_import_below(&item,
+                                                                "unit");
+        const json_t *const one = json_array_get(list, k);
+        const json_t *const name = json_object_get(one, "name");
+        const json_t *const value = json_object_get(one, "value");
+        enum shmtune_status status;
+        double ms;
 
-        if (json_is_string(name) && json_is_number(value) &&
-            (strcmp(json_string_value(name), wanted) == 0 ||
-             strcmp(json_string_value(name), "time") == 0) &&
-            strncmp(json_string_value(name), "time", 4) == 0)
-            return json_number_value(value);
+        if (!json_is_string(name) || !json_is_number(value) ||
+            (strcmp(json_string_value(name), wanted) != 0 &&
+             strcmp(json_string_value(name), "time") != 0) ||
+            strncmp(json_string_value(name), "time", 4) != 0)
+            continue;
+        status = read_unit(&unit, json_object_get(one, "unit"), &ms);
+        if (status == SHMTUNE_OK)
+            *time_ms = json_number_value(value) * ms;
+        return status;
     }
-    return -1.0;
+    *time_ms = -1;
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status read_verdict(const struct shmt_import_place *place,
@@ -118,7 +157,9 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
     const struct shmt_import_place runs_place =
         shmt_import_below(&times_place, "runtimes");
     struct shmt_result *const result = &entry->result;
+    const double unit = place->import->unit_ms;
     const json_t *times, *runs;
+    double time;
     enum shmtune_status status =
         shmt_import_need(place, json, "times", JSON_OBJECT, &times);
 
@@ -129,12 +170,12 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
         return status;
     runs = json_object_get(times, "runtimes");
     if (json_is_array(runs))
-        status = shmt_import_samples(&runs_place, runs, result);
+        status = shmt_import_samples(&runs_place, runs, unit, result);
+    if (status == SHMTUNE_OK)
+        status = read_time(place, json, &time);
     if (status != SHMTUNE_OK)
         return status;
     if (result->verdict == SHMT_VERDICT_OK) {
-        const double time = measured(json);
-
         if (time > 0.0)
             result->time_us = time * 1000.0;
         else if (result->sample_count > 0)
@@ -144,11 +185,11 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
                                              "measurement \"time\" above 0 "
                                              "and without runtimes");
     }
-    result->compile_ms = number(times, "compilation") +
-                         number(times, "compilation_time");
-    result->measure_ms = number(times, "validation") +
-                         number(times, "framework");
-    result->measure_ms += number(times, "benchmark");
+    result->compile_ms = unit * (number(times, "compilation") +
+                                 number(times, "compilation_time"));
+    result->measure_ms = unit * (number(times, "validation") +
+                                 number(times, "framework") +
+                                 number(times, "benchmark"));
     if (json_object_get(times, "benchmark") == NULL)
         for (int k = 0; k < result->sample_count; k++)
             result->measure_ms += (double)result->samples_us[k] / 1000.0;
@@ -262,12 +303,21 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
         shmt_import_below(place, "results");
     const struct shmt_import_place own_place =
         shmt_import_below(place, "shmtune");
+    const struct shmt_import_place metadata =
+        shmt_import_below(place, "metadata");
+    const struct shmt_import_place unit =
+        shmt_import_below(&metadata, "timeunit");
     const json_t *const own = json_object_get(json, "shmtune");
     const json_t *results;
     enum shmtune_status status;
 
     place->import->kind = SHMT_IMPORT_RESULTS;
-    status = shmt_import_need(place, json, "results", JSON_ARRAY, &results);
+    status = read_unit(&unit, json_object_get(
+                                  json_object_get(json, "metadata"),
+                                  "timeunit"), &place->import->unit_ms);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_need(place, json, "results", JSON_ARRAY,
+                                  &results);
     if (status == SHMTUNE_OK)
         status = read_name(place);
     if (status == SHMTUNE_OK)

@@ -216,6 +216,7 @@ class Visited(dict):
 def run_one(recording, space, strategy, seed):
     from kernel_tuner import interface
     from kernel_tuner.runners.simulation import SimulationRunner
+    from kernel_tuner.util import StopCriterionReached
 
     random.seed(seed)
     np.random.seed(seed % 2**32)
@@ -240,7 +241,8 @@ def run_one(recording, space, strategy, seed):
     for _ in range(1000):
         before = len(runner.visited_results)
         with contextlib.redirect_stdout(io.StringIO()):
-            with contextlib.suppress(ZeroDivisionError, IndexError):
+            with contextlib.suppress(ZeroDivisionError, IndexError,
+                                     StopCriterionReached):
                 module.tune(space, runner, tuning)
         if budget.is_done() or len(runner.visited_results) == before:
             break
