@@ -109,6 +109,8 @@ static struct shmt_import *parse(const char *text)
     return import;
 }
 
+static struct shmt_kernel *kernel_of(const struct shmt_import *import);
+
 static void refuses(const char *text, const char *message)
 {
     struct shmt_import *import = parse(text);
@@ -176,7 +178,8 @@ static void what_is_wrong_has_its_place(void)
     refuses(T1(P("a", "\"[]\""), ""), "the list of values is empty");
     refuses(T1(P("a", "\"[1, 2, 1]\""), ""), "the value 1 occurs twice");
     refuses(T1(P("a", "[1, [2]]"), ""), "Values[1]: found an array");
-    refuses(T1(P("a", "\"['x y']\""), ""), "the word \"x y\" cannot be");
+    refuses(T1(P("a", "[\"x\\ty\"]"), ""), "cannot be a value");
+    refuses(T1(P("a", "[\"\"]"), ""), "the word \"\" cannot be");
     refuses(T1(P("a", "\"range(10**9)\""), ""),
             "f.json: ConfigurationSpace.TuningParameters[0].Values: "
             "character 7: a range of 1000000000 values");
@@ -234,6 +237,32 @@ static void check_no_count(const char *text, const char *message)
                   SHMTUNE_INVALID_FILE);
         CHECK_HAS(err.text, message);
     }
+    shmt_import_free(import);
+}
+
+/* Whatever words a space has, they are words in its spec too. */
+static void words_stay_words(void)
+{
+    struct shmt_import *import = parse(T1(
+        P("type", "[\"float4 *\", \"16x16\", \"0\", \"true\", \"a b\", "
+                  "\"-O3\", \"1e3\", \"it's: #1, {x}\"]"),
+        C("type in ['0', '16x16', 'a b'] or type == '-O3'")));
+    struct shmt_kernel *kernel;
+    uint64_t count = 0;
+
+    CHECK(import != NULL);
+    if (import == NULL)
+        return;
+    CHECK_INT(shmt_import_count(import, &count, &err), SHMTUNE_OK);
+    CHECK_INT(count, 4);
+    kernel = kernel_of(import);
+    CHECK(kernel != NULL);
+    for (size_t k = 0; kernel != NULL && k < 8; k++) {
+        CHECK_INT(kernel->parameters[0].values[k].type, SHMT_WORD);
+        CHECK_TEXT(kernel->parameters[0].values[k].w,
+                   import->parameters[0].values[k].w);
+    }
+    shmt_kernel_free(kernel);
     shmt_import_free(import);
 }
 
@@ -579,6 +608,7 @@ int main(void)
     CHECK_RUN(lists_beyond_that_are_refused);
     CHECK_RUN(t1_spaces_become_specs);
     CHECK_RUN(what_is_wrong_has_its_place);
+    CHECK_RUN(words_stay_words);
     CHECK_RUN(conditions_that_cannot_hold_are_named);
     CHECK_RUN(hostile_files_are_refused_at_once);
     CHECK_RUN(hostile_lists_are_refused_at_once);

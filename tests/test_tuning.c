@@ -160,6 +160,8 @@ static void wrong_tunings_are_refused_with_their_place(void)
         {"BLOCK_X: 32", "BLOCK_X: 32; asm(\"trap;\")",
          "found \"32; asm(\"trap;\")\", expected an integer of 64 bits, a "
          "finite number or a word"},
+        {"BLOCK_X: 32", "BLOCK_X: \"32 -DX\"",
+         "found \"32 -DX\", expected a word"},
         {"BLOCK_X: 32", "BLOCK_X: [32]",
          "t.yaml:29:28: found a sequence, expected an integer"},
         {"BLOCK_X: 32", "\"-DX\": 32", "t.yaml:29:19: found \"-DX\", expected"

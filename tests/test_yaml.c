@@ -561,6 +561,12 @@ static void values_keep_their_type(void)
     CHECK_INT(shmt_yaml_value(parse(arena, "99999999999999999999"), &value,
                               &err), SHMTUNE_INVALID_FILE);
     CHECK_INT(shmt_yaml_value(parse(arena, "\"3\""), &value, &err),
+              SHMTUNE_OK);
+    CHECK(value.type == SHMT_WORD);
+    CHECK_INT(shmt_yaml_value(parse(arena, "\"a (b)\""), &value, &err),
+              SHMTUNE_OK);
+    CHECK(value.type == SHMT_WORD);
+    CHECK_INT(shmt_yaml_value(parse(arena, "\"a\\nb\""), &value, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_INT(shmt_yaml_value(parse(arena, "-D x"), &value, &err),
               SHMTUNE_INVALID_FILE);

@@ -73,6 +73,10 @@ static enum shmtune_status read_settings(struct shmt_arena *arena,
         if (status == SHMTUNE_OK)
             status = shmt_yaml_value(mapping->items[k], &settings[k].value,
                                      err);
+        /* Not any text: what a macro can be made of. */
+        if (status == SHMTUNE_OK && settings[k].value.type == SHMT_WORD)
+            status = shmt_yaml_word(mapping->items[k], &settings[k].value.w,
+                                    err);
         if (status != SHMTUNE_OK)
             return status;
     }

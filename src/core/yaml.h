@@ -91,7 +91,8 @@ enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
 /* One line of printable characters, 1 to `limit` bytes. */
 enum shmtune_status shmt_yaml_text(const struct shmt_yaml *node, size_t limit,
                                    const char **out, struct shmt_error *err);
-/* A plain integer, a plain real, or a word. */
+/* A plain integer, a plain real, a word, or what is in quotes: one line of
+ * printable characters, 1 to 64 bytes. */
 enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,
                                     struct shmt_error *err);

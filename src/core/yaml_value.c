@@ -487,7 +487,9 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
     } else if (is_plain(node) && !looks_int(node->text)
                && looks_real(node->text) && to_real(node->text, &value.r)) {
         value.type = SHMT_REAL;
-    } else if (node->kind == SHMT_YAML_SCALAR && looks_word(node->text)) {
+    } else if (node->kind == SHMT_YAML_SCALAR
+               && (looks_word(node->text)
+                   || (node->quoted && is_line(node->text, WORD)))) {
         value.type = SHMT_WORD;
         value.w = node->text;
     } else {

@@ -49,16 +49,12 @@ static bool is_plain(const char *string)
     return !has_meaning(string);
 }
 
-void shmt_yaml_add_string(struct shmt_text *text, const char *string)
+static void add_quoted(struct shmt_text *text, const char *string)
 {
     const size_t size = strlen(string);
     size_t length;
     uint32_t code;
 
-    if (is_plain(string)) {
-        shmt_text_add(text, string);
-        return;
-    }
     shmt_text_add(text, "\"");
     for (size_t i = 0; i < size; i += length) {
         length = shmt_utf8_decode(string + i, size - i, &code);
@@ -77,6 +73,14 @@ void shmt_yaml_add_string(struct shmt_text *text, const char *string)
         }
     }
     shmt_text_add(text, "\"");
+}
+
+void shmt_yaml_add_string(struct shmt_text *text, const char *string)
+{
+    if (is_plain(string))
+        shmt_text_add(text, string);
+    else
+        add_quoted(text, string);
 }
 
 /* A number as printf wrote it, with a point in place of the locale's. */
@@ -145,7 +149,10 @@ void shmt_yaml_add_value(struct shmt_text *text, struct shmt_value value)
         add_exact(text, value.r);
         break;
     case SHMT_WORD:
-        shmt_yaml_add_string(text, value.w);
+        if (strpbrk(value.w, "+/() ") == NULL)
+            shmt_yaml_add_string(text, value.w);
+        else
+            add_quoted(text, value.w);
         break;
     }
 }

@@ -2,6 +2,7 @@
 /*
  * import_json: reading a file of JSON, and the pieces that its kinds share.
  */
+#include "core/utf8.h"
 #include "tune/import_json.h"
 
 #include <ctype.h>
@@ -127,18 +128,21 @@ enum shmtune_status shmt_import_copy(const struct shmt_import_place *place,
 static enum shmtune_status check_word(const struct shmt_import_place *place,
                                       const char *word)
 {
-    const size_t length = strlen(word);
-    bool fine = length > 0 && length <= 64 &&
-                (isalpha((unsigned char)word[0]) || word[0] == '_');
+    const size_t size = strlen(word);
+    bool fine = size > 0 && size <= 64;
+    size_t length;
+    uint32_t code;
 
-    for (size_t k = 0; k < length && fine; k++)
-        fine = isalnum((unsigned char)word[k]) || strchr("_.-", word[k]);
+    for (size_t k = 0; k < size && fine; k += length) {
+        length = shmt_utf8_decode(word + k, size - k, &code);
+        fine = length > 0 && code >= 0x20 && shmt_utf8_printable(code);
+    }
     if (fine)
         return SHMTUNE_OK;
     return shmt_import_refuse(place,
                               "the word \"%.80s\" cannot be a value: expected "
-                              "a letter, then letters, digits, '_', '.' and "
-                              "'-', at most 64", word);
+                              "printable characters on one line, 1 to 64 "
+                              "bytes", word);
 }
 
 enum shmtune_status shmt_import_value(const struct shmt_import_place *place,

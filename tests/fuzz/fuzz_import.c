@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes: a space or a run whose spec our own reader would take in, or a
- * refusal that names the file; and any text as a Python list.
+ * Any bytes (T1, Kernel Tuner's caches, T4): a space or a run whose spec our
+ * own reader would take in, or a refusal that names the file; how many
+ * configurations it has; and any text as a Python list.
  */
 #include "fuzz.h"
 
@@ -11,6 +12,25 @@
 #include "tune/import.h"
 
 const char fuzz_name[] = "import";
+
+/* Small ones only: how long a large space takes is no matter of bytes. */
+static void check_count(const struct shmt_import *import)
+{
+    struct shmt_error err = {0};
+    uint64_t count = 0, most = 1;
+
+    for (size_t p = 0; p < import->parameter_count; p++) {
+        if (import->parameters[p].count > 1000)
+            return;
+        most *= import->parameters[p].count;
+        if (most > 100000)
+            return;
+    }
+    if (shmt_import_count(import, &count, &err) == SHMTUNE_OK)
+        FUZZ_HOLDS(count > 0 && count <= most);
+    else
+        FUZZ_HOLDS(strncmp(err.text, "fuzz:", 5) == 0);
+}
 
 static void check_import(const struct shmt_import *import)
 {
@@ -32,6 +52,7 @@ static void check_import(const struct shmt_import *import)
     }
     for (size_t k = 0; k < import->entry_count; k++)
         FUZZ_HOLDS(import->entries[k].values != NULL);
+    check_count(import);
     shmt_text_free(&text);
     shmt_arena_free(arena);
 }
