@@ -400,12 +400,9 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
 {
     char found[SHMT_YAML_QUOTED];
 
-    if (is_plain(node) && strcmp(node->text, "true") == 0) {
-        *out = true;
-        return SHMTUNE_OK;
-    }
-    if (is_plain(node) && strcmp(node->text, "false") == 0) {
-        *out = false;
+    if (is_plain(node) && (strcmp(node->text, "true") == 0
+                           || strcmp(node->text, "false") == 0)) {
+        *out = node->text[0] == 't';
         return SHMTUNE_OK;
     }
     shmt_yaml_found(node, found);
