@@ -108,9 +108,6 @@ void shmt_session_learn(struct shmt_session *session, uint64_t index,
                         const struct shmt_result *compiled);
 size_t shmt_session_pick(struct shmt_session *session,
                          const uint64_t *indices, size_t count);
-/* A candidate known from a journal: counts as let out and told. */
-void shmt_session_know(struct shmt_session *session, uint64_t index,
-                       const struct shmt_outcome *outcome);
 size_t shmt_session_in_flight(const struct shmt_session *session);
 
 #endif

@@ -169,15 +169,6 @@ size_t shmt_session_pick(struct shmt_session *session,
     return picked < count ? picked : 0;
 }
 
-void shmt_session_know(struct shmt_session *session, uint64_t index,
-                       const struct shmt_outcome *outcome)
-{
-    if (index >= shmt_space_count(session->space) || seen(session, index)
-        || !shmt_indices_put(&session->out, index, TOLD))
-        return;
-    session->strategy->tell(session->state, index, outcome);
-}
-
 size_t shmt_session_in_flight(const struct shmt_session *session)
 {
     return session->in_flight;
