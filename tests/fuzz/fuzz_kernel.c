@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any bytes: a spec whose configurations satisfy its constraints and can be
+ * written and read, or a refusal with its place.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "core/kernel.h"
+#include "core/space.h"
+#include "core/yaml.h"
+
+const char fuzz_name[] = "kernel";
+
+static char folder[] = "/tmp/fuzz_kernel.XXXXXX", spec[64], source[64];
+
+static void remove_files(void)
+{
+    unlink(spec);
+    unlink(source);
+    rmdir(folder);
+}
+
+/* shmt_path_write would wait for the disk. */
+static void write_file(const char *path, const void *data, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    FUZZ_HOLDS(file != NULL && fwrite(data, 1, size, file) == size);
+    FUZZ_HOLDS(fclose(file) == 0);
+}
+
+/* The source that the specs of the corpus name. */
+static void make_files(void)
+{
+    if (spec[0] != '\0')
+        return;
+    FUZZ_HOLDS(mkdtemp(folder) != NULL);
+    snprintf(spec, sizeof spec, "%s/x.yaml", folder);
+    snprintf(source, sizeof source, "%s/x.cu", folder);
+    atexit(remove_files);
+    write_file(source, "", 0);
+}
+
+/* A choice is written and read as the same. */
+static void check_choice(const struct shmt_kernel *kernel,
+                         const shmt_choice *choice)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    shmt_choice back[SHMT_SPACE_PARAMETERS];
+    const struct shmt_yaml *root = NULL;
+    struct shmt_text text = {0};
+    struct shmt_error err;
+
+    FUZZ_HOLDS(arena != NULL);
+    shmt_kernel_choice_write(kernel, choice, &text);
+    FUZZ_HOLDS(shmt_yaml_parse(arena, "choice", text.data, text.length, &root,
+                               &err) == SHMTUNE_OK);
+    FUZZ_HOLDS(shmt_kernel_choice_read(kernel, root, back, &err) ==
+               SHMTUNE_OK);
+    FUZZ_HOLDS(memcmp(back, choice,
+                      kernel->parameter_count * sizeof *choice) == 0);
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+}
+
+static void check_configuration(const struct shmt_kernel *kernel,
+                                const int64_t *problem,
+                                const shmt_choice *choice)
+{
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_geometry geometry;
+    struct shmt_text text = {0};
+    struct shmt_error err;
+    bool admits = false;
+
+    shmt_kernel_values(kernel, problem, choice, values);
+    FUZZ_HOLDS(shmt_kernel_admits(kernel, values, &admits, NULL, &err) ==
+                   SHMTUNE_OK && admits);
+    for (size_t k = 0; k < kernel->launch_count; k++) {
+        shmt_kernel_geometry(kernel, &kernel->launches[k], values, &geometry,
+                             &err);
+        shmt_kernel_entry(kernel, &kernel->launches[k], values, &text, &err);
+    }
+    shmt_kernel_definitions(kernel, values, &text);
+    shmt_kernel_describe(kernel, choice, &text);
+    shmt_kernel_describe_size(kernel, problem, &text);
+    shmt_text_free(&text);
+    check_choice(kernel, choice);
+}
+
+/* The first, the middle and the last configuration of each size. */
+static void check_kernel(const struct shmt_kernel *kernel)
+{
+    for (size_t s = 0; s < kernel->size_count; s++) {
+        struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
+        shmt_choice choice[SHMT_SPACE_PARAMETERS];
+        struct shmt_space *space = NULL;
+        struct shmt_error err;
+        uint64_t count = 0;
+
+        if (shmt_kernel_space(kernel, kernel->sizes[s], values, &space,
+                              &err) == SHMTUNE_OK)
+            count = shmt_space_count(space);
+        for (uint64_t at = 0; at < count; at += count / 2 + 1) {
+            shmt_space_configuration(space, at, choice);
+            check_configuration(kernel, kernel->sizes[s], choice);
+        }
+        shmt_space_free(space);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+    enum shmtune_status status;
+
+    make_files();
+    write_file(spec, data, size);
+    status = shmt_kernel_read(spec, &kernel, &err);
+    if (status == SHMTUNE_OK)
+        check_kernel(kernel);
+    else
+        FUZZ_HOLDS(kernel == NULL && strstr(err.text, folder) != NULL);
+    shmt_kernel_free(kernel);
+    return 0;
+}
