@@ -74,6 +74,9 @@ json_t *shmt_json_result(const struct shmt_result *result)
 
     json_object_set_new(object, "verdict",
                         json_string(shmt_verdict_word(result->verdict)));
+    json_object_set_new(object, "stage",
+                        json_string(shmt_stage_word(
+                            shmt_verdict_stage(result->verdict))));
     if (result->reason[0] != '\0')
         json_object_set_new(object, "reason", json_string(result->reason));
     set_resources(object, &result->resources);

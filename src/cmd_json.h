@@ -23,7 +23,7 @@ json_t *shmt_json_size(const struct shmt_kernel *kernel,
                        const int64_t *problem);
 json_t *shmt_json_choice(const struct shmt_kernel *kernel,
                          const shmt_choice *choice);
-/* The fields that are known, under the names of the journal. */
+/* The fields that are known, under the names of the journal, and the stage. */
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);
 

@@ -446,8 +446,3 @@ shmt_replay_header(const struct shmt_target *replay, size_t k)
 {
     return &replay_of(replay)->files[k].header;
 }
-
-const char *shmt_replay_path(const struct shmt_target *replay, size_t k)
-{
-    return replay_of(replay)->files[k].path;
-}

@@ -29,6 +29,5 @@ enum shmtune_status shmt_replay_open(const struct shmt_kernel *kernel,
 size_t shmt_replay_count(const struct shmt_target *replay);
 const struct shmt_journal_header *
 shmt_replay_header(const struct shmt_target *replay, size_t k);
-const char *shmt_replay_path(const struct shmt_target *replay, size_t k);
 
 #endif

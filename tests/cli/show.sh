@@ -16,6 +16,7 @@ run show "$folder/j.journal"
 check "a journal" all "exits 0" err_empty "out_is show_journal.txt"
 run show "$folder/j.journal" --json
 check "as JSON" all "exits 0" err_empty is_json \
+    "out_has '\"stage\": \"time\"'" \
     "out_has '\"reason\": \"y.3. is 0, expected 1.5\"'"
 run show "$folder/j.journal" --top 1
 check "the best and the default" all "exits 0" \
