@@ -7,7 +7,6 @@
 #include "cmd_compile.h"
 #include "command.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +16,6 @@
 struct shmt_compiler {
     const struct shmt_kernel *kernel;
     struct shmt_target *target;
-    struct sigaction old_int, old_term;
 };
 
 /* What is going on while a batch runs. */
@@ -27,14 +25,6 @@ struct run {
     struct shmt_filter filter;
     size_t next, flying, done;
 };
-
-static volatile sig_atomic_t stopped;
-
-static void stop(int number)
-{
-    (void)number;
-    stopped = 1;
-}
 
 static const shmt_choice *choice_at(const struct run *run, size_t k)
 {
@@ -109,7 +99,7 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
         operations->begin(run->target, run->batch->problem, err);
 
     while (status == SHMTUNE_OK && run->done < run->batch->count) {
-        if (stopped)
+        if (shmt_command_stopped)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted after %zu of %zu candidates",
                                   run->done, run->batch->count);
@@ -131,7 +121,6 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
     const struct shmt_live_options options = {
         .arch = arch, .jobs = (size_t)jobs
     };
-    struct sigaction action = {.sa_handler = stop};
     struct shmt_compiler *compiler;
     enum shmtune_status status;
 
@@ -142,10 +131,7 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
     compiler = calloc(1, sizeof *compiler);
     if (compiler == NULL)
         return shmt_error_memory(err);
-    stopped = 0;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &compiler->old_int);
-    sigaction(SIGTERM, &action, &compiler->old_term);
+    shmt_command_catch_signals();
     compiler->kernel = kernel;
     status = shmt_live_open(kernel, &options, &compiler->target, err);
     if (status != SHMTUNE_OK) {
@@ -163,8 +149,6 @@ void shmt_compiler_close(struct shmt_compiler *compiler)
         return;
     if (compiler->target != NULL)
         compiler->target->operations->close(compiler->target);
-    sigaction(SIGINT, &compiler->old_int, NULL);
-    sigaction(SIGTERM, &compiler->old_term, NULL);
     free(compiler);
 }
 

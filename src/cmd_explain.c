@@ -7,7 +7,6 @@
 #include "config.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,25 +69,6 @@ struct job {
     struct shmt_explanation all;
     struct shmt_error missing;     /* why there are no counters */
 };
-
-static volatile sig_atomic_t interrupted;
-
-/* The second one finds the default action. */
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 /* -- options -------------------------------------------------------------- */
 
@@ -213,7 +193,7 @@ static enum shmtune_status ask(struct job *job,
         operations->submit(job->target, request, err);
 
     while (status == SHMTUNE_OK && !got) {
-        if (interrupted)
+        if (shmt_command_stopped)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
         status = operations->wait(job->target, 0.25, &got, &reply, err);
     }
@@ -287,7 +267,7 @@ static void count(struct job *job)
         .kernel = job->kernel, .problem = all->problem, .count = all->count,
         .choices = choices, .worker = getenv("SHMTUNE_WORKER"),
         .device = job->options.device, .seed = (uint64_t)job->options.seed,
-        .stop = &interrupted,
+        .stop = &shmt_command_stopped,
     };
 
     if (choices == NULL || counters == NULL) {
@@ -368,7 +348,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     job.arena = shmt_arena_new();
     if (job.arena == NULL)
         return shmt_error_memory(err);
-    catch_signals();
+    shmt_command_catch_signals();
     shmt_tune_display_begin(&job.display, call);
     status = work(&job, err);
     if (job.target != NULL)

@@ -4,7 +4,6 @@
  */
 #include "config.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,25 +78,6 @@ struct job {
     struct shmt_winners also;      /* of --also */
     struct shmt_error first;       /* the failure that decides the status */
 };
-
-static volatile sig_atomic_t interrupted;
-
-/* The second one finds the default action. */
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal};
-
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-}
 
 /* -- options ------------------------------------------------------------- */
 
@@ -221,7 +201,7 @@ static enum shmtune_status tune_problem(struct job *job,
         .first = &job->winners,
         .last = &job->also,
         .resume = job->options.resume,
-        .stop = &interrupted,
+        .stop = &shmt_command_stopped,
         .observer = &observer,
     };
     struct shmt_tune_outcome *outcome = NULL;
@@ -476,7 +456,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     job.arena = shmt_arena_new();
     if (job.arena == NULL)
         return shmt_error_memory(err);
-    catch_signals();
+    shmt_command_catch_signals();
     shmt_tune_display_begin(&job.display, call);
     shmt_tune_sheet_begin(&job.sheet, job.options.json);
     status = choose_device(&job, err);

@@ -11,6 +11,8 @@
 #ifndef SHMT_COMMAND_H
 #define SHMT_COMMAND_H
 
+#include <signal.h>
+
 #include "core/kernel.h"
 
 /* In the order of the help. */
@@ -162,6 +164,13 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
                                            const char *spec,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err);
+
+/* -- command_signal.c ---------------------------------------------------- */
+
+/* 1 after the first SIGINT or SIGTERM since they are caught: to end soon, with
+ * what there is.  The second finds the default action. */
+extern volatile sig_atomic_t shmt_command_stopped;
+void shmt_command_catch_signals(void);
 
 /* -- command_table.c ----------------------------------------------------- */
 

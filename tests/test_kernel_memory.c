@@ -3,38 +3,10 @@
  * Memory that runs out while a spec is read or its space is built: the n-th
  * allocation fails, for every n until the work is done without meeting it.
  */
+#include "allocations.h"
 #include "check.h"
 
 #include "core/kernel.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static long left = -1;      /* allocations until one fails; < 0: none does */
-
-static bool fails(void)
-{
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 static char path[4096];
 static struct shmt_error err;
@@ -51,16 +23,16 @@ static enum shmtune_status read_spec(void)
 
 static enum shmtune_status build_space(void)
 {
-    const long kept = left;
+    const long kept = allocations_failing;
     struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
     struct shmt_kernel *kernel = NULL;
     struct shmt_space *space = NULL;
     enum shmtune_status status;
 
-    left = -1;
+    allocations_failing = 0;
     if (shmt_kernel_read(path, &kernel, &err) != SHMTUNE_OK)
         return SHMTUNE_INTERNAL;
-    left = kept;
+    allocations_failing = kept;
     status = shmt_kernel_space(kernel, kernel->sizes[0], fixed, &space, &err);
     CHECK((status == SHMTUNE_OK) == (space != NULL));
     if (space != NULL)
@@ -78,9 +50,9 @@ static void starve(enum shmtune_status (*work)(void))
     long n = 0;
 
     for (;; n++) {
-        left = n;
+        allocations_failing = n + 1;
         status = work();
-        if (left >= 0)
+        if (allocations_failing != 0)
             break;          /* it did not come to that */
         CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
         if (check_failed) {
@@ -88,7 +60,7 @@ static void starve(enum shmtune_status (*work)(void))
             break;
         }
     }
-    left = -1;
+    allocations_failing = 0;
     printf("# %ld allocations\n", n);
     CHECK(n > 0);
     CHECK_INT(work(), SHMTUNE_OK);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that runs out: the n-th allocation fails, for every n until the work
- * is done without meeting it.  The linker gives us the calls of our own code
- * and of static libraries (-Wl,--wrap).
+ * is done without meeting it.
  */
+#include "allocations.h"
 #include "check.h"
 
 #include <unistd.h>
@@ -11,35 +11,6 @@
 #include "core/path.h"
 #include "core/tuning.h"
 #include "core/yaml.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static long left = -1;      /* allocations until one fails; < 0: none does */
-
-static bool fails(void)
-{
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails() ? NULL : __real_realloc(old, size);
-}
 
 static const char *good;
 static size_t good_size;
@@ -54,18 +25,18 @@ static void starve(enum shmtune_status (*work)(void))
         enum shmtune_status status;
 
         err.status = SHMTUNE_OK;
-        left = n;
+        allocations_failing = n + 1;
         status = work();
-        if (left >= 0)
+        if (allocations_failing != 0)
             break;          /* it did not come to that */
-        left = -1;
+        allocations_failing = 0;
         if (status != SHMTUNE_NO_MEMORY)
             printf("# allocation %ld: status %d, %s\n", n, (int)status,
                    err.text);
         CHECK_INT(status, SHMTUNE_NO_MEMORY);
         n++;
     }
-    left = -1;
+    allocations_failing = 0;
     printf("# %ld allocations\n", n);
     CHECK(n > 0);
     CHECK_INT(work(), SHMTUNE_OK);

@@ -4,46 +4,14 @@
 #include "shmtune.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "allocations.h"
 #include "catalogue_fixture.h"
 #include "check.h"
-
-/* Linked with --wrap: every allocation of this program passes here; the one
- * that `failing` counts down to fails. */
-static atomic_size_t allocations;
-static atomic_long failing;
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *data, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *data, size_t size);
-
-static bool count_one(void)
-{
-    allocations++;
-    return failing == 0 || --failing > 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return count_one() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return count_one() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *data, size_t size)
-{
-    return count_one() ? __real_realloc(data, size) : NULL;
-}
 
 enum { THREADS = 4, ROUNDS = 2000 };
 
@@ -126,10 +94,10 @@ static void memory_runs_out(void)
         struct shmtune_message message = {""};
 
         other = NULL;
-        failing = k;
+        allocations_failing = k;
         failed += shmtune_open(root, &other, &message) == SHMTUNE_NO_MEMORY &&
                   other == NULL && strcmp(message.text, "out of memory") == 0;
-        failing = 0;
+        allocations_failing = 0;
         shmtune_close(other);
     }
     printf("# %ld allocations\n", count);

@@ -3,10 +3,10 @@
  * is refused, what a launch does.  Compiles with the real NVRTC. */
 #include "shmtune.h"
 
-#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "allocations.h"
 #include "catalogue_fixture.h"
 #include "check.h"
 #include "core/path.h"
@@ -15,38 +15,6 @@
 #include "gpu/nvrtc.h"
 
 enum { N = 1000, PARAMETERS = 6 };
-
-/* Linked with --wrap: every allocation of this program passes here; the one
- * that `failing` counts down to fails. */
-static atomic_size_t allocations;
-static atomic_long failing;
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *data, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *data, size_t size);
-
-static bool count_one(void)
-{
-    allocations++;
-    return failing == 0 || --failing > 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return count_one() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return count_one() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *data, size_t size)
-{
-    return count_one() ? __real_realloc(data, size) : NULL;
-}
 
 static const char *root;
 static struct shmtune *library;
@@ -407,9 +375,9 @@ static void memory_runs_out(void)
     for (long k = 1; k <= count; k++) {
         enum shmtune_status status;
 
-        failing = k;
+        allocations_failing = k;
         status = try(0);
-        failing = 0;
+        allocations_failing = 0;
         CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_NOT_FOUND);
     }
     printf("# %ld allocations\n", count);
