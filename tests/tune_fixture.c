@@ -186,6 +186,21 @@ const char *fixture_describe(const struct shmt_kernel *kernel,
     return shmt_text_string(text);
 }
 
+char *fixture_replayed(const struct shmt_kernel *kernel,
+                       const struct shmt_tune_options *options, size_t jobs)
+{
+    struct shmt_target *const target =
+        fixture_replay(kernel, fixture_recording(kernel), jobs);
+    struct shmt_tune_outcome *const outcome =
+        fixture_run(target, options, SHMTUNE_OK);
+    char *const text =
+        outcome == NULL ? NULL : strdup(fixture_describe(kernel, outcome));
+
+    shmt_tune_free(outcome);
+    target->operations->close(target);
+    return text;
+}
+
 char *fixture_read(const char *path, size_t *size)
 {
     struct shmt_arena *const arena = shmt_arena_new();

@@ -39,6 +39,11 @@ struct shmt_tune_outcome *fixture_run(struct shmt_target *target,
 const char *fixture_describe(const struct shmt_kernel *kernel,
                              const struct shmt_tune_outcome *outcome);
 
+/* A run on the recording of `kernel`, described; NULL when it failed.  Freed
+ * by the caller. */
+char *fixture_replayed(const struct shmt_kernel *kernel,
+                       const struct shmt_tune_options *options, size_t jobs);
+
 /* The whole file, "" when there is none; freed by the caller. */
 char *fixture_read(const char *path, size_t *size);
 void fixture_write(const char *path, const char *data, size_t size);
