@@ -15,13 +15,13 @@ objectives at once).
 
 usage: strategies.py [--repeats N] [--strategies a,b] [--jobs N]
                      [--shmtune PROGRAM] [--ours a,b] [--our-repeats N]
-                     [--runs FILE] [--markdown] CACHE...
+                     [--runs FILE] [--kept] [--markdown] CACHE...
 
 CACHE is a Kernel Tuner cache file (.json or .json.gz); `shmtune export --to
 kernel-tuner` makes one of a recording of ours.  With --shmtune, that program
 imports and scores the same files, and both stand in one table.  --runs keeps
 every run in a file, one line each, and takes from it those that are there
-already.  strategies.sh makes the virtual environment that this needs.
+already; with --kept it takes all of them and runs no more.  strategies.sh makes the virtual environment that this needs.
 """
 import argparse
 import contextlib
@@ -42,6 +42,7 @@ import warnings
 import numpy as np
 
 POINTS = 1000
+WITHIN = (10, 5, 1)      # percent of the optimum
 PLAIN = ["genetic_algorithm", "greedy_ils", "greedy_mls", "mls",
          "ordered_greedy_mls", "diff_evo", "pso", "simulated_annealing",
          "dual_annealing", "basinhopping", "minimize", "firefly_algorithm",
@@ -158,10 +159,10 @@ class Recording:
         if n > 1:
             without = [self.gain((total - c) / (n - 1)) for c in curves]
             result["spread"] = (n - 1) * np.std(without, ddof=1)
-        for within in (0.10, 0.05, 0.01):
-            ends = [self.reached(keys, within) for keys in runs]
+        for percent in WITHIN:
+            ends = [self.reached(keys, percent / 100) for keys in runs]
             hits = sum(e[2] for e in ends)
-            result["evaluations_%d" % (within * 100)] = (
+            result["evaluations_%d" % percent] = (
                 sum(e[0] for e in ends) / hits if hits else math.inf)
         return result
 
@@ -301,6 +302,7 @@ def parse():
     parser.add_argument("--ours", default="")
     parser.add_argument("--our-repeats", type=int, default=100)
     parser.add_argument("--runs")
+    parser.add_argument("--kept", action="store_true")
     parser.add_argument("--markdown", action="store_true")
     return parser.parse_args()
 
@@ -322,9 +324,25 @@ def ours(args, folder):
         output = subprocess.run(command + journals, check=True,
                                 stdout=subprocess.PIPE).stdout
         for strategy in json.loads(output)["recordings"][0]["strategies"]:
+            row = dict(strategy, runs=args.our_repeats)
+            for percent in WITHIN:
+                end = strategy["within_%d_percent" % percent]
+                row["evaluations_%d" % percent] = (
+                    end["evaluations"] if end["repeats"] else math.inf)
             table.setdefault("shmtune " + strategy["strategy"], {})[
-                Recording(path).name] = dict(strategy, runs=args.our_repeats)
+                Recording(path).name] = row
     return table
+
+
+def efforts(t, columns):
+    """Evaluations to within 10, 5 and 1 % of the optimum, the geometric mean
+    over recordings; "never" where no run came there on one of them."""
+    texts = []
+    for percent in WITHIN:
+        counts = [t[c]["evaluations_%d" % percent] for c in columns]
+        texts.append("never" if math.inf in counts else
+                     "%.0f" % np.exp(np.mean(np.log(counts))))
+    return " / ".join(texts)
 
 
 def show(table, columns, markdown):
@@ -337,14 +355,16 @@ def show(table, columns, markdown):
                                   for c in columns)) / len(columns)
             rows.append((np.mean([t[c]["score"] for c in columns]), error,
                          name, t))
-    line = "%-40s %15s" + " %16s" * len(columns)
+    line = "%-36s %15s %18s" + " %16s" * len(columns)
     if markdown:
-        line = "|".join([""] + ["%s"] * (len(columns) + 2) + [""])
-    print(line % ("strategy", "all", *(c[:16] for c in columns)))
+        line = "|".join([""] + ["%s"] * (len(columns) + 3) + [""])
+    print(line % ("strategy", "all", "to 10 / 5 / 1 %",
+                  *(c[:16] for c in columns)))
     if markdown:
-        print("|---" * (len(columns) + 2) + "|")
+        print("|---" * (len(columns) + 3) + "|")
     for mean, error, name, t in sorted(rows, key=lambda row: -row[0]):
-        print(line % (name, "%.3f (%.3f)" % (mean, error), *(
+        print(line % (name, "%.3f (%.3f)" % (mean, error),
+                      efforts(t, columns), *(
             "%.3f +- %.2f" % (t[c]["score"], t[c]["spread"])
             for c in columns)))
 
@@ -360,10 +380,11 @@ def main():
         with open(args.runs) as file:
             for line in file:
                 name, strategy, seed, keys = json.loads(line)
-                if (byname.get(name), strategy, seed) in jobs:
+                if name in byname and strategy in names and (
+                        args.kept or (byname[name], strategy, seed) in jobs):
                     runs.setdefault((strategy, byname[name]), []).append(keys)
                     done.add((byname[name], strategy, seed))
-    jobs = [job for job in jobs if job not in done]
+    jobs = [] if args.kept else [job for job in jobs if job not in done]
     with multiprocessing.Pool(args.jobs) as pool:
         for path, strategy, seed, keys, seconds in pool.imap_unordered(
                 work, jobs):
