@@ -317,38 +317,45 @@ static json_t *option_json(const struct shmt_option *option)
                      option->high, "help", option->help);
 }
 
+/* A row each, below their strategy. */
+static json_t *list_options(const struct shmt_option *option,
+                            struct shmt_command_table *table)
+{
+    json_t *const options = json_array();
+
+    for (; option != NULL && option->name != NULL; option++) {
+        shmt_command_cell(table, SHMT_PAINT_NONE, "%s", "");
+        shmt_command_cell(table, SHMT_PAINT_NONE, "%s=%g", option->name,
+                          option->fallback);
+        shmt_command_cell(table, SHMT_PAINT_NONE, "%s (%g to %g)",
+                          option->help, option->low, option->high);
+        json_array_append_new(options, option_json(option));
+    }
+    return options;
+}
+
 static enum shmtune_status list_strategies(struct listing *listing,
                                            struct shmt_error *err)
 {
     static const struct shmt_command_column columns[] = {
-        {"name", false}, {"", false}, {"options", false}, {"summary", false}
+        {"name", false}, {"option", false}, {"summary", false}
     };
-    struct shmt_command_table table = {.columns = columns, .column_count = 4};
+    struct shmt_command_table table = {.columns = columns, .column_count = 3};
     const struct shmt_strategy *strategy;
     json_t *array = json_array();
 
     for (size_t k = 0; (strategy = shmt_strategy_at(k)) != NULL; k++) {
-        const struct shmt_option *option = strategy->options;
         const bool usual = strcmp(strategy->name, shmt_strategy_default) == 0;
-        struct shmt_text names = {0};
-        json_t *options = json_array();
 
-        for (; option != NULL && option->name != NULL; option++) {
-            shmt_text_addf(&names, "%s%s=%g", names.length == 0 ? "" : ",",
-                           option->name, option->fallback);
-            json_array_append_new(options, option_json(option));
-        }
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", strategy->name);
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%s",
-                          usual ? "default" : "");
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&names));
+                          usual ? "(the default)" : "");
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", strategy->summary);
         json_array_append_new(
             array, json_pack("{s:s, s:s, s:b, s:o}", "name", strategy->name,
                              "summary", strategy->summary, "default", usual,
-                             "options", options));
-        shmt_text_free(&names);
+                             "options",
+                             list_options(strategy->options, &table)));
     }
     (void)err;
     add_section(listing, "strategies", &table);
