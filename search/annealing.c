@@ -13,11 +13,11 @@
 enum { TEMPERATURE, COOLING, FLOOR };
 
 static const struct shmt_option options[] = {
-    {"temperature", 0.5, 0.001, 10,
+    {"temperature", 0.05, 0.001, 10,
      "at the start: a step that is e^temperature times slower is taken with "
      "probability 1/e"},
-    {"cooling", 0.985, 0.5, 1, "factor of the temperature after each result"},
-    {"floor", 0.01, 1e-6, 1, "below this temperature a new walk begins"},
+    {"cooling", 0.95, 0.5, 1, "factor of the temperature after each result"},
+    {"floor", 0.0003, 1e-6, 1, "below this temperature a new walk begins"},
     {NULL, 0, 0, 0, NULL}
 };
 

@@ -18,8 +18,9 @@ usage: strategies.py [--repeats N] [--strategies a,b] [--jobs N]
                      [--runs FILE] [--kept] [--markdown] CACHE...
 
 CACHE is a Kernel Tuner cache file (.json or .json.gz); `shmtune export --to
-kernel-tuner` makes one of a recording of ours.  With --shmtune, that program
-imports and scores the same files, and both stand in one table.  --runs keeps
+kernel-tuner` makes one of a recording of ours, which may be named behind it
+(CACHE=RECORDING).  With --shmtune, that program scores the same files, as it
+imports them or as they were before the export, and both stand in one table.  --runs keeps
 every run in a file, one line each, and takes from it those that are there
 already; with --kept it takes all of them and runs no more.  strategies.sh makes the virtual environment that this needs.
 """
@@ -304,7 +305,11 @@ def parse():
     parser.add_argument("--runs")
     parser.add_argument("--kept", action="store_true")
     parser.add_argument("--markdown", action="store_true")
-    return parser.parse_args()
+    args = parser.parse_args()
+    pairs = [word.partition("=") for word in args.caches]
+    args.caches = [cache for cache, _, _ in pairs]
+    args.recordings = {cache: recording for cache, _, recording in pairs}
+    return args
 
 
 def ours(args, folder):
@@ -312,11 +317,13 @@ def ours(args, folder):
     table = {}
     for k, path in enumerate(args.caches):
         where = os.path.join(folder, str(k))
-        subprocess.run([args.shmtune, "import", path, "-o", where],
-                       check=True, stdout=subprocess.DEVNULL)
-        journals = [os.path.join(at, file)
-                    for at, _, files in os.walk(where) for file in files
-                    if file.endswith(".journal.gz")]
+        journals = [args.recordings[path]] if args.recordings[path] else []
+        if not journals:
+            subprocess.run([args.shmtune, "import", path, "-o", where],
+                           check=True, stdout=subprocess.DEVNULL)
+            journals = [os.path.join(at, file)
+                        for at, _, files in os.walk(where) for file in files
+                        if file.endswith(".journal.gz")]
         command = [args.shmtune, "score", "--json", "--recorded", "--repeats",
                    str(args.our_repeats), "--jobs", str(args.jobs)]
         if args.ours:

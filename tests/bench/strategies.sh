@@ -30,7 +30,7 @@ for word; do
         cache=$caches/$(basename "$(dirname "$word")")-$(
             basename "$word" .journal.gz | tr . -).json.gz
         "$build/shmtune" export "$word" --to kernel-tuner -o "$cache"
-        set -- "$@" "$cache" ;;
+        set -- "$@" "$cache=$word" ;;
     *)  set -- "$@" "$word" ;;
     esac
 done
