@@ -24,5 +24,5 @@ one=
 if command -v taskset >/dev/null 2>&1; then
     one="taskset -c ${SHMT_CORE:-0}"
 fi
-exec $one "$venv/bin/python" "$here/space.py" \
+exec $one "$venv/bin/python" -W ignore::SyntaxWarning "$here/space.py" \
     "$build/tests/bench/space_time" "$@"

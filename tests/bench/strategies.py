@@ -20,9 +20,10 @@ usage: strategies.py [--repeats N] [--strategies a,b] [--jobs N]
 CACHE is a Kernel Tuner cache file (.json or .json.gz); `shmtune export --to
 kernel-tuner` makes one of a recording of ours, which may be named behind it
 (CACHE=RECORDING).  With --shmtune, that program scores the same files, as it
-imports them or as they were before the export, and both stand in one table.  --runs keeps
-every run in a file, one line each, and takes from it those that are there
-already; with --kept it takes all of them and runs no more.  strategies.sh makes the virtual environment that this needs.
+imports them or as they were before the export, and both stand in one table.
+--runs keeps every run in a file, one line each, and takes from it those that
+are there already; with --kept it takes all of them and runs no more.
+strategies.sh makes the virtual environment that this needs.
 """
 import argparse
 import contextlib
