@@ -4,8 +4,9 @@
  * then always the one with the largest expected improvement among the
  * neighbours of the best so far and some at random.  Of candidates that have
  * been compiled and wait for the GPU, the one with the largest expected
- * improvement when registers, spills, shared bytes and resident blocks are
- * known as well.
+ * improvement; with resources=1, when registers, spills, shared bytes and
+ * resident blocks are known as well (no better on recordings, and twice the
+ * work).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static const struct shmt_option options[] = {
     {"random", 100, 0, 10000, "random candidates that are considered"},
     {"clip", 0.6, 0, 1,
      "quantile of the costs above which one is as bad as the other"},
-    {"resources", 1, 0, 1,
+    {"resources", 0, 0, 1,
      "1: order what waits for the GPU by what the compiler reported as well"},
     {NULL, 0, 0, 0, NULL}
 };
