@@ -111,6 +111,7 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
         shmt_text_addf(&text, " (%.1f/s, GPU busy %.0f %%)",
                        (double)outcome->tried / seconds,
                        100 * outcome->busy_s / seconds);
+    shmt_progress_failures(outcome->verdicts, ", ", &text);
     shmt_text_addf(&text, "; %s", place->tuning);
     shmt_tune_display_notice(display, shmt_text_string(&text));
     shmt_text_free(&text);

@@ -53,20 +53,24 @@ static void add_best(const struct shmt_tune_progress *now,
                        now->default_us / now->best_us);
 }
 
+void shmt_progress_failures(const uint64_t *verdicts, const char *before,
+                            struct shmt_text *text)
+{
+    for (int v = 0; v < SHMT_VERDICT_COUNT; v++) {
+        if (verdicts[v] == 0 || v == SHMT_VERDICT_OK ||
+            v == SHMT_VERDICT_SLOW)
+            continue;
+        shmt_text_addf(text, "%s%llu %s", before,
+                       (unsigned long long)verdicts[v],
+                       shmt_verdict_word((enum shmt_verdict)v));
+        before = ", ";
+    }
+}
+
 static void add_failures(const struct shmt_tune_progress *now,
                          struct shmt_text *text)
 {
-    const char *between = "  ";
-
-    for (int v = 0; v < SHMT_VERDICT_COUNT; v++) {
-        if (now->verdicts[v] == 0 || v == SHMT_VERDICT_OK ||
-            v == SHMT_VERDICT_SLOW)
-            continue;
-        shmt_text_addf(text, "%s%llu %s", between,
-                       (unsigned long long)now->verdicts[v],
-                       shmt_verdict_word((enum shmt_verdict)v));
-        between = ", ";
-    }
+    shmt_progress_failures(now->verdicts, "  ", text);
 }
 
 static void add_left(const struct shmt_tune_progress *now,

@@ -14,6 +14,11 @@
 void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
                         struct shmt_text *text);
 
+/* "12 too_large, 4 wrong" of [SHMT_VERDICT_COUNT], with `before` before it;
+ * nothing when nothing failed. */
+void shmt_progress_failures(const uint64_t *verdicts, const char *before,
+                            struct shmt_text *text);
+
 /* Seconds until the end, by the rate so far; < 0: cannot be said. */
 double shmt_progress_left(const struct shmt_tune_progress *now);
 

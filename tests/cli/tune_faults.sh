@@ -29,7 +29,8 @@ fi
 
 run ./fake_kernel.yaml --device 0 --strategy exhaustive -j 2 --record rec
 check "tunes what is right among what is not" all 'exits 0' \
-    'out_has "fake_kernel *n=1000"' 'out_has "FAULT=0"'
+    'out_has "fake_kernel *n=1000"' 'out_has "FAULT=0"' \
+    'err_has "GPU busy .*, 56 too_large, 28 spec_mismatch, .* timeout.*; "'
 journal=$(ls tunings/fake_kernel/*.1000.journal)
 # verdict TILE FAULT: of the candidate that states the truth and fits
 verdict() {
