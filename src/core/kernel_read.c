@@ -20,17 +20,34 @@ static const char *const standards[] = {
     "c++11", "c++14", "c++17", "c++20", NULL
 };
 
+/* `[ceildiv(n, 32), 1]` are three pieces to YAML. */
+static bool is_piece(const struct shmt_yaml *node)
+{
+    int open = 0;
+
+    for (const char *c = node->text; *c != '\0'; c++)
+        open += (*c == '(') - (*c == ')');
+    return open > 0 && !node->quoted;
+}
+
 enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *node,
                                           struct shmt_expr **out)
 {
-    const enum shmtune_status status = shmt_yaml_expect(
+    struct shmt_error why = {0};
+    enum shmtune_status status = shmt_yaml_expect(
         node, SHMT_YAML_SCALAR, "an expression", reader->err);
 
     if (status != SHMTUNE_OK)
         return status;
-    return shmt_expr_compile(reader->kernel->arena, node->place, node->text,
-                             &reader->kernel->scope, out, reader->err);
+    status = shmt_expr_compile(reader->kernel->arena, node->place, node->text,
+                               &reader->kernel->scope, out, &why);
+    if (status != SHMTUNE_OK)
+        shmt_error_set(reader->err, status, "%s%s", why.text,
+                       is_piece(node) ? "; within [ ] or { } put an "
+                                        "expression with a comma in quotes"
+                                      : "");
+    return status;
 }
 
 bool shmt_kernel_read_tuned(const struct shmt_kernel *kernel,

@@ -38,10 +38,12 @@ static uint32_t kid_of(const struct lower *lower, uint32_t tree, size_t k)
 /* Not the one that stands for "no value" here. */
 static uint32_t typed(const struct lower *lower, uint32_t id)
 {
-    const struct shmt_graph_node *node = node_at(lower, id);
+    const struct shmt_graph_node *node;
 
-    return !lower->graph->failed && node->type == SHMT_INT &&
-                   node->low <= SHMT_CELL_NO_INT &&
+    if (lower->graph->failed)
+        return id;      /* of a node that may not be there */
+    node = node_at(lower, id);
+    return node->type == SHMT_INT && node->low <= SHMT_CELL_NO_INT &&
                    node->high >= SHMT_CELL_NO_INT ? NONE : id;
 }
 
