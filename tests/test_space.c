@@ -552,6 +552,13 @@ static void chosen_spaces_agree(void)
               "(a if a > b else b) * 2 <= n - a"),
         TEXTS("a=-4,-2,1,3", "b=-3,2,4", "c=1,2", NULL,
               "a // b + a % b >= -2 * c", "a * b * c < 12"),
+        TEXTS("a=1,2,3,4", "b=1,2,3,4", "c=1,2,3,4", "d=1,2,3,4", NULL,
+              "a != b", "c != a", "a != d", "b != c and d != b", "c != d"),
+        TEXTS("a=1,2,3,4", "b=1,2,3,4", "c=1,2,3,4", "d=1,2,3,4,5", NULL,
+              "a != b and a != c and b != c", "d != a", "d != b", "c < d"),
+        TEXTS("a=1,2,3,4", "b=2,3,4,5", "c=1,2,3,4", "d=1,2,3,4", NULL,
+              "a != b + 1", "a != c", "b != c", "d != a", "d != b + 1",
+              "d != c or a == 2"),
     };
     static struct made made;
 
@@ -656,6 +663,34 @@ static void few_of_many_are_found(void)
     shmt_text_free(&text);
 }
 
+/* Not one state for each order in which the values are taken. */
+static void parameters_that_all_differ_are_few_states(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    struct shmt_text text = {0};
+    const clock_t start = clock();
+
+    begin(&made);
+    for (int p = 0; p < 10; p++) {
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "p%d=0,1,2,3,4,5,6,7,8,9", p);
+        add_parameter(&made, shmt_text_string(&text));
+    }
+    for (int p = 0; p < 10; p++)
+        for (int q = 0; q < p; q++) {
+            shmt_text_clear(&text);
+            shmt_text_addf(&text, "p%d != p%d", p, q);
+            add_constraint(&made, shmt_text_string(&text));
+        }
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_space_count(space), 3628800);
+    CHECK(shmt_space_bytes(space) < 200000);
+    shmt_space_free(space);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
+    shmt_text_free(&text);
+}
+
 static void the_funnel_counts_prefixes(void)
 {
     static struct made made;
@@ -707,6 +742,7 @@ int main(int argc, char **argv)
     CHECK_RUN(large_spaces_stay_small);
     CHECK_RUN(too_large_spaces_are_refused);
     CHECK_RUN(few_of_many_are_found);
+    CHECK_RUN(parameters_that_all_differ_are_few_states);
     CHECK_RUN(the_funnel_counts_prefixes);
     CHECK_RUN(empty_domains_give_empty_spaces);
     shmt_arena_free(arena);

@@ -181,11 +181,37 @@ static bool add_edge(struct shmt_raw_layer *raw, uint32_t child,
     return true;
 }
 
+/* Twins in ascending order: states that differ in theirs alone are one. */
+static void order_twins(struct builder *builder,
+                        const struct shmt_level *level, size_t count)
+{
+    for (uint16_t group = 1; group <= level->twins; group++) {
+        cell *columns[SHMT_SPACE_PARAMETERS];
+        size_t many = 0;
+
+        for (size_t s = 0; s < level->slot_count; s++)
+            if (level->slots[s].twins == group)
+                columns[many++] = shmt_lanes_value(&builder->lanes,
+                                                   level->slots[s].node);
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 1; k < many; k++) {
+                const cell one = columns[k][i];
+                size_t at = k;
+
+                for (; at > 0 && columns[at - 1][i].i > one.i; at--)
+                    columns[at][i] = columns[at - 1][i];
+                columns[at][i] = one;
+            }
+    }
+}
+
 /* Survivors become edges to states of the next level. */
 static bool emit(struct builder *builder, struct shmt_raw_layer *raw,
                  const struct shmt_level *level, size_t count)
 {
     struct shmt_block *const block = &builder->block;
+
+    order_twins(builder, level, count);
     shmt_pack_store(&builder->lanes, level, block, builder->keys);
     for (size_t i = 0; i < count; i++) {
         const uint32_t child =

@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Fewer parameters that must differ are not worth looking for twins. */
+enum { LEAST_APART = 3 };
+
 struct planner {
     struct shmt_plan *plan;
     struct shmt_graph *graph;
@@ -14,6 +17,7 @@ struct planner {
     uint64_t *bits;             /* node -> early conjuncts above it */
     bool *pinned;               /* node -> some other conjunct above it */
     size_t total;
+    size_t apart;               /* conjuncts for space_twins.c */
 };
 
 uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support)
@@ -56,6 +60,7 @@ static bool take_conjuncts(struct planner *planner, uint64_t component)
         conjunct->node = id;
         conjunct->bit = -1;
         conjunct->level = shmt_plan_level(plan, graph->nodes[id].support);
+        planner->apart += shmt_twins_apart(graph, id);
         plan->may_fault |= graph->nodes[id].fails;
         plan->conjunct_count++;
     }
@@ -80,7 +85,8 @@ static void reach(struct planner *planner, uint32_t id, int bit)
 }
 
 /* Whether bounds can decide it before its level: it spans several levels and
- * always has a value, or is one of those `or`s that may not need theirs. */
+ * always has a value, or is one of those `or`s that may not need theirs.  That
+ * two parameters differ is hardly ever known before both are. */
 static bool is_early(const struct planner *planner,
                      const struct shmt_conjunct *conjunct)
 {
@@ -90,7 +96,8 @@ static bool is_early(const struct planner *planner,
                        node->op == SHMT_OP_IF;
 
     return (node->support & (node->support - 1)) != 0 &&
-           node->op != SHMT_GRAPH_OPAQUE && (!node->fails || logic);
+           node->op != SHMT_GRAPH_OPAQUE && (!node->fails || logic) &&
+           !shmt_twins_apart(planner->graph, conjunct->node);
 }
 
 static bool allocate_marks(struct planner *planner)
@@ -331,7 +338,8 @@ static bool make_levels(struct planner *planner, uint32_t *order,
         level->mixed_count = lists.mixed_count;
         level->mixed = keep(plan, lists.mixed, lists.mixed_count);
         fine = level->exact != NULL && level->mixed != NULL &&
-               keep_slots(planner, level, &lists);
+               keep_slots(planner, level, &lists) &&
+               (planner->apart < LEAST_APART || shmt_twins_find(plan, at));
     }
     close_lists(&lists);
     return fine;

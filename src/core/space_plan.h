@@ -23,6 +23,7 @@ struct shmt_slot {
     bool pinned;            /* read by a conjunct that is never decided
                                early */
     uint64_t readers;       /* conjuncts decided early that read it */
+    uint16_t twins;         /* number of its group of twins, or 0 */
 };
 
 /* A conjunct's place in the plan. */
@@ -45,6 +46,8 @@ struct shmt_level {
     /* The state behind this level. */
     size_t slot_count;
     struct shmt_slot *slots;
+    uint16_t twins;         /* groups of slots that later levels cannot tell
+                               apart */
     uint64_t open;          /* bits of the mask that are part of the state */
     uint8_t mask_shift, fault_shift;
     uint16_t mask_word, fault_word;
@@ -74,6 +77,11 @@ bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
 void shmt_plan_free(struct shmt_plan *plan);
 /* The level at which all these parameters are decided. */
 uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support);
+
+/* space_twins.c: "a - b != constant" of two parameters; and the groups of
+ * twins behind a level.  False: no memory. */
+bool shmt_twins_apart(const struct shmt_graph *graph, uint32_t id);
+bool shmt_twins_find(const struct shmt_plan *plan, uint8_t at);
 
 /* space_group.c: nodes in the form that suits the plan's order. */
 struct shmt_grouping {
