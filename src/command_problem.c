@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No size, and no index of a value. */
+static const int64_t unset = INT64_MIN;
+static const shmt_choice unchosen = UINT16_MAX;
+
 /* One NAME=VALUE of a list. */
 struct item {
     const char *text;        /* for messages: the whole of it */
@@ -86,6 +90,11 @@ static enum shmtune_status set_dimension(const struct shmt_kernel *kernel,
 
         if (!is_named(item, dimension->name))
             continue;
+        if (problem[d] != unset)
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "--size: \"%.*s\": %s is given twice",
+                                  item->length, item->text,
+                                  dimension->name);
         if (!parse_int(item->value, &size) || size < dimension->low ||
             size > dimension->high)
             return shmt_error_set(
@@ -107,7 +116,7 @@ enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        problem[d] = kernel->dimensions[d].fallback;
+        problem[d] = unset;
     while (status == SHMTUNE_OK && text != NULL) {
         struct item item;
 
@@ -115,6 +124,9 @@ enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
                      ? set_dimension(kernel, &item, problem, err)
                      : refuse_dimension(kernel, &item, err);
     }
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (problem[d] == unset)
+            problem[d] = kernel->dimensions[d].fallback;
     return status;
 }
 
@@ -140,6 +152,10 @@ static enum shmtune_status set_parameter(const struct shmt_kernel *kernel,
 
         if (!is_named(item, parameter->name))
             continue;
+        if (choice[p] != unchosen)
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "--config: \"%.*s\": %s is given twice",
+                                  item->length, item->text, parameter->name);
         for (size_t i = 0; i < parameter->count; i++)
             if (value_is(parameter->values[i], item->value)) {
                 choice[p] = (shmt_choice)i;
@@ -161,9 +177,12 @@ enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
                                         shmt_choice *choice,
                                         struct shmt_error *err)
 {
+    shmt_choice usual[SHMT_SPACE_PARAMETERS];
     enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_kernel_default(kernel, choice);
+    shmt_kernel_default(kernel, usual);
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        choice[p] = unchosen;
     while (status == SHMTUNE_OK && text != NULL) {
         struct item item;
 
@@ -171,5 +190,8 @@ enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
         next_item(&text, &item);
         status = set_parameter(kernel, &item, choice, err);
     }
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (choice[p] == unchosen)
+            choice[p] = usual[p];
     return status;
 }

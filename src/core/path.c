@@ -23,11 +23,21 @@ static enum shmtune_status fail(struct shmt_error *err, const char *path,
 
     if (code == ENOMEM)
         return shmt_error_memory(err);
-    return shmt_error_set(err,
-                          code == ENOENT || code == ENOTDIR
-                              ? SHMTUNE_NOT_FOUND
-                              : SHMTUNE_STORAGE,
-                          "%s: %s: %s", path, what, strerror(code));
+    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: %s: %s", path, what,
+                          strerror(code));
+}
+
+static enum shmtune_status fail_to_open(struct shmt_error *err,
+                                        const char *path)
+{
+    const bool absent = errno == ENOENT || errno == ENOTDIR;
+    const enum shmtune_status status = fail(err, path, "cannot be opened");
+
+    if (!absent)
+        return status;
+    if (err != NULL)
+        err->status = SHMTUNE_NOT_FOUND;
+    return SHMTUNE_NOT_FOUND;
 }
 
 /* As many bytes as there are, at most `size`; -1 with errno. */
@@ -129,7 +139,7 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
         fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     while (fd < 0 && errno == EINTR);
     if (fd < 0)
-        return fail(err, path, "cannot be opened");
+        return fail_to_open(err, path);
     if (fstat(fd, &about) != 0) {
         status = fail(err, path, "cannot be examined");
         goto done;

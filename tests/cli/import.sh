@@ -80,6 +80,9 @@ run import "$folder/t1.json" -o "$out" --name 'a b'
 check "a name that is none" all "exits 1" "err_has 'expected letters'"
 run export "$out/tunings/conv/a-gpu.journal.gz"
 check "no form" all "exits 1" "err_has 'kernel-tuner'"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to t4 \
+    -o "$folder/none/x.json"
+check "into a folder that is not there" all "exits 5" "err_has 'none/x.json'"
 run export "$out/tunings/conv/a-gpu.journal.gz" --to csv
 check "a form that is none" all "exits 1" "err_has 'csv'"
 finish

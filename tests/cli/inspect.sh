@@ -11,6 +11,8 @@ run inspect scale --limit 3 --sample 3
 check "one choice of candidates" all "exits 1" out_empty
 run inspect scale --config BLOCK=64,GADGET=1
 check "a parameter that is not there" all "exits 1" "err_has GADGET"
+run inspect scale --config BLOCK=64,BLOCK=128
+check "a parameter given twice" all "exits 1" out_empty "err_has 'twice'"
 run inspect scale --config BLOCK=65
 check "a value that is not there" all "exits 1" "err_has 'value of BLOCK'"
 run inspect scale --config BLOCK=1024,PAD=16384,MEMORY=dynamic

@@ -18,6 +18,8 @@ run space scale --size n=0
 check "a size out of bounds" all "exits 1" out_empty "err_has '1 to'"
 run space scale --size m=5
 check "a dimension that is not there" all "exits 1" "err_has 'n=N'"
+run space scale --size n=5,n=6
+check "a size given twice" all "exits 1" out_empty "err_has 'twice'"
 run space scale --size n=5,
 check "half a size" all "exits 1" out_empty
 
