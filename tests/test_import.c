@@ -557,6 +557,7 @@ static void our_runs_come_back(void)
         CHECK(alone != NULL);
         if (alone != NULL) {
             CHECK_TEXT(alone->name, kernel->name);
+            CHECK_TEXT(other->device, import->device);
             CHECK_INT(alone->dimension_count, kernel->dimension_count);
             CHECK_TEXT(alone->dimensions[0].name, kernel->dimensions[0].name);
         }

@@ -202,7 +202,7 @@ shmt_import_own_header(const struct shmt_import_place *place,
 {
     struct shmt_arena *arena = shmt_arena_new();
     const char *const where = shmt_import_where(place);
-    const struct shmt_yaml *node, *size, *kernel;
+    const struct shmt_yaml *node, *size, *kernel, *device;
     const char *word;
     enum shmtune_status status;
 
@@ -220,6 +220,13 @@ shmt_import_own_header(const struct shmt_import_place *place,
         status = shmt_import_identifier(place, word, &place->import->name);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(node, "size", &size, place->err);
+    device = status == SHMTUNE_OK ? shmt_yaml_get(node, "device") : NULL;
+    if (device != NULL)
+        device = shmt_yaml_get(device, "name");
+    if (device != NULL)
+        status = shmt_yaml_text(device, 200, &word, place->err);
+    if (device != NULL && status == SHMTUNE_OK)
+        status = shmt_import_copy(place, word, &place->import->device);
     if (status == SHMTUNE_OK)
         status = read_size(place, size);
     if (status == SHMTUNE_OK)

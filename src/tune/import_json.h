@@ -84,8 +84,8 @@ enum shmtune_status shmt_import_own(const struct shmt_import_place *place,
                                     const char *text,
                                     struct shmt_import_entry *entry);
 
-/* Its journal's header, and from it the names of the kernel and the
- * dimensions: to be called once the parameters are known. */
+/* Its journal's header, and from it the names of the kernel, the device and
+ * the dimensions: to be called once the parameters are known. */
 enum shmtune_status
 shmt_import_own_header(const struct shmt_import_place *place,
                        const char *text);
