@@ -7,7 +7,6 @@
 
 #include "command.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,7 @@
 
 #include "core/path.h"
 
-enum { FOLDERS = 64 };
+enum { FOLDERS = 64, LARGEST = 64 << 20 };
 
 struct folders {
     struct shmt_arena *arena;
@@ -256,6 +255,26 @@ enum shmtune_status shmt_command_kernel(const char *word,
                : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
 }
 
+/* The first bytes of a file, as a string. */
+static enum shmtune_status read_head(const char *path, char *out, size_t room,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *data;
+    size_t size;
+    enum shmtune_status status;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    status = shmt_path_read(arena, path, LARGEST, &data, &size, err);
+    if (status == SHMTUNE_OK)
+        snprintf(out, room, "%s", data);
+    else
+        status = shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+    shmt_arena_free(arena);
+    return status;
+}
+
 enum shmtune_status shmt_command_format(const char *path,
                                         enum shmt_command_format *out,
                                         struct shmt_error *err)
@@ -269,21 +288,15 @@ enum shmtune_status shmt_command_format(const char *path,
     };
     char head[4096];
     const char *key;
-    size_t size;
-    FILE *file;
+    enum shmtune_status status;
 
     if (ends_with(path, ".journal") || ends_with(path, ".gz")) {
         *out = SHMT_FORMAT_JOURNAL;
         return SHMTUNE_OK;
     }
-    file = fopen(path, "rb");
-    if (file == NULL)
-        return shmt_error_set(err, SHMTUNE_STORAGE,
-                              "%s: cannot be opened: %s", path,
-                              strerror(errno));
-    size = fread(head, 1, sizeof head - 1, file);
-    fclose(file);
-    head[size] = '\0';
+    status = read_head(path, head, sizeof head, err);
+    if (status != SHMTUNE_OK)
+        return status;
     key = strstr(head, "format:");
     for (size_t i = 0; key != NULL && i < sizeof formats / sizeof *formats;
          i++) {

@@ -4,12 +4,11 @@
  */
 #include "tune/import.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "tune/import_json.h"
+#include "tune/packed.h"
 
 static const size_t file_limit = (size_t)256 << 20;
 
@@ -110,60 +109,13 @@ enum shmtune_status shmt_import_parse(const char *file, const char *data,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status inflate_text(const char *path,
-                                        struct shmt_text *text,
-                                        struct shmt_error *err)
-{
-    enum shmtune_status status = SHMTUNE_OK;
-    char *const part = malloc(1 << 16);
-    gzFile file;
-    int n = 0, code = Z_OK;
-
-    if (part == NULL)
-        return shmt_error_memory(err);
-    errno = 0;
-    file = gzopen(path, "rbe");
-    if (file == NULL) {
-        free(part);
-        return shmt_error_set(err, errno == ENOENT ? SHMTUNE_NOT_FOUND
-                                                   : SHMTUNE_STORAGE,
-                              "%s: cannot open: %s", path,
-                              strerror(errno == 0 ? ENOMEM : errno));
-    }
-    while (text->length <= file_limit && !text->failed &&
-           (n = gzread(file, part, 1 << 16)) > 0)
-        shmt_text_add_bytes(text, part, (size_t)n);
-    if (n < 0) {
-        const char *const problem = gzerror(file, &code);
-
-        status = code == Z_ERRNO
-                     ? shmt_error_set(err, SHMTUNE_STORAGE,
-                                      "%s: cannot read: %s", path,
-                                      strerror(errno))
-                     : shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                      "%s: damaged compressed file: %s",
-                                      path, problem);
-    }
-    if (gzclose_r(file) == Z_BUF_ERROR && status == SHMTUNE_OK && n == 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: damaged compressed file: it ends early",
-                                path);
-    free(part);
-    if (status == SHMTUNE_OK && text->failed)
-        status = shmt_error_memory(err);
-    if (status == SHMTUNE_OK && text->length > file_limit)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: more than %zu MiB of text", path,
-                                file_limit >> 20);
-    return status;
-}
-
 enum shmtune_status shmt_import_read(const char *path,
                                      struct shmt_import **out,
                                      struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status = inflate_text(path, &text, err);
+    enum shmtune_status status = shmt_packed_read(path, NULL, file_limit, &text,
+                                                  err);
 
     if (status == SHMTUNE_OK)
         status = shmt_import_parse(path, shmt_text_string(&text),

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading journals; journal.c writes them. */
-#include <errno.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "core/device.h"
 #include "core/yaml.h"
 #include "tune/journal.h"
+#include "tune/packed.h"
 
 /* Caps: a journal of a million candidates is some 400 MB. */
 static const size_t file_limit = (size_t)512 << 20;
@@ -17,68 +16,6 @@ static const size_t line_limit = (size_t)64 << 10;
 static const size_t header_limit = (size_t)64 << 10;
 
 static const char records_mark[] = "\nrecords:\n";
-
-/* -- the file ------------------------------------------------------------ */
-
-static enum shmtune_status unreadable(const char *path, gzFile file,
-                                      struct shmt_error *err)
-{
-    int code;
-    const char *const text = gzerror(file, &code);
-
-    if (code == Z_ERRNO)
-        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: cannot read: %s",
-                              path, strerror(errno));
-    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                          "%s: damaged or cut compressed file: %s", path,
-                          code == Z_BUF_ERROR ? "it ends early" : text);
-}
-
-/* The text of the file, at most `limit` bytes; with `enough` only until that
- * occurs.  A file that is not compressed is taken as it is. */
-static enum shmtune_status read_text(const char *path, const char *enough,
-                                     size_t limit, struct shmt_text *text,
-                                     struct shmt_error *err)
-{
-    enum shmtune_status status = SHMTUNE_OK;
-    char *const part = malloc(1 << 16);
-    gzFile file;
-    int n = 0;
-
-    if (part == NULL)
-        return shmt_error_memory(err);
-    errno = 0;
-    file = gzopen(path, "rbe");
-    if (file == NULL) {
-        status = errno == ENOENT
-                     ? shmt_error_set(err, SHMTUNE_NOT_FOUND,
-                                      "%s: no such journal", path)
-                     : shmt_error_set(err, SHMTUNE_STORAGE,
-                                      "%s: cannot open: %s", path,
-                                      strerror(errno == 0 ? ENOMEM : errno));
-        free(part);
-        return status;
-    }
-    while (text->length <= limit && (n = gzread(file, part, 1 << 16)) > 0) {
-        shmt_text_add_bytes(text, part, (size_t)n);
-        if (enough != NULL && strstr(shmt_text_string(text), enough) != NULL)
-            break;
-    }
-    if (n < 0)
-        status = unreadable(path, file, err);
-    if (gzclose_r(file) == Z_BUF_ERROR && n == 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: damaged or cut compressed file: it ends "
-                                "early", path);
-    if (status == SHMTUNE_OK && text->failed)
-        status = shmt_error_memory(err);
-    if (status == SHMTUNE_OK && text->length > limit && enough == NULL)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: more than %zu MiB of text: too large "
-                                "for a journal", path, limit >> 20);
-    free(part);
-    return status;
-}
 
 /* -- the header ---------------------------------------------------------- */
 
@@ -233,7 +170,7 @@ static enum shmtune_status peek(const char *path,
     struct shmt_text text = {0};
     struct shmt_journal_header header;
     enum shmtune_status status =
-        read_text(path, records_mark, header_limit, &text, err);
+        shmt_packed_read(path, records_mark, header_limit, &text, err);
 
     if (status == SHMTUNE_OK)
         status = read_header(path, &text, kernel, NULL, &header, err);
@@ -473,7 +410,7 @@ enum shmtune_status shmt_journal_read(const char *path,
         free(journal);
         return shmt_error_memory(err);
     }
-    status = read_text(path, NULL, file_limit, &text, err);
+    status = shmt_packed_read(path, NULL, file_limit, &text, err);
     if (status == SHMTUNE_OK)
         status = read_header(path, &text, kernel, journal->arena,
                              &journal->header, err);

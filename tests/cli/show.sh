@@ -31,6 +31,16 @@ printf -- '- {config: {BLOCK: 6' >>"$folder/by_content"
 run show "$folder/by_content"
 check "cut in a line" all "exits 0" "out_has 'last line is cut'"
 
+mkfifo "$folder/pipe.yaml"
+run show "$folder/pipe.yaml"
+check "a pipe that nobody writes to" all "exits 5" out_empty \
+    "err_has 'expected a regular file'"
+mkfifo "$folder/pipe.journal.gz"
+run show "$folder/pipe.journal.gz"
+check "nor to a journal" all "exits 5" out_empty \
+    "err_has 'expected a regular file'"
+run show "$folder"
+check "a folder" all "exits 5" out_empty "err_has 'found a folder'"
 run show "$folder/absent.yaml"
 check "an absent file" all "exits 5" out_empty "err_has absent.yaml"
 run show "$root/kernels/scale.yaml"
