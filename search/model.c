@@ -29,7 +29,9 @@ enum {
 };
 
 static const struct shmt_option options[] = {
-    {"initial", 3, 1, 1000, "candidates before the first that is modelled"},
+    {"initial", 0, 0, 1000,
+     "candidates before the first that is modelled; 0: one for 400 "
+     "configurations, 3 to 10"},
     {"elites", 10, 1, MOST_ELITES,
      "best results whose neighbours are considered"},
     {"random", 100, 0, 10000, "random candidates that are considered"},
@@ -46,7 +48,7 @@ struct state {
     struct shmt_coverage *coverage;
     struct shmt_lens *plain;         /* parameters */
     struct shmt_lens *informed;      /* and resources; NULL until needed */
-    size_t asked;
+    size_t initial, asked;
     uint64_t pending[PENDING];       /* let out by ask, the latest last */
     size_t pending_count;
     uint64_t *neighbours;
@@ -77,6 +79,16 @@ static void destroy(void *opaque)
     free(state);
 }
 
+/* In a small space a few candidates more are dear, in a large one they keep
+ * the model from a region that only looked good. */
+static size_t initial_of(const struct shmt_search_view *view)
+{
+    const double share = (double)shmt_space_count(view->space) / 400;
+
+    return view->options[INITIAL] > 0 ? (size_t)view->options[INITIAL]
+                                      : (size_t)fmin(fmax(share, 3), 10);
+}
+
 static void *create(const struct shmt_search_view *view)
 {
     struct state *const state = calloc(1, sizeof *state);
@@ -84,6 +96,7 @@ static void *create(const struct shmt_search_view *view)
     if (state == NULL)
         return NULL;
     state->view = view;
+    state->initial = initial_of(view);
     shmt_observations_begin(&state->observations, view->space);
     for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
         state->room += shmt_space_parameter(view->space, p)->count;
@@ -257,7 +270,7 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
 
     if (view->start != UINT64_MAX && !view->seen(view->session, view->start))
         *index = view->start;
-    else if (state->asked < (size_t)view->options[INITIAL]
+    else if (state->asked < state->initial
              || state->observations.valid < 2)
         *index = shmt_coverage_draw(state->coverage, DRAWS);
     else
