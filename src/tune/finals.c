@@ -41,17 +41,6 @@ struct finals {
 
 /* -- who takes part ------------------------------------------------------ */
 
-static int by_time(const void *a, const void *b)
-{
-    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
-    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
-    const double s = x->result.time_us, t = y->result.time_us;
-
-    if (s < t || s > t)
-        return s < t ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 static int64_t shared_of(const struct shmt_result *result)
 {
     const int64_t fixed = result->resources.shared_static_bytes;
@@ -73,12 +62,6 @@ static int by_preference(const void *a, const void *b)
     if (u != v)
         return u < v ? -1 : 1;
     return (x->index > y->index) - (x->index < y->index);
-}
-
-static bool qualifies(const struct shmt_entry *entry)
-{
-    return entry->settled && entry->result.verdict == SHMT_VERDICT_OK &&
-           isfinite(shmt_ledger_cost(&entry->result));
 }
 
 static void add(struct finals *finals, struct shmt_entry *entry)
@@ -130,7 +113,7 @@ static void add_best(struct finals *finals, struct shmt_entry **sorted,
     qsort(sorted, like, sizeof(struct shmt_entry *), by_preference);
     for (k = 0; k < like && k < PREFERRED; k++)
         add(finals, sorted[k]);
-    qsort(sorted, like, sizeof(struct shmt_entry *), by_time);
+    qsort(sorted, like, sizeof(struct shmt_entry *), shmt_ledger_compare);
     for (k = 0; k < near && finals->count < SHMT_TUNE_FINALISTS - 1; k++)
         add(finals, sorted[k]);
 }
@@ -139,17 +122,16 @@ static enum shmtune_status select_finalists(struct finals *finals,
                                             struct shmt_error *err)
 {
     const struct shmt_ledger *const ledger = finals->tune->outcome->ledger;
-    const size_t count = shmt_ledger_count(ledger);
     struct shmt_entry **const best =
-        malloc((count + 1) * sizeof(struct shmt_entry *));
-    size_t n = 0;
+        malloc((shmt_ledger_count(ledger) + 1) * sizeof(struct shmt_entry *));
+    size_t count, n = 0;
 
     if (best == NULL)
         return shmt_error_memory(err);
+    count = shmt_ledger_fastest(ledger, best);
     for (size_t k = 0; k < count; k++)
-        if (qualifies(shmt_ledger_at(ledger, k)))
-            best[n++] = shmt_ledger_at(ledger, k);
-    qsort(best, n, sizeof(struct shmt_entry *), by_time);
+        if (best[k]->result.verdict == SHMT_VERDICT_OK)
+            best[n++] = best[k];
     add_best(finals, best, n);
     free(best);
     add_default(finals);

@@ -111,3 +111,28 @@ double shmt_ledger_cost(const struct shmt_result *result)
                        result->verdict == SHMT_VERDICT_SLOW;
     return timed && result->time_us >= 0 ? result->time_us : INFINITY;
 }
+
+int shmt_ledger_compare(const void *a, const void *b)
+{
+    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
+    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
+    const double s = shmt_ledger_cost(&x->result);
+    const double t = shmt_ledger_cost(&y->result);
+
+    if (s < t || s > t)
+        return s < t ? -1 : 1;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+size_t shmt_ledger_fastest(const struct shmt_ledger *ledger,
+                           struct shmt_entry **entries)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < ledger->count; k++)
+        if (ledger->entries[k]->settled &&
+            isfinite(shmt_ledger_cost(&ledger->entries[k]->result)))
+            entries[count++] = ledger->entries[k];
+    qsort(entries, count, sizeof(struct shmt_entry *), shmt_ledger_compare);
+    return count;
+}

@@ -39,6 +39,13 @@ size_t shmt_ledger_count(const struct shmt_ledger *ledger);
 /* In the order they were put. */
 struct shmt_entry *shmt_ledger_at(const struct shmt_ledger *ledger, size_t k);
 
+/* Those that this run came by and that have a cost, into `entries`, which has
+ * room for all: by cost, then by index.  How many. */
+size_t shmt_ledger_fastest(const struct shmt_ledger *ledger,
+                           struct shmt_entry **entries);
+/* For qsort over entries: by cost, then by index. */
+int shmt_ledger_compare(const void *a, const void *b);
+
 /* What a strategy is told: microseconds, or INFINITY. */
 double shmt_ledger_cost(const struct shmt_result *result);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/winners.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,18 +43,6 @@ static void put(const struct shmt_kernel *kernel,
     winners->count++;
 }
 
-static int by_cost(const void *a, const void *b)
-{
-    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
-    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
-    const double s = shmt_ledger_cost(&x->result);
-    const double t = shmt_ledger_cost(&y->result);
-
-    if (s < t || s > t)
-        return s < t ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
-}
-
 enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
                                      const struct shmt_tune_outcome *outcome,
                                      struct shmt_winners *winners,
@@ -65,16 +52,11 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
     struct shmt_entry **const best =
         malloc((count + 1) * sizeof(struct shmt_entry *));
     struct shmt_winner one = {0};
-    size_t n = 0;
+    size_t n;
 
     if (best == NULL)
         return shmt_error_memory(err);
-    for (size_t k = 0; k < count; k++) {
-        struct shmt_entry *const entry = shmt_ledger_at(outcome->ledger, k);
-        if (entry->settled && isfinite(shmt_ledger_cost(&entry->result)))
-            best[n++] = entry;
-    }
-    qsort(best, n, sizeof(struct shmt_entry *), by_cost);
+    n = shmt_ledger_fastest(outcome->ledger, best);
     for (size_t k = n < OF_A_RUN ? n : OF_A_RUN; k-- > 0;) {
         one.rank = outcome->tie_count + k;
         shmt_space_configuration(outcome->space, best[k]->index, one.choice);
