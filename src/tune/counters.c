@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/counters.h"
 
-#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "core/path.h"
 #include "tune/message.h"
+#include "tune/scratch.h"
 #include "tune/worker.h"
 
 /* For the start of both programs, and for each configuration: ncu runs it
@@ -45,40 +45,21 @@ static const shmt_choice *choice_at(const struct shmt_counters_request *request,
 static enum shmtune_status make_folder(struct collection *c,
                                        struct shmt_error *err)
 {
-    const char *const base = getenv("TMPDIR");
+    const enum shmtune_status status = shmt_scratch_make(
+        "shmtune-counters", c->folder, sizeof c->folder, err);
 
-    if ((size_t)snprintf(c->folder, sizeof c->folder,
-                         "%s/shmtune-counters-XXXXXX",
-                         base == NULL || base[0] == '\0' ? "/tmp" : base) >=
-            sizeof c->folder || mkdtemp(c->folder) == NULL) {
-        enum shmtune_status status = shmt_error_set(
-            err, SHMTUNE_STORAGE, "cannot make a temporary folder %s: %s",
-            c->folder, strerror(errno));
-
-        c->folder[0] = '\0';
-        return status;
-    }
     snprintf(c->requests, sizeof c->requests, "%s/requests", c->folder);
     snprintf(c->log, sizeof c->log, "%s/counters.csv", c->folder);
     snprintf(c->images, sizeof c->images, "%s/images", c->folder);
-    return SHMTUNE_OK;
+    return status;
 }
 
-static void remove_folder(struct collection *c)
+static void remove_folder(const struct collection *c)
 {
-    const char *const *names;
-    size_t count;
-
     if (c->folder[0] == '\0')
         return;
-    if (shmt_path_list(c->arena, c->images, "", &names, &count, NULL) ==
-        SHMTUNE_OK)
-        for (size_t k = 0; k < count; k++)
-            unlink(shmt_path_join(c->arena, c->images, names[k]));
-    rmdir(c->images);
-    unlink(c->requests);
-    unlink(c->log);
-    rmdir(c->folder);
+    shmt_scratch_remove(c->images);
+    shmt_scratch_remove(c->folder);
 }
 
 static enum shmtune_status write_requests(struct collection *c,

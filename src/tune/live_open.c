@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,23 +7,9 @@
 #include "core/device.h"
 #include "core/path.h"
 #include "tune/live_state.h"
+#include "tune/scratch.h"
 
 /* -- the end ------------------------------------------------------------- */
-
-static void remove_folder(const char *folder)
-{
-    DIR *const dir = opendir(folder);
-    const struct dirent *entry;
-
-    if (dir == NULL)
-        return;
-    while ((entry = readdir(dir)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 &&
-            strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(dir), entry->d_name, 0);
-    closedir(dir);
-    rmdir(folder);
-}
 
 void shmt_live_close(struct shmt_target *target)
 {
@@ -52,8 +35,7 @@ void shmt_live_close(struct shmt_target *target)
         live->answers = one->next;
         free(one);
     }
-    if (live->folder[0] != '\0')
-        remove_folder(live->folder);
+    shmt_scratch_remove(live->folder);
     free(live->compiled);
     shmt_binaries_free(live->binaries);
     free(live->stations);
@@ -68,22 +50,15 @@ void shmt_live_close(struct shmt_target *target)
 static enum shmtune_status make_folder(struct shmt_live *live,
                                        struct shmt_error *err)
 {
-    const char *const base = getenv("TMPDIR");
+    enum shmtune_status status;
 
     if (live->options.images != NULL)
         return shmt_path_make(live->options.images, 0700, err);
-    if ((size_t)snprintf(live->folder, sizeof live->folder,
-                         "%s/shmtune-XXXXXX",
-                         base == NULL || base[0] == '\0' ? "/tmp" : base) >=
-            sizeof live->folder || mkdtemp(live->folder) == NULL) {
-        enum shmtune_status status = shmt_error_set(
-            err, SHMTUNE_STORAGE, "cannot make a temporary folder %s: %s",
-            live->folder, strerror(errno));
-        live->folder[0] = '\0';
-        return status;
-    }
-    live->options.images = live->folder;
-    return SHMTUNE_OK;
+    status = shmt_scratch_make("shmtune", live->folder, sizeof live->folder,
+                               err);
+    if (status == SHMTUNE_OK)
+        live->options.images = live->folder;
+    return status;
 }
 
 /* "PROGRAM worker --spec ... where what". */
