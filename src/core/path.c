@@ -124,40 +124,52 @@ static enum shmtune_status refuse_size(struct shmt_error *err,
                           "bytes, expected at most that", path, limit);
 }
 
-enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
-                                   size_t limit, const char **data,
-                                   size_t *size, struct shmt_error *err)
+enum shmtune_status shmt_path_open(const char *path, int *fd, size_t *size,
+                                   struct shmt_error *err)
 {
     enum shmtune_status status;
-    const char *bytes = NULL;
-    size_t count = 0;
     struct stat about;
-    int fd;
+    int opened;
 
     /* A pipe without a writer would block the open. */
     do
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    while (fd < 0 && errno == EINTR);
-    if (fd < 0)
+        opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (opened < 0 && errno == EINTR);
+    if (opened < 0)
         return fail_to_open(err, path);
-    if (fstat(fd, &about) != 0) {
+    if (fstat(opened, &about) != 0) {
         status = fail(err, path, "cannot be examined");
-        goto done;
-    }
-    if (!S_ISREG(about.st_mode)) {
+    } else if (!S_ISREG(about.st_mode)) {
         status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a %s, "
                                 "expected a regular file", path,
                                 S_ISDIR(about.st_mode) ? "folder"
                                                        : "device or pipe");
-        goto done;
+    } else {
+        *fd = opened;
+        *size = (size_t)about.st_size;
+        return SHMTUNE_OK;
     }
-    if (about.st_size < 0 || (uintmax_t)about.st_size > limit) {
+    close(opened);
+    return status;
+}
+
+enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
+                                   size_t limit, const char **data,
+                                   size_t *size, struct shmt_error *err)
+{
+    const char *bytes = NULL;
+    size_t expected, count = 0;
+    int fd;
+    enum shmtune_status status = shmt_path_open(path, &fd, &expected, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (expected > limit) {
         status = refuse_size(err, path, limit);
         goto done;
     }
     /* One byte more than its size: the end is seen without another round. */
-    status = read_open(arena, fd, (size_t)about.st_size + 1, limit, &bytes,
-                       &count);
+    status = read_open(arena, fd, expected + 1, limit, &bytes, &count);
     if (status != SHMTUNE_OK)
         status = fail(err, path, "cannot be read");
     else if (count > limit)

@@ -10,9 +10,13 @@
 #include "core/status.h"
 #include "core/text.h"
 
-/* The whole file and a NUL behind it, in `arena`.  A file larger than
- * `limit` bytes, a folder, a device: SHMTUNE_STORAGE, without
- * blocking.  Absent: SHMTUNE_NOT_FOUND. */
+/* A regular file, to read; the caller closes *fd.  A folder, a device, a pipe:
+ * SHMTUNE_STORAGE, without blocking.  Absent: SHMTUNE_NOT_FOUND. */
+enum shmtune_status shmt_path_open(const char *path, int *fd, size_t *size,
+                                   struct shmt_error *err);
+
+/* The whole file and a NUL behind it, in `arena`.  As shmt_path_open; a
+ * file larger than `limit` bytes is SHMTUNE_STORAGE too. */
 enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
                                    size_t limit, const char **data,
                                    size_t *size, struct shmt_error *err);

@@ -2,34 +2,24 @@
 #include "tune/packed.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/path.h"
+
 enum { PART = 1 << 16 };
 
-/* A pipe without a writer would block the open. */
 static enum shmtune_status open_file(const char *path, gzFile *out,
                                      struct shmt_error *err)
 {
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    struct stat about;
+    size_t size;
+    int fd;
+    const enum shmtune_status status = shmt_path_open(path, &fd, &size, err);
 
-    if (fd < 0)
-        return shmt_error_set(err,
-                              errno == ENOENT ? SHMTUNE_NOT_FOUND
-                                              : SHMTUNE_STORAGE,
-                              "%s: cannot be opened: %s", path,
-                              strerror(errno));
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        close(fd);
-        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a folder, a "
-                              "device or a pipe, expected a regular file",
-                              path);
-    }
+    if (status != SHMTUNE_OK)
+        return status;
     *out = gzdopen(fd, "rb");
     if (*out != NULL)
         return SHMTUNE_OK;
