@@ -110,14 +110,11 @@ enum shmtune_status shmt_options_parse(const char *text,
 {
     const size_t length = strcspn(text, ":");
     const char *item = text + length;
-    const struct shmt_strategy *found = NULL;
+    const struct shmt_strategy *const found =
+        shmt_strategy_find(text, length);
     struct parse parse = {.values = values};
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t k = 0; shmt_strategy_at(k) != NULL && found == NULL; k++)
-        if (strlen(shmt_strategy_at(k)->name) == length
-            && memcmp(shmt_strategy_at(k)->name, text, length) == 0)
-            found = shmt_strategy_at(k);
     if (found == NULL)
         return unknown_strategy(text, length, err);
     parse.strategy = found;

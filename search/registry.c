@@ -24,10 +24,12 @@ const struct shmt_strategy *shmt_strategy_at(size_t k)
     return k < sizeof strategies / sizeof *strategies ? strategies[k] : NULL;
 }
 
-const struct shmt_strategy *shmt_strategy_find(const char *name)
+const struct shmt_strategy *shmt_strategy_find(const char *name,
+                                               size_t length)
 {
     for (size_t k = 0; shmt_strategy_at(k) != NULL; k++)
-        if (strcmp(shmt_strategy_at(k)->name, name) == 0)
+        if (strlen(shmt_strategy_at(k)->name) == length
+            && memcmp(shmt_strategy_at(k)->name, name, length) == 0)
             return shmt_strategy_at(k);
     return NULL;
 }

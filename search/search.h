@@ -80,7 +80,8 @@ struct shmt_strategy {
 
 /* registry.c: in the order they are listed; NULL after the last. */
 const struct shmt_strategy *shmt_strategy_at(size_t k);
-const struct shmt_strategy *shmt_strategy_find(const char *name);
+const struct shmt_strategy *shmt_strategy_find(const char *name,
+                                               size_t length);
 extern const char shmt_strategy_default[];
 
 /* session.c: a strategy at work. */

@@ -152,11 +152,6 @@ void shmt_surrogate_keep(struct shmt_surrogate *s, size_t count)
         s->count = count;
 }
 
-size_t shmt_surrogate_count(const struct shmt_surrogate *s)
-{
-    return s->count;
-}
-
 /* The rows of the tables for one candidate: its covariance with another is
  * the product of what stands there at that one's levels. */
 static void aim(const struct shmt_surrogate *s, const uint8_t *row,

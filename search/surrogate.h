@@ -38,7 +38,6 @@ void shmt_surrogate_free(struct shmt_surrogate *surrogate);
 
 /* Observations from position `count` on are forgotten. */
 void shmt_surrogate_keep(struct shmt_surrogate *surrogate, size_t count);
-size_t shmt_surrogate_count(const struct shmt_surrogate *surrogate);
 /* One more observation; there must be room.  Until the next solve its target
  * is what was predicted for it: means stay as they are, deviations shrink
  * around it. */

@@ -239,7 +239,7 @@ static void tables_of_options_are_sound(void)
         const struct shmt_strategy *const s = shmt_strategy_at(k);
         size_t count = 0;
 
-        CHECK(shmt_strategy_find(s->name) == s);
+        CHECK(shmt_strategy_find(s->name, strlen(s->name)) == s);
         CHECK(s->summary != NULL && *s->summary != '\0');
         for (; s->options != NULL && s->options[count].name != NULL; count++) {
             const struct shmt_option *const o = &s->options[count];
@@ -251,8 +251,9 @@ static void tables_of_options_are_sound(void)
         }
         CHECK(count <= SHMT_OPTIONS_ROOM);
     }
-    CHECK(shmt_strategy_find(shmt_strategy_default) != NULL);
-    CHECK(shmt_strategy_find("mod") == NULL);
+    CHECK(shmt_strategy_find(shmt_strategy_default,
+                             strlen(shmt_strategy_default)) != NULL);
+    CHECK(shmt_strategy_find("mod", 3) == NULL);
 }
 
 /* -- every strategy ------------------------------------------------------ */
