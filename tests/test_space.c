@@ -73,6 +73,19 @@ static void add_parameter(struct made *made, const char *text)
     made->symbols[made->scope.count++].type = p->type;
 }
 
+/* p0, p1, ... with the same values. */
+static void add_alike(struct made *made, int count, const char *values)
+{
+    struct shmt_text text = {0};
+
+    for (int p = 0; p < count; p++) {
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "p%d=%s", p, values);
+        add_parameter(made, shmt_text_string(&text));
+    }
+    shmt_text_free(&text);
+}
+
 static void begin(struct made *made)
 {
     *made = (struct made){.fixed = {.type = SHMT_INT, .i = 24}};
@@ -587,16 +600,11 @@ static void large_spaces_stay_small(void)
     static struct made made;
     struct shmt_space *space;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    struct shmt_text text = {0};
     uint64_t index = 0;
     const clock_t start = clock();
 
     begin(&made);
-    for (int p = 0; p < 20; p++) {
-        shmt_text_clear(&text);
-        shmt_text_addf(&text, "p%d=1,2,3,4,5,6,7,8", p);
-        add_parameter(&made, shmt_text_string(&text));
-    }
+    add_alike(&made, 20, "1,2,3,4,5,6,7,8");
     add_constraint(&made, "p0 + p1 + p2 + p3 + p4 + p5 + p6 <= 24");
     add_constraint(&made, "p7 * p8 * p9 <= 64 and p7 % p19 == 0");
     CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
@@ -611,23 +619,17 @@ static void large_spaces_stay_small(void)
     }
     shmt_space_free(space);
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
-    shmt_text_free(&text);
 }
 
 static void too_large_spaces_are_refused(void)
 {
     static struct made made;
     struct shmt_space *space;
-    struct shmt_text text = {0};
     uint64_t count;
     bool exact;
 
     begin(&made);
-    for (int p = 0; p < 64; p++) {
-        shmt_text_clear(&text);
-        shmt_text_addf(&text, "p%d=1,2,3,4,5,6,7,8", p);
-        add_parameter(&made, shmt_text_string(&text));
-    }
+    add_alike(&made, 64, "1,2,3,4,5,6,7,8");
     CHECK_INT(shmt_space_build(&made.definition, &space, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "2^64 - 1 configurations or more");
@@ -638,29 +640,22 @@ static void too_large_spaces_are_refused(void)
     CHECK_INT(shmt_space_funnel(&made.definition, 1, &count, &exact, &err),
               SHMTUNE_OK);
     CHECK(count == UINT64_MAX && exact);
-    shmt_text_free(&text);
 }
 
 static void few_of_many_are_found(void)
 {
     static struct made made;
     struct shmt_space *space;
-    struct shmt_text text = {0};
     const clock_t start = clock();
 
     begin(&made);
-    for (int p = 0; p < 10; p++) {
-        shmt_text_clear(&text);
-        shmt_text_addf(&text, "p%d=0,1,2,3,4,5,6,7,8,9", p);
-        add_parameter(&made, shmt_text_string(&text));
-    }
+    add_alike(&made, 10, "0,1,2,3,4,5,6,7,8,9");
     add_constraint(&made, "p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 "
                           ">= 89");
     CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 11);
     shmt_space_free(space);
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
-    shmt_text_free(&text);
 }
 
 /* Not one state for each order in which the values are taken. */
@@ -672,11 +667,7 @@ static void parameters_that_all_differ_are_few_states(void)
     const clock_t start = clock();
 
     begin(&made);
-    for (int p = 0; p < 10; p++) {
-        shmt_text_clear(&text);
-        shmt_text_addf(&text, "p%d=0,1,2,3,4,5,6,7,8,9", p);
-        add_parameter(&made, shmt_text_string(&text));
-    }
+    add_alike(&made, 10, "0,1,2,3,4,5,6,7,8,9");
     for (int p = 0; p < 10; p++)
         for (int q = 0; q < p; q++) {
             shmt_text_clear(&text);
