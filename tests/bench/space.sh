@@ -14,12 +14,8 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 shift
-venv=${SHMT_VENV:-$build/venv-kernel-tuner}
+. "$here/venv.sh"
 make -s -C "$build" tests/bench/space_time >&2
-if [ ! -x "$venv/bin/python" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check kernel_tuner >&2
-fi
 one=
 if command -v taskset >/dev/null 2>&1; then
     one="taskset -c ${SHMT_CORE:-0}"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Our search strategies beside Kernel Tuner's on recorded runs.  Its release
-# and autotuning_methodology are installed into a virtual environment
-# ($SHMT_VENV, by default venv-kernel-tuner in the build folder); recordings
-# of ours (.journal.gz) are exported for it first.
+# is installed into a virtual environment ($SHMT_VENV, by default
+# venv-kernel-tuner in the build folder); recordings of ours (.journal.gz) are
+# exported for it first.
 #
 #   sh tests/bench/strategies.sh BUILD [OPTION...] RECORDING...
 set -eu
@@ -15,12 +15,7 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 shift
-venv=${SHMT_VENV:-$build/venv-kernel-tuner}
-if [ ! -x "$venv/bin/python" ]; then
-    python3 -m venv "$venv"
-    "$venv/bin/pip" install -q --disable-pip-version-check kernel_tuner \
-        autotuning_methodology >&2
-fi
+. "$here/venv.sh"
 caches=$build/venv-caches
 mkdir -p "$caches"
 for word; do
