@@ -23,6 +23,10 @@
  * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
  *          multiple of 4, up to three columns early.
  * LOAD     through registers, or by cp.async (sm_80 up).
+ * METHOD   `direct`: filter multiply-adds an output and column; `fast_fir`:
+ *          rows in pairs, the 2-parallel fast FIR algorithm (Parker and
+ *          Parhi): three filters of half the length make two outputs, where
+ *          it takes four, for one more addition a pair of inputs.
  * LAYOUT   of the tile: its `rows` lie in line, or its `columns`, so that
  *          one 16-byte load goes four inputs down.
  * PAD      words after each of those lines.
@@ -51,7 +55,13 @@ constexpr int STRIDE_Y = DOWN ? 1 : WIDTH + PAD;
                                            : ROWS * STRIDE_Y;
 /* Weights stand in columns, with columns of zeros before and after, so that
  * a step need not ask which of its columns exist. */
+#if METHOD == METHOD_fast_fir
+/* Even and odd weights, and their sums. */
+constexpr int HALF = (filter / 2 + 1 + 3) / 4 * 4;
+constexpr int COLUMN = 3 * HALF;
+#else
 constexpr int COLUMN = (filter + 3) / 4 * 4;
+#endif
 constexpr int COLUMNS = STEPS * OUT_X + OUT_X - 1;
 constexpr int FIRST = -(OUT_X - 1) - SKEW;
 [[maybe_unused]] constexpr int WORDS =
@@ -192,8 +202,17 @@ __device__ __forceinline__ void load_weights(float *to, const float *weights)
     for (int e = threadIdx.x; e < COLUMNS * COLUMN; e += THREADS) {
         int x = e / COLUMN + FIRST;
         int y = e % COLUMN;
-        to[e] = x >= 0 && x < filter && y < filter ? weights[y * filter + x]
-                                                   : 0.0f;
+        bool inside = x >= 0 && x < filter;
+#if METHOD == METHOD_fast_fir
+        int kind = y / HALF;
+        y = y % HALF * 2;
+        float even = inside && y < filter ? weights[y * filter + x] : 0.0f;
+        float odd = inside && y + 1 < filter ? weights[(y + 1) * filter + x]
+                                             : 0.0f;
+        to[e] = kind == 0 ? even : kind == 1 ? odd : even + odd;
+#else
+        to[e] = inside && y < filter ? weights[y * filter + x] : 0.0f;
+#endif
     }
 }
 #endif
@@ -224,6 +243,75 @@ __device__ __forceinline__ void take_weights(float (&w)[2 * OUT_X - 1][COLUMN],
 #endif
     }
 }
+
+#if METHOD == METHOD_fast_fir
+/* What two rows of outputs are made of: with a and b the even and the odd
+ * weights of a column, E and O its even and odd inputs,
+ *
+ *     both[p] = sum over j of (a[j] + b[j]) * (E[p + j] + O[p + j])
+ *     odd[p]  = sum over j of  a[j]         *  O[p + j]
+ *     even[p] = sum over j of  b[j]         *  E[p + j]
+ *
+ * output 2 p is both[p] - odd[p] - even[p], and 2 p + 1 odd[p] + even[p + 1].
+ */
+constexpr int PAIRS = OUT_Y / 2;
+struct sums {
+    float both[PAIRS], odd[PAIRS], even[PAIRS + 1];
+};
+
+/* Inputs 2 j and 2 j + 1 of a column. */
+__device__ __forceinline__ void take_pair(sums &sum, float even, float odd,
+                                          const float (&w)[COLUMN], int j)
+{
+    float both = even + odd;
+#pragma unroll
+    for (int p = 0; p <= PAIRS; p++) {
+        int tap = j - p;
+        if (tap < 0 || tap > filter / 2)
+            continue;
+        if (p < PAIRS) {
+            sum.both[p] = fmaf(w[2 * HALF + tap], both, sum.both[p]);
+            sum.odd[p] = fmaf(w[tap], odd, sum.odd[p]);
+        }
+        if (tap < filter / 2)
+            sum.even[p] = fmaf(w[HALF + tap], even, sum.even[p]);
+    }
+}
+
+/* A column of inputs, from `from` down. */
+__device__ __forceinline__ void take_column(sums &sum, const float *from,
+                                            const float *weights, int step)
+{
+    constexpr int REACHED = OUT_Y + filter - 1;
+    float w[1][COLUMN];
+    take_weights(w, weights, step);
+    from += step * STRIDE_X;
+#if LAYOUT == LAYOUT_rows
+#pragma unroll
+    for (int row = 0; row < REACHED; row += 2)
+        take_pair(sum, from[row * STRIDE_Y], from[(row + 1) * STRIDE_Y], w[0],
+                  row / 2);
+#else
+#pragma unroll
+    for (int row = 0; row < REACHED; row += 4) {
+        float4 v = *(const float4 *)(from + row);
+        take_pair(sum, v.x, v.y, w[0], row / 2);
+        if (row + 2 < REACHED)
+            take_pair(sum, v.z, v.w, w[0], row / 2 + 1);
+    }
+#endif
+}
+
+__device__ __forceinline__ void put_together(float (&out)[OUT_Y][OUT_X],
+                                             const sums &sum)
+{
+#pragma unroll
+    for (int p = 0; p < PAIRS; p++) {
+        out[2 * p][0] = sum.both[p] - sum.odd[p] - sum.even[p];
+        out[2 * p + 1][0] = sum.odd[p] + sum.even[p + 1];
+    }
+}
+#endif
 
 /* OUT_X inputs side by side, into all outputs in reach. */
 __device__ __forceinline__ void take_row(float (&sum)[OUT_Y][OUT_X],
@@ -324,13 +412,21 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
     int ty = threadIdx.x / THREADS_X * OUT_Y;
     const float *from = tile + ty * STRIDE_Y + (tx + START) * STRIDE_X;
     float sum[OUT_Y][OUT_X] = {};
+#if METHOD == METHOD_fast_fir
+    sums parts = {};
+#endif
 #if UNROLL
 #pragma unroll
 #else
 #pragma unroll 1
 #endif
     for (int step = 0; step < STEPS; step++)
+#if METHOD == METHOD_fast_fir
+        take_column(parts, from, weights, step);
+    put_together(sum, parts);
+#else
         take_step(sum, from, weights, step);
+#endif
 
     int x = x0 + tx;
     int y = y0 + ty;
