@@ -155,6 +155,62 @@ static void a_tuning_names_its_winners(void)
     shmt_kernel_free(other);
 }
 
+/* Sets *context to how many passes the finals are to have. */
+static void note_passes(void *context, const struct shmt_tune_progress *now)
+{
+    if (strcmp(now->phase, "finals") == 0)
+        *(uint64_t *)context = now->total;
+}
+
+/* Finals with the slowest candidate of all as the winner of rows x cols: of
+ * how many passes? */
+static uint64_t finals_with(const struct shmt_winner *slowest, int64_t rows,
+                            int64_t cols)
+{
+    struct shmt_winners last = {.count = 1, .list[0] = *slowest};
+    struct shmt_tune_options options = fixture_options();
+    uint64_t passes = 0;
+    const struct shmt_tune_observer observer = {&passes, note_passes, NULL};
+
+    last.list[0].problem[0] = rows;
+    last.list[0].problem[1] = cols;
+    options.last = &last;
+    options.observer = &observer;
+    shmt_tune_free(run(&options));
+    return passes;
+}
+
+/* Who won this problem elsewhere is in its finals, however slow it was. */
+static void who_won_here_defends_it(void)
+{
+    const struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *const outcome = run(&options);
+    struct shmt_entry *sorted[4096];
+    struct shmt_winner slowest = {0};
+    const int64_t *problem;
+    struct shmt_winners read = none;
+    uint64_t with, without;
+    size_t count;
+
+    CHECK(outcome != NULL &&
+          shmt_ledger_count(outcome->ledger) < 4096);
+    if (outcome == NULL)
+        return;
+    count = shmt_ledger_fastest(outcome->ledger, sorted);
+    while (count > 0 && sorted[count - 1]->result.verdict != SHMT_VERDICT_OK)
+        count--;
+    CHECK(count > 0);
+    shmt_space_configuration(outcome->space, sorted[count - 1]->index,
+                             slowest.choice);
+    CHECK_INT(shmt_winners_read(toy, tuning, &read, NULL), SHMTUNE_OK);
+    problem = read.list[0].problem;
+    without = finals_with(&slowest, problem[0] + 1, problem[1]);
+    with = finals_with(&slowest, problem[0], problem[1]);
+    CHECK(without > 0);
+    CHECK_INT(with, without + 7);
+    shmt_tune_free(outcome);
+}
+
 /* The last of the list make room, winners never for others. */
 static void room_is_bounded(void)
 {
@@ -215,6 +271,7 @@ int main(void)
     CHECK_RUN(strategies_know_them);
     CHECK_RUN(the_slow_leave_the_finals);
     CHECK_RUN(a_tuning_names_its_winners);
+    CHECK_RUN(who_won_here_defends_it);
     CHECK_RUN(room_is_bounded);
     CHECK_RUN(all_of_them_are_tried);
     shmt_kernel_free(toy);

@@ -9,7 +9,10 @@
 
 #include "tune/tune_state.h"
 
-enum { PASSES = 7, PASS_SAMPLES = 5, FASTEST = 8, PREFERRED = 16 };
+enum { PASSES = 7, PASS_SAMPLES = 5 };
+enum { MOST_DEFENDERS = 8, FASTEST = 8, PREFERRED = 16 };
+_Static_assert(MOST_DEFENDERS + FASTEST + PREFERRED < SHMT_TUNE_FINALISTS,
+               "there is room for all of them and the default");
 
 /* A process has its buffers where the driver put them, and the same
  * configuration was seen to take 9.1 us in one process and 9.7 us in the next.
@@ -105,7 +108,7 @@ static void add_best(struct finals *finals, struct shmt_entry **sorted,
 
     for (k = 0; k < count && k < FASTEST; k++)
         add(finals, sorted[k]);
-    if (near <= SHMT_TUNE_FINALISTS - 1) {
+    if (finals->count + near <= SHMT_TUNE_FINALISTS - 1) {
         for (; k < near; k++)
             add(finals, sorted[k]);
         return;
@@ -116,6 +119,40 @@ static void add_best(struct finals *finals, struct shmt_entry **sorted,
     qsort(sorted, like, sizeof(struct shmt_entry *), shmt_ledger_compare);
     for (k = 0; k < near && finals->count < SHMT_TUNE_FINALISTS - 1; k++)
         add(finals, sorted[k]);
+}
+
+static bool won_here(const struct finals *finals,
+                     const struct shmt_winner *winner)
+{
+    const size_t dimensions = finals->tune->target->kernel->dimension_count;
+    size_t k = 0;
+
+    while (k < dimensions &&
+           winner->problem[k] == finals->tune->outcome->values[k].i)
+        k++;
+    return k == dimensions;
+}
+
+/* Who won this problem in another run meets the others once more: the two
+ * runs can then be held against each other. */
+static void add_defenders(struct finals *finals)
+{
+    const struct shmt_tune *const tune = finals->tune;
+    const struct shmt_winners *const last = tune->options->last;
+
+    for (size_t k = 0; last != NULL && k < last->count &&
+                       finals->count < MOST_DEFENDERS; k++) {
+        struct shmt_entry *entry;
+        uint64_t index;
+
+        if (!won_here(finals, &last->list[k]) ||
+            !shmt_space_index(tune->outcome->space, last->list[k].choice,
+                              &index))
+            continue;
+        entry = shmt_ledger_find(tune->outcome->ledger, index);
+        if (entry != NULL && entry->result.verdict == SHMT_VERDICT_OK)
+            add(finals, entry);
+    }
 }
 
 static enum shmtune_status select_finalists(struct finals *finals,
@@ -132,6 +169,7 @@ static enum shmtune_status select_finalists(struct finals *finals,
     for (size_t k = 0; k < count; k++)
         if (best[k]->result.verdict == SHMT_VERDICT_OK)
             best[n++] = best[k];
+    add_defenders(finals);
     add_best(finals, best, n);
     free(best);
     add_default(finals);

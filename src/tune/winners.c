@@ -24,7 +24,9 @@ static void put(const struct shmt_kernel *kernel,
     size_t at = 0;
 
     for (size_t k = 0; k < winners->count; k++) {
-        if (memcmp(winners->list[k].choice, one.choice, bytes) != 0)
+        if (memcmp(winners->list[k].choice, one.choice, bytes) != 0 ||
+            memcmp(winners->list[k].problem, one.problem,
+                   sizeof one.problem) != 0)
             continue;
         if (winners->list[k].rank < one.rank)
             one.rank = winners->list[k].rank;
@@ -88,7 +90,9 @@ enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
     for (size_t k = 0; status == SHMTUNE_OK && k < tuning->tuned_count; k++) {
         const struct shmt_tuned *const one = tuning->tuned[k];
         struct shmt_winner winner = {0};
-        if (shmt_tuning_choice(kernel, one->settings, one->setting_count,
+        if (shmt_tuning_problem(kernel, one, winner.problem, NULL) ==
+                SHMTUNE_OK &&
+            shmt_tuning_choice(kernel, one->settings, one->setting_count,
                                winner.choice, NULL) == SHMTUNE_OK)
             put(kernel, &winner, winners);
     }

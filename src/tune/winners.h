@@ -18,10 +18,12 @@ enum { SHMT_WINNERS_ROOM = 96 };
 
 struct shmt_winner {
     size_t rank;             /* the best one it had anywhere; 0 won */
+    /* Read from a tuning: the problem that it won; else zeros. */
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
 };
 
-/* Distinct, by rank, of one rank the latest first; zeroed to begin with. */
+/* Distinct in both, by rank, of one rank the latest first; zeroed to begin with. */
 struct shmt_winners {
     size_t count;
     struct shmt_winner list[SHMT_WINNERS_ROOM];
