@@ -240,7 +240,11 @@ enum shmtune_match {
     SHMTUNE_EXACT,             /* measured on this device, for this problem */
     SHMTUNE_NEAREST_SIZE,      /* measured on this device, for the nearest
                                   problem: the smallest sum over dimensions
-                                  of |log2(size / tuned size)| */
+                                  of |log2(size / tuned size)|, 0.8 for each
+                                  factor 2 (of up to two) that only one of
+                                  both sizes has, and 8 for each halving of
+                                  the share of the device that its blocks
+                                  fill, where they fill less than they did */
     SHMTUNE_SAME_CAPABILITY,   /* measured on another device of this compute
                                   capability, nearest as above, each halving
                                   or doubling of the multiprocessors counted

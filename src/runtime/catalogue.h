@@ -16,6 +16,7 @@
 struct shmt_entry {
     int64_t problem[SHMTUNE_DIMENSIONS];
     double log2[SHMTUNE_DIMENSIONS];   /* of the problem, for distances */
+    double log2_filling;               /* of its own device, there */
     const shmt_choice *values;
     struct shmt_resources resources;   /* as the compiler reported them */
     double time_us;

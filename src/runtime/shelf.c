@@ -9,6 +9,7 @@
 #include "core/tuning.h"
 #include "runtime/admit.h"
 #include "runtime/catalogue.h"
+#include "runtime/filling.h"
 
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
                "the public limit is the private one");
@@ -94,18 +95,23 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
 
 static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        const struct shmt_shelf *shelf,
-                                       const struct shmt_entry *entry,
+                                       struct shmt_entry *entry,
                                        struct shmt_error *err)
 {
     const struct shmt_candidate candidate = {entry->problem, entry->values,
                                              &entry->resources};
+    enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)
         if (memcmp(shelf->entries[k].problem, entry->problem,
                    spec->dimension_count * sizeof *entry->problem) == 0)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                   "this problem is in the file twice");
-    return shmt_admit_check(spec, &shelf->device, &candidate, err);
+    status = shmt_admit_check(spec, &shelf->device, &candidate, err);
+    if (status == SHMTUNE_OK)
+        entry->log2_filling =
+            log2(shmt_filling(spec, &shelf->device, &candidate));
+    return status;
 }
 
 static enum shmtune_status note_entry(struct shmtune *library,

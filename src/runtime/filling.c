@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "runtime/filling.h"
+
+#include <math.h>
+
+#include "core/occupancy.h"
+
+static double share(double blocks, double places)
+{
+    const double rounds = blocks / places;
+
+    return rounds < 1 ? rounds : rounds / ceil(rounds);
+}
+
+static double filling_of(const struct shmtune_device *device,
+                         const struct shmt_resources *known,
+                         const struct shmt_geometry *launch)
+{
+    struct shmt_resources resources = *known;
+    struct shmt_occupancy occupancy;
+
+    if (launch->shared_static >= 0)
+        resources.shared_static_bytes = launch->shared_static;
+    if (shmt_occupancy_compute(
+            device, &resources,
+            (int)(launch->block[0] * launch->block[1] * launch->block[2]),
+            launch->shared_dynamic, launch->carveout, &occupancy,
+            NULL) != SHMTUNE_OK ||
+        occupancy.resident_blocks < 1)
+        return 1;
+    return share((double)launch->grid[0] * launch->grid[1] * launch->grid[2],
+                 (double)occupancy.resident_blocks *
+                     device->multiprocessors);
+}
+
+double shmt_filling(const struct shmt_kernel *kernel,
+                    const struct shmtune_device *device,
+                    const struct shmt_candidate *candidate)
+{
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+
+    if (device->multiprocessors < 1)
+        return 1;
+    shmt_kernel_values(kernel, candidate->problem, candidate->values, values);
+    for (size_t k = 0; k < kernel->launch_count; k++) {
+        struct shmt_geometry launch;
+
+        if (shmt_kernel_geometry(kernel, &kernel->launches[k], values,
+                                 &launch, NULL) != SHMTUNE_OK)
+            return 1;
+        if (launch.used)
+            return filling_of(device, candidate->resources, &launch);
+    }
+    return 1;
+}
