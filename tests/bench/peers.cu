@@ -445,6 +445,16 @@ static Peer peer_row_reduce(Case &c)
     return p;
 }
 
+/* The bin of a word is its upper ten bits; CUB is given the bins themselves,
+ * which spares it the shift. */
+__global__ void take_bins(unsigned *to, const unsigned *words, int64_t n)
+{
+    int64_t i = blockIdx.x * (int64_t)blockDim.x + threadIdx.x;
+
+    for (; i < n; i += (int64_t)gridDim.x * blockDim.x)
+        to[i] = words[i] >> 22;
+}
+
 static Peer peer_histogram(Case &c)
 {
     Peer p;
@@ -468,7 +478,8 @@ static Peer peer_histogram(Case &c)
         };
         p.bytes = (double)n;
     } else {
-        auto *in = (unsigned *)c.buffers.at("in");
+        unsigned *in = own<unsigned>(p, n);
+        take_bins<<<1024, 256>>>(in, (unsigned *)c.buffers.at("in"), n);
         CUDA(cub::DeviceHistogram::HistogramEven(nullptr, bytes, in, out,
                                                  bins + 1, 0u, (unsigned)bins,
                                                  n));
@@ -612,11 +623,11 @@ static const struct {
  * same. */
 static double difference(Case &c, const Peer &p)
 {
-    const size_t count = (size_t)c.bytes.at(p.output) / 4;
     float worst, *at;
 
     if (p.result == nullptr)
         return 0;
+    const size_t count = (size_t)c.bytes.at(p.output) / 4;
     CUDA(cudaMalloc(&at, sizeof worst));
     CUDA(cudaMemset(at, 0, sizeof worst));
     compare<<<1024, 256>>>((unsigned *)c.buffers.at(p.output),
@@ -675,6 +686,8 @@ static void report(const Case &c, const std::string &size, const Peer &p,
                    const Times &t, double floor_us, bool json)
 {
     const char *match = shmtune_match_text(c.choice.match);
+    const double default_us =
+        c.choice.match == SHMTUNE_EXACT ? c.choice.default_us : -1;
 
     if (json)
         std::printf("{\"kernel\": \"%s\", \"size\": \"%s\", \"match\": "
@@ -684,7 +697,7 @@ static void report(const Case &c, const std::string &size, const Peer &p,
                     "\"floor_us\": %.3f, \"default_us\": %.3f}\n",
                     c.name.c_str(), size.c_str(), match, p.name, t.tuned,
                     t.spread, t.peer, t.warm_tuned, t.warm_peer, floor_us,
-                    c.choice.default_us);
+                    default_us);
     else
         std::printf("%-11s %-20s %-13s %10.2f %5.1f%% %10.2f %6.2f  "
                     "%10.2f %6.2f %5.0f%%  %s\n",
