@@ -3,6 +3,7 @@
  * and read from tunings. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "tune/deliver.h"
@@ -211,6 +212,33 @@ static void who_won_here_defends_it(void)
     shmt_tune_free(outcome);
 }
 
+/* One configuration that won two problems is tried once: a second try of it
+ * while it is in the air would wait for itself. */
+static void one_that_won_twice_is_tried_once(void)
+{
+    struct shmt_target *const target = fixture_live(toy, 2);
+    struct shmt_winners twice = {.count = 2};
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *outcome;
+
+    twice.list[0] = twice.list[1] = winners.list[0];
+    twice.list[0].problem[0] = 1;
+    options.strategy = "random";
+    options.budget_count = 1;
+    options.last = &twice;
+    CHECK(target != NULL);
+    if (target == NULL)
+        return;
+    alarm(120);
+    outcome = fixture_run(target, &options, SHMTUNE_OK);
+    alarm(0);
+    CHECK(outcome != NULL && outcome->tried == 2);
+    for (size_t k = 0; outcome != NULL && k < outcome->final_count; k++)
+        CHECK(outcome->finals[k].result.resources.registers > 0);
+    shmt_tune_free(outcome);
+    target->operations->close(target);
+}
+
 /* The last of the list make room, winners never for others. */
 static void room_is_bounded(void)
 {
@@ -272,6 +300,7 @@ int main(void)
     CHECK_RUN(the_slow_leave_the_finals);
     CHECK_RUN(a_tuning_names_its_winners);
     CHECK_RUN(who_won_here_defends_it);
+    CHECK_RUN(one_that_won_twice_is_tried_once);
     CHECK_RUN(room_is_bounded);
     CHECK_RUN(all_of_them_are_tried);
     shmt_kernel_free(toy);

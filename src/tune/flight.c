@@ -92,7 +92,16 @@ static enum shmtune_status submit(struct shmt_tune *tune,
     return tune->target->operations->submit(tune->target, &request, err);
 }
 
-/* A new candidate goes as far as it can without being waited for. */
+static bool in_the_air(const struct shmt_tune *tune, uint64_t index)
+{
+    for (size_t k = 0; k < tune->flying; k++)
+        if (tune->candidates[k].index == index)
+            return true;
+    return false;
+}
+
+/* A new candidate goes as far as it can without being waited for.  Replies
+ * are told apart by index: who is in the air already is not let out again. */
 enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
                                       enum shmt_tune_asker asker,
                                       struct shmt_error *err)
@@ -111,6 +120,8 @@ enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
             tell(tune, entry);
         return status;
     }
+    if (in_the_air(tune, index))
+        return SHMTUNE_OK;
     tune->let_out++;
     tune->flying_carried += asker == SHMT_TUNE_ELSEWHERE;
     candidate = &tune->candidates[tune->flying++];
