@@ -67,7 +67,8 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);
 
-/* As much as says what it is. */
+/* As much as says what it is.  Without a kernel (NULL) that is the name of
+ * its own and the digest: what no change of the spec can make unreadable. */
 enum shmtune_status shmt_journal_peek(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal_header *out,

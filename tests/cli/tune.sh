@@ -52,6 +52,17 @@ run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
 
+# Records of values that the spec no longer has.
+cat "$root/kernels/toy.yaml" >toy.yaml
+cp -r tunings narrower
+sed -i 's/^\( *BLOCK_X: {values: \[\)[0-9]*, /\1/' toy.yaml
+cp "$source/tests/data/toy.cu" .
+run ./toy.yaml --strategy exhaustive --output narrower -j 2
+check "a spec with fewer values starts afresh" all 'exits 0' \
+    '! cmp -s toy.yaml "$root/kernels/toy.yaml"' \
+    'err_has "starting afresh: the kernel.s sources have changed"' \
+    'has_file narrower/toy/$device.4096x1.journal.old'
+
 # -- replay ---------------------------------------------------------------
 mkdir -p "$root/tunings/toy"
 cp rec/toy/*.gz "$root/tunings/toy/"
