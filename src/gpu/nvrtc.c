@@ -287,6 +287,41 @@ fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result, const char *log,
                                           : nvrtc->GetErrorString(result));
 }
 
+/* The entry that has the first word in quotes of a complaint in it. */
+static const char *blamed_entry(const struct shmt_nvrtc_job *job,
+                                const char *complaint)
+{
+    char word[256];
+
+    if (sscanf(complaint, "%*[^\"]\"%255[^\"]", word) == 1)
+        for (size_t k = 0; k < job->entry_count; k++)
+            if (strstr(job->entries[k], word) != NULL)
+                return job->entries[k];
+    return job->entry_count == 1 ? job->entries[0] : NULL;
+}
+
+/* NVRTC looks entries up in a file of its own, which nobody has ever seen. */
+static void name_entry(const struct shmt_nvrtc_job *job,
+                       struct shmt_error *err)
+{
+    static const char file[] = "__nv_name_map(";
+    const char *text, *entry;
+    char why[256];
+
+    if (err == NULL || strncmp(err->text, file, sizeof file - 1) != 0)
+        return;
+    text = strstr(err->text, "error: ");
+    snprintf(why, sizeof why, "%.250s",
+             text == NULL ? err->text : text + strlen("error: "));
+    entry = blamed_entry(job, why);
+    if (entry == NULL)
+        shmt_error_set(err, SHMTUNE_COMPILE, "%s has no kernel of an entry "
+                       "of the spec: %s", job->name, why);
+    else
+        shmt_error_set(err, SHMTUNE_COMPILE, "%s has no kernel \"%s\", an "
+                       "entry of the spec: %s", job->name, entry, why);
+}
+
 static enum shmtune_status take_log(const struct shmt_nvrtc *nvrtc,
                                     nvrtcProgram program,
                                     struct shmt_arena *arena, const char **out,
@@ -410,6 +445,8 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     status = take_log(nvrtc, program, arena, &product.log, err);
     if (status == SHMTUNE_OK && result != NVRTC_SUCCESS)
         status = fail(nvrtc, result, product.log, err);
+    if (status == SHMTUNE_COMPILE)
+        name_entry(job, err);
     if (status == SHMTUNE_OK)
         status = take_names(nvrtc, program, job, arena, &lowered, err);
     if (status == SHMTUNE_OK)

@@ -52,4 +52,23 @@ run ./fake_kernel.yaml --device "replay:$(ls rec/fake_kernel/*.gz)" \
     --strategy exhaustive --output again -q
 check "the record replays to the same winner" all 'exits 0' \
     'out_has "FAULT=0"'
+
+# -- what ends a run before it begins --------------------------------------
+# planted SCRIPT: the spec, edited.
+planted() { sed -e "$1" fake_kernel.yaml >planted.yaml; }
+planted 's/- entry: scale_reference$/- entry: nobody/'
+run ./planted.yaml --device 0 --output planted
+check "a reference that is not there: exit 4, by its name" all 'exits 4' \
+    'err_has "the reference failed: .*fake_kernel.cu has no kernel .nobody."'
+planted 's/- entry: scale$/- entry: "nobody<{TILE}>"/'
+run ./planted.yaml --device 0 --output planted
+check "so is a default that is not there" all 'exits 4' \
+    'err_has "fake_kernel.cu has no kernel .nobody<64>., an entry"'
+SHMTUNE_NVRTC=$folder/absent
+export SHMTUNE_NVRTC
+run ./fake_kernel.yaml --device 0 --output planted
+check "no compiler: exit 6, and how to do without" all 'exits 6' \
+    'err_has "is not an NVRTC"' 'err_has "replay:NAME"'
+run inspect ./fake_kernel.yaml
+check "so it is for inspect" exits 6
 finish
