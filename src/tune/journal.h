@@ -47,6 +47,7 @@ struct shmt_journal_record {
     double at_s;                        /* of a result: the target's clock */
     const struct shmt_result *result;   /* of a result, else NULL */
     const char *origin;                 /* as in the header */
+    int line;                           /* of the file; 0: not read */
 };
 
 struct shmt_journal {

@@ -371,6 +371,7 @@ static enum shmtune_status read_records(struct reading *r,
         status = take_line(r, at, (size_t)(stop - at), &record, err);
         if (status != SHMTUNE_OK)
             return status;
+        record.line = r->line;
         r->records[r->journal->count++] = record;
         at = stop + 1;
         r->line++;

@@ -66,7 +66,7 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
 {
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     const struct shmt_journal_record record = {
-        kind, choice, shmt_tune_elapsed(tune), result, NULL
+        kind, choice, shmt_tune_elapsed(tune), result, NULL, 0
     };
 
     /* A recording cannot take the tuner with it. */
