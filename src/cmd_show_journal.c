@@ -169,12 +169,9 @@ static void add_one(struct shmt_command_table *table,
     shmt_kernel_describe(digest->kernel, record->choice, &config);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%.2f", result->time_us);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->resources.registers);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->resources.spill_store_bytes);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->occupancy_percent);
+    shmt_show_number(table, result->resources.registers);
+    shmt_show_number(table, result->resources.spill_store_bytes);
+    shmt_show_number(table, result->occupancy_percent);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%s%s",
                       shmt_text_string(&config),
                       record == digest->usual ? "  (default)" : "");

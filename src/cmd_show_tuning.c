@@ -56,14 +56,6 @@ static void add_gain(struct shmt_command_table *table,
     shmt_text_free(&bar);
 }
 
-static void add_number(struct shmt_command_table *table, int64_t number)
-{
-    if (number < 0)
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
-    else
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
-}
-
 static void add_row(struct shmt_command_table *table,
                     const struct shmt_tuned *tuned, double most)
 {
@@ -80,14 +72,14 @@ static void add_row(struct shmt_command_table *table,
                           100 * tuned->floor_us / result->time_us);
     else
         shmt_command_cell(table, SHMT_PAINT_DIM, "-");
-    add_number(table, result->resources.registers);
-    add_number(table, result->resources.spill_store_bytes);
-    add_number(table, result->resources.shared_static_bytes);
-    add_number(table, result->shared_dynamic_bytes);
-    add_number(table, result->occupancy_percent);
-    add_number(table, (int64_t)tuned->tried);
-    add_number(table, (int64_t)tuned->space_count);
-    add_number(table, (int64_t)tuned->tie_count);
+    shmt_show_number(table, result->resources.registers);
+    shmt_show_number(table, result->resources.spill_store_bytes);
+    shmt_show_number(table, result->resources.shared_static_bytes);
+    shmt_show_number(table, result->shared_dynamic_bytes);
+    shmt_show_number(table, result->occupancy_percent);
+    shmt_show_number(table, (int64_t)tuned->tried);
+    shmt_show_number(table, (int64_t)tuned->space_count);
+    shmt_show_number(table, (int64_t)tuned->tie_count);
     shmt_text_free(&size);
 }
 

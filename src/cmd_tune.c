@@ -10,6 +10,7 @@
 
 #include "cmd_tune_budget.h"
 #include "cmd_tune_device.h"
+#include "cmd_tune_plan.h"
 #include "cmd_tune_show.h"
 #include "command.h"
 #include "tune/recording.h"
@@ -70,6 +71,7 @@ struct job {
     const struct shmt_command_call *call;
     struct options options;
     struct shmt_tune_budget budget;
+    struct shmt_tune_plan plan;
     struct shmt_arena *arena;
     struct shmt_tune_device device;
     struct shmt_tune_display display;
@@ -306,7 +308,10 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
     }
     count = count_problems(job, target);
     for (size_t k = 0; k < count && !ends_all(status); k++) {
+        if (shmt_tune_plan_has_size(&job->plan, kernel, k))
+            continue;
         status = SHMTUNE_OK;
+        job->display.problem++;
         if (target == NULL)
             status = shmt_tune_open(&job->device, kernel, &target, &err);
         if (status == SHMTUNE_OK)
@@ -336,10 +341,11 @@ static enum shmtune_status tune_named(struct job *job, const char *word,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (kernel->launch_count == 0)
+    if (kernel->launch_count == 0 && job->device.replayed == NULL)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: only a space: there is nothing to "
-                                "launch", kernel->path);
+                                "launch; a recorded run of it is tuned on "
+                                "with --device replay:FILE", kernel->path);
     else
         *more = tune_kernel(job, kernel);
     shmt_kernel_free(kernel);
@@ -404,15 +410,29 @@ static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
 static enum shmtune_status tune_words(struct job *job, int count,
                                       struct shmt_error *err)
 {
-    enum shmtune_status status = SHMTUNE_OK;
+    const bool live = job->device.replayed == NULL;
+    size_t problems = 0;
     bool more = true;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    if (count == 0 && job->device.replayed == NULL)
-        status = shmt_tune_budget_share(job->arena, &job->budget, err);
-    if (status == SHMTUNE_OK && count == 0)
+    job->plan = (struct shmt_tune_plan){
+        (const char *const *)job->call->words, (size_t)count,
+        &job->options.sizes
+    };
+    if (live || count > 0)
+        status = shmt_tune_plan_check(&job->plan, job->arena, &problems, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    /* What a recorded device has of them is seen as it goes. */
+    job->display.problems = live ? problems : 0;
+    if (live && count == 0)
+        shmt_tune_budget_share(&job->budget, problems);
+    if (count == 0)
         return tune_all(job, err);
-    for (int k = 0; status == SHMTUNE_OK && more && k < count; k++)
-        status = tune_named(job, job->call->words[k], &more, err);
+    for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count;
+         k++)
+        if (!shmt_tune_plan_has_word(&job->plan, k))
+            status = tune_named(job, job->plan.words[k], &more, err);
     return status;
 }
 

@@ -61,12 +61,17 @@ void shmt_tune_display_progress(void *context,
     struct shmt_tune_display *const display = context;
     const double time = now_s();
     struct shmt_text line = {0};
+    size_t room = display->terminal ? terminal_width() : 0;
 
     if (display->call->quiet ||
         time - display->last_s < (display->terminal ? terminal_s : piped_s))
         return;
     display->last_s = time;
-    shmt_progress_line(now, display->terminal ? terminal_width() : 0, &line);
+    if (display->problems > 1 && (room == 0 || room > 40))
+        shmt_text_addf(&line, "%zu/%zu ", display->problem,
+                       display->problems);
+    room -= room > line.length ? line.length : 0;
+    shmt_progress_line(now, room, &line);
     if (display->terminal)
         fprintf(stderr, "\r%s\033[K", shmt_text_string(&line));
     else
@@ -94,7 +99,8 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
     const double seconds = outcome->search_s;
     struct shmt_text text = {0};
 
-    shmt_text_addf(&text, "%s ", target->kernel->name);
+    shmt_text_addf(&text, "%s%s", target->kernel->name,
+                   target->kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_size(target->kernel, outcome->header.problem, &text);
     shmt_text_add(&text, ": ");
     shmt_text_add_us(&text, outcome->finals[0].result.time_us);
@@ -180,6 +186,18 @@ static void add_real(struct shmt_command_table *table,
     shmt_command_cell(table, paint, "%s", text);
 }
 
+/* What an imported run does not say is below 0. */
+static void add_known(struct shmt_command_table *table,
+                      enum shmt_command_paint paint, const char *format,
+                      int value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, format, value);
+    shmt_command_cell(table, value < 0 ? SHMT_PAINT_DIM : paint, "%s",
+                      value < 0 ? "-" : text);
+}
+
 static void add_row(struct shmt_command_table *table,
                     const struct shmt_kernel *kernel,
                     const struct shmt_tune_outcome *outcome)
@@ -196,14 +214,12 @@ static void add_row(struct shmt_command_table *table,
     add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
     add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
              "%.2f", speedup);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->resources.registers);
-    shmt_command_cell(table, result->resources.spill_store_bytes > 0
-                                 ? SHMT_PAINT_BAD
-                                 : SHMT_PAINT_NONE,
-                      "%d", result->resources.spill_store_bytes);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d %%",
-                      result->occupancy_percent);
+    add_known(table, SHMT_PAINT_NONE, "%d", result->resources.registers);
+    add_known(table, result->resources.spill_store_bytes > 0
+                         ? SHMT_PAINT_BAD
+                         : SHMT_PAINT_NONE,
+              "%d", result->resources.spill_store_bytes);
+    add_known(table, SHMT_PAINT_NONE, "%d %%", result->occupancy_percent);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
                       (unsigned long long)measured);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",

@@ -18,6 +18,7 @@ struct shmt_tune_display {
     bool terminal;
     bool shown;             /* a line that is not ended */
     double last_s;          /* when something was shown; real seconds */
+    size_t problem, problems;   /* which of them it is; 0: not known */
 };
 
 void shmt_tune_display_begin(struct shmt_tune_display *display,

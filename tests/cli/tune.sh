@@ -172,6 +172,27 @@ printf 'a: b\n' >file
 run toy --output file
 check "an output that is no folder: exit 5" exits 5
 
+# -- what is asked for ----------------------------------------------------
+run toy toy --size n=4096 --size m=1,n=4096 --budget 5 --output twice
+check "what is named twice is tuned once" all 'exits 0' \
+    'lines $folder/out "^toy" 1' 'err_lacks resuming'
+run toy no_such --budget 5 --output early
+check "a wrong name is told before anything is tuned" all 'exits 1' \
+    'no_file early' 'err_has no_such'
+run toy faults --size m=1 --budget 5 --output early
+check "so is a size that one of them has not" all 'exits 1' \
+    'no_file early' 'err_has "is not a dimension of faults"'
+if command -v script >/dev/null && script -qec true /dev/null \
+    >/dev/null 2>&1; then
+    STANDIN_BUSY_MS=4 TERM=xterm script -qec \
+        "$build/shmtune toy --budget 80 --output live" /dev/null \
+        >"$folder/out" 2>&1 </dev/null
+    check "which problem of how many" all 'out_has "1/2 toy n=4096 m=1  "' \
+        'out_has "2/2 toy n=65536 m=3  "'
+else
+    skip "which problem of how many" "no script(1) here"
+fi
+
 # -- interrupted -----------------------------------------------------------
 # start ARGUMENT...: in the background, $pid
 start() {
