@@ -121,6 +121,30 @@ static void add_verdicts(const struct digest *digest, bool colour,
     shmt_command_table_free(&table);
 }
 
+/* Why, by the first candidate of each verdict. */
+static void add_reasons(const struct digest *digest, struct shmt_text *text)
+{
+    const struct shmt_journal *const journal = digest->journal;
+    bool said[SHMT_VERDICT_COUNT] = {[SHMT_VERDICT_OK] = true,
+                                     [SHMT_VERDICT_SLOW] = true};
+    const char *before = "\n";
+
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct shmt_result *const result = journal->records[i].result;
+
+        if (result == NULL || said[result->verdict] ||
+            result->reason[0] == '\0')
+            continue;
+        said[result->verdict] = true;
+        shmt_text_addf(text, "%s%s, for example: ", before,
+                       shmt_verdict_word(result->verdict));
+        shmt_kernel_describe(digest->kernel, journal->records[i].choice,
+                             text);
+        shmt_text_addf(text, ": %s\n", result->reason);
+        before = "";
+    }
+}
+
 /* How many are how near to the best. */
 static void add_distribution(const struct digest *digest, bool colour,
                              struct shmt_text *text)
@@ -251,6 +275,7 @@ static enum shmtune_status print(const struct shmt_show *show,
         return shmt_json_print(digest_json(digest), err);
     add_heading(digest, &text);
     add_verdicts(digest, show->colour, &text);
+    add_reasons(digest, &text);
     if (digest->timed > 0) {
         add_distribution(digest, show->colour, &text);
         add_best(digest, show->top, show->colour, &text);

@@ -51,6 +51,7 @@ static const char help[] =
     "  --min-occupancy PCT  reject what occupies less\n"
     "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
     "                       replay:NAME\n"
+    "  -v                   tell of every candidate that is rejected, and why\n"
     "  --json               results as JSON\n"
     "\n"
     "examples:\n"
@@ -190,7 +191,8 @@ static enum shmtune_status tune_problem(struct job *job,
                                         struct shmt_error *err)
 {
     const struct shmt_tune_observer observer = {
-        &job->display, shmt_tune_display_progress, shmt_tune_display_notice
+        &job->display, shmt_tune_display_progress, shmt_tune_display_notice,
+        job->call->verbose
     };
     struct shmt_deliver_place place;
     struct shmt_tune_options options = {

@@ -77,6 +77,25 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
     return shmt_journal_add(tune->journal, &record, err);
 }
 
+static void tell_rejection(const struct shmt_tune *tune,
+                           const struct shmt_entry *entry)
+{
+    const struct shmt_result *const result = &entry->result;
+    const struct shmt_tune_observer *const observer = tune->options->observer;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_text text = {0};
+
+    if (observer == NULL || !observer->rejections ||
+        shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME)
+        return;
+    shmt_space_configuration(tune->outcome->space, entry->index, choice);
+    shmt_kernel_describe(tune->target->kernel, choice, &text);
+    shmt_tune_notice(tune, "%s: %.200s: %s",
+                     shmt_verdict_word(result->verdict),
+                     shmt_text_string(&text), result->reason);
+    shmt_text_free(&text);
+}
+
 enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
                                      struct shmt_entry *entry,
                                      struct shmt_error *err)
@@ -97,6 +116,8 @@ enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
         status = shmt_tune_journal(tune, SHMT_JOURNAL_RESULT, entry->index,
                                    &entry->result, err);
     }
+    if (!entry->journaled)
+        tell_rejection(tune, entry);
     entry->known = entry->settled = true;
     entry->journaled = true;
     outcome->tried++;

@@ -48,6 +48,17 @@ mismatches() { grep -c 'STATED: wrong.*DYNAMIC: 0}.*verdict: spec_mismatch' "$jo
 check "every misstatement is found" [ "$(mismatches)" -eq 28 ]
 too_large() { grep -c 'DYNAMIC: 1000000}.*verdict: too_large' "$journal"; }
 check "nothing too large was compiled" [ "$(too_large)" -eq 56 ]
+run show "$journal" --spec fake_kernel.yaml
+check "show has a reason for every verdict" all 'exits 0' \
+    'out_has "^out_of_bounds, for example: TILE=.* before\|after .*"' \
+    'out_has "^spec_mismatch, for example: TILE=.*: .*bytes"' \
+    'out_has "^wrong, for example: "' 'out_lacks "^slow, for"'
+run ./fake_kernel.yaml --device 0 --strategy random --budget 30 -v \
+    --output told
+check "-v tells of each that is rejected" all 'exits 0' \
+    'err_has "^shmtune: spec_mismatch: TILE=.*: .*bytes"' \
+    "[ $(grep -c '^shmtune: [a-z_]*: TILE=' "$folder/err") -eq \
+      $(grep 'config:' told/*/*.journal | grep -vc 'verdict: \(ok\|slow\),') ]"
 run ./fake_kernel.yaml --device "replay:$(ls rec/fake_kernel/*.gz)" \
     --strategy exhaustive --output again -q
 check "the record replays to the same winner" all 'exits 0' \
