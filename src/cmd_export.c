@@ -31,7 +31,7 @@ static const char help[] =
     "\n"
     "examples:\n"
     "  shmtune export tunings/conv/a100.journal.gz --to t4 -o run.json\n"
-    "  shmtune export shmtune-out/transpose/run.journal --to kernel-tuner\n";
+    "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n";
 
 static const struct {
     const char *word;

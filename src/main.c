@@ -27,7 +27,8 @@ struct request {
 static void print_help(FILE *to)
 {
     fputs("usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device "
-          "0|UUID|replay:NAME [OPTION]...\n"
+          "0|UUID|replay:NAME\n"
+          "               [OPTION]...\n"
           "       shmtune COMMAND [OPTION]...\n"
           "\n"
           "Finds the fastest configuration of CUDA kernels: block shape, "
@@ -45,7 +46,7 @@ static void print_help(FILE *to)
           "  --json      results as JSON on standard output\n"
           "  --no-color  no colours (also: NO_COLOR in the environment)\n"
           "  -q          no progress, no notices\n"
-          "  -v          say more\n"
+          "  -v          say more: what was rejected and why (tune)\n"
           "  --version   the version of shmtune\n"
           "\n"
           "examples:\n"
@@ -56,7 +57,9 @@ static void print_help(FILE *to)
           "exit status: 0 done, 1 usage, 2 invalid file, 3 no valid "
           "configuration,\n"
           "4 reference or default wrong, 5 storage, 6 no device or driver,\n"
-          "130 interrupted\n", to);
+          "7 out of memory, 8 not found, 9 does not compile, 10 a CUDA call "
+          "failed,\n"
+          "70 a defect in shmtune, 130 interrupted\n", to);
 }
 
 static const struct shmt_command *find_command(const char *name)
