@@ -240,7 +240,8 @@ static enum shmtune_status sum_up(struct shmt_check *check,
                check->skipped);
     if (status == SHMTUNE_OK && check->bad > 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%zu checks failed", check->bad);
+                                "%zu check%s failed", check->bad,
+                                shmt_text_plural(check->bad));
     return status;
 }
 

@@ -100,9 +100,12 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
         status = compile_default(check, kernel, compiler, err);
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "spec of %s: %zu parameters, %zu sizes, %" PRIu64
+                       "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64
                        " or more configurations at each%s", kernel->name,
-                       kernel->parameter_count, kernel->size_count, least,
+                       kernel->parameter_count,
+                       shmt_text_plural(kernel->parameter_count),
+                       kernel->size_count,
+                       shmt_text_plural(kernel->size_count), least,
                        compiler == NULL ? "" : "; the default compiles");
     shmt_compiler_close(compiler);
     return status;

@@ -197,8 +197,10 @@ static enum shmtune_status check_all(struct visit *visit,
     }
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "tuning of %s for %s: %zu problems%s", tuning->kernel,
-                       tuning->device.name, tuning->tuned_count,
+                       "tuning of %s for %s: %zu problem%s%s",
+                       tuning->kernel, tuning->device.name,
+                       tuning->tuned_count,
+                       shmt_text_plural(tuning->tuned_count),
                        visit->compiler == NULL
                            ? "" : "; every configuration compiles");
     shmt_compiler_close(visit->compiler);

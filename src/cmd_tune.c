@@ -151,8 +151,9 @@ static enum shmtune_status keep_results(
     if (status != SHMTUNE_OK)
         return status;
     if (left_out > 0) {
-        snprintf(text, sizeof text, "%zu problems of other sources, another "
-                 "device or protocol are no longer in the tuning", left_out);
+        snprintf(text, sizeof text, "%zu problem%s of other sources, another "
+                 "device or protocol left out of the tuning", left_out,
+                 shmt_text_plural(left_out));
         shmt_tune_display_notice(&job->display, text);
     }
     shmt_tune_display_result(&job->display, target, outcome, place);

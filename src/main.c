@@ -121,8 +121,13 @@ static enum shmtune_status refuse_word(const char *word,
 {
     const char *names[sizeof commands / sizeof commands[0] + 1] = {NULL};
     const char *nearest;
+    char hint[256];
     size_t count = 0;
 
+    shmt_command_hint(word, hint);
+    if (hint[0] != '\0')
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "no kernel \"%.64s\"%s", word, hint);
     for (size_t i = 0; commands[i] != NULL; i++)
         if (commands[i]->summary != NULL)
             names[count++] = commands[i]->name;

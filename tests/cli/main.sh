@@ -65,6 +65,21 @@ check "a wrong command is suggested against" \
 run space scael
 check "so is a wrong kernel" \
     all "exits 1" out_empty "err_has 'did you mean \"scale\"'"
+run space "$root/kernels/../kernels/scale.cu.yaml"
+check "what is given as a path is one" exits 5
+(
+    cd "$folder" && cp "$root/kernels/scale.yaml" own.yaml || exit 1
+    run space own
+    echo "$status" >code
+)
+status=$(cat "$folder/code")
+check "a spec in this folder is given by its path" \
+    all "exits 1" out_empty "err_has 'by its path: own.yaml'"
+for words in "tune own.cu --device 0" "own.cu --device 0" "space own.cu"; do
+    run $words
+    check "a source is given by its spec: $words" \
+        all "exits 1" out_empty "err_has 'by its spec'" "err_lacks 'cu.yaml'"
+done
 run space scale --sise n=3
 check "so is a wrong option" \
     all "exits 1" out_empty "err_has 'did you mean \"--size\"'"
