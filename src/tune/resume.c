@@ -106,7 +106,8 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
     known = count_known(tune);
     if (known > 0)
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
-                         known, known == 1 ? " is" : "s are", tune->options->journal);
+                         known, known == 1 ? " is" : "s are",
+                         tune->options->journal);
     return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
 }
 

@@ -84,7 +84,13 @@ if ! has_nvrtc; then
 fi
 run check "$root/kernels/scale.yaml" "$tuning"
 check "compiled for real" all "exits 0" err_empty \
-    "out_has 'the default compiles'" "out_has 'every configuration compiles'"
+    "out_has 'the default and the reference compile'" "out_has 'every configuration compiles'"
+sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
+    >"$root/kernels/other.yaml"
+run check "$root/kernels/other.yaml"
+check "a reference that is not in the source" all "exits 2" \
+    "out_has '^wrong .*other.yaml: the reference: .*no kernel .scale_of.'"
+rm "$root/kernels/other.yaml"
 change 's/shared_static_bytes: 4096/shared_static_bytes: 4100/' "$tuning"
 run check "$folder/changed"
 check "other static bytes than when it was tuned" \
