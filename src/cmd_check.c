@@ -70,9 +70,10 @@ void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
     check->skipped += outcome == SHMT_CHECK_SKIPPED;
     if (check->json != NULL) {
         json_array_append_new(
-            check->json, json_pack("{s:s, s:s, s:s}", "file", check->file,
-                                   "outcome", outcomes[outcome].word, "text",
-                                   text));
+            check->json,
+            json_pack("{s:o, s:s, s:o}", "file", shmt_json_text(check->file),
+                      "outcome", outcomes[outcome].word, "text",
+                      shmt_json_text(text)));
         return;
     }
     if (outcome == SHMT_CHECK_GOOD && check->call->quiet)

@@ -73,9 +73,10 @@ static enum shmtune_status report(const struct request *request,
                                   struct shmt_error *err)
 {
     return shmt_json_print(
-        json_pack("{s:s, s:s, s:s, s:I}", "kernel", journal->header.kernel,
-                  "form", forms[request->form].word, "file", request->output,
-                  "records", (json_int_t)journal->count),
+        json_pack("{s:s, s:s, s:o, s:I}", "kernel", journal->header.kernel,
+                  "form", forms[request->form].word, "file",
+                  shmt_json_text(request->output), "records",
+                  (json_int_t)journal->count),
         err);
 }
 

@@ -248,14 +248,14 @@ static json_t *digest_json(const struct digest *digest)
                             shmt_json_real(digest->results[i]->at_s));
         json_array_append_new(results, one);
     }
-    json_object_set_new(root, "kernel", json_string(header->kernel));
-    json_object_set_new(root, "digest", json_string(header->digest));
+    json_object_set_new(root, "kernel", shmt_json_text(header->kernel));
+    json_object_set_new(root, "digest", shmt_json_text(header->digest));
     json_object_set_new(root, "device", shmt_json_device(&header->device));
     json_object_set_new(root, "size",
                         shmt_json_size(digest->kernel, header->problem));
     json_object_set_new(root, "nvrtc_version",
                         json_integer(header->nvrtc_version));
-    json_object_set_new(root, "protocol", json_string(header->protocol));
+    json_object_set_new(root, "protocol", shmt_json_text(header->protocol));
     json_object_set_new(root, "seed", shmt_json_count(header->seed));
     json_object_set_new(root, "space", shmt_json_count(header->space_count));
     json_object_set_new(root, "cut", json_boolean(digest->journal->cut));

@@ -179,7 +179,8 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
     set_real(object, "spread", tuned->spread);
     set_real(object, "elapsed_s", tuned->elapsed_s);
     if (tuned->strategy != NULL)
-        json_object_set_new(object, "strategy", json_string(tuned->strategy));
+        json_object_set_new(object, "strategy",
+                            shmt_json_text(tuned->strategy));
     json_object_set_new(object, "seed", shmt_json_count(tuned->seed));
     json_object_set_new(object, "space", shmt_json_count(tuned->space_count));
     json_object_set_new(object, "tried", shmt_json_count(tuned->tried));
@@ -202,13 +203,13 @@ static json_t *tuning_json(const struct shmt_tuning *tuning)
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
         json_array_append_new(tuned, tuned_json(tuning->tuned[i]));
-    json_object_set_new(root, "kernel", json_string(tuning->kernel));
-    json_object_set_new(root, "digest", json_string(tuning->digest));
+    json_object_set_new(root, "kernel", shmt_json_text(tuning->kernel));
+    json_object_set_new(root, "digest", shmt_json_text(tuning->digest));
     json_object_set_new(root, "device", shmt_json_device(&tuning->device));
-    json_object_set_new(root, "created", json_string(tuning->created));
+    json_object_set_new(root, "created", shmt_json_text(tuning->created));
     json_object_set_new(root, "nvrtc_version",
                         json_integer(tuning->nvrtc_version));
-    json_object_set_new(root, "protocol", json_string(tuning->protocol));
+    json_object_set_new(root, "protocol", shmt_json_text(tuning->protocol));
     json_object_set_new(root, "tuned", tuned);
     return root;
 }

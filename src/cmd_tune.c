@@ -275,13 +275,7 @@ static size_t count_problems(const struct job *job,
 static void note_failure(struct job *job, const struct shmt_kernel *kernel,
                          const int64_t *problem, const struct shmt_error *why)
 {
-    struct shmt_text size = {0};
-
-    if (problem != NULL)
-        shmt_kernel_describe_size(kernel, problem, &size);
-    shmt_tune_sheet_fail(&job->sheet, kernel->name, shmt_text_string(&size),
-                         why);
-    shmt_text_free(&size);
+    shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
     if (job->first.status == SHMTUNE_OK)
         job->first = *why;
     else

@@ -263,8 +263,8 @@ static json_t *outcome_json(const struct shmt_target *target,
     for (size_t k = 0; k < outcome->tie_count; k++)
         json_array_append_new(
             ties, shmt_json_choice(kernel, outcome->finals[k].choice));
-    json_object_set_new(one, "kernel", json_string(kernel->name));
-    json_object_set_new(one, "device", json_string(target->name));
+    json_object_set_new(one, "kernel", shmt_json_text(kernel->name));
+    json_object_set_new(one, "device", shmt_json_text(target->name));
     json_object_set_new(one, "recorded", json_boolean(target->recorded));
     json_object_set_new(one, "size",
                         shmt_json_size(kernel, outcome->header.problem));
@@ -276,7 +276,7 @@ static json_t *outcome_json(const struct shmt_target *target,
     json_object_set_new(one, "speedup", known_real(speedup_of(outcome)));
     json_object_set_new(one, "floor_us", known_real(outcome->floor_us));
     json_object_set_new(one, "ties", ties);
-    json_object_set_new(one, "strategy", json_string(outcome->strategy));
+    json_object_set_new(one, "strategy", shmt_json_text(outcome->strategy));
     json_object_set_new(one, "seed", shmt_json_count(outcome->header.seed));
     json_object_set_new(one, "space",
                         shmt_json_count(outcome->header.space_count));
@@ -289,8 +289,8 @@ static json_t *outcome_json(const struct shmt_target *target,
     json_object_set_new(one, "candidates_per_s",
                         known_real(rate_of(outcome)));
     json_object_set_new(one, "gpu_busy", known_real(busy_of(outcome)));
-    json_object_set_new(one, "tuning", json_string(place->tuning));
-    json_object_set_new(one, "journal", json_string(place->journal));
+    json_object_set_new(one, "tuning", shmt_json_text(place->tuning));
+    json_object_set_new(one, "journal", shmt_json_text(place->journal));
     return one;
 }
 
@@ -307,14 +307,19 @@ void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
         add_row(&sheet->table, target->kernel, outcome);
 }
 
-void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet, const char *kernel,
-                          const char *size, const struct shmt_error *why)
+void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why)
 {
     if (sheet->json)
         json_array_append_new(
             sheet->failures,
-            json_pack("{s:s, s:s, s:i, s:s}", "kernel", kernel, "size", size,
-                      "status", (int)why->status, "error", why->text));
+            json_pack("{s:s, s:o, s:i, s:o}", "kernel", kernel->name, "size",
+                      problem == NULL ? json_null()
+                                      : shmt_json_size(kernel, problem),
+                      "status", (int)why->status, "error",
+                      shmt_json_text(why->text)));
 }
 
 enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,

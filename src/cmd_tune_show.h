@@ -53,8 +53,11 @@ void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
                          const struct shmt_target *target,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_deliver_place *place);
-void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet, const char *kernel,
-                          const char *size, const struct shmt_error *why);
+/* `problem` is NULL when no problem of the kernel could be begun. */
+void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why);
 /* Prints the sheet, and frees it. */
 enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,
                                         bool colour, struct shmt_error *err);

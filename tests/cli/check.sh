@@ -26,6 +26,13 @@ check "all that is shipped, with no file" all "exits 0" err_empty \
     "out_has '^ok .*/scale/j.journal: journal of scale'"
 run check --no-compile --json "$tuning"
 check "as JSON" all "exits 0" err_empty is_json "out_has '\"outcome\": \"ok\"'"
+odd=$folder/$(printf 'n\351.yaml')    # no UTF-8
+cp "$tuning" "$odd"
+run check --no-compile --json "$odd" "$folder/absent.yaml"
+check "nothing is missing where a name is no UTF-8" all "exits 2" is_json \
+    "out_has '\"file\": \".*/n?.yaml\"'" "out_has absent" \
+    "[ $(grep -c '"outcome"' "$folder/out") -eq 2 ]"
+rm "$odd"
 run check --no-compile -q "$tuning"
 check "-q says nothing of what is well" all "exits 0" out_empty err_empty
 run check --no-compile "$folder/absent.yaml" "$tuning"

@@ -75,6 +75,9 @@ planted 's/- entry: scale$/- entry: "nobody<{TILE}>"/'
 run ./planted.yaml --device 0 --output planted
 check "so is a default that is not there" all 'exits 4' \
     'err_has "fake_kernel.cu has no kernel .nobody<64>., an entry"'
+run ./planted.yaml --device 0 --output planted --json
+check "in JSON with its size as everywhere" all 'exits 4' is_json \
+    'out_has "^ *\"status\": 4,"' 'out_has "^ *\"n\": 1000$"'
 SHMTUNE_NVRTC=$folder/absent
 export SHMTUNE_NVRTC
 run ./fake_kernel.yaml --device 0 --output planted
