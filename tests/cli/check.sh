@@ -92,6 +92,52 @@ fi
 run check "$root/kernels/scale.yaml" "$tuning"
 check "compiled for real" all "exits 0" err_empty \
     "out_has 'the default and the reference compile'" "out_has 'every configuration compiles'"
+# A source as it is written for nvcc.
+cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu" <<'END'
+#include <algorithm>
+#include <assert.h>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <float.h>
+#include <iostream>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__global__ void uses(float *p, std::uint32_t n)
+{
+    static_assert(sizeof(int64_t) == 8 && CHAR_BIT == 8, "");
+    const size_t at = offsetof(int2, y) + (size_t)(ptrdiff_t)n;
+
+    assert(n < UINT32_MAX && n < INT_MAX);
+    if (p[0] > FLT_MAX)
+        printf("%f\n", p[0]);
+    memcpy(p, p + 1, 4);
+    p[at] = std::sqrt(p[1]) + std::max(p[2], 1.0f) + std::min(1, 2) +
+            std::abs(p[3]) + INFINITY * (float)M_PI + (NULL == p) + INT64_MAX;
+}
+#ifndef __CUDACC_RTC__
+#include <vector>
+int main() { std::vector<int> v; uses<<<1, 1>>>(nullptr, 1); }
+#endif
+END
+sed 's/source: scale.cu/source: nvcc.cu/' "$root/kernels/scale.yaml" \
+    >"$root/kernels/nvcc.yaml"
+run check "$root/kernels/nvcc.yaml"
+check "the C library's headers are there" all "exits 0" err_empty
+sed -i '1i #include <vector>' "$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "what to do about others" all "exits 2" \
+    "out_has 'open source file .vector.; .*includes.*__CUDACC_RTC__'"
+rm "$root/kernels/nvcc."*
 sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"
 run check "$root/kernels/other.yaml"
