@@ -175,9 +175,10 @@ static enum shmtune_status choose(struct shmt_command_call *call,
         if (status != SHMTUNE_OK)
             return status;
     }
+    if (!kernel)
+        return refuse_word(word, err);
     call->command = find_command("tune");
-    return kernel && call->command != NULL ? SHMTUNE_OK
-                                           : refuse_word(word, err);
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status run(struct request *request,

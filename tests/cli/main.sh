@@ -61,7 +61,8 @@ check "every exit status is told everywhere:$missing" [ -z "$missing" ]
 
 run spase scale
 check "a wrong command is suggested against" \
-    all "exits 1" out_empty "err_has 'did you mean \"space\"'"
+    all "exits 1" out_empty "err_has 'did you mean \"space\"'" \
+    "err_has 'Try \"shmtune --help\"'"
 run space scael
 check "so is a wrong kernel" \
     all "exits 1" out_empty "err_has 'did you mean \"scale\"'"

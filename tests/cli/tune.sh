@@ -256,7 +256,7 @@ check "no finished candidate tried again" all \
 sleep 0.2
 left=0
 for command in /proc/[0-9]*/cmdline; do
-    tr '\0' ' ' <"$command" 2>/dev/null | grep -q -e "$folder" &&
+    { tr '\0' ' ' <"$command"; } 2>/dev/null | grep -q -e "$folder" &&
         left=$((left + 1))
 done
 check "no worker outlives its tuner" [ $left -eq 0 ]
