@@ -285,6 +285,26 @@ static void fill_header(struct shmt_tune *tune)
     shmt_text_free(&text);
 }
 
+/* With the command that shows why. */
+static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
+                                        struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    struct shmt_text size = {0};
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        shmt_text_addf(&size, "%s%s=%lld", d == 0 ? " --size " : ",",
+                       kernel->dimensions[d].name,
+                       (long long)tune->problem[d]);
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                   "%s, %s: no configuration satisfies the constraints; "
+                   "`shmtune space %s%s` shows which one empties it",
+                   kernel->name, tune->size, kernel->path,
+                   shmt_text_string(&size));
+    shmt_text_free(&size);
+    return SHMTUNE_NO_CONFIGURATION;
+}
+
 static enum shmtune_status prepare(struct shmt_tune *tune,
                                    struct shmt_error *err)
 {
@@ -302,11 +322,7 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
         return status;
     fill_header(tune);
     if (outcome->header.space_count == 0)
-        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "%s, %s: no configuration satisfies the "
-                              "constraints; see `shmtune space %s`",
-                              tune->target->kernel->name, tune->size,
-                              tune->target->kernel->name);
+        return refuse_empty(tune, err);
     tune->filter = (struct shmt_filter){tune->target->kernel,
                                         &tune->target->device, tune->problem,
                                         tune->options->policy};

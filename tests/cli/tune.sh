@@ -176,6 +176,13 @@ check "an output that is no folder: exit 5" exits 5
 run toy toy --size n=4096 --size m=1,n=4096 --budget 5 --output twice
 check "what is named twice is tuned once" all 'exits 0' \
     'lines $folder/out "^toy" 1' 'err_lacks resuming'
+sed 's/^- BLOCK_X \* UNROLL <= 4096/- n != 64/' "$root/kernels/toy.yaml" >never.yaml
+run ./never.yaml --size n=64 --budget 5 --output early
+check "an empty space: exit 3, and the command that shows it" all 'exits 3' \
+    'err_has "shmtune space ./never.yaml --size n=64,m=1. shows"'
+run $(sed -n 's/.*`shmtune \(space [^`]*\)`.*/\1/p' err)
+check "which does" all 'exits 0' 'out_has "^ *0 .* n != 64"'
+rm -rf early
 run toy no_such --budget 5 --output early
 check "a wrong name is told before anything is tuned" all 'exits 1' \
     'no_file early' 'err_has no_such'
