@@ -20,7 +20,8 @@ static const char help[] =
     "Checks kernel specs, tunings, journals and recordings; with no file, all\n"
     "built-in kernels and what is shipped for them. Needs no GPU.\n"
     "  a spec     its format, its sizes and defaults; the default compiles,\n"
-    "             uses the shared bytes it states, and is resident\n"
+    "             uses the shared bytes it states, and is resident; the\n"
+    "             reference compiles\n"
     "  a tuning   its format; made for today's sources; every configuration\n"
     "             in the space of its problem, launchable on its device,\n"
     "             compiling without new spills or other shared bytes\n"
@@ -69,9 +70,10 @@ void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
     check->skipped += outcome == SHMT_CHECK_SKIPPED;
     if (check->json != NULL) {
         json_array_append_new(
-            check->json, json_pack("{s:s, s:s, s:s}", "file", check->file,
-                                   "outcome", outcomes[outcome].word, "text",
-                                   text));
+            check->json,
+            json_pack("{s:o, s:s, s:o}", "file", shmt_json_text(check->file),
+                      "outcome", outcomes[outcome].word, "text",
+                      shmt_json_text(text)));
         return;
     }
     if (outcome == SHMT_CHECK_GOOD && check->call->quiet)
@@ -240,7 +242,8 @@ static enum shmtune_status sum_up(struct shmt_check *check,
                check->skipped);
     if (status == SHMTUNE_OK && check->bad > 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%zu checks failed", check->bad);
+                                "%zu check%s failed", check->bad,
+                                shmt_text_plural(check->bad));
     return status;
 }
 

@@ -38,8 +38,10 @@ static enum shmtune_status check_records(struct shmt_check *check,
     if (outside > 0) {
         shmt_kernel_describe(kernel, journal->records[first].choice, &config);
         shmt_check_say(check, SHMT_CHECK_BAD,
-                       "%zu records are of configurations that are not in "
-                       "the space, the first of %s", outside,
+                       "%s:%d:1: %zu record%s of configurations that are not "
+                       "in the space, the first of %s", check->file,
+                       journal->records[first].line, outside,
+                       outside == 1 ? " is" : "s are",
                        shmt_text_string(&config));
     }
     shmt_text_free(&config);

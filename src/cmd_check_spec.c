@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cmd_check_spec: a kernel spec: its spaces, and its default through the
- * compiler.
+ * cmd_check_spec: a kernel spec: its spaces, and its default and its
+ * reference through the compiler.
  */
 #include "config.h"
 
@@ -9,6 +9,7 @@
 
 #include "cmd_check.h"
 #include "core/device.h"
+#include "gpu/image.h"
 
 /* Valid configurations at a size, of which the smallest is told. */
 static enum shmtune_status check_space(struct shmt_check *check,
@@ -82,6 +83,38 @@ static enum shmtune_status compile_default(struct shmt_check *check,
     return status;
 }
 
+/* Here, not in a worker: it is simple code, and the workers are for
+ * candidates. */
+static enum shmtune_status compile_reference(struct shmt_check *check,
+                                             const struct shmt_kernel *kernel,
+                                             struct shmt_error *err)
+{
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    const struct shmt_nvrtc *nvrtc;
+    struct shmt_image_request request = {
+        .kernel = kernel, .values = values, .arch = check->arch,
+        .reference = true
+    };
+    struct shmt_image *image = NULL;
+    enum shmtune_status status;
+
+    if (kernel->reference_count == 0)
+        return SHMTUNE_OK;
+    status = shmt_nvrtc_open(&nvrtc, err);
+    if (status != SHMTUNE_OK)
+        return shmt_check_blame(check, status, err);
+    request.nvrtc_version = nvrtc->version;
+    shmt_kernel_default(kernel, choice);
+    shmt_kernel_values(kernel, kernel->sizes[0], choice, values);
+    status = shmt_image_obtain(&request, nvrtc, NULL, &image, err);
+    shmt_image_free(image);
+    if (status == SHMTUNE_OK)
+        return status;
+    shmt_error_prefix(err, "the reference");
+    return shmt_check_blame(check, status, err);
+}
+
 static enum shmtune_status check_kernel(struct shmt_check *check,
                                         const struct shmt_kernel *kernel,
                                         struct shmt_error *err)
@@ -98,12 +131,20 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
                                      err);
     if (status == SHMTUNE_OK && compiler != NULL)
         status = compile_default(check, kernel, compiler, err);
+    if (status == SHMTUNE_OK && compiler != NULL)
+        status = compile_reference(check, kernel, err);
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "spec of %s: %zu parameters, %zu sizes, %" PRIu64
+                       "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64
                        " or more configurations at each%s", kernel->name,
-                       kernel->parameter_count, kernel->size_count, least,
-                       compiler == NULL ? "" : "; the default compiles");
+                       kernel->parameter_count,
+                       shmt_text_plural(kernel->parameter_count),
+                       kernel->size_count,
+                       shmt_text_plural(kernel->size_count), least,
+                       compiler == NULL ? ""
+                       : kernel->reference_count == 0
+                           ? "; the default compiles"
+                           : "; the default and the reference compile");
     shmt_compiler_close(compiler);
     return status;
 }

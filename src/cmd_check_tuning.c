@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,12 +25,32 @@ struct visit {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     char size[256];                   /* "rows=1024 cols=1024" */
+    struct shmt_place place;          /* of what is looked at */
+    const char *what;                 /* "the configuration", "a tie" */
 };
+
+static void say(const struct visit *visit, enum shmt_check_outcome outcome,
+                const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* With its place, as a reader says it. */
+static void say(const struct visit *visit, enum shmt_check_outcome outcome,
+                const char *format, ...)
+{
+    char text[SHMT_ERROR_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    shmt_check_say(visit->check, outcome, "%s:%d:%d: %s at %s%s%s",
+                   visit->check->file, visit->place.line,
+                   visit->place.column, visit->what, visit->size,
+                   text[0] == ':' ? "" : " ", text);
+}
 
 /* In the space: its values are listed, the constraints hold. */
 static enum shmtune_status check_settings(struct visit *visit,
                                           const struct shmt_setting *settings,
-                                          const char *what,
                                           struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = visit->kernel;
@@ -44,13 +65,13 @@ static enum shmtune_status check_settings(struct visit *visit,
         shmt_kernel_values(kernel, visit->problem, choice, values);
         status = shmt_kernel_admits(kernel, values, &admits, &failed, err);
     }
+    if (status == SHMTUNE_NO_MEMORY)
+        return status;
     if (status != SHMTUNE_OK)
-        return shmt_check_blame(visit->check, status, err);
-    if (!admits)
-        shmt_check_say(visit->check, SHMT_CHECK_BAD,
-                       "%s at %s is no longer in the space: \"%s\" does not "
-                       "hold", what, visit->size,
-                       shmt_expr_text(kernel->constraints[failed]));
+        say(visit, SHMT_CHECK_BAD, ": %s", err->text);
+    else if (!admits)
+        say(visit, SHMT_CHECK_BAD, "is no longer in the space: \"%s\" does "
+            "not hold", shmt_expr_text(kernel->constraints[failed]));
     else if (settings == visit->tuned->settings)
         memcpy(visit->choice, choice,
                kernel->parameter_count * sizeof *choice);
@@ -64,31 +85,24 @@ static void judge(const struct visit *visit, const struct shmt_result *now)
     const struct shmt_resources *after = &now->resources;
 
     if (now->verdict != SHMT_VERDICT_OK) {
-        shmt_check_say(visit->check, SHMT_CHECK_BAD,
-                       "the configuration at %s: %s: %s", visit->size,
-                       shmt_verdict_word(now->verdict), now->reason);
+        say(visit, SHMT_CHECK_BAD, ": %s: %s",
+            shmt_verdict_word(now->verdict), now->reason);
         return;
     }
     if (visit->compiler == NULL)
         return;
     if (before->spill_store_bytes >= 0 &&
         after->spill_store_bytes > before->spill_store_bytes)
-        shmt_check_say(visit->check, SHMT_CHECK_BAD,
-                       "the configuration at %s spills %d bytes a thread, %d "
-                       "when it was tuned", visit->size,
-                       after->spill_store_bytes, before->spill_store_bytes);
+        say(visit, SHMT_CHECK_BAD, "spills %d bytes a thread, %d when it was "
+            "tuned", after->spill_store_bytes, before->spill_store_bytes);
     if (before->shared_static_bytes >= 0 &&
         after->shared_static_bytes != before->shared_static_bytes)
-        shmt_check_say(visit->check, SHMT_CHECK_BAD,
-                       "the configuration at %s has %" PRId64 " bytes of "
-                       "static shared memory, %" PRId64 " when it was tuned",
-                       visit->size, after->shared_static_bytes,
-                       before->shared_static_bytes);
+        say(visit, SHMT_CHECK_BAD, "has %" PRId64 " bytes of static shared "
+            "memory, %" PRId64 " when it was tuned",
+            after->shared_static_bytes, before->shared_static_bytes);
     if (before->registers >= 0 && after->registers != before->registers)
-        shmt_check_say(visit->check, SHMT_CHECK_NOTE,
-                       "the configuration at %s takes %d registers, %d when "
-                       "it was tuned", visit->size, after->registers,
-                       before->registers);
+        say(visit, SHMT_CHECK_NOTE, "takes %d registers, %d when it was "
+            "tuned", after->registers, before->registers);
 }
 
 /* Launchable by the recorded resources: geometry, shared memory, occupancy. */
@@ -138,16 +152,25 @@ static enum shmtune_status check_tuned(struct visit *visit,
     enum shmtune_status status = shmt_tuning_problem(
         visit->kernel, tuned, visit->problem, err);
 
-    if (status != SHMTUNE_OK)
+    if (status != SHMTUNE_OK) {
+        shmt_error_prefix(err, "%s:%d:%d", visit->check->file,
+                          tuned->place.line, tuned->place.column);
         return shmt_check_blame(visit->check, status, err);
+    }
     shmt_kernel_describe_size(visit->kernel, visit->problem, &size);
     snprintf(visit->size, sizeof visit->size, "%s", shmt_text_string(&size));
     shmt_text_free(&size);
-    status = check_settings(visit, tuned->settings, "the configuration", err);
+    visit->place = tuned->settings_place;
+    visit->what = "the configuration";
+    status = check_settings(visit, tuned->settings, err);
     if (status == SHMTUNE_OK && visit->check->bad == bad)
         status = check_winner(visit, err);
-    for (size_t i = 0; status == SHMTUNE_OK && i < tuned->tie_count; i++)
-        status = check_settings(visit, tuned->ties[i], "a tie", err);
+    /* The first tie is the winner again. */
+    visit->what = "a tie";
+    for (size_t i = 1; status == SHMTUNE_OK && i < tuned->tie_count; i++) {
+        visit->place = tuned->tie_places[i];
+        status = check_settings(visit, tuned->ties[i], err);
+    }
     return status;
 }
 
@@ -174,8 +197,10 @@ static enum shmtune_status check_all(struct visit *visit,
     }
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "tuning of %s for %s: %zu problems%s", tuning->kernel,
-                       tuning->device.name, tuning->tuned_count,
+                       "tuning of %s for %s: %zu problem%s%s",
+                       tuning->kernel, tuning->device.name,
+                       tuning->tuned_count,
+                       shmt_text_plural(tuning->tuned_count),
                        visit->compiler == NULL
                            ? "" : "; every configuration compiles");
     shmt_compiler_close(visit->compiler);

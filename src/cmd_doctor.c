@@ -72,8 +72,9 @@ static void say(struct visit *visit, enum state state, const char *what,
     shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", what);
     shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", text);
     json_array_append_new(visit->json,
-                          json_pack("{s:s, s:s, s:s}", "check", what, "state",
-                                    states[state].word, "text", text));
+                          json_pack("{s:s, s:s, s:o}", "check", what, "state",
+                                    states[state].word, "text",
+                                    shmt_json_text(text)));
 }
 
 /* The rest of the line behind `key` in a file of /proc. */

@@ -233,7 +233,7 @@ static json_t *json_column(const struct shmt_explanation *all,
     json_t *const counters = json_object(), *const derived = json_object();
     double numbers[SHMT_READING_COUNT];
 
-    json_object_set_new(one, "label", json_string(column->label));
+    json_object_set_new(one, "label", shmt_json_text(column->label));
     json_object_set_new(one, "configuration",
                         shmt_json_choice(all->kernel, column->choice));
     json_object_set_new(one, "result", shmt_json_result(&column->result));
@@ -259,18 +259,19 @@ enum shmtune_status shmt_explain_json(const struct shmt_explanation *all,
 {
     json_t *const root = json_object(), *const columns = json_array();
 
-    json_object_set_new(root, "kernel", json_string(all->kernel->name));
+    json_object_set_new(root, "kernel", shmt_json_text(all->kernel->name));
     json_object_set_new(root, "size",
                         shmt_json_size(all->kernel, all->problem));
     json_object_set_new(root, "device",
                         shmt_json_device(&all->target->device));
     json_object_set_new(root, "recorded",
                         json_boolean(all->target->recorded));
-    json_object_set_new(root, "protocol", json_string(all->target->protocol));
+    json_object_set_new(root, "protocol",
+                        shmt_json_text(all->target->protocol));
     if (all->tuning != NULL)
-        json_object_set_new(root, "tuning", json_string(all->tuning));
+        json_object_set_new(root, "tuning", shmt_json_text(all->tuning));
     if (all->missing != NULL)
-        json_object_set_new(root, "no_counters", json_string(all->missing));
+        json_object_set_new(root, "no_counters", shmt_json_text(all->missing));
     for (size_t k = 0; k < all->count; k++)
         json_array_append_new(columns, json_column(all, &all->columns[k]));
     json_object_set_new(root, "configurations", columns);

@@ -31,7 +31,7 @@ static const char help[] =
     "\n"
     "examples:\n"
     "  shmtune export tunings/conv/a100.journal.gz --to t4 -o run.json\n"
-    "  shmtune export shmtune-out/transpose/run.journal --to kernel-tuner\n";
+    "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n";
 
 static const struct {
     const char *word;
@@ -73,9 +73,10 @@ static enum shmtune_status report(const struct request *request,
                                   struct shmt_error *err)
 {
     return shmt_json_print(
-        json_pack("{s:s, s:s, s:s, s:I}", "kernel", journal->header.kernel,
-                  "form", forms[request->form].word, "file", request->output,
-                  "records", (json_int_t)journal->count),
+        json_pack("{s:s, s:s, s:o, s:I}", "kernel", journal->header.kernel,
+                  "form", forms[request->form].word, "file",
+                  shmt_json_text(request->output), "records",
+                  (json_int_t)journal->count),
         err);
 }
 

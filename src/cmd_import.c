@@ -176,16 +176,17 @@ static void report(const struct job *job, const struct done *done)
 
     if (job->json != NULL) {
         json_t *one = json_pack(
-            "{s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "file", import->file,
-            "kind", shmt_import_kind_text(import->kind), "kernel",
-            import->name, "spec", done->spec, "parameters",
+            "{s:o, s:s, s:s, s:o, s:I, s:I, s:I}", "file",
+            shmt_json_text(import->file), "kind",
+            shmt_import_kind_text(import->kind), "kernel", import->name,
+            "spec", shmt_json_text(done->spec), "parameters",
             (json_int_t)import->parameter_count, "configurations",
             (json_int_t)done->configurations, "results",
             (json_int_t)import->entry_count);
 
         json_object_set_new(one, "recording",
                             done->journal == NULL
-                                ? json_null() : json_string(done->journal));
+                                ? json_null() : shmt_json_text(done->journal));
         json_array_append_new(job->json, one);
         return;
     }

@@ -378,10 +378,11 @@ static enum shmtune_status print_json(const struct inspection *inspection,
                                          k * kernel->parameter_count));
         json_array_append_new(candidates, one);
     }
-    json_object_set_new(root, "kernel", json_string(kernel->name));
+    json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
     json_object_set_new(root, "size",
                         shmt_json_size(kernel, inspection->problem));
-    json_object_set_new(root, "arch", json_string(inspection->options->arch));
+    json_object_set_new(root, "arch",
+                        shmt_json_text(inspection->options->arch));
     json_object_set_new(root, "device",
                         shmt_json_device(&inspection->device));
     json_object_set_new(root, "nvrtc_version",

@@ -7,6 +7,31 @@
 #include "cmd_json.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "core/utf8.h"
+
+json_t *shmt_json_text(const char *text)
+{
+    struct shmt_text copy = {0};
+    size_t size = strlen(text);
+    json_t *string;
+
+    while (size > 0) {
+        uint32_t code;
+        const size_t length = shmt_utf8_decode(text, size, &code);
+
+        if (length == 0)
+            shmt_text_add(&copy, "?");
+        else
+            shmt_text_add_bytes(&copy, text, length);
+        text += length == 0 ? 1 : length;
+        size -= length == 0 ? 1 : length;
+    }
+    string = copy.failed ? NULL : json_string(shmt_text_string(&copy));
+    shmt_text_free(&copy);
+    return string;
+}
 
 json_t *shmt_json_real(double number)
 {
@@ -18,7 +43,7 @@ json_t *shmt_json_value(struct shmt_value value)
     if (value.type == SHMT_INT)
         return json_integer(value.i);
     return value.type == SHMT_REAL ? shmt_json_real(value.r)
-                                   : json_string(value.w);
+                                   : shmt_json_text(value.w);
 }
 
 json_t *shmt_json_count(uint64_t count)
@@ -73,19 +98,19 @@ json_t *shmt_json_result(const struct shmt_result *result)
     json_t *object = json_object(), *samples = json_array();
 
     json_object_set_new(object, "verdict",
-                        json_string(shmt_verdict_word(result->verdict)));
+                        shmt_json_text(shmt_verdict_word(result->verdict)));
     json_object_set_new(object, "stage",
-                        json_string(shmt_stage_word(
+                        shmt_json_text(shmt_stage_word(
                             shmt_verdict_stage(result->verdict))));
     if (result->reason[0] != '\0')
-        json_object_set_new(object, "reason", json_string(result->reason));
+        json_object_set_new(object, "reason", shmt_json_text(result->reason));
     set_resources(object, &result->resources);
     set_known(object, "shared_dynamic_bytes", result->shared_dynamic_bytes);
     set_known(object, "resident_blocks", result->resident_blocks);
     set_known(object, "occupancy_percent", result->occupancy_percent);
     if (result->resident_blocks >= 0)
         json_object_set_new(object, "limiter",
-                            json_string(shmt_limiter_word(result->limiter)));
+                            shmt_json_text(shmt_limiter_word(result->limiter)));
     if (result->compile_ms >= 0)
         json_object_set_new(object, "compile_ms",
                             shmt_json_real(result->compile_ms));
@@ -127,9 +152,9 @@ json_t *shmt_json_device(const struct shmtune_device *device)
     };
     json_t *object = json_object();
 
-    json_object_set_new(object, "name", json_string(device->name));
+    json_object_set_new(object, "name", shmt_json_text(device->name));
     if (device->uuid[0] != '\0')
-        json_object_set_new(object, "uuid", json_string(device->uuid));
+        json_object_set_new(object, "uuid", shmt_json_text(device->uuid));
     json_object_set_new(object, "compute_major",
                         json_integer(device->compute_major));
     json_object_set_new(object, "compute_minor",

@@ -14,6 +14,9 @@
 #include "core/kernel.h"
 #include "core/result.h"
 
+/* A string; what is not UTF-8 in it (a path, a line of a source) becomes ?:
+ * jansson takes no such text, and a member would be missing. */
+json_t *shmt_json_text(const char *text);
 json_t *shmt_json_value(struct shmt_value value);
 /* null for a number that is not finite. */
 json_t *shmt_json_real(double number);

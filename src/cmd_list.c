@@ -91,9 +91,10 @@ static enum shmtune_status list_kernels(struct listing *listing,
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%zu", kernel->size_count);
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", kernel->summary);
         json_array_append_new(
-            array, json_pack("{s:s, s:s, s:s, s:I, s:I, s:s}", "name",
-                             kernel->name, "summary", kernel->summary, "spec",
-                             kernel->path, "parameters",
+            array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:s}", "name",
+                             kernel->name, "summary",
+                             shmt_json_text(kernel->summary), "spec",
+                             shmt_json_text(kernel->path), "parameters",
                              (json_int_t)kernel->parameter_count, "sizes",
                              (json_int_t)kernel->size_count, "digest",
                              kernel->digest));
@@ -174,10 +175,10 @@ static void list_tuning(struct listing *listing, const char *kernel,
     shmt_command_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
     json_array_append_new(
         visit->array,
-        json_pack("{s:s, s:s, s:I, s:s, s:s, s:s}", "kernel", kernel,
-                  "device", tuning->device.name, "sizes",
+        json_pack("{s:s, s:o, s:I, s:s, s:s, s:o}", "kernel", kernel,
+                  "device", shmt_json_text(tuning->device.name), "sizes",
                   (json_int_t)tuning->tuned_count, "created", tuning->created,
-                  "digest", tuning->digest, "file", path));
+                  "digest", tuning->digest, "file", shmt_json_text(path)));
     shmt_tuning_free(tuning);
 }
 
@@ -216,10 +217,11 @@ static void list_recording(struct listing *listing, const char *name,
         if (status == SHMTUNE_OK)
             json_array_append_new(
                 visit->array,
-                json_pack("{s:s, s:s, s:o, s:o, s:s}", "kernel", name,
-                          "device", header.device.name, "size",
-                          shmt_json_size(kernel, header.problem), "space",
-                          shmt_json_count(header.space_count), "file", path));
+                json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", name,
+                          "device", shmt_json_text(header.device.name),
+                          "size", shmt_json_size(kernel, header.problem),
+                          "space", shmt_json_count(header.space_count),
+                          "file", shmt_json_text(path)));
         shmt_kernel_free(kernel);
     }
     if (status != SHMTUNE_OK) {

@@ -120,7 +120,7 @@ static json_t *score_json(const struct shmt_board *board, size_t column,
         shmt_board_score(board, column, row);
     json_t *const root = json_object(), *const curve = json_array();
 
-    json_object_set_new(root, "strategy", json_string(board->rows[row]));
+    json_object_set_new(root, "strategy", shmt_json_text(board->rows[row]));
     json_object_set_new(root, "score", shmt_json_real(score->score));
     json_object_set_new(root, "spread", shmt_json_real(score->spread));
     json_object_set_new(root, "evaluations",
@@ -147,8 +147,8 @@ static json_t *recording_json(const struct shmt_board *board, size_t column)
     const struct shmt_board_column *const c = &board->columns[column];
     json_t *const root = json_object(), *const strategies = json_array();
 
-    json_object_set_new(root, "recording", json_string(c->path));
-    json_object_set_new(root, "name", json_string(c->name));
+    json_object_set_new(root, "recording", shmt_json_text(c->path));
+    json_object_set_new(root, "name", shmt_json_text(c->name));
     json_object_set_new(
         root, "configurations",
         shmt_json_count(shmt_space_count(c->scale->table->space)));

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,6 +26,14 @@ static const char help[] =
     "examples:\n"
     "  shmtune show tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml\n"
     "  shmtune show run.journal --spec my_kernel.yaml --top 20\n";
+
+void shmt_show_number(struct shmt_command_table *table, int64_t number)
+{
+    if (number < 0)
+        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+    else
+        shmt_command_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
+}
 
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)

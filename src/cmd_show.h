@@ -7,6 +7,7 @@
 #define SHMT_CMD_SHOW_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "core/status.h"
 
@@ -19,6 +20,11 @@ struct shmt_show {
 };
 
 enum { SHMT_SHOW_BAR = 24 };
+
+struct shmt_command_table;
+
+/* A cell; below 0, which is not known, "-". */
+void shmt_show_number(struct shmt_command_table *table, int64_t number);
 
 enum shmtune_status shmt_show_tuning(const struct shmt_show *show,
                                      struct shmt_error *err);

@@ -121,6 +121,30 @@ static void add_verdicts(const struct digest *digest, bool colour,
     shmt_command_table_free(&table);
 }
 
+/* Why, by the first candidate of each verdict. */
+static void add_reasons(const struct digest *digest, struct shmt_text *text)
+{
+    const struct shmt_journal *const journal = digest->journal;
+    bool said[SHMT_VERDICT_COUNT] = {[SHMT_VERDICT_OK] = true,
+                                     [SHMT_VERDICT_SLOW] = true};
+    const char *before = "\n";
+
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct shmt_result *const result = journal->records[i].result;
+
+        if (result == NULL || said[result->verdict] ||
+            result->reason[0] == '\0')
+            continue;
+        said[result->verdict] = true;
+        shmt_text_addf(text, "%s%s, for example: ", before,
+                       shmt_verdict_word(result->verdict));
+        shmt_kernel_describe(digest->kernel, journal->records[i].choice,
+                             text);
+        shmt_text_addf(text, ": %s\n", result->reason);
+        before = "";
+    }
+}
+
 /* How many are how near to the best. */
 static void add_distribution(const struct digest *digest, bool colour,
                              struct shmt_text *text)
@@ -169,12 +193,9 @@ static void add_one(struct shmt_command_table *table,
     shmt_kernel_describe(digest->kernel, record->choice, &config);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%.2f", result->time_us);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->resources.registers);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->resources.spill_store_bytes);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->occupancy_percent);
+    shmt_show_number(table, result->resources.registers);
+    shmt_show_number(table, result->resources.spill_store_bytes);
+    shmt_show_number(table, result->occupancy_percent);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%s%s",
                       shmt_text_string(&config),
                       record == digest->usual ? "  (default)" : "");
@@ -227,14 +248,14 @@ static json_t *digest_json(const struct digest *digest)
                             shmt_json_real(digest->results[i]->at_s));
         json_array_append_new(results, one);
     }
-    json_object_set_new(root, "kernel", json_string(header->kernel));
-    json_object_set_new(root, "digest", json_string(header->digest));
+    json_object_set_new(root, "kernel", shmt_json_text(header->kernel));
+    json_object_set_new(root, "digest", shmt_json_text(header->digest));
     json_object_set_new(root, "device", shmt_json_device(&header->device));
     json_object_set_new(root, "size",
                         shmt_json_size(digest->kernel, header->problem));
     json_object_set_new(root, "nvrtc_version",
                         json_integer(header->nvrtc_version));
-    json_object_set_new(root, "protocol", json_string(header->protocol));
+    json_object_set_new(root, "protocol", shmt_json_text(header->protocol));
     json_object_set_new(root, "seed", shmt_json_count(header->seed));
     json_object_set_new(root, "space", shmt_json_count(header->space_count));
     json_object_set_new(root, "cut", json_boolean(digest->journal->cut));
@@ -254,6 +275,7 @@ static enum shmtune_status print(const struct shmt_show *show,
         return shmt_json_print(digest_json(digest), err);
     add_heading(digest, &text);
     add_verdicts(digest, show->colour, &text);
+    add_reasons(digest, &text);
     if (digest->timed > 0) {
         add_distribution(digest, show->colour, &text);
         add_best(digest, show->top, show->colour, &text);

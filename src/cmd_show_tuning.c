@@ -56,14 +56,6 @@ static void add_gain(struct shmt_command_table *table,
     shmt_text_free(&bar);
 }
 
-static void add_number(struct shmt_command_table *table, int64_t number)
-{
-    if (number < 0)
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
-    else
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
-}
-
 static void add_row(struct shmt_command_table *table,
                     const struct shmt_tuned *tuned, double most)
 {
@@ -80,14 +72,14 @@ static void add_row(struct shmt_command_table *table,
                           100 * tuned->floor_us / result->time_us);
     else
         shmt_command_cell(table, SHMT_PAINT_DIM, "-");
-    add_number(table, result->resources.registers);
-    add_number(table, result->resources.spill_store_bytes);
-    add_number(table, result->resources.shared_static_bytes);
-    add_number(table, result->shared_dynamic_bytes);
-    add_number(table, result->occupancy_percent);
-    add_number(table, (int64_t)tuned->tried);
-    add_number(table, (int64_t)tuned->space_count);
-    add_number(table, (int64_t)tuned->tie_count);
+    shmt_show_number(table, result->resources.registers);
+    shmt_show_number(table, result->resources.spill_store_bytes);
+    shmt_show_number(table, result->resources.shared_static_bytes);
+    shmt_show_number(table, result->shared_dynamic_bytes);
+    shmt_show_number(table, result->occupancy_percent);
+    shmt_show_number(table, (int64_t)tuned->tried);
+    shmt_show_number(table, (int64_t)tuned->space_count);
+    shmt_show_number(table, (int64_t)tuned->tie_count);
     shmt_text_free(&size);
 }
 
@@ -187,7 +179,8 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
     set_real(object, "spread", tuned->spread);
     set_real(object, "elapsed_s", tuned->elapsed_s);
     if (tuned->strategy != NULL)
-        json_object_set_new(object, "strategy", json_string(tuned->strategy));
+        json_object_set_new(object, "strategy",
+                            shmt_json_text(tuned->strategy));
     json_object_set_new(object, "seed", shmt_json_count(tuned->seed));
     json_object_set_new(object, "space", shmt_json_count(tuned->space_count));
     json_object_set_new(object, "tried", shmt_json_count(tuned->tried));
@@ -210,13 +203,13 @@ static json_t *tuning_json(const struct shmt_tuning *tuning)
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
         json_array_append_new(tuned, tuned_json(tuning->tuned[i]));
-    json_object_set_new(root, "kernel", json_string(tuning->kernel));
-    json_object_set_new(root, "digest", json_string(tuning->digest));
+    json_object_set_new(root, "kernel", shmt_json_text(tuning->kernel));
+    json_object_set_new(root, "digest", shmt_json_text(tuning->digest));
     json_object_set_new(root, "device", shmt_json_device(&tuning->device));
-    json_object_set_new(root, "created", json_string(tuning->created));
+    json_object_set_new(root, "created", shmt_json_text(tuning->created));
     json_object_set_new(root, "nvrtc_version",
                         json_integer(tuning->nvrtc_version));
-    json_object_set_new(root, "protocol", json_string(tuning->protocol));
+    json_object_set_new(root, "protocol", shmt_json_text(tuning->protocol));
     json_object_set_new(root, "tuned", tuned);
     return root;
 }

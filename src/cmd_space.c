@@ -96,12 +96,13 @@ static json_t *funnel_json(const struct funnel *funnel)
     }
     for (size_t i = 0; i < kernel->constraint_count; i++)
         json_array_append_new(
-            stages, json_pack("{s:s, s:o, s:b}", "constraint",
-                              shmt_expr_text(kernel->constraints[i]),
+            stages, json_pack("{s:o, s:o, s:b}", "constraint",
+                              shmt_json_text(
+                                  shmt_expr_text(kernel->constraints[i])),
                               "left",
                               shmt_json_count(funnel->stages[i + 1].count),
                               "exact", funnel->stages[i + 1].exact));
-    json_object_set_new(root, "kernel", json_string(kernel->name));
+    json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
     json_object_set_new(root, "size",
                         shmt_json_size(kernel, funnel->problem));
     json_object_set_new(root, "parameters", parameters);

@@ -10,6 +10,7 @@
 
 #include "cmd_tune_budget.h"
 #include "cmd_tune_device.h"
+#include "cmd_tune_plan.h"
 #include "cmd_tune_show.h"
 #include "command.h"
 #include "tune/recording.h"
@@ -51,6 +52,7 @@ static const char help[] =
     "  --min-occupancy PCT  reject what occupies less\n"
     "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
     "                       replay:NAME\n"
+    "  -v                   tell of every candidate that is rejected, and why\n"
     "  --json               results as JSON\n"
     "\n"
     "examples:\n"
@@ -71,6 +73,7 @@ struct job {
     const struct shmt_command_call *call;
     struct options options;
     struct shmt_tune_budget budget;
+    struct shmt_tune_plan plan;
     struct shmt_arena *arena;
     struct shmt_tune_device device;
     struct shmt_tune_display display;
@@ -149,8 +152,9 @@ static enum shmtune_status keep_results(
     if (status != SHMTUNE_OK)
         return status;
     if (left_out > 0) {
-        snprintf(text, sizeof text, "%zu problems of other sources, another "
-                 "device or protocol are no longer in the tuning", left_out);
+        snprintf(text, sizeof text, "%zu problem%s of other sources, another "
+                 "device or protocol left out of the tuning", left_out,
+                 shmt_text_plural(left_out));
         shmt_tune_display_notice(&job->display, text);
     }
     shmt_tune_display_result(&job->display, target, outcome, place);
@@ -189,7 +193,8 @@ static enum shmtune_status tune_problem(struct job *job,
                                         struct shmt_error *err)
 {
     const struct shmt_tune_observer observer = {
-        &job->display, shmt_tune_display_progress, shmt_tune_display_notice
+        &job->display, shmt_tune_display_progress, shmt_tune_display_notice,
+        job->call->verbose
     };
     struct shmt_deliver_place place;
     struct shmt_tune_options options = {
@@ -271,13 +276,7 @@ static size_t count_problems(const struct job *job,
 static void note_failure(struct job *job, const struct shmt_kernel *kernel,
                          const int64_t *problem, const struct shmt_error *why)
 {
-    struct shmt_text size = {0};
-
-    if (problem != NULL)
-        shmt_kernel_describe_size(kernel, problem, &size);
-    shmt_tune_sheet_fail(&job->sheet, kernel->name, shmt_text_string(&size),
-                         why);
-    shmt_text_free(&size);
+    shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
     if (job->first.status == SHMTUNE_OK)
         job->first = *why;
     else
@@ -307,7 +306,10 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
     }
     count = count_problems(job, target);
     for (size_t k = 0; k < count && !ends_all(status); k++) {
+        if (shmt_tune_plan_has_size(&job->plan, kernel, k))
+            continue;
         status = SHMTUNE_OK;
+        job->display.problem++;
         if (target == NULL)
             status = shmt_tune_open(&job->device, kernel, &target, &err);
         if (status == SHMTUNE_OK)
@@ -337,10 +339,11 @@ static enum shmtune_status tune_named(struct job *job, const char *word,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (kernel->launch_count == 0)
+    if (kernel->launch_count == 0 && job->device.replayed == NULL)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: only a space: there is nothing to "
-                                "launch", kernel->path);
+                                "launch; a recorded run of it is tuned on "
+                                "with --device replay:FILE", kernel->path);
     else
         *more = tune_kernel(job, kernel);
     shmt_kernel_free(kernel);
@@ -405,15 +408,29 @@ static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
 static enum shmtune_status tune_words(struct job *job, int count,
                                       struct shmt_error *err)
 {
-    enum shmtune_status status = SHMTUNE_OK;
+    const bool live = job->device.replayed == NULL;
+    size_t problems = 0;
     bool more = true;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    if (count == 0 && job->device.replayed == NULL)
-        status = shmt_tune_budget_share(job->arena, &job->budget, err);
-    if (status == SHMTUNE_OK && count == 0)
+    job->plan = (struct shmt_tune_plan){
+        (const char *const *)job->call->words, (size_t)count,
+        &job->options.sizes
+    };
+    if (live || count > 0)
+        status = shmt_tune_plan_check(&job->plan, job->arena, &problems, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    /* What a recorded device has of them is seen as it goes. */
+    job->display.problems = live ? problems : 0;
+    if (live && count == 0)
+        shmt_tune_budget_share(&job->budget, problems);
+    if (count == 0)
         return tune_all(job, err);
-    for (int k = 0; status == SHMTUNE_OK && more && k < count; k++)
-        status = tune_named(job, job->call->words[k], &more, err);
+    for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count;
+         k++)
+        if (!shmt_tune_plan_has_word(&job->plan, k))
+            status = tune_named(job, job->plan.words[k], &more, err);
     return status;
 }
 

@@ -56,26 +56,9 @@ enum shmtune_status shmt_tune_budget_parse(const char *text,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_tune_budget_share(struct shmt_arena *arena,
-                                           struct shmt_tune_budget *budget,
-                                           struct shmt_error *err)
+void shmt_tune_budget_share(struct shmt_tune_budget *budget, size_t problems)
 {
-    const struct shmt_command_found *found;
-    size_t count, problems = 0;
-    enum shmtune_status status;
-
-    if (!budget->usual)
-        return SHMTUNE_OK;
-    status = shmt_command_kernels(arena, &found, &count, err);
-    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
-        struct shmt_kernel *kernel = NULL;
-        status = shmt_kernel_read(found[k].path, &kernel, err);
-        if (status == SHMTUNE_OK)
-            problems += kernel->size_count;
-        shmt_kernel_free(kernel);
-    }
-    if (status == SHMTUNE_OK && problems > 0)
+    if (budget->usual && problems > 0)
         budget->seconds = fmin(budget->seconds,
                                fmax(together_s / (double)problems, least_s));
-    return status;
 }

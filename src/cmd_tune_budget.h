@@ -21,8 +21,6 @@ enum shmtune_status shmt_tune_budget_parse(const char *text,
 
 /* For all built-in kernels together: a usual one is cut so that they end in
  * minutes, however many problems they list. */
-enum shmtune_status shmt_tune_budget_share(struct shmt_arena *arena,
-                                           struct shmt_tune_budget *budget,
-                                           struct shmt_error *err);
+void shmt_tune_budget_share(struct shmt_tune_budget *budget, size_t problems);
 
 #endif

@@ -61,12 +61,17 @@ void shmt_tune_display_progress(void *context,
     struct shmt_tune_display *const display = context;
     const double time = now_s();
     struct shmt_text line = {0};
+    size_t room = display->terminal ? terminal_width() : 0;
 
     if (display->call->quiet ||
         time - display->last_s < (display->terminal ? terminal_s : piped_s))
         return;
     display->last_s = time;
-    shmt_progress_line(now, display->terminal ? terminal_width() : 0, &line);
+    if (display->problems > 1 && (room == 0 || room > 40))
+        shmt_text_addf(&line, "%zu/%zu ", display->problem,
+                       display->problems);
+    room -= room > line.length ? line.length : 0;
+    shmt_progress_line(now, room, &line);
     if (display->terminal)
         fprintf(stderr, "\r%s\033[K", shmt_text_string(&line));
     else
@@ -94,7 +99,8 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
     const double seconds = outcome->search_s;
     struct shmt_text text = {0};
 
-    shmt_text_addf(&text, "%s ", target->kernel->name);
+    shmt_text_addf(&text, "%s%s", target->kernel->name,
+                   target->kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_size(target->kernel, outcome->header.problem, &text);
     shmt_text_add(&text, ": ");
     shmt_text_add_us(&text, outcome->finals[0].result.time_us);
@@ -180,6 +186,18 @@ static void add_real(struct shmt_command_table *table,
     shmt_command_cell(table, paint, "%s", text);
 }
 
+/* What an imported run does not say is below 0. */
+static void add_known(struct shmt_command_table *table,
+                      enum shmt_command_paint paint, const char *format,
+                      int value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, format, value);
+    shmt_command_cell(table, value < 0 ? SHMT_PAINT_DIM : paint, "%s",
+                      value < 0 ? "-" : text);
+}
+
 static void add_row(struct shmt_command_table *table,
                     const struct shmt_kernel *kernel,
                     const struct shmt_tune_outcome *outcome)
@@ -196,14 +214,12 @@ static void add_row(struct shmt_command_table *table,
     add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
     add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
              "%.2f", speedup);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d",
-                      result->resources.registers);
-    shmt_command_cell(table, result->resources.spill_store_bytes > 0
-                                 ? SHMT_PAINT_BAD
-                                 : SHMT_PAINT_NONE,
-                      "%d", result->resources.spill_store_bytes);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d %%",
-                      result->occupancy_percent);
+    add_known(table, SHMT_PAINT_NONE, "%d", result->resources.registers);
+    add_known(table, result->resources.spill_store_bytes > 0
+                         ? SHMT_PAINT_BAD
+                         : SHMT_PAINT_NONE,
+              "%d", result->resources.spill_store_bytes);
+    add_known(table, SHMT_PAINT_NONE, "%d %%", result->occupancy_percent);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
                       (unsigned long long)measured);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
@@ -247,8 +263,8 @@ static json_t *outcome_json(const struct shmt_target *target,
     for (size_t k = 0; k < outcome->tie_count; k++)
         json_array_append_new(
             ties, shmt_json_choice(kernel, outcome->finals[k].choice));
-    json_object_set_new(one, "kernel", json_string(kernel->name));
-    json_object_set_new(one, "device", json_string(target->name));
+    json_object_set_new(one, "kernel", shmt_json_text(kernel->name));
+    json_object_set_new(one, "device", shmt_json_text(target->name));
     json_object_set_new(one, "recorded", json_boolean(target->recorded));
     json_object_set_new(one, "size",
                         shmt_json_size(kernel, outcome->header.problem));
@@ -260,7 +276,7 @@ static json_t *outcome_json(const struct shmt_target *target,
     json_object_set_new(one, "speedup", known_real(speedup_of(outcome)));
     json_object_set_new(one, "floor_us", known_real(outcome->floor_us));
     json_object_set_new(one, "ties", ties);
-    json_object_set_new(one, "strategy", json_string(outcome->strategy));
+    json_object_set_new(one, "strategy", shmt_json_text(outcome->strategy));
     json_object_set_new(one, "seed", shmt_json_count(outcome->header.seed));
     json_object_set_new(one, "space",
                         shmt_json_count(outcome->header.space_count));
@@ -273,8 +289,8 @@ static json_t *outcome_json(const struct shmt_target *target,
     json_object_set_new(one, "candidates_per_s",
                         known_real(rate_of(outcome)));
     json_object_set_new(one, "gpu_busy", known_real(busy_of(outcome)));
-    json_object_set_new(one, "tuning", json_string(place->tuning));
-    json_object_set_new(one, "journal", json_string(place->journal));
+    json_object_set_new(one, "tuning", shmt_json_text(place->tuning));
+    json_object_set_new(one, "journal", shmt_json_text(place->journal));
     return one;
 }
 
@@ -291,14 +307,19 @@ void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
         add_row(&sheet->table, target->kernel, outcome);
 }
 
-void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet, const char *kernel,
-                          const char *size, const struct shmt_error *why)
+void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why)
 {
     if (sheet->json)
         json_array_append_new(
             sheet->failures,
-            json_pack("{s:s, s:s, s:i, s:s}", "kernel", kernel, "size", size,
-                      "status", (int)why->status, "error", why->text));
+            json_pack("{s:s, s:o, s:i, s:o}", "kernel", kernel->name, "size",
+                      problem == NULL ? json_null()
+                                      : shmt_json_size(kernel, problem),
+                      "status", (int)why->status, "error",
+                      shmt_json_text(why->text)));
 }
 
 enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,

@@ -18,6 +18,7 @@ struct shmt_tune_display {
     bool terminal;
     bool shown;             /* a line that is not ended */
     double last_s;          /* when something was shown; real seconds */
+    size_t problem, problems;   /* which of them it is; 0: not known */
 };
 
 void shmt_tune_display_begin(struct shmt_tune_display *display,
@@ -52,8 +53,11 @@ void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
                          const struct shmt_target *target,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_deliver_place *place);
-void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet, const char *kernel,
-                          const char *size, const struct shmt_error *why);
+/* `problem` is NULL when no problem of the kernel could be begun. */
+void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why);
 /* Prints the sheet, and frees it. */
 enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,
                                         bool colour, struct shmt_error *err);

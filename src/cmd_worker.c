@@ -440,8 +440,12 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         status = shmt_kernel_read(spec, &worker.kernel, err);
     if (status == SHMTUNE_OK)
         status = shmt_path_make(images, 0700, err);
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK) {
         status = shmt_nvrtc_open(&worker.nvrtc, err);
+        if (status != SHMTUNE_OK)
+            status = shmt_command_blame(err, SHMTUNE_NOT_FOUND,
+                                        SHMTUNE_NO_DEVICE);
+    }
     if (status == SHMTUNE_OK)
         status = device != NULL ? open_device(&worker, device, seed, warm, err)
                                 : check_arch(&worker, arch, err);

@@ -141,6 +141,10 @@ shmt_command_kernels(struct shmt_arena *arena,
 /* Is it a path: has a '/', or ends in .yaml or .yml? */
 bool shmt_command_is_path(const char *word);
 
+/* How to name what `word`, no kernel's name, seems to mean: a source, or a
+ * spec in the current folder.  "; ..." in `out`, "" when it means nothing. */
+void shmt_command_hint(const char *word, char out[256]);
+
 /* Reads the spec at a path, or of a built-in kernel.
  * SHMTUNE_INVALID_ARGUMENT: no such kernel; SHMTUNE_STORAGE: no such file. */
 enum shmtune_status shmt_command_kernel(const char *word,

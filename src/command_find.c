@@ -192,6 +192,20 @@ bool shmt_command_is_path(const char *word)
            ends_with(word, ".yml");
 }
 
+void shmt_command_hint(const char *word, char out[256])
+{
+    char path[128];
+
+    out[0] = '\0';
+    snprintf(path, sizeof path, "%.100s.yaml", word);
+    if (ends_with(word, ".cu"))
+        snprintf(out, 256, "; a source is tuned by its spec, a YAML file "
+                 "beside it: name that");
+    else if (shmt_path_exists(path))
+        snprintf(out, 256, "; a spec of your own is given by its path: "
+                 "%s", path);
+}
+
 static enum shmtune_status
 refuse_kernel(struct shmt_arena *arena, const char *word,
               const struct shmt_command_found *found, size_t count,
@@ -199,9 +213,14 @@ refuse_kernel(struct shmt_arena *arena, const char *word,
 {
     const char **names = shmt_arena_alloc(arena, count + 1, sizeof *names);
     const char *nearest;
+    char hint[256];
 
     if (names == NULL)
         return shmt_error_memory(err);
+    shmt_command_hint(word, hint);
+    if (hint[0] != '\0')
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "no kernel \"%.64s\"%s", word, hint);
     for (size_t i = 0; i < count; i++)
         names[i] = found[i].name;
     nearest = shmt_command_nearest(word, names);

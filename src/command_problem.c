@@ -142,6 +142,38 @@ static bool value_is(struct shmt_value value, const char *text)
     return strtod(text, &end) == value.r && *end == '\0';
 }
 
+static enum shmtune_status
+refuse_setting(const struct shmt_parameter *parameter,
+               const struct item *item, struct shmt_error *err)
+{
+    struct shmt_text values = {0};
+
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                   "--config: \"%.*s\": %s is not a value of %s, which has "
+                   "%s", item->length, item->text, item->value,
+                   parameter->name, shmt_text_string(&values));
+    shmt_text_free(&values);
+    return SHMTUNE_INVALID_ARGUMENT;
+}
+
+static enum shmtune_status
+refuse_parameter(const struct shmt_kernel *kernel, const struct item *item,
+                 struct shmt_error *err)
+{
+    struct shmt_text names = {0};
+
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        shmt_text_addf(&names, "%s%s", p == 0 ? "" : ", ",
+                       kernel->parameters[p].name);
+    shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                   "--config: \"%.*s\" is not PARAMETER=VALUE with a "
+                   "parameter of %s, which has %s", item->length, item->text,
+                   kernel->name, shmt_text_string(&names));
+    shmt_text_free(&names);
+    return SHMTUNE_INVALID_ARGUMENT;
+}
+
 static enum shmtune_status set_parameter(const struct shmt_kernel *kernel,
                                          const struct item *item,
                                          shmt_choice *choice,
@@ -161,15 +193,9 @@ static enum shmtune_status set_parameter(const struct shmt_kernel *kernel,
                 choice[p] = (shmt_choice)i;
                 return SHMTUNE_OK;
             }
-        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "--config: \"%.*s\": %s is not a value of %s",
-                              item->length, item->text, item->value,
-                              parameter->name);
+        return refuse_setting(parameter, item, err);
     }
-    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "--config: \"%.*s\" is not PARAMETER=VALUE with a "
-                          "parameter of %s", item->length, item->text,
-                          kernel->name);
+    return refuse_parameter(kernel, item, err);
 }
 
 enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,

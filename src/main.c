@@ -27,7 +27,8 @@ struct request {
 static void print_help(FILE *to)
 {
     fputs("usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device "
-          "0|UUID|replay:NAME [OPTION]...\n"
+          "0|UUID|replay:NAME\n"
+          "               [OPTION]...\n"
           "       shmtune COMMAND [OPTION]...\n"
           "\n"
           "Finds the fastest configuration of CUDA kernels: block shape, "
@@ -45,7 +46,7 @@ static void print_help(FILE *to)
           "  --json      results as JSON on standard output\n"
           "  --no-color  no colours (also: NO_COLOR in the environment)\n"
           "  -q          no progress, no notices\n"
-          "  -v          say more\n"
+          "  -v          say more: what was rejected and why (tune)\n"
           "  --version   the version of shmtune\n"
           "\n"
           "examples:\n"
@@ -56,7 +57,9 @@ static void print_help(FILE *to)
           "exit status: 0 done, 1 usage, 2 invalid file, 3 no valid "
           "configuration,\n"
           "4 reference or default wrong, 5 storage, 6 no device or driver,\n"
-          "130 interrupted\n", to);
+          "7 out of memory, 8 not found, 9 does not compile, 10 a CUDA call "
+          "failed,\n"
+          "70 a defect in shmtune, 130 interrupted\n", to);
 }
 
 static const struct shmt_command *find_command(const char *name)
@@ -118,8 +121,13 @@ static enum shmtune_status refuse_word(const char *word,
 {
     const char *names[sizeof commands / sizeof commands[0] + 1] = {NULL};
     const char *nearest;
+    char hint[256];
     size_t count = 0;
 
+    shmt_command_hint(word, hint);
+    if (hint[0] != '\0')
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "no kernel \"%.64s\"%s", word, hint);
     for (size_t i = 0; commands[i] != NULL; i++)
         if (commands[i]->summary != NULL)
             names[count++] = commands[i]->name;
@@ -167,9 +175,10 @@ static enum shmtune_status choose(struct shmt_command_call *call,
         if (status != SHMTUNE_OK)
             return status;
     }
+    if (!kernel)
+        return refuse_word(word, err);
     call->command = find_command("tune");
-    return kernel && call->command != NULL ? SHMTUNE_OK
-                                           : refuse_word(word, err);
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status run(struct request *request,

@@ -98,7 +98,7 @@ static void places_are_named(void)
         const char *text, *message;
     } refusals[] = {
         {"x + ", "a.yaml:7:15: found the end, expected a value"},
-        {"x + zz", "a.yaml:7:15: unknown name 'zz'"},
+        {"x + zz", "a.yaml:7:15: unknown name 'zz'; known are x, "},
         {"x && y", "a.yaml:7:13: write 'and' for '&&'"},
         {"x = y", "write '=='"},
         {"pow(x, 2)", "a.yaml:7:11: unknown function 'pow'"},

@@ -619,9 +619,9 @@ int main(void)
     CHECK_RUN(open_caches_are_closed);
     CHECK_RUN(our_runs_come_back);
     CHECK_RUN(values_must_be_the_specs);
-    for (size_t k = 0; k < 3; k++) {
+    for (size_t k = 0; k < 4; k++) {
         static const char *const files[] = {"conv.yaml", "f.yaml",
-                                            "run.journal"};
+                                            "my_kernel.yaml", "run.journal"};
         struct shmt_text path = {0};
 
         shmt_text_addf(&path, "%s/%s", folder, files[k]);

@@ -62,7 +62,7 @@ static enum shmtune_status write_journal(const char *path, size_t go_on,
         const shmt_choice choice[] = {(shmt_choice)(k % 6),
                                       (shmt_choice)(k / 6), 0, 0, 1};
         struct shmt_journal_record record = {SHMT_JOURNAL_TRY, choice,
-                                             0.5 * k, &result, NULL};
+                                             0.5 * k, &result, NULL, 0};
         status = shmt_journal_add(writer, &record, err);
         record.kind = k == RECORDS - 1 ? SHMT_JOURNAL_DROP
                                        : SHMT_JOURNAL_RESULT;

@@ -41,7 +41,7 @@ static bool killed_at(const struct shmt_tune_options *options, int at)
     if (child == 0) {
         struct killer killer = {at};
         const struct shmt_tune_observer observer = {
-            &killer, count_down, NULL
+            &killer, count_down, NULL, false
         };
         struct shmt_tune_options deadly = *options;
         deadly.observer = &observer;
@@ -140,7 +140,7 @@ static void stop_later(void *context, const struct shmt_tune_progress *now)
 static void interrupted_and_resumed(void)
 {
     struct killer killer = {40};
-    const struct shmt_tune_observer observer = {&killer, stop_later, NULL};
+    const struct shmt_tune_observer observer = {&killer, stop_later, NULL, false};
     struct shmt_tune_options options = fixture_options();
     struct shmt_target *target;
     struct shmt_tune_outcome *outcome;
@@ -180,7 +180,7 @@ static void interrupts_blame_nobody(void)
     for (int k = 0; k < 4; k++) {
         struct killer killer = {9};
         const struct shmt_tune_observer observer = {&killer, stop_later,
-                                                    NULL};
+                                                    NULL, false};
         struct shmt_target *const target = fixture_live(toy, 2);
         struct shmt_tune_outcome *outcome;
         options.observer = &observer;
@@ -254,7 +254,7 @@ static void other_sources_start_afresh(void)
 {
     struct shmt_tune_options options = fixture_options();
     struct notices notices = {""};
-    const struct shmt_tune_observer observer = {&notices, NULL, keep_notice};
+    const struct shmt_tune_observer observer = {&notices, NULL, keep_notice, false};
     char *expected, *text, *digest;
     size_t size, old;
 

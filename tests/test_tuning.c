@@ -371,7 +371,7 @@ static void settings_become_a_choice(void)
     CHECK_INT(choose("BLOCK_X", numbers[2], "MEMORY", 2), SHMTUNE_OK);
     CHECK_INT(choose("BLOCK_X", real, "MEMORY", 2), SHMTUNE_OK);
     CHECK_INT(choose("BLOCK_X", odd, "MEMORY", 2), SHMTUNE_INVALID_FILE);
-    CHECK_TEXT(err.text, "found BLOCK_X = 31, expected one of its 3 values");
+    CHECK_TEXT(err.text, "found BLOCK_X = 31, expected one of 8, 16, 32");
     CHECK_INT(choose("BLOCK_X", word, "MEMORY", 2), SHMTUNE_INVALID_FILE);
     CHECK_INT(choose("BLOCK_X", numbers[2], "MEMORY", 1),
               SHMTUNE_INVALID_FILE);

@@ -116,8 +116,10 @@ static void more_than_plain_data_is_refused(void)
         {"[a, b", "f:2:1: did not find expected ',' or ']', while parsing a "
                   "flow sequence at line 1"},
         {"a: b: c", "f:1:5: mapping values are not allowed in this context"},
-        {"\t- a", "f:1:1: found character that cannot start any token, while "
-                  "scanning for the next token at line 1"},
+        {"\t- a", "f:1:1: found a tab, expected spaces, while scanning for "
+                  "the next token at line 1"},
+        {"\xc3\xa9:\n\tb: 2", "f:2:1: found a tab, expected spaces"},
+        {"a: @b", "f:1:4: found character that cannot start any token"},
     };
 
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {

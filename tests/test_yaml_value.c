@@ -117,7 +117,7 @@ static void messages_name_both_sides(void)
                          "mapping, it is missing");
     CHECK_INT(shmt_yaml_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
     CHECK_TEXT(err.text, "f.yaml:3:1: found the unknown key \"empty\", "
-                         "expected one like \"n\"");
+                         "expected one of n, list, registers");
     root = parse(arena, "n: 1\nregisterz: 1\n");
     CHECK_INT(shmt_yaml_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
     CHECK_TEXT(err.text, "f.yaml:2:1: found the unknown key \"registerz\", "

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/expr_tree.h"
+#include "core/text.h"
 
 struct parser {
     struct shmt_arena *arena;
@@ -60,6 +61,27 @@ static bool expect(struct parser *parser, const char *sign)
         return REFUSE(parser, "found %s, expected '%s'",
                       found(parser, room), sign);
     return next(parser);
+}
+
+/* With the names there are, as many as fit a line. */
+static bool refuse_name(struct parser *parser)
+{
+    const struct shmt_scope *scope = &parser->expr->scope;
+    struct shmt_text known = {0};
+    char room[48];
+    size_t k = 0;
+
+    while (k < scope->count && known.length < 200) {
+        shmt_text_addf(&known, "%s%.64s", k == 0 ? "; known are " : ", ",
+                       scope->symbols[k].name);
+        k++;
+    }
+    shmt_text_add(&known, k < scope->count ? ", ..." : "");
+    parser->build.status = shmt_expr_refuse(
+        parser->expr, parser->scan.start, parser->err, "unknown name %s%s",
+        found(parser, room), shmt_text_string(&known));
+    shmt_text_free(&known);
+    return false;
 }
 
 /* One level deeper, past the token that opens it. */
@@ -158,7 +180,7 @@ static bool parse_name(struct parser *parser)
                    shmt_expr_build_symbol(&parser->build, k, offset);
     rest += strspn(rest, " \t");
     if (*rest != '(')
-        return REFUSE(parser, "unknown name %s", found(parser, room));
+        return refuse_name(parser);
     for (size_t k = 0; k < sizeof functions / sizeof functions[0]; k++)
         if (is(parser, functions[k].name))
             return parse_call(parser, &functions[k]);

@@ -191,6 +191,9 @@ enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
 /* "BLOCK_X=32 BLOCK_Y=8 MEMORY=static", for people and messages. */
 void shmt_kernel_describe(const struct shmt_kernel *kernel,
                           const shmt_choice *choice, struct shmt_text *text);
+/* "32, 64, 128": its values, the first few of many; for messages. */
+void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
+                                 struct shmt_text *text);
 /* "rows=4096 cols=4096". */
 void shmt_kernel_describe_size(const struct shmt_kernel *kernel,
                                const int64_t *problem,

@@ -117,6 +117,24 @@ void shmt_kernel_describe(const struct shmt_kernel *kernel,
     }
 }
 
+void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
+                                 struct shmt_text *text)
+{
+    enum { MOST = 16, SHOWN = 12 };
+    const size_t count = parameter->count;
+    const size_t shown = count <= MOST ? count : SHOWN;
+
+    for (size_t i = 0; i < shown; i++) {
+        shmt_text_add(text, i == 0 ? "" : ", ");
+        add_value(text, parameter->values[i]);
+    }
+    if (shown < count) {
+        shmt_text_addf(text, ", ... (%zu values up to ", count);
+        add_value(text, parameter->values[count - 1]);
+        shmt_text_add(text, ")");
+    }
+}
+
 void shmt_kernel_describe_size(const struct shmt_kernel *kernel,
                                const int64_t *problem, struct shmt_text *text)
 {
@@ -151,6 +169,7 @@ static enum shmtune_status read_one(const struct shmt_parameter *parameter,
                                     const struct shmt_yaml *node,
                                     shmt_choice *out, struct shmt_error *err)
 {
+    struct shmt_text values = {0};
     struct shmt_value value;
     enum shmtune_status status = shmt_yaml_value(node, &value, err);
 
@@ -161,8 +180,11 @@ static enum shmtune_status read_one(const struct shmt_parameter *parameter,
             *out = (shmt_choice)i;
             return SHMTUNE_OK;
         }
-    return shmt_yaml_refuse(node, err, "%.64s is not a value of %s",
-                            node->text, parameter->name);
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_yaml_refuse(node, err, "%.64s is not a value of %s, which has %.400s",
+                     node->text, parameter->name, shmt_text_string(&values));
+    shmt_text_free(&values);
+    return SHMTUNE_INVALID_FILE;
 }
 
 enum shmtune_status

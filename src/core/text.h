@@ -29,6 +29,12 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
  * "21468 us". */
 void shmt_text_add_us(struct shmt_text *text, double us);
 
+/* "" for one, "s" for any other number of them. */
+static inline const char *shmt_text_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* Length 0, memory kept. */
 void shmt_text_clear(struct shmt_text *text);
 void shmt_text_free(struct shmt_text *text);

@@ -91,6 +91,8 @@ static struct shmt_tuned *copy_tuned(struct shmt_arena *arena,
     if (copy == NULL)
         return NULL;
     *copy = *one;
+    copy->place = copy->settings_place = (struct shmt_place){NULL, 0, 0};
+    copy->tie_places = NULL;
     if (copy->tie_count > SHMT_TUNING_TIES)
         copy->tie_count = SHMT_TUNING_TIES;
     copy->strategy =
@@ -202,12 +204,14 @@ static enum shmtune_status
 refuse_value(const struct shmt_parameter *parameter, struct shmt_value value,
              struct shmt_error *err)
 {
-    struct shmt_text text = {0};
+    struct shmt_text text = {0}, values = {0};
 
     shmt_yaml_add_value(&text, value);
+    shmt_kernel_describe_values(parameter, &values);
     shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s = %.64s, expected "
-                   "one of its %zu values", parameter->name,
-                   shmt_text_string(&text), parameter->count);
+                   "one of %.400s", parameter->name, shmt_text_string(&text),
+                   shmt_text_string(&values));
+    shmt_text_free(&values);
     shmt_text_free(&text);
     return SHMTUNE_INVALID_FILE;
 }

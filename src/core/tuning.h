@@ -38,6 +38,10 @@ struct shmt_tuned {
     size_t tie_count;            /* configurations as good, the winner
                                     first; names as in `settings` */
     const struct shmt_setting *const *ties;     /* [tie_count][setting_count] */
+    /* Where it was read, for messages: the problem, the winner and
+     * [tie_count]; line 0 and NULL when it was not. */
+    struct shmt_place place, settings_place;
+    const struct shmt_place *tie_places;
 };
 
 struct shmt_tuning {

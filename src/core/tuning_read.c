@@ -119,6 +119,7 @@ static enum shmtune_status read_ties(struct shmt_arena *arena,
                                      struct shmt_error *err)
 {
     const struct shmt_setting **ties;
+    struct shmt_place *places;
     enum shmtune_status status =
         shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "ties", err);
 
@@ -128,9 +129,11 @@ static enum shmtune_status read_ties(struct shmt_arena *arena,
         return shmt_yaml_refuse(node, err, "found %zu ties, expected at most "
                                 "%d", node->count, SHMT_TUNING_TIES);
     ties = shmt_arena_alloc(arena, node->count, sizeof *ties);
-    if (ties == NULL)
+    places = shmt_arena_alloc(arena, node->count, sizeof *places);
+    if (ties == NULL || places == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < node->count; k++) {
+        places[k] = node->items[k]->place;
         status = read_settings(arena, node->items[k], SHMT_SPACE_PARAMETERS,
                                &ties[k], err);
         if (status != SHMTUNE_OK)
@@ -147,6 +150,7 @@ static enum shmtune_status read_ties(struct shmt_arena *arena,
                                 "configuration, expected the winner as the "
                                 "first tie");
     tuned->ties = ties;
+    tuned->tie_places = places;
     tuned->tie_count = node->count;
     return SHMTUNE_OK;
 }
@@ -266,6 +270,8 @@ static enum shmtune_status read_tuned(struct shmt_arena *arena,
     if (status != SHMTUNE_OK)
         return status;
     tuned->setting_count = node->count;
+    tuned->place = entry->place;
+    tuned->settings_place = node->place;
     return read_optional(arena, entry, tuned, err);
 }
 

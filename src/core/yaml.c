@@ -391,7 +391,7 @@ static enum shmtune_status take(struct reader *reader,
     }
 }
 
-static enum shmtune_status refuse_syntax(const struct reader *reader)
+static enum shmtune_status refuse_syntax(struct reader *reader)
 {
     const yaml_parser_t *parser = &reader->parser;
     const char *problem =
@@ -400,6 +400,9 @@ static enum shmtune_status refuse_syntax(const struct reader *reader)
 
     if (parser->error == YAML_MEMORY_ERROR)
         return shmt_error_memory(reader->err);
+    if (strstr(problem, "cannot start any token") != NULL &&
+        byte_at(reader, parser->problem_mark) == '\t')
+        problem = "found a tab, expected spaces";
     if (parser->context == NULL)
         return shmt_yaml_refuse_at(place_of(reader, parser->problem_mark),
                                    reader->err, "%s", problem);

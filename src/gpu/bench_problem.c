@@ -281,6 +281,8 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
     if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
         return status;
     shmt_error_prefix(err, "%s: the reference failed", bench->kernel->path);
+    if (err != NULL)
+        err->status = SHMTUNE_WRONG_RESULT;
     return SHMTUNE_WRONG_RESULT;
 }
 

@@ -22,6 +22,7 @@
 
 #include "core/path.h"
 #include "gpu/driver.h"
+#include "gpu/host_headers.h"
 #include "gpu/report.h"
 
 #ifndef SHMT_CUDA_DIR
@@ -56,6 +57,7 @@ static struct {
     struct shmt_nvrtc nvrtc;
     char path[1024];
     char include[1024];
+    char libraries[1100];   /* "-IFOLDER" or "" */
 } process = {.once = PTHREAD_ONCE_INIT};
 
 /* See driver.c. */
@@ -180,6 +182,15 @@ static void find_include(void)
         }
 }
 
+/* cooperative_groups.h includes <cuda/std/...>, which CUDA 13 keeps apart. */
+static void find_libraries(void)
+{
+    if (process.nvrtc.include != NULL &&
+        has_header(process.nvrtc.include, "cccl/cuda/std/version"))
+        snprintf(process.libraries, sizeof process.libraries, "-I%s/cccl",
+                 process.nvrtc.include);
+}
+
 static enum shmtune_status open_once(struct shmt_error *err)
 {
     const char *wanted = shmt_driver_setting("SHMTUNE_NVRTC");
@@ -210,6 +221,7 @@ static enum shmtune_status open_once(struct shmt_error *err)
                               "or `pip install nvidia-cuda-nvrtc`, and name "
                               "the library in $SHMTUNE_NVRTC", SHMT_CUDA_DIR);
     find_include();
+    find_libraries();
     return SHMTUNE_OK;
 }
 
@@ -270,6 +282,11 @@ fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result, const char *log,
 
     if (log != NULL && log[0] != '\0')
         first_error(log, line, sizeof line);
+    if (strstr(line, "cannot open source file") != NULL)
+        return shmt_error_set(err, SHMTUNE_COMPILE, "%s; name its folder in "
+                              "`includes`, or keep what is for the host "
+                              "behind #ifndef __CUDACC_RTC__: NVRTC compiles "
+                              "device code alone", line);
     if (result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
         return shmt_error_set(err, SHMTUNE_NOT_FOUND,
                               "NVRTC (%s) cannot open libnvrtc-builtins, which "
@@ -285,6 +302,41 @@ fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result, const char *log,
     return shmt_error_set(err, SHMTUNE_COMPILE, "%s",
                           line[0] != '\0' ? line
                                           : nvrtc->GetErrorString(result));
+}
+
+/* The entry that has the first word in quotes of a complaint in it. */
+static const char *blamed_entry(const struct shmt_nvrtc_job *job,
+                                const char *complaint)
+{
+    char word[256];
+
+    if (sscanf(complaint, "%*[^\"]\"%255[^\"]", word) == 1)
+        for (size_t k = 0; k < job->entry_count; k++)
+            if (strstr(job->entries[k], word) != NULL)
+                return job->entries[k];
+    return job->entry_count == 1 ? job->entries[0] : NULL;
+}
+
+/* NVRTC looks entries up in a file of its own, which nobody has ever seen. */
+static void name_entry(const struct shmt_nvrtc_job *job,
+                       struct shmt_error *err)
+{
+    static const char file[] = "__nv_name_map(";
+    const char *text, *entry;
+    char why[256];
+
+    if (err == NULL || strncmp(err->text, file, sizeof file - 1) != 0)
+        return;
+    text = strstr(err->text, "error: ");
+    snprintf(why, sizeof why, "%.250s",
+             text == NULL ? err->text : text + strlen("error: "));
+    entry = blamed_entry(job, why);
+    if (entry == NULL)
+        shmt_error_set(err, SHMTUNE_COMPILE, "%s has no kernel of an entry "
+                       "of the spec: %s", job->name, why);
+    else
+        shmt_error_set(err, SHMTUNE_COMPILE, "%s has no kernel \"%s\", an "
+                       "entry of the spec: %s", job->name, entry, why);
 }
 
 static enum shmtune_status take_log(const struct shmt_nvrtc *nvrtc,
@@ -359,20 +411,23 @@ take_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
     return SHMTUNE_OK;
 }
 
-/* The job's options, and from 12.9 on the one that keeps NVRTC from its own
- * cache on disk: what comes from there comes without the assembler's report. */
-static const char **with_no_cache(const struct shmt_nvrtc *nvrtc,
+/* The job's options, the folder of the C++ libraries that CUDA's own headers
+ * need, and from 12.9 on what keeps NVRTC from its own cache on disk: what
+ * comes from there comes without the assembler's report. */
+static const char **with_our_own(const struct shmt_nvrtc *nvrtc,
                                   const struct shmt_nvrtc_job *job,
                                   struct shmt_arena *arena, size_t *count)
 {
     const char **options =
-        shmt_arena_alloc(arena, job->option_count + 1, sizeof *options);
+        shmt_arena_alloc(arena, job->option_count + 2, sizeof *options);
 
     if (options == NULL)
         return NULL;
     for (size_t k = 0; k < job->option_count; k++)
         options[k] = job->options[k];
     *count = job->option_count;
+    if (process.libraries[0] != '\0')
+        options[(*count)++] = process.libraries;
     if (nvrtc->version >= 12090)
         options[(*count)++] = "--no-cache";
     return options;
@@ -393,15 +448,16 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     const char **options;
     size_t option_count;
 
-    result = nvrtc->CreateProgram(&program, job->source, job->name, 0, NULL,
-                                  NULL);
+    result = nvrtc->CreateProgram(&program, job->source, job->name,
+                                  SHMT_HOST_HEADERS, shmt_host_header_texts,
+                                  shmt_host_header_names);
     for (size_t k = 0; result == NVRTC_SUCCESS && k < job->entry_count; k++)
         result = nvrtc->AddNameExpression(program, job->entries[k]);
     if (result != NVRTC_SUCCESS) {
         status = fail(nvrtc, result, NULL, err);
         goto done;
     }
-    options = with_no_cache(nvrtc, job, arena, &option_count);
+    options = with_our_own(nvrtc, job, arena, &option_count);
     if (options == NULL) {
         status = shmt_error_memory(err);
         goto done;
@@ -410,6 +466,8 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     status = take_log(nvrtc, program, arena, &product.log, err);
     if (status == SHMTUNE_OK && result != NVRTC_SUCCESS)
         status = fail(nvrtc, result, product.log, err);
+    if (status == SHMTUNE_COMPILE)
+        name_entry(job, err);
     if (status == SHMTUNE_OK)
         status = take_names(nvrtc, program, job, arena, &lowered, err);
     if (status == SHMTUNE_OK)

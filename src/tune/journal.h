@@ -47,6 +47,7 @@ struct shmt_journal_record {
     double at_s;                        /* of a result: the target's clock */
     const struct shmt_result *result;   /* of a result, else NULL */
     const char *origin;                 /* as in the header */
+    int line;                           /* of the file; 0: not read */
 };
 
 struct shmt_journal {
@@ -67,7 +68,8 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);
 
-/* As much as says what it is. */
+/* As much as says what it is.  Without a kernel (NULL) that is the name of
+ * its own and the digest: what no change of the spec can make unreadable. */
 enum shmtune_status shmt_journal_peek(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal_header *out,

@@ -82,15 +82,16 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
         status = shmt_yaml_keys(top, header_keys, err);
     if (status == SHMTUNE_OK)
         status = copy_word(top, "kernel", sizeof h->kernel, h->kernel, err);
-    if (status != SHMTUNE_OK || kernel == NULL)
-        return status;
-    if (strcmp(h->kernel, kernel->name) != 0)
+    if (status == SHMTUNE_OK && kernel != NULL &&
+        strcmp(h->kernel, kernel->name) != 0)
         return shmt_yaml_refuse(shmt_yaml_get(top, "kernel"), err,
                                 "a journal of the kernel %s, expected %s",
                                 h->kernel, kernel->name);
-    if ((status = copy_word(top, "digest", sizeof h->digest, h->digest,
-                            err)) != SHMTUNE_OK ||
-        (status = copy_word(top, "protocol", sizeof h->protocol, h->protocol,
+    if (status == SHMTUNE_OK)
+        status = copy_word(top, "digest", sizeof h->digest, h->digest, err);
+    if (status != SHMTUNE_OK || kernel == NULL)
+        return status;
+    if ((status = copy_word(top, "protocol", sizeof h->protocol, h->protocol,
                             err)) != SHMTUNE_OK ||
         (status = take_int(top, "nvrtc", INT_MAX, &nvrtc, err)) !=
             SHMTUNE_OK ||
@@ -370,6 +371,7 @@ static enum shmtune_status read_records(struct reading *r,
         status = take_line(r, at, (size_t)(stop - at), &record, err);
         if (status != SHMTUNE_OK)
             return status;
+        record.line = r->line;
         r->records[r->journal->count++] = record;
         at = stop + 1;
         r->line++;

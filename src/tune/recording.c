@@ -157,8 +157,8 @@ static enum shmtune_status format(const struct shmt_kernel *kernel,
     qsort(entries, count, sizeof *entries, by_index);
     for (size_t k = 0; k < count; k++) {
         const struct shmt_journal_record record = {
-            SHMT_JOURNAL_RESULT, choice, entries[k]->at_s, &entries[k]->result,
-            NULL
+            .kind = SHMT_JOURNAL_RESULT, .choice = choice,
+            .at_s = entries[k]->at_s, .result = &entries[k]->result
         };
         shmt_space_configuration(space, entries[k]->index, choice);
         shmt_journal_result_write(kernel, &record, text);

@@ -20,8 +20,6 @@ static const char *difference(const struct shmt_tune *tune,
     const struct shmt_journal_header *const now = &tune->outcome->header;
     const size_t dimensions = tune->target->kernel->dimension_count;
 
-    if (strcmp(old->digest, now->digest) != 0)
-        return "the kernel's sources have changed";
     if (memcmp(old->problem, now->problem,
                dimensions * sizeof *old->problem) != 0)
         return "it is of another size";
@@ -107,8 +105,9 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
         return status;
     known = count_known(tune);
     if (known > 0)
-        shmt_tune_notice(tune, "resuming: %zu candidates are known from %s",
-                         known, tune->options->journal);
+        shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
+                         known, known == 1 ? " is" : "s are",
+                         tune->options->journal);
     return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
 }
 
@@ -153,6 +152,31 @@ static bool is_empty(const char *path)
     return stat(path, &file) != 0 || file.st_size == 0;
 }
 
+/* What is there and, when it does not hold for this run, why.  Records of
+ * other sources are not read: they may name values that are no more. */
+static enum shmtune_status read_old(const struct shmt_tune *tune,
+                                    struct shmt_journal **journal,
+                                    const char **why, struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    const char *const path = tune->options->journal;
+    struct shmt_journal_header old;
+    enum shmtune_status status = shmt_journal_peek(path, NULL, &old, err);
+
+    if (status == SHMTUNE_OK && strcmp(old.kernel, kernel->name) == 0 &&
+        strcmp(old.digest, kernel->digest) != 0) {
+        *why = "the kernel's sources have changed";
+        return SHMTUNE_OK;
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_read(path, kernel, journal, err);
+    if (status == SHMTUNE_OK)
+        *why = difference(tune, &(*journal)->header);
+    else if (status == SHMTUNE_INVALID_FILE)
+        shmt_error_prefix(err, "cannot resume (--no-resume starts afresh)");
+    return status;
+}
+
 enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
                                      struct shmt_error *err)
 {
@@ -171,15 +195,10 @@ enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
     empty = is_empty(path);
     if (!empty && !tune->options->resume)
         return begin_anew(tune, "--no-resume", err);
-    if (!empty) {
-        status = shmt_journal_read(path, tune->target->kernel, &journal, err);
-        if (status == SHMTUNE_INVALID_FILE)
-            shmt_error_prefix(err, "cannot resume (--no-resume starts "
-                              "afresh)");
-        if (status != SHMTUNE_OK)
-            return status;
-        why = difference(tune, &journal->header);
-    }
+    if (!empty)
+        status = read_old(tune, &journal, &why, err);
+    if (status != SHMTUNE_OK)
+        return status;
     if (empty || why != NULL)
         status = begin_anew(tune, why, err);
     else

@@ -42,8 +42,9 @@ static enum shmtune_status incomplete(uint64_t known, uint64_t count,
     return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
                           "%llu of %llu configurations are recorded: "
                           "strategies can be scored on complete recordings "
-                          "only; make one with \"shmtune tune --strategy "
-                          "exhaustive --record DIR\"",
+                          "only; --recorded takes what there is for the whole, "
+                          "\"shmtune tune --strategy exhaustive --record DIR\" "
+                          "makes a complete one",
                           (unsigned long long)known,
                           (unsigned long long)count);
 }

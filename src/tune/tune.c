@@ -66,7 +66,7 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
 {
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     const struct shmt_journal_record record = {
-        kind, choice, shmt_tune_elapsed(tune), result, NULL
+        kind, choice, shmt_tune_elapsed(tune), result, NULL, 0
     };
 
     /* A recording cannot take the tuner with it. */
@@ -75,6 +75,25 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
         return SHMTUNE_OK;
     shmt_space_configuration(tune->outcome->space, index, choice);
     return shmt_journal_add(tune->journal, &record, err);
+}
+
+static void tell_rejection(const struct shmt_tune *tune,
+                           const struct shmt_entry *entry)
+{
+    const struct shmt_result *const result = &entry->result;
+    const struct shmt_tune_observer *const observer = tune->options->observer;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_text text = {0};
+
+    if (observer == NULL || !observer->rejections ||
+        shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME)
+        return;
+    shmt_space_configuration(tune->outcome->space, entry->index, choice);
+    shmt_kernel_describe(tune->target->kernel, choice, &text);
+    shmt_tune_notice(tune, "%s: %.200s: %s",
+                     shmt_verdict_word(result->verdict),
+                     shmt_text_string(&text), result->reason);
+    shmt_text_free(&text);
 }
 
 enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
@@ -97,6 +116,8 @@ enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
         status = shmt_tune_journal(tune, SHMT_JOURNAL_RESULT, entry->index,
                                    &entry->result, err);
     }
+    if (!entry->journaled)
+        tell_rejection(tune, entry);
     entry->known = entry->settled = true;
     entry->journaled = true;
     outcome->tried++;
@@ -264,6 +285,26 @@ static void fill_header(struct shmt_tune *tune)
     shmt_text_free(&text);
 }
 
+/* With the command that shows why. */
+static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
+                                        struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    struct shmt_text size = {0};
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        shmt_text_addf(&size, "%s%s=%lld", d == 0 ? " --size " : ",",
+                       kernel->dimensions[d].name,
+                       (long long)tune->problem[d]);
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                   "%s, %s: no configuration satisfies the constraints; "
+                   "`shmtune space %s%s` shows which one empties it",
+                   kernel->name, tune->size, kernel->path,
+                   shmt_text_string(&size));
+    shmt_text_free(&size);
+    return SHMTUNE_NO_CONFIGURATION;
+}
+
 static enum shmtune_status prepare(struct shmt_tune *tune,
                                    struct shmt_error *err)
 {
@@ -281,11 +322,7 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
         return status;
     fill_header(tune);
     if (outcome->header.space_count == 0)
-        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "%s, %s: no configuration satisfies the "
-                              "constraints; see `shmtune space %s`",
-                              tune->target->kernel->name, tune->size,
-                              tune->target->kernel->name);
+        return refuse_empty(tune, err);
     tune->filter = (struct shmt_filter){tune->target->kernel,
                                         &tune->target->device, tune->problem,
                                         tune->options->policy};

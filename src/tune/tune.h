@@ -39,6 +39,8 @@ struct shmt_tune_observer {
     void (*progress)(void *context, const struct shmt_tune_progress *now);
     /* Something to know that stops nobody. */
     void (*notice)(void *context, const char *text);
+    /* Notice every candidate that is rejected, and why. */
+    bool rejections;
 };
 
 struct shmt_tune_options {

@@ -26,6 +26,13 @@ check "all that is shipped, with no file" all "exits 0" err_empty \
     "out_has '^ok .*/scale/j.journal: journal of scale'"
 run check --no-compile --json "$tuning"
 check "as JSON" all "exits 0" err_empty is_json "out_has '\"outcome\": \"ok\"'"
+odd=$folder/$(printf 'n\351.yaml')    # no UTF-8
+cp "$tuning" "$odd"
+run check --no-compile --json "$odd" "$folder/absent.yaml"
+check "nothing is missing where a name is no UTF-8" all "exits 2" is_json \
+    "out_has '\"file\": \".*/n?.yaml\"'" "out_has absent" \
+    "[ $(grep -c '"outcome"' "$folder/out") -eq 2 ]"
+rm "$odd"
 run check --no-compile -q "$tuning"
 check "-q says nothing of what is well" all "exits 0" out_empty err_empty
 run check --no-compile "$folder/absent.yaml" "$tuning"
@@ -34,13 +41,18 @@ check "one wrong file does not hide the others" \
 
 change() { sed "$1" "$2" >"$folder/changed"; }
 change 's/BLOCK: 64, PAD: 1, M/BLOCK: 65, PAD: 1, M/' "$tuning"
-wrong "a value that is not in the list" "not among\|not a value\|65" \
+wrong "a value that is not in the list" \
+    'changed:[0-9]*:18: the configuration at n=1000: found BLOCK = 65, expected one of 64, ' \
     "$folder/changed"
+lines() { sed -n 's/.*changed:\([0-9]*\):.*/\1/p' "$folder/out"; }
+check "the winner and a tie, each at its line" [ "$(lines)" = \
+    "$(grep -n 'BLOCK: 65, PAD: 1, M' "$folder/changed" | cut -d: -f1 | sed 2d)" ]
 change 's/BLOCK: 1024, PAD: 0/BLOCK: 1024, PAD: 16384/' "$tuning"
 wrong "a configuration that left the space" "does not hold" "$folder/changed"
 change 's/{BLOCK: 64, PAD: 1, MEMORY: dynamic, CARVEOUT: 100}/{BLOCK: 64, PAD: 16384, MEMORY: static, CARVEOUT: 100}/' \
     "$tuning"
-wrong "a tie that left the space" "a tie at n=1000" "$folder/changed"
+wrong "a tie that left the space" 'changed:[0-9]*:5: a tie at n=1000 is' \
+    "$folder/changed"
 change 's/shared_per_block_optin: 232448/shared_per_block_optin: 49152/
 s/PAD: 1, MEMORY: dynamic/PAD: 16384, MEMORY: dynamic/' "$tuning"
 wrong "more shared memory than the device has" "too_large" "$folder/changed"
@@ -49,14 +61,15 @@ s/registers_per_multiprocessor: 65536/registers_per_multiprocessor: 16384/' \
     "$tuning"
 wrong "registers for no block" "not_resident" "$folder/changed"
 change 's/- size: {n: 1000}/- size: {m: 1000}/' "$tuning"
-wrong "a dimension the kernel has not" "changed:" "$folder/changed"
+wrong "a dimension the kernel has not" "changed:[0-9]*:[0-9]*: " \
+    "$folder/changed"
 change 's/^kernel: scale/kernel: unheard_of/' "$tuning"
 wrong "a kernel that is not there" "unheard_of" "$folder/changed"
 change 's/^space: 44/space: 45/' "$journal"
 wrong "a journal of another space" "44 configurations, 45" "$folder/changed"
 change 's/BLOCK: 1024, PAD: 1, M/BLOCK: 1024, PAD: 16384, M/' "$journal"
-wrong "a journal's record outside of the space" "not in the space" \
-    "$folder/changed"
+wrong "a journal's record outside of the space" \
+    'changed:[0-9]*:1: 1 record is of .* not in the space' "$folder/changed"
 change 's/- BLOCK <= n/- BLOCK <= 64/' "$root/kernels/scale.yaml"
 cp "$data/scale.cu" "$data/scale.h" "$folder/"
 wrong "a default the constraints refuse" "changed:18:3: " "$folder/changed"
@@ -78,7 +91,59 @@ if ! has_nvrtc; then
 fi
 run check "$root/kernels/scale.yaml" "$tuning"
 check "compiled for real" all "exits 0" err_empty \
-    "out_has 'the default compiles'" "out_has 'every configuration compiles'"
+    "out_has 'the default and the reference compile'" "out_has 'every configuration compiles'"
+# A source as it is written for nvcc.
+cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu" <<'END'
+#include <algorithm>
+#include <assert.h>
+#include <cfloat>
+#include <climits>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cuda_runtime.h>
+#include <float.h>
+#include <iostream>
+#include <limits.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+__global__ void uses(float *p, std::uint32_t n)
+{
+    static_assert(sizeof(int64_t) == 8 && CHAR_BIT == 8, "");
+    const size_t at = offsetof(int2, y) + (size_t)(ptrdiff_t)n;
+
+    assert(n < UINT32_MAX && n < INT_MAX);
+    if (p[0] > FLT_MAX)
+        printf("%f\n", p[0]);
+    memcpy(p, p + 1, 4);
+    p[at] = std::sqrt(p[1]) + std::max(p[2], 1.0f) + std::min(1, 2) +
+            std::abs(p[3]) + INFINITY * (float)M_PI + (NULL == p) + INT64_MAX;
+}
+#ifndef __CUDACC_RTC__
+#include <vector>
+int main() { std::vector<int> v; uses<<<1, 1>>>(nullptr, 1); }
+#endif
+END
+sed 's/source: scale.cu/source: nvcc.cu/' "$root/kernels/scale.yaml" \
+    >"$root/kernels/nvcc.yaml"
+run check "$root/kernels/nvcc.yaml"
+check "the C library's headers are there" all "exits 0" err_empty
+sed -i '1i #include <vector>' "$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "what to do about others" all "exits 2" \
+    "out_has 'open source file .vector.; .*includes.*__CUDACC_RTC__'"
+rm "$root/kernels/nvcc."*
+sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
+    >"$root/kernels/other.yaml"
+run check "$root/kernels/other.yaml"
+check "a reference that is not in the source" all "exits 2" \
+    "out_has '^wrong .*other.yaml: the reference: .*no kernel .scale_of.'"
+rm "$root/kernels/other.yaml"
 change 's/shared_static_bytes: 4096/shared_static_bytes: 4100/' "$tuning"
 run check "$folder/changed"
 check "other static bytes than when it was tuned" \

@@ -38,7 +38,14 @@ check "a compressed cache becomes a recording" \
     "file_has $out/kernels/conv.yaml 'problem_x: {default: 4096}'" \
     "[ -s $out/tunings/conv/a-gpu.journal.gz ]"
 run show "$out/tunings/conv/a-gpu.journal.gz"
-check "that can be shown" all "exits 0" "out_has 'launch_error'"
+check "that can be shown, what is not known as -" all "exits 0" \
+    "out_has 'launch_error'" "out_has ' - *- *- '" "out_lacks ' -1 '"
+run tune "$out/kernels/conv.yaml" --output "$folder/tuned" \
+    --device "replay:$out/tunings/conv/a-gpu.journal.gz"
+check "and tuned on" all "exits 0" "out_has 'conv .* - *- *- '" \
+    "out_lacks ' -1 '" "[ -s $folder/tuned/conv/*.yaml ]"
+run tune "$out/kernels/conv.yaml" --device 0
+check "but not on a device" all "exits 2" "err_has 'nothing to launch'"
 run export "$out/tunings/conv/a-gpu.journal.gz" --to kernel-tuner \
     -o "$folder/back.json"
 check "and comes out as it went in" \

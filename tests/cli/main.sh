@@ -31,13 +31,56 @@ for command in list space inspect show check doctor tune; do
 done
 run --help
 check "a hidden command is not listed" out_lacks '^  worker'
+awk 'length > 79 { exit 1 }' "$folder/out"
+check "the help fits a terminal" [ $? -eq 0 ]
+
+# What there is stands in the manual page too.
+manual=$source/src/shmtune.1
+missing=
+for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
+    "$folder/out"); do
+    grep -q "Cm $command" "$manual" || missing="$missing $command"
+    for option in $("$build/shmtune" "$command" --help |
+        grep -o -e ' --[a-z][a-z-]*' | sort -u); do
+        grep -q -e "Fl -${option#--}\([ ,]\|$\)" "$manual" ||
+            grep -q -e ", -${option#--} " "$manual" ||
+            missing="$missing $command:$option"
+    done
+done
+check "every command and option is in the manual page" [ -z "$missing" ]
+missing=
+for status in $(sed -n 's/^ *X([A-Z_]*, \([0-9]*\),.*/\1/p' \
+    "$source/src/shmtune.h"); do
+    sed -n '/^exit status/,$p' "$folder/out" | grep -q "\b$status [a-z]" ||
+        missing="$missing help:$status"
+    grep -q "^.It $status$" "$manual" || missing="$missing manual:$status"
+    sed -n '/^Exit status:/,/\.$/p' "$source/README.md" |
+        grep -q "\b$status " || missing="$missing README:$status"
+done
+check "every exit status is told everywhere:$missing" [ -z "$missing" ]
 
 run spase scale
 check "a wrong command is suggested against" \
-    all "exits 1" out_empty "err_has 'did you mean \"space\"'"
+    all "exits 1" out_empty "err_has 'did you mean \"space\"'" \
+    "err_has 'Try \"shmtune --help\"'"
 run space scael
 check "so is a wrong kernel" \
     all "exits 1" out_empty "err_has 'did you mean \"scale\"'"
+run space "$root/kernels/../kernels/scale.cu.yaml"
+check "what is given as a path is one" exits 5
+(
+    cd "$folder" && cp "$root/kernels/scale.yaml" own.yaml || exit 1
+    run space own
+    echo "$status" >code
+)
+status=$(cat "$folder/code")
+check "a spec in this folder is given by its path" \
+    all "exits 1" out_empty "err_has 'by its path: own.yaml'"
+for words in "tune own.cu --device 0" "own.cu --device 0" "space own.cu"; do
+    run $words
+    check "a source is given by its spec: $words" \
+        all "exits 1" out_empty "err_has 'by its spec'" "err_lacks 'cu.yaml'"
+done
 run space scale --sise n=3
 check "so is a wrong option" \
     all "exits 1" out_empty "err_has 'did you mean \"--size\"'"

@@ -71,7 +71,7 @@ check "compiled ahead, from the default" all "exits 0" err_empty
 
 run score "$folder/part.journal"
 check "a part of a recording" all "exits 3" out_empty \
-    "err_has '177 of 180 config'" "err_has exhaustive"
+    "err_has '177 of 180 config'" "err_has exhaustive" "err_has -- --recorded"
 run score "$folder/part.journal" --recorded --repeats 3 --strategies random
 check "which is the space when asked" all "exits 0" err_empty \
     "out_has '177 config'"

@@ -52,6 +52,17 @@ run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
 
+# Records of values that the spec no longer has.
+cat "$root/kernels/toy.yaml" >toy.yaml
+cp -r tunings narrower
+sed -i 's/^\( *BLOCK_X: {values: \[\)[0-9]*, /\1/' toy.yaml
+cp "$source/tests/data/toy.cu" .
+run ./toy.yaml --strategy exhaustive --output narrower -j 2
+check "a spec with fewer values starts afresh" all 'exits 0' \
+    '! cmp -s toy.yaml "$root/kernels/toy.yaml"' \
+    'err_has "starting afresh: the kernel.s sources have changed"' \
+    'has_file narrower/toy/$device.4096x1.journal.old'
+
 # -- replay ---------------------------------------------------------------
 mkdir -p "$root/tunings/toy"
 cp rec/toy/*.gz "$root/tunings/toy/"
@@ -161,6 +172,34 @@ printf 'a: b\n' >file
 run toy --output file
 check "an output that is no folder: exit 5" exits 5
 
+# -- what is asked for ----------------------------------------------------
+run toy toy --size n=4096 --size m=1,n=4096 --budget 5 --output twice
+check "what is named twice is tuned once" all 'exits 0' \
+    'lines $folder/out "^toy" 1' 'err_lacks resuming'
+sed 's/^- BLOCK_X \* UNROLL <= 4096/- n != 64/' "$root/kernels/toy.yaml" >never.yaml
+run ./never.yaml --size n=64 --budget 5 --output early
+check "an empty space: exit 3, and the command that shows it" all 'exits 3' \
+    'err_has "shmtune space ./never.yaml --size n=64,m=1. shows"'
+run $(sed -n 's/.*`shmtune \(space [^`]*\)`.*/\1/p' err)
+check "which does" all 'exits 0' 'out_has "^ *0 .* n != 64"'
+rm -rf early
+run toy no_such --budget 5 --output early
+check "a wrong name is told before anything is tuned" all 'exits 1' \
+    'no_file early' 'err_has no_such'
+run toy faults --size m=1 --budget 5 --output early
+check "so is a size that one of them has not" all 'exits 1' \
+    'no_file early' 'err_has "is not a dimension of faults"'
+if command -v script >/dev/null && script -qec true /dev/null \
+    >/dev/null 2>&1; then
+    STANDIN_BUSY_MS=4 TERM=xterm script -qec \
+        "$build/shmtune toy --budget 80 --output live" /dev/null \
+        >"$folder/out" 2>&1 </dev/null
+    check "which problem of how many" all 'out_has "1/2 toy n=4096 m=1  "' \
+        'out_has "2/2 toy n=65536 m=3  "'
+else
+    skip "which problem of how many" "no script(1) here"
+fi
+
 # -- interrupted -----------------------------------------------------------
 # start ARGUMENT...: in the background, $pid
 start() {
@@ -224,7 +263,7 @@ check "no finished candidate tried again" all \
 sleep 0.2
 left=0
 for command in /proc/[0-9]*/cmdline; do
-    tr '\0' ' ' <"$command" 2>/dev/null | grep -q -e "$folder" &&
+    { tr '\0' ' ' <"$command"; } 2>/dev/null | grep -q -e "$folder" &&
         left=$((left + 1))
 done
 check "no worker outlives its tuner" [ $left -eq 0 ]

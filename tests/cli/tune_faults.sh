@@ -48,8 +48,41 @@ mismatches() { grep -c 'STATED: wrong.*DYNAMIC: 0}.*verdict: spec_mismatch' "$jo
 check "every misstatement is found" [ "$(mismatches)" -eq 28 ]
 too_large() { grep -c 'DYNAMIC: 1000000}.*verdict: too_large' "$journal"; }
 check "nothing too large was compiled" [ "$(too_large)" -eq 56 ]
+run show "$journal" --spec fake_kernel.yaml
+check "show has a reason for every verdict" all 'exits 0' \
+    'out_has "^out_of_bounds, for example: TILE=.* before\|after .*"' \
+    'out_has "^spec_mismatch, for example: TILE=.*: .*bytes"' \
+    'out_has "^wrong, for example: "' 'out_lacks "^slow, for"'
+run ./fake_kernel.yaml --device 0 --strategy random --budget 30 -v \
+    --output told
+check "-v tells of each that is rejected" all 'exits 0' \
+    'err_has "^shmtune: spec_mismatch: TILE=.*: .*bytes"' \
+    "[ $(grep -c '^shmtune: [a-z_]*: TILE=' "$folder/err") -eq \
+      $(grep 'config:' told/*/*.journal | grep -vc 'verdict: \(ok\|slow\),') ]"
 run ./fake_kernel.yaml --device "replay:$(ls rec/fake_kernel/*.gz)" \
     --strategy exhaustive --output again -q
 check "the record replays to the same winner" all 'exits 0' \
     'out_has "FAULT=0"'
+
+# -- what ends a run before it begins --------------------------------------
+# planted SCRIPT: the spec, edited.
+planted() { sed -e "$1" fake_kernel.yaml >planted.yaml; }
+planted 's/- entry: scale_reference$/- entry: nobody/'
+run ./planted.yaml --device 0 --output planted
+check "a reference that is not there: exit 4, by its name" all 'exits 4' \
+    'err_has "the reference failed: .*fake_kernel.cu has no kernel .nobody."'
+planted 's/- entry: scale$/- entry: "nobody<{TILE}>"/'
+run ./planted.yaml --device 0 --output planted
+check "so is a default that is not there" all 'exits 4' \
+    'err_has "fake_kernel.cu has no kernel .nobody<64>., an entry"'
+run ./planted.yaml --device 0 --output planted --json
+check "in JSON with its size as everywhere" all 'exits 4' is_json \
+    'out_has "^ *\"status\": 4,"' 'out_has "^ *\"n\": 1000$"'
+SHMTUNE_NVRTC=$folder/absent
+export SHMTUNE_NVRTC
+run ./fake_kernel.yaml --device 0 --output planted
+check "no compiler: exit 6, and how to do without" all 'exits 6' \
+    'err_has "is not an NVRTC"' 'err_has "replay:NAME"'
+run inspect ./fake_kernel.yaml
+check "so it is for inspect" exits 6
 finish
