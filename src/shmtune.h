@@ -244,7 +244,9 @@ enum shmtune_match {
                                   factor 2 (of up to two) that only one of
                                   both sizes has, and 8 for each halving of
                                   the share of the device that its blocks
-                                  fill, where they fill less than they did */
+                                  fill, where they fill less than they did.
+                                  Where the winner there may not run here,
+                                  one that was as good there */
     SHMTUNE_SAME_CAPABILITY,   /* measured on another device of this compute
                                   capability, nearest as above, each halving
                                   or doubling of the multiprocessors counted

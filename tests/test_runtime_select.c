@@ -2,6 +2,9 @@
 /* Which configuration the library chooses, and what it says of its choice. */
 #include "shmtune.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "catalogue_fixture.h"
 #include "check.h"
 
@@ -112,6 +115,77 @@ static void nearest_is_by_shape(void)
     CHECK_INT(choice.match, SHMTUNE_NEAREST_SIZE);
     CHECK_INT(choice.tuned_problem[0], 2048);
     CHECK_INT(choice.tuned_problem[1], 1);
+}
+
+/* An odd size goes by an odd one, though a power of two is nearer. */
+static void divisibility_counts(void)
+{
+    const struct fixture_tuned tuned[] = {{1024, 1024, 256, 0, 0, 1},
+                                          {901, 901, 64, 0, 0, 2}};
+    const struct shmtune_device device = fixture_device();
+    struct shmtune_choice choice;
+
+    begin();
+    fixture_tune("h100.yaml", &device, tuned, 2);
+    open_again();
+    choice = choose(&device, 1021, 1021);
+    CHECK_INT(choice.tuned_problem[0], 901);
+    choice = choose(&device, 1020, 1020);
+    CHECK_INT(choice.tuned_problem[0], 1024);
+}
+
+/* 280 blocks of 1024 threads on 132 multiprocessors with two each: the second
+ * round is nearly empty.  512 fill both. */
+static void an_idle_device_counts(void)
+{
+    const struct fixture_tuned tuned[] = {{4096, 4096, 1024, 0, 0, 1},
+                                          {64, 64, 32, 0, 0, 2}};
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {280, 1024};
+    struct shmtune_choice choice;
+    char text[4096];
+
+    begin();
+    fixture_tune("h100.yaml", &device, tuned, 2);
+    open_again();
+    choice = choose(&device, 512, 1024);
+    CHECK_INT(choice.tuned_problem[0], 4096);
+    choice = choose(&device, 280, 1024);
+    CHECK_INT(choice.tuned_problem[0], 64);
+    shmtune_explain(toy, &device, problem, text, sizeof text);
+    CHECK_HAS(text, "fills 53 % of the device, 99 % where it was measured");
+}
+
+/* Where the winner may not run, one that was as good there may. */
+static void ties_stand_in(void)
+{
+    const struct fixture_tuned tuned[] = {{1024, 1024, 256, 0, 0, 1}};
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {1024, 100};
+    static const char only[] = "  - {}\n";
+    struct shmtune_choice choice;
+    char text[4096];
+    char *page, *end;
+
+    begin();
+    page = fixture_tuning(&device, tuned, 1);
+    end = page == NULL ? NULL : strstr(page, only);
+    CHECK(end != NULL);
+    if (end == NULL)
+        return;
+    *end = '\0';
+    snprintf(text, sizeof text, "%s%s  - {BLOCK: 128}\n  - {BLOCK: 64}\n%s",
+             page, only, end + strlen(only));
+    free(page);
+    fixture_put_text("tunings/toy/h100.yaml", text);
+    open_again();
+    choice = choose(&device, 1024, 1024);
+    CHECK_INT(value_of(&choice, "BLOCK"), 256);
+    choice = choose(&device, 1024, 100);
+    CHECK_INT(choice.match, SHMTUNE_NEAREST_SIZE);
+    CHECK_INT(value_of(&choice, "BLOCK"), 64);
+    shmtune_explain(toy, &device, problem, text, sizeof text);
+    CHECK_HAS(text, "one as good there fills");
 }
 
 /* What was best at 1024 columns breaks a constraint at 100. */
@@ -365,6 +439,9 @@ int main(void)
     root = fixture_begin();
     CHECK_RUN(levels);
     CHECK_RUN(nearest_is_by_shape);
+    CHECK_RUN(divisibility_counts);
+    CHECK_RUN(an_idle_device_counts);
+    CHECK_RUN(ties_stand_in);
     CHECK_RUN(constraints_hold_at_this_size);
     CHECK_RUN(shared_memory_limits_hold);
     CHECK_RUN(residency_is_checked);

@@ -93,6 +93,22 @@ static void what_is_read_is_written_the_same(void)
     shmt_tuning_free(tuning);
 }
 
+/* A tie with all its parameters is one too. */
+static void ties_may_say_everything(void)
+{
+    struct shmt_tuning *tuning = parse(changed(
+        "  - {}\n  - {BLOCK_X: 64, BLOCK_Y: 4, MEMORY: dynamic}",
+        "  - {BLOCK_X: 32, BLOCK_Y: 8, PAD: 1, MEMORY: static, SCALE: 0.5}\n"
+        "  - {SCALE: 0.5, BLOCK_Y: 4, BLOCK_X: 64, PAD: 1, MEMORY: dynamic}"));
+    struct shmt_text text = {0};
+
+    CHECK_TEXT(err.text, "");
+    shmt_tuning_format(tuning, &text);
+    CHECK_TEXT(text.data, good);
+    shmt_text_free(&text);
+    shmt_tuning_free(tuning);
+}
+
 static void files_go_out_and_in(void)
 {
     char path[] = "test_tuning.XXXXXX";
@@ -181,9 +197,9 @@ static void wrong_tunings_are_refused_with_their_place(void)
                                              "expected a verdict"},
         {"crash: 4", "crash: -4", "expected an integer from 0 to 2^64 - 1"},
         {"strategy: \"genetic", "strategy: \"\\e", "printable text"},
-        {"  - {BLOCK_X: 64, ", "  - {",
-         "t.yaml:54:5: found other names, expected those"},
-        {"  - {BLOCK_X: 32, ", "  - {BLOCK_X: 64, ",
+        {"  - {BLOCK_X: 64, ", "  - {BLOCK_Z: 64, ",
+         "t.yaml:54:6: found the name BLOCK_Z, expected one of the"},
+        {"  - {}", "  - {BLOCK_X: 64}",
          "t.yaml:53:5: found another configuration, expected the winner"},
         {"  ties:", "  tie:", "t.yaml:52:3: found the unknown key \"tie\", "
                               "did you mean \"ties\"?"},
@@ -224,8 +240,7 @@ static void too_much_is_refused(void)
     shmt_text_clear(&text);
     shmt_text_add(&text, "  - {BLOCK_X: 64, ");
     for (int k = 0; k < 63; k++)
-        shmt_text_add(&text, "BLOCK_Y: 4, PAD: 1, MEMORY: dynamic, SCALE: "
-                             "0.5}\n  - {BLOCK_X: 64, ");
+        shmt_text_add(&text, "BLOCK_Y: 4}\n  - {BLOCK_X: 64, ");
     tuning = parse(changed("  - {BLOCK_X: 64, ", text.data));
     CHECK(tuning == NULL);
     CHECK_HAS(err.text, "t.yaml:53:3: found 65 ties, expected at most 64");
@@ -474,6 +489,7 @@ int main(void)
     }
     CHECK_RUN(every_field_is_read);
     CHECK_RUN(what_is_read_is_written_the_same);
+    CHECK_RUN(ties_may_say_everything);
     CHECK_RUN(files_go_out_and_in);
     CHECK_RUN(wrong_tunings_are_refused_with_their_place);
     CHECK_RUN(too_much_is_refused);

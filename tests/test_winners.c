@@ -171,7 +171,8 @@ static uint64_t finals_with(const struct shmt_winner *slowest, int64_t rows,
     struct shmt_winners last = {.count = 1, .list[0] = *slowest};
     struct shmt_tune_options options = fixture_options();
     uint64_t passes = 0;
-    const struct shmt_tune_observer observer = {&passes, note_passes, NULL};
+    const struct shmt_tune_observer observer = {.context = &passes,
+                                                .progress = note_passes};
 
     last.list[0].problem[0] = rows;
     last.list[0].problem[1] = cols;

@@ -36,7 +36,8 @@ struct shmt_tuned {
     uint64_t verdicts[SHMT_VERDICT_COUNT];
     double elapsed_s;
     size_t tie_count;            /* configurations as good, the winner
-                                    first; names as in `settings` */
+                                    first; names as in `settings`; in a
+                                    file only what differs from these */
     const struct shmt_setting *const *ties;     /* [tie_count][setting_count] */
     /* Where it was read, for messages: the problem, the winner and
      * [tie_count]; line 0 and NULL when it was not. */

@@ -113,6 +113,40 @@ static bool same_settings(const struct shmt_setting *a,
     return true;
 }
 
+/* The winner's settings with those of `mapping` in place of its own. */
+static enum shmtune_status read_tie(struct shmt_arena *arena,
+                                    const struct shmt_yaml *mapping,
+                                    const struct shmt_tuned *tuned,
+                                    const struct shmt_setting **out,
+                                    struct shmt_error *err)
+{
+    const size_t count = tuned->setting_count;
+    struct shmt_setting *const all =
+        shmt_arena_alloc(arena, count, sizeof *all);
+    const struct shmt_setting *own = NULL;
+    enum shmtune_status status =
+        read_settings(arena, mapping, SHMT_SPACE_PARAMETERS, &own, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (all == NULL)
+        return shmt_error_memory(err);
+    memcpy(all, tuned->settings, count * sizeof *all);
+    for (size_t k = 0; k < mapping->count; k++) {
+        size_t at = 0;
+
+        while (at < count && strcmp(all[at].name, own[k].name) != 0)
+            at++;
+        if (at == count)
+            return shmt_yaml_refuse(mapping->keys[k], err, "found the name "
+                                    "%.64s, expected one of the "
+                                    "configuration's", own[k].name);
+        all[at].value = own[k].value;
+    }
+    *out = all;
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status read_ties(struct shmt_arena *arena,
                                      const struct shmt_yaml *node,
                                      struct shmt_tuned *tuned,
@@ -134,15 +168,9 @@ static enum shmtune_status read_ties(struct shmt_arena *arena,
         return shmt_error_memory(err);
     for (size_t k = 0; k < node->count; k++) {
         places[k] = node->items[k]->place;
-        status = read_settings(arena, node->items[k], SHMT_SPACE_PARAMETERS,
-                               &ties[k], err);
+        status = read_tie(arena, node->items[k], tuned, &ties[k], err);
         if (status != SHMTUNE_OK)
             return status;
-        if (!shmt_tuning_same_names(tuned->settings, tuned->setting_count,
-                                    ties[k], node->items[k]->count))
-            return shmt_yaml_refuse(node->items[k], err, "found other names, "
-                                    "expected those of the configuration in "
-                                    "their order");
     }
     if (node->count > 0
         && !same_settings(tuned->settings, ties[0], tuned->setting_count))

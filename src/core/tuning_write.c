@@ -23,16 +23,23 @@ static void add_text(struct shmt_text *text, const char *key,
     shmt_text_add(text, "\n");
 }
 
+/* Those that are not as in `than`, which may be NULL. */
 static void add_settings(struct shmt_text *text,
-                         const struct shmt_setting *settings, size_t count)
+                         const struct shmt_setting *settings, size_t count,
+                         const struct shmt_setting *than)
 {
+    const char *before = "";
+
     shmt_text_add(text, "{");
     for (size_t k = 0; k < count; k++) {
-        if (k > 0)
-            shmt_text_add(text, ", ");
+        if (than != NULL &&
+            shmt_value_equal(settings[k].value, than[k].value))
+            continue;
+        shmt_text_add(text, before);
         shmt_yaml_add_string(text, settings[k].name);
         shmt_text_add(text, ": ");
         shmt_yaml_add_value(text, settings[k].value);
+        before = ", ";
     }
     shmt_text_add(text, "}\n");
 }
@@ -71,9 +78,9 @@ static void add_verdicts(struct shmt_text *text,
 static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
 {
     shmt_text_add(text, "- size: ");
-    add_settings(text, tuned->size, tuned->size_count);
+    add_settings(text, tuned->size, tuned->size_count, NULL);
     shmt_text_add(text, "  configuration: ");
-    add_settings(text, tuned->settings, tuned->setting_count);
+    add_settings(text, tuned->settings, tuned->setting_count, NULL);
     shmt_text_add(text, "  result:\n");
     shmt_result_write_block(&tuned->result, 4, text);
     add_real(text, "spread", tuned->spread);
@@ -92,7 +99,8 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
         shmt_text_add(text, "  ties:\n");
     for (size_t k = 0; k < tuned->tie_count; k++) {
         shmt_text_add(text, "  - ");
-        add_settings(text, tuned->ties[k], tuned->setting_count);
+        add_settings(text, tuned->ties[k], tuned->setting_count,
+                     tuned->settings);
     }
 }
 

@@ -17,7 +17,9 @@ struct shmt_entry {
     int64_t problem[SHMTUNE_DIMENSIONS];
     double log2[SHMTUNE_DIMENSIONS];   /* of the problem, for distances */
     double log2_filling;               /* of its own device, there */
-    const shmt_choice *values;
+    const shmt_choice *values;         /* the winner's */
+    size_t tie_count;                  /* the others as good as it there, */
+    const shmt_choice *ties;           /* [tie_count][parameter_count] */
     struct shmt_resources resources;   /* as the compiler reported them */
     double time_us;
     double default_us;

@@ -18,7 +18,7 @@
 
 /* Tunings are not trusted: a file of a million problems that all fail must
  * not make a selection take seconds. */
-enum { MOST_CHECKS = 64 };
+enum { MOST_CHECKS = 512 };
 
 static const char reason_exact[] =
     "measured on this device for this problem";
@@ -64,7 +64,8 @@ static inline bool same_device(const struct shmtune_device *tuned,
 
 static void fill(const struct shmt_question *ask,
                  const struct shmt_shelf *shelf,
-                 const struct shmt_entry *entry, struct shmtune_choice *out)
+                 const struct shmt_entry *entry, const shmt_choice *values,
+                 struct shmtune_choice *out)
 {
     const size_t dimensions = ask->kernel->spec->dimension_count;
 
@@ -74,7 +75,7 @@ static void fill(const struct shmt_question *ask,
         .compute_major = ask->device->compute_major,
         .compute_minor = ask->device->compute_minor,
         .tuned_problem = entry->problem,
-        .values = entry->values,
+        .values = values,
         .file = shelf->file,
         .reason = reason_exact,
         .time_us = entry->time_us,
@@ -123,6 +124,7 @@ struct walk {
     /* where it stands */
     size_t shelf, entry;
     double distance;           /* < 0 before the first step */
+    int checks;                /* as many more it may make */
 };
 
 static int factors_of_two(int64_t size)
@@ -208,13 +210,16 @@ static void trace_entry(const struct shmt_question *ask,
     shmt_kernel_describe_size(ask->kernel->spec, entry->problem, ask->trace);
 }
 
-/* A dimension that is compiled in makes another binary of another size, with
- * resources that nobody has measured. */
+/* Another one than the winner, or another binary, because a dimension is
+ * compiled in: its resources nobody has read. */
 static const struct shmt_resources *known_resources(
-    const struct shmt_question *ask, const struct shmt_entry *entry)
+    const struct shmt_question *ask, const struct shmt_entry *entry,
+    const shmt_choice *values)
 {
     const struct shmt_kernel *spec = ask->kernel->spec;
 
+    if (values != entry->values)
+        return NULL;
     for (size_t k = 0; k < spec->dimension_count; k++)
         if (spec->dimensions[k].defined &&
             entry->problem[k] != ask->problem[k])
@@ -222,37 +227,55 @@ static const struct shmt_resources *known_resources(
     return &entry->resources;
 }
 
-/* Where the walk stands: the best so far. */
+/* The best so far. */
 struct nearest {
     const struct shmt_shelf *shelf;
     const struct shmt_entry *entry;
+    const shmt_choice *values;
     double distance;
 };
 
-/* Weighs the entry where the walk stands, which is admitted: its distance, and
- * what it would leave idle more than where it was measured. */
-static void weigh(const struct walk *walk, struct nearest *best)
+/* log2 of the share of the device that `values` fill at a problem; resources
+ * are taken to be the winner's. */
+static double filling(const struct shmtune_device *device,
+                      const struct shmt_kernel *spec,
+                      const struct shmt_entry *entry,
+                      const shmt_choice *values, const int64_t *problem)
+{
+    const struct shmt_candidate candidate = {problem, values,
+                                             &entry->resources};
+
+    return log2(shmt_filling(spec, device, &candidate));
+}
+
+/* Weighs what is admitted of the entry where the walk stands: its distance,
+ * and what it would leave idle more than where it was measured. */
+static void weigh(const struct walk *walk, const shmt_choice *values,
+                  struct nearest *best)
 {
     const struct shmt_question *ask = walk->ask;
+    const struct shmt_kernel *spec = ask->kernel->spec;
     const struct shmt_shelf *shelf = &ask->kernel->shelves[walk->shelf];
     const struct shmt_entry *entry = &shelf->entries[walk->entry];
-    const struct shmt_candidate candidate = {ask->problem, entry->values,
-                                             &entry->resources};
-    const double filling =
-        shmt_filling(ask->kernel->spec, walk->device, &candidate);
+    const double here =
+        filling(walk->device, spec, entry, values, ask->problem);
+    const double there =
+        values == entry->values ? entry->log2_filling
+                                : filling(&shelf->device, spec, entry,
+                                          values, entry->problem);
     const double at =
-        walk->distance +
-        cost_of_half_filling * fmax(0, entry->log2_filling - log2(filling));
+        walk->distance + cost_of_half_filling * fmax(0, there - here);
 
     if (ask->trace != NULL) {
         trace_entry(ask, shelf, entry);
-        shmt_text_addf(ask->trace, ", distance %.3g: fills %.0f %% of the "
+        shmt_text_addf(ask->trace, ", distance %.3g: %sfills %.0f %% of the "
                        "device, %.0f %% where it was measured: %.3g\n",
-                       walk->distance, 100 * filling,
-                       100 * exp2(entry->log2_filling), at);
+                       walk->distance,
+                       values == entry->values ? "" : "one as good there ",
+                       100 * exp2(here), 100 * exp2(there), at);
     }
     if (at < best->distance)
-        *best = (struct nearest){shelf, entry, at};
+        *best = (struct nearest){shelf, entry, values, at};
 }
 
 static void trace_refusal(const struct walk *walk,
@@ -266,21 +289,33 @@ static void trace_refusal(const struct walk *walk,
                    err->text);
 }
 
-/* Weighs the entry where the walk stands, if it may run at all. */
-static void consider(const struct walk *walk, struct nearest *best)
+/* Weighs the winner of the entry where the walk stands, or, where that one
+ * may not run, the first of those that were as good which may. */
+static void consider(struct walk *walk, struct nearest *best)
 {
     const struct shmt_question *ask = walk->ask;
+    const struct shmt_kernel *spec = ask->kernel->spec;
     const struct shmt_entry *entry =
         &ask->kernel->shelves[walk->shelf].entries[walk->entry];
-    const struct shmt_candidate candidate = {ask->problem, entry->values,
-                                             known_resources(ask, entry)};
-    struct shmt_error err;
 
-    if (shmt_admit_check(ask->kernel->spec, walk->device, &candidate,
-                         ask->trace != NULL ? &err : NULL) == SHMTUNE_OK)
-        weigh(walk, best);
-    else if (ask->trace != NULL)
-        trace_refusal(walk, &err);
+    for (size_t k = 0; k <= entry->tie_count && walk->checks > 0; k++) {
+        const shmt_choice *values =
+            k == 0 ? entry->values
+                   : entry->ties + (k - 1) * spec->parameter_count;
+        const struct shmt_candidate candidate = {
+            ask->problem, values, known_resources(ask, entry, values)};
+        struct shmt_error err;
+
+        walk->checks--;
+        if (shmt_admit_check(spec, walk->device, &candidate,
+                             ask->trace != NULL ? &err : NULL) ==
+            SHMTUNE_OK) {
+            weigh(walk, values, best);
+            return;
+        }
+        if (ask->trace != NULL && k == 0)
+            trace_refusal(walk, &err);
+    }
 }
 
 /* Ends where distance alone is more than the best so far has in all. */
@@ -291,8 +326,8 @@ static bool take_nearest(struct walk *walk, struct shmtune_choice *out)
 
     walk->shelf = walk->entry = 0;
     walk->distance = -1;
-    for (int checks = 0; checks < MOST_CHECKS && step(walk) &&
-                         walk->distance < best.distance; checks++)
+    walk->checks = MOST_CHECKS;
+    while (walk->checks > 0 && step(walk) && walk->distance < best.distance)
         consider(walk, &best);
     if (best.entry == NULL)
         return false;
@@ -300,7 +335,7 @@ static bool take_nearest(struct walk *walk, struct shmtune_choice *out)
         trace_entry(ask, best.shelf, best.entry);
         shmt_text_add(ask->trace, ": taken\n");
     }
-    fill(ask, best.shelf, best.entry, out);
+    fill(ask, best.shelf, best.entry, best.values, out);
     return true;
 }
 
@@ -356,7 +391,7 @@ static enum shmtune_status take_default(const struct walk *walk,
                        status == SHMTUNE_OK ? "taken" : err.text);
     if (status != SHMTUNE_OK)
         return status;
-    fill(ask, &no_shelf, &entry, out);
+    fill(ask, &no_shelf, &entry, entry.values, out);
     out->match = SHMTUNE_DEFAULT;
     out->reason = default_reason(ask);
     out->tuned_problem = NULL;
@@ -413,7 +448,7 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
         return SHMTUNE_INVALID_ARGUMENT;
     entry = find_exact(&ask, &shelf);
     if (entry != NULL) {
-        fill(&ask, shelf, entry, out);
+        fill(&ask, shelf, entry, entry->values, out);
         return SHMTUNE_OK;
     }
     status = shmt_select_check(&ask, NULL);

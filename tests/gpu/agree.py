@@ -19,6 +19,11 @@ def entries(folder):
     return found
 
 
+def ties(one):
+    """A tie stands as what differs from the winner."""
+    return [{**one["configuration"], **tie} for tie in one["ties"]]
+
+
 def main():
     a, b = (entries(folder) for folder in sys.argv[1:3])
     apart = sorted(set(a) ^ set(b))
@@ -27,8 +32,8 @@ def main():
         print("only in one:", key)
     for key in sorted(set(a) & set(b)):
         x, y = a[key], b[key]
-        tie = (x["configuration"] in y["ties"] or
-               y["configuration"] in x["ties"])
+        tie = (x["configuration"] in ties(y) or
+               y["configuration"] in ties(x))
         same = x["configuration"] == y["configuration"]
         word = "same" if same else "tie" if tie else "DIFFERENT"
         bad += word == "DIFFERENT"
