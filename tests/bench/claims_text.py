@@ -274,7 +274,8 @@ def transposing(page):
     t.transpose(page)
     shipped = page.data.get("tuned transpose", "4096x4096x4", 0, "time_us")
     reads = [page.count("transpose", name, n, READ)
-             for name in t.TRANSPOSES]
+             for name in t.forms(page)
+             if page.data.has("transpose", name, n, READ)]
     page.say("""Why. All forms read the same bytes from DRAM, within %.0f %%:
         the L2 cache puts the sectors of the naive forms together again, so that
         their cost is requests, not bytes; reads fare better than writes, for
