@@ -339,76 +339,9 @@ def bank_once(page):
                 for x in page.data.xs("bank_once", "one access", "time_us")])
 
 
-def block_size(page):
-    heavy, light = "160 live values", "copy"
-    rows = []
-    for x in page.data.xs("block_size", heavy, "time_us"):
-        get = lambda quantity: page.data.get("block_size", heavy, x, quantity)
-        local = "-"
-        if page.data.has("block_size", heavy, x, LOCAL % "ld"):
-            local = count(page.count("block_size", heavy, x, LOCAL % "ld") +
-                          page.count("block_size", heavy, x, LOCAL % "st"))
-        rows.append(["%g" % x, "%g" % get("registers"),
-                     "%g" % get("local_bytes"),
-                     "%.1f %%" % get("occupancy_percent"), local,
-                     us(get("time_us")), "%.1f" % get("tflops")])
-    page.table(["threads a block", "registers a thread",
-                "local memory, bytes a thread", "occupancy",
-                "local-memory sectors", "time", "TFLOP/s"], rows)
-    page.plot("block_size", "block size against speed",
-              svg.lines("Block size: 160 live values a thread, and a copy",
-                        "threads a block (logarithmic)",
-                        "share of the fastest, %",
-                        [(name, relative(page.data.series(
-                            "block_size", variant, "time_us")), False)
-                         for name, variant in (("160 live values", heavy),
-                                               ("copy", light))], True))
-    page.table(["threads a block, copy of 2^26 floats", "time", "GB/s"],
-               [["%g" % x, us(page.time("block_size", light, x)),
-                 "%.0f" % page.data.get("block_size", light, x, "gb_per_s")]
-                for x in page.data.xs("block_size", light, "time_us")])
-
-
-def latency(page):
-    page.table(["threads on each multiprocessor, one load each in flight",
-                "time", "GB/s"],
-               [["%g" % x, us(page.time("latency", "copy", x)),
-                 "%.0f" % page.data.get("latency", "copy", x, "gb_per_s")]
-                for x in page.data.xs("latency", "copy", "time_us")])
-
-
-def relative(series):
-    best = min(time for _, time in series)
-    return [(x, 100 * best / time) for x, time in series]
-
-
 def recordings(page):
     return sorted({key[0] for key in page.data.values
                    if key[0].startswith("recording ")})
-
-
-def recorded_blocks(page):
-    rows = []
-    for experiment in recordings(page):
-        series = page.data.series(experiment, "threads", "best_us")
-        if len(series) < 3:
-            continue
-        best = min(time for _, time in series)
-        spilling = clean = "-"
-        if page.data.has(experiment, "spill", 1, "best_us"):
-            spilling = "%s (%s)" % (
-                us(page.data.get(experiment, "spill", 1, "best_us")),
-                count(page.data.get(experiment, "spill", 1, "timed")))
-        if page.data.has(experiment, "spill", 0, "best_us"):
-            clean = "%s (%s)" % (
-                us(page.data.get(experiment, "spill", 0, "best_us")),
-                count(page.data.get(experiment, "spill", 0, "timed")))
-        rows.append([experiment[len("recording "):], ", ".join(
-            "%g: %.2f" % (x, time / best) for x, time in series), clean,
-            spilling])
-    page.table(["kernel, problem", "best time at threads a block, over the "
-                "best of all", "best without spills (how many)",
-                "best with spills (how many)"], rows)
 
 
 def cap(page):

@@ -4,6 +4,7 @@ they use.  Every figure of ours comes from the data."""
 import re
 
 import claims_access
+import claims_blocks
 import claims_running
 import claims_tables as t
 import claims_why
@@ -18,8 +19,8 @@ def write(page):
         to measure it on: %s.""" % "; ".join(not_measured(page)))
     for section in (reduction, rounding, transposing, multiplying, convolving,
                     memory_kinds, claims_access.coalescing,
-                    claims_access.conflicts, claims_running.blocks,
-                    claims_running.occupancy, claims_running.cap,
+                    claims_access.conflicts, claims_blocks.blocks,
+                    claims_blocks.occupancy, claims_running.cap,
                     claims_running.diverging, claims_running.synchronising,
                     claims_running.streaming, claims_running.profiling,
                     claims_why.why):
@@ -419,7 +420,8 @@ def memory_kinds(page):
     page.measured("""on this GPU there is %s: over %s pairs of recorded
         configurations of %d kernels that differ in nothing else, the median of
         dynamic over static is %.3f to %.3f; nine pairs in ten lie between %.3f
-        and %.3f, on both sides alike. Dynamic memory costs %s.""" % (
+        and %.3f, on both sides alike. Dynamic memory costs %s; other GPUs were
+        not measured.""" % (
             "none" if same else "one", count(sum(of(0, "pairs"))),
             len(of(50)), min(of(50)), max(of(50)), min(of(5)), max(of(95)),
             "nothing" if same else "something"))
