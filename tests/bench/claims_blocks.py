@@ -61,8 +61,8 @@ def blocks(page):
     page.say("""The recorded kernels. The best time at each block size over the
         best of all shows how little the block size says by itself once the rest
         is chosen for it. Of these kernels %d have configurations that spill;
-        the best of those takes %.3f to %.3f times the time of the best that does not:
-        """ % (len(spills), min(spills), max(spills)))
+        the best of those takes %.3f to %.3f times the time of the best that
+        does not:""" % (len(spills), min(spills), max(spills)))
     recorded_blocks(page)
 
 

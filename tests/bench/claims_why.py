@@ -106,8 +106,9 @@ def changes(plain, tuned):
                       ("shared_store_ways", "stores")):
         a, b = both(key)
         if abs(b - a) > 0.3:
-            said.append("%s of shared memory %.2f-way instead of %.2f-way" %
-                        ("although " + what if b > a else what, b, a))
+            said.append("%s of shared memory conflict %.2f-way instead of "
+                        "%.2f-way" % ("although " + what if b > a else what,
+                                      b, a))
     a, b = both("occupancy_percent")
     if b < 0.8 * a:
         said.append("at an occupancy of %.0f %% instead of %.0f %%, with %.0f "
