@@ -53,6 +53,14 @@ def blocks(page):
                                       best),
                verdict(light >= 512 and best <= 256, light > best))
     size_table(page)
+    moved = [(x, 32 * sum(page.count("block_size", HEAVY, x, LOCAL % op)
+                          for op in ("ld", "st")) / 1e9)
+             for x in spills
+             if page.data.has("block_size", HEAVY, x, LOCAL % "ld")]
+    if moved:
+        page.say("""Why. The spilled values move %s through the L1 cache; the
+            kernel itself reads and writes a few megabytes.""" % " and ".join(
+                "%.0f GB (%d threads)" % (gb, x) for x, gb in moved))
     multiples(page, copy)
     spills = [page.data.get(e, "spill", 1, "best_us") /
               page.data.get(e, "spill", 0, "best_us")
