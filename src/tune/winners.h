@@ -23,7 +23,8 @@ struct shmt_winner {
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
 };
 
-/* Distinct in both, by rank, of one rank the latest first; zeroed to begin with. */
+/* Distinct in both, by rank, of one rank the latest first; zeroed to begin
+ * with. */
 struct shmt_winners {
     size_t count;
     struct shmt_winner list[SHMT_WINNERS_ROOM];

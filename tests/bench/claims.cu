@@ -8,11 +8,13 @@
  *                        experiment,variant,x,quantity,value
  *   claims profile       run some of them once between the profiler's marks;
  *                        a line "experiment,variant,x,launches" each
- *   claims library ROOT  the same CSV of libshmtune on two streams
+ *   claims library ROOT  the same CSV of libshmtune: on two streams, and its
+ *                        convolution beside loops on the host
  *
  * Every result is compared before anything is timed; what is wrong is said,
- * left out, and makes the exit status 1.  Times are medians of 21, the variants of an experiment in turns,
- * the L2 cache read full of other data before each.
+ * left out, and makes the exit status 1.  Times are medians of 21, the
+ * variants of an experiment in turns, the L2 cache read full of other data
+ * before each.
  */
 #include <algorithm>
 #include <chrono>
@@ -152,7 +154,7 @@ static const char *mode;
 static void say(const std::string &experiment, const std::string &variant,
                 double x, const char *quantity, double value)
 {
-    std::printf("%s,%s,%.10g,%s,%.6g\n", experiment.c_str(), variant.c_str(),
+    std::printf("%s,%s,%.10g,%s,%.9g\n", experiment.c_str(), variant.c_str(),
                 x, quantity, value);
 }
 
@@ -619,6 +621,11 @@ static void transposes(const Flush &flush, int n)
     add("copy", false, [=](cudaStream_t s) {
         copy_matrix<<<(unsigned)(count / 256), 256, 0, s>>>(out, in, count);
     });
+    add("cudaMemcpyAsync", false, [=](cudaStream_t s) {
+        CUDA(cudaMemcpyAsync(out, in, 4 * count, cudaMemcpyDeviceToDevice,
+                             s));
+    });
+    all.back().profiled = false;          /* not a kernel of ours */
     add("naive (writes strided)", true, [=](cudaStream_t s) {
         transpose_reads<<<grid, dim3(32, 32), 0, s>>>(out, in, n);
     });
@@ -1110,15 +1117,42 @@ static void streams()
 
 /* -- libshmtune on the caller's streams ------------------------------------ */
 
+struct Prepared {
+    struct shmtune *opened;
+    struct shmtune_function *function;
+    struct shmtune_message message;
+
+    Prepared(const char *root, const char *kernel, const int64_t *problem)
+        : message{""}
+    {
+        struct shmtune_device device;
+        struct shmtune_choice choice;
+
+        if (shmtune_open(root, &opened, &message) != SHMTUNE_OK ||
+            shmtune_device_query(0, &device, &message) != SHMTUNE_OK ||
+            shmtune_select(shmtune_kernel_find(opened, kernel), &device,
+                           problem, &choice) != SHMTUNE_OK ||
+            shmtune_prepare(&choice, SHMTUNE_ALLOW_COMPILE, &function,
+                            &message) != SHMTUNE_OK)
+            die("%s: %s", kernel, message.text);
+    }
+    ~Prepared()
+    {
+        shmtune_release(function);
+        shmtune_close(opened);
+    }
+    void launch(void **arguments, cudaStream_t s)
+    {
+        if (shmtune_launch(function, arguments, s, &message) != SHMTUNE_OK)
+            die("library: %s", message.text);
+    }
+};
+
 static void library(const char *root)
 {
     const int64_t problem[] = {8192, 8192, 4};
     const size_t count = (size_t)8192 * 8192;
-    struct shmtune *opened;
-    struct shmtune_device device;
-    struct shmtune_choice choice;
-    struct shmtune_function *function;
-    struct shmtune_message message = {""};
+    Prepared transpose(root, "transpose", problem);
     float *in = allocate(count), *mid = allocate(count);
     float *out = allocate(count);
     unsigned long long *wrong, bad = 0;
@@ -1128,13 +1162,6 @@ static void library(const char *root)
 
     fill_unit<<<1024, 256>>>(in, count, 9);
     CUDA(cudaMalloc(&wrong, sizeof *wrong));
-    if (shmtune_open(root, &opened, &message) != SHMTUNE_OK ||
-        shmtune_device_query(0, &device, &message) != SHMTUNE_OK ||
-        shmtune_select(shmtune_kernel_find(opened, "transpose"), &device,
-                       problem, &choice) != SHMTUNE_OK ||
-        shmtune_prepare(&choice, SHMTUNE_ALLOW_COMPILE, &function, &message) !=
-            SHMTUNE_OK)
-        die("library: %s", message.text);
     for (cudaStream_t &one : s)
         CUDA(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
     CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -1146,13 +1173,11 @@ static void library(const char *root)
         CUDA(cudaMemset(wrong, 0, sizeof *wrong));
         CUDA(cudaDeviceSynchronize());
         auto begin = std::chrono::steady_clock::now();
-        if (shmtune_launch(function, first, s[0], &message) != SHMTUNE_OK)
-            die("library: %s", message.text);
+        transpose.launch(first, s[0]);
         auto back = std::chrono::steady_clock::now();
         CUDA(cudaEventRecord(event, s[0]));
         CUDA(cudaStreamWaitEvent(s[1], event, 0));
-        if (shmtune_launch(function, second, s[1], &message) != SHMTUNE_OK)
-            die("library: %s", message.text);
+        transpose.launch(second, s[1]);
         CUDA(cudaStreamSynchronize(s[1]));
         auto end = std::chrono::steady_clock::now();
         /* Turned twice it is what it was. */
@@ -1172,8 +1197,109 @@ static void library(const char *root)
         median(calls));
     say("library", "two transposes with an event between", 8192, "time_us",
         median(wholes));
-    shmtune_release(function);
-    shmtune_close(opened);
+    for (float *p : {in, mid, out})
+        CUDA(cudaFree(p));
+}
+
+/* -- a convolution beside loops on the host -------------------------------- */
+
+static float at_border(const float *in, const float *w, int n, int x, int y)
+{
+    float sum = 0;
+
+    for (int fy = 0; fy < 3; fy++)
+        for (int fx = 0; fx < 3; fx++) {
+            const int ix = x + fx - 1, iy = y + fy - 1;
+            if (ix >= 0 && ix < n && iy >= 0 && iy < n)
+                sum += in[(size_t)iy * n + ix] * w[fy * 3 + fx];
+        }
+    return sum;
+}
+
+static void scalar_loop(float *out, const float *in, const float *w, int n)
+{
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++)
+            out[(size_t)y * n + x] = at_border(in, w, n, x, y);
+}
+
+static void unrolled_loop(float *out, const float *in, const float *w, int n)
+{
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++) {
+            const float *p = in + (size_t)y * n + x;
+            if (x == 0 || x == n - 1 || y == 0 || y == n - 1)
+                out[(size_t)y * n + x] = at_border(in, w, n, x, y);
+            else
+                out[(size_t)y * n + x] =
+                    p[-n - 1] * w[0] + p[-n] * w[1] + p[-n + 1] * w[2] +
+                    p[-1] * w[3] + p[0] * w[4] + p[1] * w[5] +
+                    p[n - 1] * w[6] + p[n] * w[7] + p[n + 1] * w[8];
+        }
+}
+
+static double on_host(const char *name,
+                      void (*loop)(float *, const float *, const float *,
+                                   int),
+                      const std::vector<float> &in, const float *w, int n,
+                      const std::vector<float> &wanted)
+{
+    std::vector<float> out(in.size());
+    std::vector<double> us;
+
+    for (int r = 0; r < 4; r++) {           /* the first one is not timed */
+        auto begin = std::chrono::steady_clock::now();
+        loop(out.data(), in.data(), w, n);
+        if (r > 0)
+            us.push_back(std::chrono::duration<double, std::micro>(
+                             std::chrono::steady_clock::now() - begin)
+                             .count());
+    }
+    for (size_t i = 0; i < out.size(); i++)
+        if (!(std::fabs(out[i] - wanted[i]) < 1e-4f))
+            die("convolution, %s: the result is wrong", name);
+    return median(us);
+}
+
+static void convolution(const char *root, const Flush &flush)
+{
+    const int n = 4096;
+    const int64_t problem[] = {n, n, 3};
+    const size_t count = (size_t)n * n;
+    Prepared conv2d(root, "conv2d", problem);
+    float *in = allocate(count), *out = allocate(count), *w = allocate(9);
+    std::vector<float> host_in(count), host_out(count), host_w(9);
+    std::vector<double> us;
+    cudaEvent_t start, stop;
+    void *arguments[] = {&out, &in, &w, nullptr, nullptr};
+
+    fill_unit<<<1024, 256>>>(in, count, 10);
+    fill_unit<<<1, 32>>>(w, 9, 11);
+    CUDA(cudaEventCreate(&start));
+    CUDA(cudaEventCreate(&stop));
+    for (int r = 0; r < SAMPLES + 3; r++) {
+        float ms;
+        flush.run(0);
+        CUDA(cudaEventRecord(start));
+        conv2d.launch(arguments, 0);
+        CUDA(cudaEventRecord(stop));
+        CUDA(cudaEventSynchronize(stop));
+        CUDA(cudaEventElapsedTime(&ms, start, stop));
+        if (r >= 3)
+            us.push_back(ms * 1000.0);
+    }
+    CUDA(cudaMemcpy(host_in.data(), in, 4 * count, cudaMemcpyDefault));
+    CUDA(cudaMemcpy(host_out.data(), out, 4 * count, cudaMemcpyDefault));
+    CUDA(cudaMemcpy(host_w.data(), w, 4 * 9, cudaMemcpyDefault));
+    say("convolution", "tuned", n, "time_us", median(us));
+    say("convolution", "scalar loop", n, "time_us",
+        on_host("scalar loop", scalar_loop, host_in, host_w.data(), n,
+                host_out));
+    say("convolution", "unrolled loop", n, "time_us",
+        on_host("unrolled loop", unrolled_loop, host_in, host_w.data(), n,
+                host_out));
+    for (float *p : {in, out, w})
+        CUDA(cudaFree(p));
 }
 
 int main(int argc, char **argv)
@@ -1181,6 +1307,7 @@ int main(int argc, char **argv)
     mode = argc > 1 ? argv[1] : "";
     if (std::strcmp(mode, "library") == 0 && argc == 3) {
         library(argv[2]);
+        convolution(argv[2], Flush());
         return 0;
     }
     if (argc != 2 || (std::strcmp(mode, "time") != 0 &&

@@ -8,6 +8,7 @@
                                CSV of what ncu counted, for claims.sh
     claims.py take FOLDER      what claims.sh measured, and what the recordings
                                in tunings/ say, as tests/bench/data
+    claims.py recordings       only what the recordings and tunings say
 
 The page is made of tests/bench/data alone, so that the same data make the
 same page.  Python's standard library only.
@@ -79,9 +80,15 @@ def collect(log, labels):
                 out.writerow([experiment, variant, x, metric, "%.9g" % value])
 
 
-def take(folder):
+def recordings():
     import claims_data as data
     root = os.path.join(data.FOLDER, "..", "..", "..")
+    with open(os.path.join(data.FOLDER, "recordings.csv"), "w") as file:
+        data.extract(file, root)
+
+
+def take(folder):
+    import claims_data as data
     os.makedirs(data.FOLDER, exist_ok=True)
     for name in ("times.csv", "counters.csv", "device.txt"):
         shutil.copyfile(os.path.join(folder, name),
@@ -89,13 +96,15 @@ def take(folder):
     with open(os.path.join(data.FOLDER, "explain.csv"), "w") as file:
         data.explained(file, glob.glob(os.path.join(folder,
                                                     "explain-*.json")))
-    with open(os.path.join(data.FOLDER, "recordings.csv"), "w") as file:
-        data.extract(file, root)
+    recordings()
 
 
 def main(arguments):
     if len(arguments) == 2 and arguments[0] == "take":
         take(arguments[1])
+        return 0
+    if arguments == ["recordings"]:
+        recordings()
         return 0
     if len(arguments) == 3 and arguments[0] == "collect":
         collect(arguments[1], arguments[2])

@@ -84,7 +84,8 @@ class Recording:
         with gzip.open(path, "rt") as file:
             head, _, body = file.read().partition("records:\n")
         self.kernel = re.search(r"^kernel: (\S+)", head, re.M).group(1)
-        self.device = re.search(r"^  name: (.*)$", head, re.M).group(1)
+        self.device = {k: v for k, v in re.findall(
+            r"^  (\w+): (.*)$", head, re.M)}
         self.size = {k: int(v) for k, v in FIELD.findall(
             re.search(r"^size: (\{.*\})", head, re.M).group(1))}
         self.space = int(re.search(r"^space: (\d+)", head, re.M).group(1))
@@ -150,13 +151,13 @@ def expected_best(times, draws):
 
 
 def pairs(recording, parameter, one, other):
-    """time(one) / time(other) of those that differ in nothing else."""
+    """(time of one, time of other) of those that differ in nothing else."""
     found = {}
     for row, _, time in recording.rows:
         if row.get(parameter) in (one, other):
             rest = tuple(v for k, v in row.items() if k != parameter)
             found.setdefault(rest, {})[row[parameter]] = time
-    return [pair[one] / pair[other] for pair in found.values()
+    return [(pair[one], pair[other]) for pair in found.values()
             if len(pair) == 2]
 
 
@@ -190,9 +191,12 @@ def extract(out, root):
     """Rows of what the recordings under `root` say."""
     write = csv.writer(out, lineterminator="\n")
     write.writerow(HEAD)
-    for path in sorted(glob.glob(os.path.join(
-            root, "tunings", "*", "sm_90-*.journal.gz"))):
+    paths = sorted(glob.glob(os.path.join(root, "tunings", "*",
+                                          "sm_90-*.journal.gz")))
+    for number, path in enumerate(paths):
         recording = Recording(path)
+        if number == 0:
+            extract_device(write, recording)
         if not recording.rows:
             continue
         name = recording.name()
@@ -207,39 +211,52 @@ def extract(out, root):
         put("all", 0, "best_us", min(times))
         put("all", 0, "median_us", quantile(times, 0.5))
         for parameter, one, other in PAIRS.get(recording.kernel, ()):
-            ratios = pairs(recording, parameter, one, other)
-            if len(ratios) < 5:
+            both = pairs(recording, parameter, one, other)
+            if len(both) < 5:
                 continue
+            ratios = [a / b for a, b in both]
             variant = "%s %s against %s" % (parameter, one, other)
             put(variant, 0, "pairs", len(ratios))
             for q in (5, 25, 50, 75, 95):
                 put(variant, q, "ratio", quantile(ratios, q / 100))
-            for value in (one, other):
+            for k, value in enumerate((one, other)):
                 put(variant, 0, "best_us " + value,
-                    min(t for row, _, t in recording.rows
-                        if row.get(parameter) == value))
+                    min(pair[k] for pair in both))
         extract_resources(recording, put)
         if recording.kernel in ("bank_conflict", "coalescing"):
             extract_demonstration(recording, put)
     extract_tunings(write, root)
 
 
+TUNED = re.compile(r"^- size: \{([^}]*)\}$(.*?)(?=^- size: |\Z)", re.M | re.S)
+
+
 def extract_tunings(write, root):
-    """How much shared memory the winners that ship use."""
+    """Of the winners that ship: times, and how much shared memory each uses."""
     for folder in sorted(glob.glob(os.path.join(root, "tunings", "*"))):
-        used = []
-        for path in glob.glob(os.path.join(folder, "sm_90-nvidia-h100*.yaml")):
+        name = "tuned " + os.path.basename(folder)
+        for path in sorted(glob.glob(os.path.join(
+                folder, "sm_90-nvidia-h100*.yaml"))):
             with open(path) as file:
-                fields = re.findall(r"^    shared_(?:static|dynamic)_bytes: "
-                                    r"(\d+)$", file.read(), re.M)
-            used += [int(a) + int(b)
-                     for a, b in zip(fields[::2], fields[1::2])]
-        for quantity, value in (("problems", len(used)),
-                                ("above", sum(u > 49152 for u in used)),
-                                ("most", max(used, default=0))):
-            if used:
-                write.writerow(["tunings " + os.path.basename(folder), "all",
-                                0, quantity, value])
+                found = TUNED.findall(file.read())
+            for size, body in found:
+                variant = "x".join(v for _, v in FIELD.findall(size))
+                shared = re.findall(r"^    shared_\w+_bytes: (\d+)$", body,
+                                    re.M)
+                write.writerow([name, variant, 0, "shared_bytes",
+                                sum(int(v) for v in shared)])
+                for quantity in ("time_us", "default_us"):
+                    value = re.search(r"^ +%s: (\S+)$" % quantity, body, re.M)
+                    if value:
+                        write.writerow([name, variant, 0, quantity,
+                                        value.group(1)])
+
+
+def extract_device(write, recording):
+    for quantity in ("multiprocessors", "clock_khz", "memory_clock_khz",
+                     "memory_bus_bits"):
+        write.writerow(["device", "all", 0, quantity,
+                        recording.device[quantity]])
 
 
 def extract_resources(recording, put):
@@ -289,7 +306,7 @@ def extract_demonstration(recording, put):
                                   row["BLOCK_Y"]), 0, "time_us", time)
 
 
-# -- what `shmtune explain --json` wrote -----------------------------------------
+# -- what `shmtune explain --json` wrote --------------------------------------
 
 def explained(out, paths):
     write = csv.writer(out, lineterminator="\n")

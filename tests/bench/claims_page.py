@@ -4,9 +4,10 @@ come from the data, sentences are ours."""
 import difflib
 import math
 import os
+import re
 import sys
+import textwrap
 
-import claims_svg as svg
 from claims_data import Data
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
@@ -24,18 +25,46 @@ EFFICIENCY = "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct"
 READ, WRITE = "dram__bytes_read.sum", "dram__bytes_write.sum"
 
 
+SUMMARY = "(the summary)"
+
+
 class Page:
     def __init__(self, data):
         self.data = data
         self.text = []
         self.plots = {}
+        self.anchor = ""
+        self.summary = []
 
     def say(self, *paragraphs):
         for paragraph in paragraphs:
-            self.text.append(" ".join(paragraph.split()) + "\n\n")
+            self.text.append(textwrap.fill(
+                " ".join(paragraph.split()), 80, break_long_words=False,
+                break_on_hyphens=False) + "\n\n")
 
     def head(self, title):
+        self.anchor = re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(
+            " ", "-")
         self.text.append("## %s\n\n" % title)
+
+    def items(self, texts):
+        for text in texts:
+            self.text.append(textwrap.fill(
+                " ".join(text.split()), 80, initial_indent="- ",
+                subsequent_indent="  ", break_long_words=False,
+                break_on_hyphens=False) + "\n")
+        self.text.append("\n")
+
+    def claimed(self, text):
+        self.say("**Claimed:** " + text)
+
+    def measured(self, text):
+        self.say("**Measured:** " + text)
+
+    def claim(self, claim, claimed, measured, holds):
+        """A row of the summary, linked to the section that is being said."""
+        self.summary.append(["[%s](#%s)" % (claim, self.anchor), claimed,
+                             measured, holds])
 
     def table(self, titles, rows):
         def line(cells):
@@ -66,6 +95,10 @@ class Page:
         return waves / (waves - conflicts) if waves > conflicts else math.nan
 
 
+def verdict(holds, partly=False):
+    return "yes" if holds else "in part" if partly else "no"
+
+
 def us(time):
     """A time for people."""
     if time >= 1e4:
@@ -80,460 +113,11 @@ def times(ratio):
 
 
 def percent(share):
-    return "%.1f %%" % (100 * share)
+    return "%.0f %%" % (100 * share)
 
 
 def count(value):
     return "{:,.0f}".format(value)
-
-
-# -- the sections -------------------------------------------------------------
-
-LADDER = [
-    ("atomic", "every thread: `atomicAdd` to one number", "global"),
-    ("serial", "a thread adds 1024 numbers in a row", "global"),
-    ("local", "the same, folded 512..1 in a thread's own array", "global"),
-    ("halving", "halving in global memory, 24 launches", "global"),
-    ("scattered", "shared array, `if (j % (2 * s) == 0)`", "shared"),
-    ("spread", "active threads close up, strided accesses", "shared"),
-    ("barriers", "folded 512..1, a barrier each", "shared"),
-    ("branches", "last warp without barriers, a branch a step", "shared"),
-    ("merged", "last warp in one branch", "shared"),
-    ("shuffles", "last warp by shuffles", "shared"),
-    ("dynamic", "as \"one branch\", dynamic shared memory", "shared"),
-    ("items 8 barriers", "8 numbers a thread, then barriers", "more"),
-    ("items 8", "8 numbers a thread, then shuffles", "more"),
-    ("vectors", "16 numbers a thread as 4 vectors of 4", "more"),
-]
-
-
-def ladder(page):
-    n = 1 << 24
-    best = page.data.get("recording reduce 16777216", "all", 0, "best_us")
-    rows, drawn, before = [], [], None
-    for name, what, kind in LADDER:
-        time = page.time("ladder", name, n)
-        threads = ways = "-"
-        if page.data.has("ladder", name, n, THREADS):
-            threads = "%.1f" % page.count("ladder", name, n, THREADS)
-            if page.count("ladder", name, n, WAVES % "ld") > 0:
-                ways = "%.2f" % page.ways("ladder", name, n, "ld")
-        rows.append([what, us(time), times(before / time) if before else "-",
-                     "%.0f" % (4 * n / time / 1e3), threads, ways])
-        drawn.append((name, time, us(time), kind))
-        before = time
-    rows.append(["**the best of all %s recorded configurations of `reduce`**" %
-                 count(page.data.get("recording reduce 16777216", "all", 0,
-                                     "timed")),
-                 us(best), times(before / best),
-                 "%.0f" % (4 * n / best / 1e3), "-", "-"])
-    drawn.append(("tuned reduce", best, us(best), "tuned"))
-    page.table(["step", "time", "x the step before", "GB/s",
-                "threads active of 32", "n-way bank conflict of loads"], rows)
-    page.plot("ladder", "the reduction ladder, time of each step",
-              svg.bars("Sum of 2^24 floats, step by step",
-                       "time, us (logarithmic)", drawn, True))
-
-
-def rounding(page):
-    (_, total), = page.data.series("rounding", "float", "sum")
-    (adds, stall), = page.data.series("rounding", "float", "stalls_at")
-    return total, adds, stall
-
-
-PAIR_TITLES = ["kernel, problem", "pairs", "5 %", "25 %", "median", "75 %",
-               "95 %"]
-
-
-def pair_rows(page, variant):
-    rows = []
-    for experiment in sorted({key[0] for key in page.data.values
-                              if key[0].startswith("recording ")}):
-        if not page.data.has(experiment, variant, 50, "ratio"):
-            continue
-        rows.append([experiment[len("recording "):],
-                     count(page.data.get(experiment, variant, 0, "pairs"))] +
-                    ["%.3f" % page.data.get(experiment, variant, q, "ratio")
-                     for q in (5, 25, 50, 75, 95)])
-    return rows
-
-
-TRANSPOSES = ["copy", "naive (writes strided)", "naive (reads strided)",
-              "tile 32x32", "tile 32x32 padded", "tile 32x8",
-              "tile 32x8 padded", "tile 32x8 padded dynamic"]
-
-
-def transpose(page):
-    rows = []
-    for name in TRANSPOSES:
-        row = [name]
-        for n in (4096, 8192, 16384):
-            time = page.time("transpose", name, n)
-            row.append("%s, %.0f" % (us(time), 8.0 * n * n / time / 1e3))
-        if page.data.has("transpose", name, 8192, SECTORS % "ld"):
-            row.append("%.1f / %.1f" % (
-                page.per_request("transpose", name, 8192, "ld"),
-                page.per_request("transpose", name, 8192, "st")))
-            shared = page.count("transpose", name, 8192, WAVES % "ld")
-            row.append("%.1f" % page.ways("transpose", name, 8192, "ld")
-                       if shared > 0 else "-")
-            row.append("%.0f / %.0f MB" % (
-                page.count("transpose", name, 8192, READ) / 1e6,
-                page.count("transpose", name, 8192, WRITE) / 1e6))
-        rows.append(row)
-    page.table(["kernel", "4096: time, GB/s", "8192", "16384",
-                "sectors a load / store request", "n-way conflict of loads",
-                "DRAM read / written, 8192"], rows)
-    page.plot("transpose", "transpose, bandwidth of each form",
-              svg.bars("Transpose of 8192 x 8192 floats",
-                       "read + written, GB/s",
-                       [(name, 8 * 8192 ** 2 / page.time(
-                           "transpose", name, 8192) / 1e3,
-                         "%.0f" % (8 * 8192 ** 2 / page.time(
-                             "transpose", name, 8192) / 1e3),
-                         name.split()[0]) for name in TRANSPOSES]))
-
-
-MATMULS = ["global 16x16", "global 32x32", "shared 16x16", "shared 32x32",
-           "shared 16x16 dynamic", "shared 32x32 dynamic"]
-
-
-def matmul(page):
-    rows = []
-    for name in MATMULS:
-        row = [name]
-        for n in (1024, 2048, 4096):
-            time = page.time("matmul", name, n)
-            row.append("%s, %.2f" % (us(time), 2.0 * n ** 3 / time / 1e6))
-        if page.data.has("matmul", name, 1024, SECTORS % "ld"):
-            row.append(count(page.count("matmul", name, 1024,
-                                        REQUESTS % "ld")))
-            row.append("%.2f" % page.per_request("matmul", name, 1024, "ld"))
-            row.append("%.0f MB" % (32 * page.count(
-                "matmul", name, 1024, SECTORS % "ld") / 1e6))
-            row.append("%.1f MB" % (page.count("matmul", name, 1024, READ) /
-                                    1e6))
-        rows.append(row)
-    page.table(["kernel", "1024: time, TFLOP/s", "2048", "4096",
-                "load requests, 1024", "sectors each", "asked of L1",
-                "DRAM read"], rows)
-
-
-def static_dynamic(page):
-    page.table(PAIR_TITLES, pair_rows(page, "MEMORY dynamic against static"))
-    rows = []
-    for experiment, fixed, flexible, x in (
-            ("ladder", "merged", "dynamic", 1 << 24),
-            ("transpose", "tile 32x8 padded", "tile 32x8 padded dynamic",
-             4096),
-            ("transpose", "tile 32x8 padded", "tile 32x8 padded dynamic",
-             8192),
-            ("transpose", "tile 32x8 padded", "tile 32x8 padded dynamic",
-             16384),
-            ("matmul", "shared 16x16", "shared 16x16 dynamic", 2048),
-            ("matmul", "shared 32x32", "shared 32x32 dynamic", 2048),
-            ("matmul", "shared 16x16", "shared 16x16 dynamic", 4096),
-            ("matmul", "shared 32x32", "shared 32x32 dynamic", 4096)):
-        a, b = (page.time(experiment, name, x) for name in (fixed, flexible))
-        rows.append(["%s, %s, %s" % (experiment, fixed, "%g" % x), us(a),
-                     us(b), "%.3f" % (b / a)])
-    page.table(["textbook kernel", "static", "dynamic", "dynamic / static"],
-               rows)
-
-
-def stride_plot(page):
-    copy = page.data.series("stride", "copy x 2", "gb_per_s")
-    series = [("only every s-th element", copy, False)]
-    recorded = page.data.series("recording coalescing 8192x8192", "stride",
-                                "time_us")
-    if recorded:
-        series.append(("all elements in s passes", [(x, 8 * 8192 ** 2 / t / 1e3) for x, t in recorded],
-            False))
-    page.plot("stride", "useful bandwidth against stride",
-              svg.lines("Useful bandwidth against stride",
-                        "stride s, elements of 4 bytes",
-                        "useful bytes read + written, GB/s", series,
-                        x_ticks=[1, 4, 8, 12, 16, 20, 24, 28, 32]))
-    counted = [x for x in page.data.xs("stride", "copy x 2", SECTORS % "ld")]
-    page.table(["stride", "time", "useful GB/s", "sectors a load request",
-                "predicted: min(4 s, 32)", "DRAM read",
-                "DRAM read / useful"],
-               [["%g" % x, us(page.time("stride", "copy x 2", x)),
-                 "%.0f" % page.data.get("stride", "copy x 2", x, "gb_per_s"),
-                 "%.2f" % page.per_request("stride", "copy x 2", x, "ld"),
-                 "%g" % min(4 * x, 32),
-                 "%.1f MB" % (page.count("stride", "copy x 2", x, READ) /
-                              1e6),
-                 "%.2f" % (page.count("stride", "copy x 2", x, READ) /
-                           (4 * 2 ** 22))] for x in counted])
-
-
-def orders(page):
-    rows = []
-    for order, what in (("rows 16384", "along rows"),
-                        ("columns 16384", "down columns")):
-        get = lambda metric: page.count("coalescing", order, 1, metric)
-        rows.append([what, count(get(REQUESTS % "ld")),
-                     count(get(SECTORS % "ld")),
-                     "%.2f" % page.per_request("coalescing", order, 1, "ld"),
-                     count(get(SECTORS % "st")),
-                     "%.0f / %.0f MB" % (get(READ) / 1e6, get(WRITE) / 1e6),
-                     us(get("gpu__time_duration.sum") / 1e3)])
-    page.table(["16384 x 16384, 32 x 32 blocks", "load requests",
-                "load sectors", "sectors a request", "store sectors",
-                "DRAM read / written", "time under ncu"], rows)
-
-
-def predicted(stride, word, pad):
-    """Steps of a warp's load over those without conflict, by the model."""
-    at_once = 128 // word
-    steps = 0
-    for first in range(0, 32, at_once):
-        banks = {}
-        for thread in range(first, first + at_once):
-            k = thread * stride
-            slot = k + k // 32 * pad
-            for part in range(word // 4):
-                address = slot * word // 4 + part
-                banks.setdefault(address % 32, set()).add(address)
-        steps += max(len(some) for some in banks.values())
-    return steps / (32 // at_once)
-
-
-def measured_ways(page, word, pad, stride):
-    name = "word %d pad %d" % (word, pad)
-    waves = page.count("bank_conflict", name, stride, WAVES % "ld")
-    loads = page.count("bank_conflict", name, stride, INSTRUCTIONS % "ld")
-    return waves / loads / (word // 4)
-
-
-def banks(page):
-    strides = page.data.xs("bank_conflict", "word 4 pad 0", WAVES % "ld")
-    measured = [(x, measured_ways(page, 4, 0, x)) for x in strides]
-    page.plot("banks", "bank conflicts, predicted and measured",
-              svg.lines("Steps of a warp's shared-memory load, 4-byte words",
-                        "stride, words", "steps (n of an n-way conflict)",
-                        [("measured wavefronts a load", measured, False),
-                         ("predicted: gcd(stride, 32)",
-                          [(x, predicted(int(x), 4, 0)) for x in strides],
-                          True)],
-                        x_ticks=[1, 4, 8, 12, 16, 20, 24, 28, 32]))
-    experiment = "recording bank_conflict 1081344x1024"
-    if page.data.has(experiment):
-        page.plot("banks_time", "time against stride",
-                  svg.lines("Time of 1024 loads a thread against stride",
-                            "stride, words", "time, us",
-                            [("%d-byte words" % word, page.data.series(
-                                experiment, "word %d pad 0" % word,
-                                "time_us"), False) for word in (4, 8, 16)] +
-                            [("4-byte words, padded", page.data.series(
-                                experiment, "word 4 pad 1", "time_us"),
-                              True)],
-                            x_ticks=[1, 4, 8, 12, 16, 20, 24, 28, 32]))
-    rows = []
-    for word, pad in ((4, 0), (4, 1), (8, 0), (16, 0)):
-        for stride in (1, 2, 4, 8, 16, 32):
-            name = "word %d pad %d" % (word, pad)
-            if not page.data.has("bank_conflict", name, stride,
-                                 WAVES % "ld"):
-                continue
-            time = first = None
-            if page.data.has(experiment, name, stride, "time_us"):
-                time = page.data.get(experiment, name, stride, "time_us")
-                first = page.data.get(experiment, "word %d pad 0" % word, 1,
-                                      "time_us")
-            rows.append([word, stride, pad,
-                         "%g" % predicted(stride, word, pad),
-                         "%.2f" % measured_ways(page, word, pad, stride),
-                         "%.1f %%" % page.count("bank_conflict", name, stride,
-                                                EFFICIENCY)
-                         if page.data.has("bank_conflict", name, stride,
-                                          EFFICIENCY) else "-",
-                         us(time) if time else "-",
-                         times(time / first) if time else "-"])
-    page.table(["word, bytes", "stride", "padding", "predicted n",
-                "measured n", "efficiency by the profiler", "time",
-                "x stride 1"], rows)
-
-
-def bank_once(page):
-    first = page.time("bank_once", "one access", 1)
-    page.table(["stride", "n-way conflict measured", "time", "x stride 1"],
-               [["%g" % x,
-                 "%.2f" % page.ways("bank_once", "one access", x, "ld")
-                 if page.data.has("bank_once", "one access", x,
-                                  WAVES % "ld") else "-",
-                 us(page.time("bank_once", "one access", x)),
-                 times(page.time("bank_once", "one access", x) / first)]
-                for x in page.data.xs("bank_once", "one access", "time_us")])
-
-
-def block_size(page):
-    heavy, light = "160 live values", "copy"
-    rows = []
-    for x in page.data.xs("block_size", heavy, "time_us"):
-        get = lambda quantity: page.data.get("block_size", heavy, x, quantity)
-        local = "-"
-        if page.data.has("block_size", heavy, x, LOCAL % "ld"):
-            local = count(page.count("block_size", heavy, x, LOCAL % "ld") +
-                          page.count("block_size", heavy, x, LOCAL % "st"))
-        rows.append(["%g" % x, "%g" % get("registers"),
-                     "%g" % get("local_bytes"),
-                     "%.1f %%" % get("occupancy_percent"), local,
-                     us(get("time_us")), "%.1f" % get("tflops")])
-    page.table(["threads a block", "registers a thread",
-                "local memory, bytes a thread", "occupancy",
-                "local-memory sectors", "time", "TFLOP/s"], rows)
-    page.plot("block_size", "block size against speed",
-              svg.lines("Block size: 160 live values a thread, and a copy",
-                        "threads a block (logarithmic)",
-                        "share of the fastest, %",
-                        [(name, relative(page.data.series(
-                            "block_size", variant, "time_us")), False)
-                         for name, variant in (("160 live values", heavy),
-                                               ("copy", light))], True))
-    page.table(["threads a block, copy of 2^26 floats", "time", "GB/s"],
-               [["%g" % x, us(page.time("block_size", light, x)),
-                 "%.0f" % page.data.get("block_size", light, x, "gb_per_s")]
-                for x in page.data.xs("block_size", light, "time_us")])
-    page.table(["threads on each multiprocessor, one load each in flight",
-                "time", "GB/s"],
-               [["%g" % x, us(page.time("latency", "copy", x)),
-                 "%.0f" % page.data.get("latency", "copy", x, "gb_per_s")]
-                for x in page.data.xs("latency", "copy", "time_us")])
-
-
-def relative(series):
-    best = min(time for _, time in series)
-    return [(x, 100 * best / time) for x, time in series]
-
-
-def recordings(page):
-    return sorted({key[0] for key in page.data.values
-                   if key[0].startswith("recording ")})
-
-
-def recorded_blocks(page):
-    rows = []
-    for experiment in recordings(page):
-        series = page.data.series(experiment, "threads", "best_us")
-        if len(series) < 3:
-            continue
-        best = min(time for _, time in series)
-        spilling = clean = "-"
-        if page.data.has(experiment, "spill", 1, "best_us"):
-            spilling = "%s (%s)" % (
-                us(page.data.get(experiment, "spill", 1, "best_us")),
-                count(page.data.get(experiment, "spill", 1, "timed")))
-        if page.data.has(experiment, "spill", 0, "best_us"):
-            clean = "%s (%s)" % (
-                us(page.data.get(experiment, "spill", 0, "best_us")),
-                count(page.data.get(experiment, "spill", 0, "timed")))
-        rows.append([experiment[len("recording "):], ", ".join(
-            "%g: %.2f" % (x, time / best) for x, time in series), clean,
-            spilling])
-    page.table(["kernel, problem", "best time at threads a block, over the "
-                "best of all", "best without spills (how many)",
-                "best with spills (how many)"], rows)
-
-
-def cap(page):
-    rows = []
-    for experiment in recordings(page):
-        if not page.data.has(experiment, "above 48 KiB", 0, "best_us"):
-            continue
-        get = lambda variant, x, quantity: page.data.get(
-            experiment, variant, x, quantity)
-        below = get("48 KiB", 0, "best_us")
-        above = get("above 48 KiB", 0, "best_us")
-        row = [experiment[len("recording "):],
-               "%s (%s)" % (us(below), count(get("48 KiB", 0, "timed"))),
-               "%s (%s)" % (us(above), count(get("all", 0, "timed") -
-                                             get("48 KiB", 0, "timed"))),
-               "%.3f" % (below / min(below, above))]
-        for draws in (30, 100, 300):
-            row.append("%.3f" % (get("48 KiB", draws, "expected_best_us") /
-                                 get("all", draws, "expected_best_us"))
-                       if page.data.has(experiment, "all", draws,
-                                        "expected_best_us") and
-                       page.data.has(experiment, "48 KiB", draws,
-                                     "expected_best_us") else "-")
-        rows.append(row)
-    page.table(["kernel, problem", "best up to 48 KiB (how many timed)",
-                "best above (how many)", "gain at the best",
-                "gain at 30 random tries", "at 100", "at 300"], rows)
-    rows = []
-    for experiment in sorted({key[0] for key in page.data.values
-                              if key[0].startswith("tunings ")}):
-        get = lambda quantity: page.data.get(experiment, "all", 0, quantity)
-        rows.append([experiment[len("tunings "):], count(get("problems")),
-                     count(get("above")), "%.0f" % (get("most") / 1024)])
-    if rows:
-        page.table(["kernel", "tuned problems", "winners above 48 KiB",
-                    "most shared memory of a winner, KiB"], rows)
-
-
-def divergence(page):
-    page.plot("divergence", "divergence within and between warps",
-              svg.lines("A branch of n ways, the same work a thread",
-                        "ways (logarithmic)", "time, us",
-                        [(name, page.data.series("divergence", name,
-                                                 "time_us"), False)
-                         for name in ("within warps", "between warps")],
-                        True))
-    first = page.time("divergence", "within warps", 1)
-    page.table(["ways", "within warps", "x one way",
-                "threads active of 32", "between warps", "x one way"],
-               [["%g" % x, us(page.time("divergence", "within warps", x)),
-                 times(page.time("divergence", "within warps", x) / first),
-                 "%.1f" % page.count("divergence", "within warps", x, THREADS)
-                 if page.data.has("divergence", "within warps", x, THREADS)
-                 else "-",
-                 us(page.time("divergence", "between warps", x)),
-                 times(page.time("divergence", "between warps", x) / first)]
-                for x in page.data.xs("divergence", "within warps",
-                                      "time_us")])
-
-
-def streams(page):
-    page.table(["two kernels of half the GPU each", "time"],
-               [[name, us(page.time("streams", name, 2))] for name in
-                ("one stream", "two streams", "two streams with an event")])
-
-
-EXPLAINED = [
-    ("time_us", "time", us), ("registers", "registers", "%.0f"),
-    ("occupancy_percent", "occupancy", "%.0f %%"),
-    ("sectors_per_load_request", "sectors a load request", "%.1f"),
-    ("load_bytes_used_percent", "bytes of them used", "%.0f %%"),
-    ("dram_read_megabytes", "DRAM read, MB", "%.1f"),
-    ("dram_percent_of_peak", "DRAM, of peak", "%.0f %%"),
-    ("shared_load_ways", "conflict of loads", "%.2f"),
-    ("shared_store_ways", "of stores", "%.2f"),
-    ("local_sectors", "local sectors", "%.0f"),
-    ("warps_active_percent", "warps active", "%.0f %%"),
-    ("issue_percent_of_peak", "issue", "%.0f %%"),
-    ("fma_percent_of_peak", "FMA pipe", "%.0f %%"),
-]
-
-
-def explained(page):
-    rows = []
-    for experiment in sorted({key[0] for key in page.data.values
-                              if key[0].startswith("explain ")}):
-        for label in ("default", "tuned"):
-            cells = []
-            for key, _, how in EXPLAINED:
-                if not page.data.has(experiment, label, 0, key):
-                    cells.append("-")
-                    continue
-                value = page.data.get(experiment, label, 0, key)
-                cells.append(how(value) if callable(how) else how % value)
-            name = "%s, %s" % (experiment[len("explain "):], page.data.text(
-                experiment, "all", 0, "size"))
-            rows.append([name if label == "default" else "",
-                         label] + cells)
-    page.table(["kernel", ""] + [title for _, title, _ in EXPLAINED], rows)
 
 
 # -- all of it ----------------------------------------------------------------
@@ -542,6 +126,10 @@ def build(data):
     from claims_text import write
     page = Page(data)
     write(page)
+    at = page.text.index(SUMMARY)
+    rows, page.text, rest = page.summary, page.text[:at], page.text[at + 1:]
+    page.table(["claim", "claimed", "measured here", "holds?"], rows)
+    page.text += rest
     files = {"README.md": "".join(page.text).rstrip() + "\n"}
     for name, content in page.plots.items():
         files["plots/" + name] = content

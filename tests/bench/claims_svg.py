@@ -12,7 +12,7 @@ STYLE = """  <style>
     .title { font-size: 15px; font-weight: bold; }
     .axis { stroke: #57606a; fill: none; }
     .grid { stroke: #8c959f; stroke-opacity: 0.35; fill: none; }
-    .line { fill: none; stroke-width: 2.2; }
+    .line { fill: none; stroke-width: 2.2; stroke-linejoin: round; }
     @media (prefers-color-scheme: light) {
       text { fill: #24292f; }
     }
@@ -42,7 +42,7 @@ class Axis:
             step = max(1, (last - first) // 8)
             self.ticks = [2.0 ** k for k in range(first, last + 1, step)
                           if low <= 2.0 ** k <= high * 1.0001]
-            if last - first > 14:
+            if last - first > 8:
                 self.ticks = [10.0 ** k for k in range(
                     math.floor(math.log10(low)),
                     math.ceil(math.log10(high)) + 1)
@@ -78,14 +78,18 @@ def frame(title, height=HEIGHT):
 
 
 def lines(title, x_title, y_title, series, x_log=False, y_log=False,
-          x_ticks=None, y_from=0):
-    """`series`: (name, [(x, y), ...], dashed)."""
+          x_ticks=None, y_from=0, nested=False):
+    """`series`: (name, [(x, y), ...], dashed); nested: each is drawn thinner
+    than the one before, so that those that coincide are all seen."""
     points = [point for _, some, _ in series for point in some]
     xs = [x for x, _ in points]
     ys = [y for _, y in points]
     x = Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, x_log)
-    y = Axis(min(ys) if y_log else y_from, max(ys), HEIGHT - BOTTOM, TOP,
-             y_log)
+    low, high = y_from, max(ys)
+    if y_log:
+        low, high = (2.0 ** f(math.log2(v)) for f, v in (
+            (math.floor, min(ys)), (math.ceil, max(ys))))
+    y = Axis(low, high, HEIGHT - BOTTOM, TOP, y_log)
     if not x_log:
         x.low, x.high = min(xs), max(xs)
     if x_ticks:
@@ -116,10 +120,12 @@ def lines(title, x_title, y_title, series, x_log=False, y_log=False,
     for k, (name, some, dashed) in enumerate(series):
         colour = COLOURS[k % len(COLOURS)]
         path = " ".join("%.1f,%.1f" % (x.at(a), y.at(b)) for a, b in some)
-        out.append('  <polyline class="line" stroke="%s"%s points="%s"/>\n' %
+        wide = 2.0 + 1.3 * (len(series) - 1 - k) if nested else 2.2
+        out.append('  <polyline class="line" stroke="%s"%s style="'
+                   'stroke-width: %.1f" points="%s"/>\n' %
                    (colour, ' stroke-dasharray="6 4"' if dashed else "",
-                    path))
-        if not dashed:
+                    wide, path))
+        if not dashed and not nested:
             for a, b in some:
                 out.append('  <circle cx="%.1f" cy="%.1f" r="2.6" '
                            'fill="%s"/>\n' % (x.at(a), y.at(b), colour))
