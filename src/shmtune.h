@@ -246,7 +246,7 @@ enum shmtune_match {
                                   the share of the device that its blocks
                                   fill, where they fill less than they did.
                                   Where the winner there may not run here,
-                                  one that was as good there */
+                                  one that was as good there, for 1 more */
     SHMTUNE_SAME_CAPABILITY,   /* measured on another device of this compute
                                   capability, nearest as above, each halving
                                   or doubling of the multiprocessors counted

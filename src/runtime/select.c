@@ -112,6 +112,7 @@ static const struct shmt_entry *find_exact(const struct shmt_question *ask,
  * configuration can make of it. */
 static const double cost_of_factor = 0.8;        /* each 2 that one lacks */
 static const double cost_of_half_filling = 8;    /* each halving */
+static const double cost_of_tie = 1;             /* not the winner */
 enum { MOST_FACTORS = 2 };
 
 /* A walk over the entries of a level, by the size of their problems. */
@@ -263,8 +264,9 @@ static void weigh(const struct walk *walk, const shmt_choice *values,
         values == entry->values ? entry->log2_filling
                                 : filling(&shelf->device, spec, entry,
                                           values, entry->problem);
-    const double at =
-        walk->distance + cost_of_half_filling * fmax(0, there - here);
+    const double at = walk->distance +
+                      (values == entry->values ? 0 : cost_of_tie) +
+                      cost_of_half_filling * fmax(0, there - here);
 
     if (ask->trace != NULL) {
         trace_entry(ask, shelf, entry);
