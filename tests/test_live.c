@@ -95,6 +95,26 @@ static void every_fault_is_a_verdict(void)
     target->operations->close(target);
 }
 
+/* Nobody waits for ever for what was not asked for. */
+static void waiting_for_nothing_is_an_error(void)
+{
+    struct shmt_target *const target = fixture_live(faults, 1);
+    const int64_t problem[SHMT_KERNEL_DIMENSIONS] = {4096, 1};
+    struct shmt_reply reply;
+    struct shmt_error error;
+    bool got = true;
+
+    CHECK(target != NULL);
+    if (target == NULL)
+        return;
+    CHECK_INT(target->operations->begin(target, problem, &error),
+              SHMTUNE_OK);
+    CHECK_INT(target->operations->wait(target, 60, &got, &reply, &error),
+              SHMTUNE_INTERNAL);
+    CHECK_HAS(error.text, "nothing is asked for");
+    target->operations->close(target);
+}
+
 /* The journal of that run knows it all; nothing is asked again. */
 static void faults_are_not_tried_again(void)
 {
@@ -250,6 +270,7 @@ int main(void)
     if (faults == NULL)
         return 1;
     CHECK_RUN(every_fault_is_a_verdict);
+    CHECK_RUN(waiting_for_nothing_is_an_error);
     CHECK_RUN(faults_are_not_tried_again);
     CHECK_RUN(workers_that_never_start);
     CHECK_RUN(no_reference);

@@ -331,7 +331,10 @@ static enum shmtune_status live_submit(struct shmt_target *target,
     } else {
         shmt_queue_add(&live->pending[SHMT_MEASURE], job);
     }
-    return status == SHMTUNE_OK ? assign(live, err) : status;
+    if (status != SHMTUNE_OK)
+        return status;
+    live->asked++;
+    return assign(live, err);
 }
 
 static enum shmtune_status live_wait(struct shmt_target *target,
@@ -343,6 +346,9 @@ static enum shmtune_status live_wait(struct shmt_target *target,
     const double end = shmt_station_clock() + timeout_s;
     bool woken = true;
 
+    if (live->asked == 0)
+        return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
+                              "is asked for");
     while (live->answers == NULL && woken) {
         const double left = end - shmt_station_clock();
         enum shmtune_status status =
@@ -357,6 +363,7 @@ static enum shmtune_status live_wait(struct shmt_target *target,
         struct shmt_answer *const one = live->answers;
         *reply = one->reply;
         live->answers = one->next;
+        live->asked--;
         free(one);
     }
     return SHMTUNE_OK;

@@ -49,6 +49,7 @@ struct shmt_live {
     size_t compiled_room;
     struct shmt_queue pending[2];   /* by verb */
     struct shmt_answer *answers, **answers_last;
+    size_t asked;                   /* requests without a reply so far */
     bool fresh;                     /* the measure worker has to set the
                                        problem up first */
     double setup_s;                 /* what the first one needed for that and

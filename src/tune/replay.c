@@ -271,11 +271,11 @@ static enum shmtune_status replay_wait(struct shmt_target *target,
     struct replay *const replay = replay_of(target);
     size_t next = 0;
 
-    (void)err;
     (void)timeout_s;   /* it never takes long */
     *got = replay->event_count > 0;
     if (!*got)
-        return SHMTUNE_OK;
+        return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
+                              "is asked for");
     for (size_t k = 1; k < replay->event_count; k++) {
         const struct event *const a = &replay->events[k];
         const struct event *const b = &replay->events[next];

@@ -49,7 +49,8 @@ struct shmt_target_operations {
     enum shmtune_status (*submit)(struct shmt_target *target,
                                   const struct shmt_request *request,
                                   struct shmt_error *err);
-    /* *got is false when `timeout_s` passed or a signal came first. */
+    /* *got is false when `timeout_s` passed or a signal came first.  With
+     * nothing to wait for it is SHMTUNE_INTERNAL: else it were for ever. */
     enum shmtune_status (*wait)(struct shmt_target *target, double timeout_s,
                                 bool *got, struct shmt_reply *reply,
                                 struct shmt_error *err);
