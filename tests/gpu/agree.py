@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """agree.py DIR DIR: do two tunings choose the same, or within each other's
-tie sets?  One line a kernel and size; the exit status says whether all do."""
+tie sets?  One line a kernel and size that the second has; the exit status
+says whether all do."""
 import glob
 import os
 import sys
@@ -26,10 +27,10 @@ def ties(one):
 
 def main():
     a, b = (entries(folder) for folder in sys.argv[1:3])
-    apart = sorted(set(a) ^ set(b))
+    apart = sorted(set(b) - set(a))
     bad = len(apart)
     for key in apart:
-        print("only in one:", key)
+        print("only in the second:", key)
     for key in sorted(set(a) & set(b)):
         x, y = a[key], b[key]
         tie = (x["configuration"] in ties(y) or

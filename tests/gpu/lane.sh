@@ -11,8 +11,10 @@
 # became of the one before it; the exit status says whether all were good.
 #
 # Environment: BUDGET of a problem ("3s"), BUDGET_matmul and the like, KERNELS,
-# DEVICE, PACK=FILE.tgz (OUT, packed anew after every step, for a machine that may be
-# taken away), CANDIDATES and JOBS of sanitize.sh, KT_SECONDS.
+# SIZES_matmul="m=64,n=64,k=64 m=..." and the like (else the spec's), DEVICE,
+# PACK=FILE.tgz (OUT, packed anew after every step, for a machine that may be
+# taken away), LIMIT (seconds for one command, of which none is waited for
+# longer), CANDIDATES and JOBS of sanitize.sh, KT_SECONDS.
 set -u
 
 [ $# -ge 2 ] || { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 1; }
@@ -52,45 +54,64 @@ recorded_size() {
     esac
 }
 
+sizes_of() {
+    eval "echo \${SIZES_$1:-}" | sed 's/[^ ][^ ]*/--size &/g'
+}
+
+within() { timeout "${LIMIT:-400}" "$@"; }
+
 # tune_into FOLDER SEED KERNEL [OPTION]...
 tune_into() {
     folder=$1 seed=$2 kernel=$3
     shift 3
-    "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
+    within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
         --budget "$(budget_of "$kernel")" --output "$out/$folder" "$@"
 }
 
-step_test() { sh "$root/tests/gpu/run.sh" "$build"; }
+step_test() { within sh "$root/tests/gpu/run.sh" "$build"; }
 
 step_tune() {
     status=0
     for kernel in $kernels; do
-        tune_into tunings 1 "$kernel" || status=1
+        # shellcheck disable=SC2046
+        tune_into tunings 1 "$kernel" $(sizes_of "$kernel") || status=1
     done
     return $status
 }
 
+# link_tunings FOLDER RUN...: of each kernel what the first of these runs made
+# that knows it, else what is shipped.
+link_tunings() {
+    folder=$1
+    shift
+    rm -rf "$folder" && mkdir -p "$folder"
+    for path in "$root"/tunings/*; do
+        kernel=${path##*/}
+        for run in "$@"; do
+            [ ! -d "$out/$run/$kernel" ] || { path=$out/$run/$kernel; break; }
+        done
+        ln -s "$path" "$folder/$kernel"
+    done
+}
+
 # A second tuning, of its own seed and journals, with the first one's winners
-# among its finalists: do the winners agree?
+# in its finals: do the winners agree?
 step_again() {
     status=0
+    link_tunings "$out/first" tunings
     for kernel in $kernels; do
-        tune_into again 2 "$kernel" \
-            --also "$(echo "$out/tunings/$kernel"/*.yaml)" || status=1
+        # shellcheck disable=SC2046
+        tune_into again 2 "$kernel" $(sizes_of "$kernel") \
+            --also "$(echo "$out/first/$kernel"/*.yaml)" || status=1
     done
-    python3 "$root/tests/gpu/agree.py" "$out/tunings" "$out/again" || status=1
+    python3 "$root/tests/gpu/agree.py" "$out/first" "$out/again" || status=1
     return $status
 }
 
 # A library of this machine's tunings: the second, which knows the first.
 make_library() {
-    rm -rf "$out/library" && mkdir -p "$out/library"
-    ln -s "$root/kernels" "$out/library/kernels"
-    if [ -d "$out/again" ]; then
-        ln -s "$out/again" "$out/library/tunings"
-    else
-        ln -s "$root/tunings" "$out/library/tunings"
-    fi
+    link_tunings "$out/library/tunings" again tunings
+    ln -sfn "$root/kernels" "$out/library/kernels"
 }
 
 # Sizes that nobody tuned: what does choosing the nearest cost?
@@ -106,11 +127,11 @@ transpose --size rows=2047,cols=6001 --size rows=5000,cols=5000 --size rows=1234
 reduce --size n=1500007 --size n=33554467 --size n=99999989
 scan --size n=2000003 --size n=33554467 --size n=99999989
 histogram --size n=3000017 --size n=99999989 --size n=33554467,bins=1024
-matmul --size m=777,n=1111,k=2222 --size m=2500,n=2500,k=2500 --size m=100,n=5000,k=3000
+matmul --size m=777,n=1111,k=2222 --size m=2500,n=2500,k=2500 --size m=150,n=3500,k=2500
 conv2d --size height=3001,width=2003,filter=3 --size height=5555,width=4321,filter=7 --size height=1999,width=999,filter=15
-softmax --size rows=5000,cols=1031 --size rows=3000,cols=15000 --size rows=300,cols=70001
+softmax --size rows=7000,cols=1999 --size rows=3000,cols=15000 --size rows=300,cols=70001
 row_reduce --size rows=5000,cols=1031 --size rows=3000,cols=15000 --size rows=300,cols=70001
-stencil2d --size rows=5001,cols=6007,steps=1 --size rows=6007,cols=5001,steps=4 --size rows=2047,cols=4095,steps=8
+stencil2d --size rows=5001,cols=6007,steps=1 --size rows=6007,cols=5001,steps=4 --size rows=1777,cols=5555,steps=8
 nbody --size n=30011 --size n=100003 --size n=7001
 END
     SHMTUNE_PATH="$out/library" python3 "$root/tests/gpu/held_out.py" \
@@ -121,7 +142,7 @@ step_record() {
     status=0
     for kernel in $kernels; do
         size=$(recorded_size "$kernel") || continue
-        "$shmtune" tune "$kernel" --device "$device" --size "$size" \
+        within "$shmtune" tune "$kernel" --device "$device" --size "$size" \
             --strategy "${RECORD_STRATEGY:-exhaustive}" \
             --budget "${RECORD_BUDGET:-100000}" --seed 3 \
             --record "$out/recorded" --output "$out/recorded" || status=1
@@ -131,11 +152,11 @@ step_record() {
 
 # Candidates a second, ours and Kernel Tuner's, on the same space.
 step_rate() {
-    "$shmtune" tune transpose --device "$device" --size rows=8192,cols=8192 \
+    within "$shmtune" tune transpose --device "$device" --size rows=8192,cols=8192 \
         --strategy random --budget 1500 --seed 4 --no-resume \
         --output "$out/rate"
     if python3 -c 'import kernel_tuner' 2>/dev/null; then
-        python3 "$root/tests/bench/kernel_tuner_rate.py" \
+        within python3 "$root/tests/bench/kernel_tuner_rate.py" \
             "$root/kernels/transpose.yaml" --size rows=8192,cols=8192 \
             --seconds "${KT_SECONDS:-45}"
     else
@@ -145,7 +166,7 @@ step_rate() {
 
 step_peers() {
     make_library
-    SHMTUNE_PATH="$out/library" sh "$root/tests/bench/peers.sh" "$build" \
+    SHMTUNE_PATH="$out/library" within sh "$root/tests/bench/peers.sh" "$build" \
         --held-out --json >"$out/peers.json"
     status=$?
     python3 "$root/tests/bench/peers_table.py" "$out/peers.json" || :
@@ -156,13 +177,12 @@ step_claims() {
     sh "$root/tests/bench/claims.sh" "$build" "$out/claims"
 }
 
-step_torch() { python3 "$root/tests/bench/pytorch_rows.py"; }
+step_torch() { within python3 "$root/tests/bench/pytorch_rows.py"; }
 
 step_sanitize() {
-    tunings=$out/again
-    [ -d "$tunings" ] || tunings=$root/tunings
+    make_library
     KERNELS=$kernels CANDIDATES=${CANDIDATES:-20} JOBS=${JOBS:-12} \
-        sh "$root/tests/gpu/sanitize.sh" "$build" "$tunings" \
+        sh "$root/tests/gpu/sanitize.sh" "$build" "$out/library/tunings" \
         >"$out/sanitize.tap"
     cat "$out/sanitize.tap"
     ! grep -q '^not ok' "$out/sanitize.tap"
@@ -170,7 +190,7 @@ step_sanitize() {
 
 pack() {
     [ -n "${PACK:-}" ] || return 0
-    tar -czf "$PACK.new" --exclude=images --exclude=library -C "$out" . &&
+    tar -czf "$PACK.new" --exclude=images --exclude=library --exclude=first -C "$out" . &&
         mv "$PACK.new" "$PACK"
 }
 
