@@ -70,13 +70,10 @@ tune_into() {
 
 step_test() { within sh "$root/tests/gpu/run.sh" "$build"; }
 
-step_tune() {
-    status=0
-    for kernel in $kernels; do
-        # shellcheck disable=SC2046
-        tune_into tunings 1 "$kernel" $(sizes_of "$kernel") || status=1
-    done
-    return $status
+# Of some sizes only: the others stay in the tuning as they are.
+keep_others() {
+    [ -n "$(sizes_of "$2")" ] || return 0
+    mkdir -p "$out/$1/$2" && cp -n "$out/first/$2"/*.yaml "$out/$1/$2/"
 }
 
 # link_tunings FOLDER RUN...: of each kernel what the first of these runs made
@@ -94,12 +91,24 @@ link_tunings() {
     done
 }
 
+step_tune() {
+    status=0
+    link_tunings "$out/first" again tunings
+    for kernel in $kernels; do
+        keep_others tunings "$kernel"
+        # shellcheck disable=SC2046
+        tune_into tunings 1 "$kernel" $(sizes_of "$kernel") || status=1
+    done
+    return $status
+}
+
 # A second tuning, of its own seed and journals, with the first one's winners
 # in its finals: do the winners agree?
 step_again() {
     status=0
     link_tunings "$out/first" tunings
     for kernel in $kernels; do
+        keep_others again "$kernel"
         # shellcheck disable=SC2046
         tune_into again 2 "$kernel" $(sizes_of "$kernel") \
             --also "$(echo "$out/first/$kernel"/*.yaml)" || status=1
