@@ -92,7 +92,7 @@ check_tunings() {
 # By their endings: a build inside the source folder leaves others there.
 check_listed() {
     find src search kernels tunings tests -type f ! -path '*/.*' 2>/dev/null |
-        grep -E '\.(c|h|cc|cu|inc|yaml|sh|py|journal|gz|md|svg|csv)$' | sort |
+        grep -E '\.(c|h|cc|cu|cuh|inc|yaml|sh|py|journal|gz|md|svg|csv)$' | sort |
         while read -r file; do
             listed "$file" || echo "listed $file: is not in Makefile.am"
         done
@@ -163,7 +163,7 @@ C
         kernels/README.md kernels/plots/lost.svg \
         tunings/a/t.yaml tunings/lost/t.yaml src/core/a.c src/core/lost.c \
         tests/test_a.c tests/test_b.c tests/corpus/x tests/cli/a.sh \
-        src/core/b.h.in
+        tests/lost.cuh src/core/b.h.in
     cat >Makefile.am <<'AM'
 x_SOURCES = search/good.c search/unlisted.c search/undeclared.c \
 	search/other.c search/registry.c search/strategies.h \
@@ -184,6 +184,7 @@ kernels kernels/b.yaml: its name is not b
 kernels kernels/c.cu: there is no kernels/c.yaml
 listed kernels/plots/lost.svg: is not in Makefile.am
 listed src/core/lost.c: is not in Makefile.am
+listed tests/lost.cuh: is not in Makefile.am
 strategies search/other.c: defines the strategy good
 strategies search/strategies.h: no gone in search/gone.c
 strategies search/undeclared.c: undeclared is not in search/registry.c
