@@ -12,7 +12,7 @@ skip() { echo "skipped: $*"; exit 0; }
 nvcc=${NVCC:-$(command -v nvcc || echo "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc")}
 [ -x "$nvcc" ] || skip "nvcc is not here (set NVCC or CUDA_HOME)"
 # cuDNN: the toolkit's, or a wheel's beside python3.
-flags= libraries=
+flags='' libraries=''
 for dir in "$(dirname "$nvcc")/.." /usr \
     "$(python3 -c 'import nvidia.cudnn as m; print(list(m.__path__)[0])' \
         2>/dev/null || :)"; do
@@ -39,7 +39,10 @@ else
     run=yes
 fi
 mkdir -p "$build/tests/bench"
-if [ ! "$build/tests/bench/peers" -nt "$root/tests/bench/peers.cu" ]; then
+# Anew when one of its parts is newer.
+if [ ! -x "$build/tests/bench/peers" ] ||
+    [ -n "$(find "$root/tests/bench" -name 'peers*.[ci]*' \
+        -newer "$build/tests/bench/peers")" ]; then
     # shellcheck disable=SC2086
     "$nvcc" -std=c++17 -O2 -w -arch="sm_$arch" --extended-lambda $flags \
         -I"$root/src" -I"$root/tests/bench" "$root/tests/bench/peers.cu" \
