@@ -23,6 +23,53 @@
 
 #include <cuda.h>
 
+#include "gpu/driver.h"
+
+/* The function cuMemAlloc is fake_MemAlloc. */
+#define FAKE_CUDA_FUNCTION(name) extern __typeof__(cu##name) fake_##name;
+SHMT_DRIVER_LIST(FAKE_CUDA_FUNCTION)
+#undef FAKE_CUDA_FUNCTION
+
+/* -- fake_cuda.c ---------------------------------------------------------- */
+
+/* What more than one file knows of the device. */
+struct fake_state {
+    double us;             /* its clock */
+    CUresult stuck;        /* what broke the context, if anything */
+    bool profiled;         /* between ProfilerStart and ProfilerStop */
+    CUcontext current;
+};
+
+extern struct fake_state fake;
+
+/* Of an environment variable. */
+size_t fake_number(const char *variable, size_t fallback);
+
+/* What FAKE_CUDA_FAIL has cu`name` return this time. */
+CUresult fake_planned(const char *name);
+
+#define FAKE_ENTER_DEVICE(name)                                              \
+    do {                                                                     \
+        const CUresult planned_ = fake_planned(name);                        \
+        if (planned_ != CUDA_SUCCESS)                                        \
+            return planned_;                                                 \
+    } while (0)
+
+/* In a context, an error that broke it comes again and again. */
+#define FAKE_ENTER(name)                                                     \
+    do {                                                                     \
+        FAKE_ENTER_DEVICE(name);                                             \
+        if (fake.stuck != CUDA_SUCCESS)                                      \
+            return fake.stuck;                                               \
+    } while (0)
+
+/* -- fake_memory.c -------------------------------------------------------- */
+
+/* Everything that is allocated goes. */
+void fake_memory_forget(void);
+
+/* -- fake_launch.c -------------------------------------------------------- */
+
 /* What a function of a module is, by its name. */
 struct fake_function {
     const char *name;
