@@ -5,19 +5,17 @@
  * streams, events, threads and shared memory by opt-in.  Part of the GPU
  * lane.
  */
-#include "shmtune.h"
+#include "launch_kernels.h"
 
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "catalogue_fixture.h"
 #include "check.h"
-#include "gpu/driver.h"
 
-enum { ARGUMENTS = 16, THREADS = 4, ROUNDS = 50 };
+enum { THREADS = 4, ROUNDS = 50 };
 
 static const struct shmt_driver *driver;
 static CUcontext context;
@@ -25,24 +23,6 @@ static CUstream stream;
 static struct shmtune_device device;
 static struct shmtune_message message;
 static CUresult (*stream_wait)(CUstream, CUevent, unsigned);
-
-/* A kernel's buffers, here and there. */
-struct buffers {
-    size_t count;
-    struct shmtune_argument arguments[ARGUMENTS];
-    int64_t bytes[ARGUMENTS];
-    CUdeviceptr there[ARGUMENTS];
-    void *here[ARGUMENTS];
-    void *pointers[ARGUMENTS];
-};
-
-static void *named(const struct buffers *buffers, const char *name)
-{
-    for (size_t k = 0; k < buffers->count; k++)
-        if (strcmp(buffers->arguments[k].name, name) == 0)
-            return buffers->here[k];
-    return NULL;
-}
 
 static void fill(void *data, int64_t bytes, const char *type)
 {
@@ -62,7 +42,7 @@ static void allocate(const struct shmtune_choice *choice,
 {
     *buffers = (struct buffers){
         .count = shmtune_argument_count(choice->kernel)};
-    CHECK(buffers->count <= ARGUMENTS);
+    CHECK(buffers->count <= LAUNCH_ARGUMENTS);
     for (size_t k = 0; k < buffers->count; k++) {
         struct shmtune_argument *argument = &buffers->arguments[k];
 
@@ -122,114 +102,20 @@ static void *fetch(const struct buffers *buffers, const char *name)
     return calloc(1, 1);
 }
 
-/* -- the four kernels, in double ------------------------------------------ */
+/* -- the shipped kernels --------------------------------------------------- */
 
-static void check_transpose(const struct buffers *buffers, const int64_t *size)
-{
-    const int64_t words = size[2] / 4;
-    const uint32_t *in = named(buffers, "in");
-    uint32_t *out = fetch(buffers, "out");
-    int64_t wrong = 0;
-
-    for (int64_t r = 0; r < size[0]; r++)
-        for (int64_t c = 0; c < size[1]; c++)
-            for (int64_t w = 0; w < words; w++)
-                wrong += out[(c * size[0] + r) * words + w] !=
-                         in[(r * size[1] + c) * words + w];
-    CHECK_INT(wrong, 0);
-    free(out);
-}
-
-static void check_reduce(const struct buffers *buffers, const int64_t *size)
-{
-    const float *in = named(buffers, "in");
-    float *out = fetch(buffers, "out");
-    double sum = 0;
-
-    for (int64_t i = 0; i < size[0]; i++)
-        sum += in[i];
-    if (!(fabs(out[0] - sum) <= 0.05 + 1e-6 * fabs(sum)))
-        printf("# sum %.9g, expected %.9g\n", out[0], sum);
-    CHECK(fabs(out[0] - sum) <= 0.05 + 1e-6 * fabs(sum));
-    free(out);
-}
-
-static void check_matmul(const struct buffers *buffers, const int64_t *size)
-{
-    const float *a = named(buffers, "a"), *b = named(buffers, "b");
-    const float *before = named(buffers, "c");
-    float *c = fetch(buffers, "c");
-    int64_t wrong = 0;
-
-    for (int64_t i = 0; i < size[0]; i++)
-        for (int64_t j = 0; j < size[1]; j++) {
-            double sum = 0.5 * before[i * size[1] + j];
-
-            for (int64_t k = 0; k < size[2]; k++)
-                sum += (double)a[i * size[2] + k] * b[k * size[1] + j];
-            wrong += !(fabs(c[i * size[1] + j] - sum) <= 1e-3);
-        }
-    CHECK_INT(wrong, 0);
-    free(c);
-}
-
-static void check_conv2d(const struct buffers *buffers, const int64_t *size)
-{
-    const float *image = named(buffers, "image");
-    const float *weights = named(buffers, "weights");
-    const int64_t height = size[0], width = size[1], filter = size[2];
-    float *out = fetch(buffers, "out");
-    int64_t wrong = 0;
-
-    for (int64_t y = 0; y < height; y++)
-        for (int64_t x = 0; x < width; x++) {
-            double sum = 0;
-
-            for (int64_t f = 0; f < filter * filter; f++) {
-                const int64_t from_y = y + f / filter - filter / 2;
-                const int64_t from_x = x + f % filter - filter / 2;
-
-                if (from_y >= 0 && from_y < height && from_x >= 0 &&
-                    from_x < width)
-                    sum += (double)image[from_y * width + from_x] *
-                           weights[f];
-            }
-            wrong += !(fabs(out[y * width + x] - sum) <=
-                       4e-5 + 1e-5 * fabs(sum));
-        }
-    CHECK_INT(wrong, 0);
-    free(out);
-}
-
-static const struct {
-    const char *kernel;
-    void (*check)(const struct buffers *buffers, const int64_t *size);
-    int64_t sizes[6][SHMTUNE_DIMENSIONS];   /* 0 ends */
-} table[] = {
-    {"transpose", check_transpose,
-     {{1023, 4097, 4}, {1, 77, 4}, {333, 1, 8}, {65, 129, 8},
-      {4096, 4096, 4}}},
-    {"reduce", check_reduce,
-     {{1000003}, {1}, {31}, {16777216}, {4194305}}},
-    {"matmul", check_matmul,
-     {{1, 1, 1}, {127, 65, 33}, {300, 257, 129}, {512, 512, 512},
-      {17, 1000, 3}}},
-    {"conv2d", check_conv2d,
-     {{1023, 1025, 3}, {1, 1, 7}, {77, 300, 5}, {500, 333, 15},
-      {2048, 2048, 7}}},
-};
-
-static void run_one(const struct shmtune_kernel *kernel, size_t row,
-                    const int64_t *size)
+static void run_one(const struct shmtune_kernel *kernel,
+                    const struct reference *reference, const int64_t *size)
 {
     struct shmtune_function *function = NULL;
     struct shmtune_choice choice;
     struct buffers buffers;
     char text[512];
+    void *result;
 
     CHECK_INT(shmtune_select(kernel, &device, size, &choice), SHMTUNE_OK);
     shmtune_choice_text(&choice, text, sizeof text);
-    printf("# %s: %s: %s\n", table[row].kernel,
+    printf("# %s: %s: %s\n", reference->kernel,
            shmtune_match_text(choice.match), text);
     if (shmtune_prepare(&choice, SHMTUNE_ALLOW_COMPILE, &function,
                         &message) != SHMTUNE_OK) {
@@ -244,7 +130,9 @@ static void run_one(const struct shmtune_kernel *kernel, size_t row,
         CHECK(!"launched");
     }
     CHECK_INT(driver->StreamSynchronize(stream), 0);
-    table[row].check(&buffers, size);
+    result = fetch(&buffers, reference->result);
+    CHECK_INT(reference->wrong(&buffers, result, size), 0);
+    free(result);
     release(&buffers);
     shmtune_release(function);
 }
@@ -257,14 +145,16 @@ static void run_table(const char *path)
     CHECK_INT(shmtune_open(path, &library, NULL), SHMTUNE_OK);
     for (size_t k = 0; k < shmtune_note_count(library); k++)
         printf("# %s\n", shmtune_note(library, k));
-    for (size_t row = 0; row < sizeof table / sizeof table[0]; row++) {
+    for (size_t row = 0; row < reference_count; row++) {
+        const struct reference *reference = &references[row];
         const struct shmtune_kernel *kernel =
-            shmtune_kernel_find(library, table[row].kernel);
+            shmtune_kernel_find(library, reference->kernel);
 
         CHECK(kernel != NULL);
         for (size_t k = 0;
-             kernel != NULL && k < 6 && table[row].sizes[k][0] > 0; k++)
-            run_one(kernel, row, table[row].sizes[k]);
+             kernel != NULL && k < LAUNCH_SIZES && reference->sizes[k][0] > 0;
+             k++)
+            run_one(kernel, reference, reference->sizes[k]);
     }
     shmtune_close(library);
 }
@@ -370,7 +260,7 @@ static void two_streams_and_an_event(void)
     CHECK_INT(driver->EventCreate(&event, CU_EVENT_DISABLE_TIMING), 0);
     for (int k = 0; k < ROUNDS; k++) {
         CUdeviceptr middle = buffers.there[0];
-        void *second[ARGUMENTS];
+        void *second[LAUNCH_ARGUMENTS];
 
         memcpy(second, buffers.pointers, sizeof second);
         second[0] = &last;
