@@ -19,6 +19,8 @@ enum {
     SHMT_KERNEL_DIMENSIONS = 8,
     SHMT_KERNEL_ARGUMENTS = 32,
     SHMT_KERNEL_LAUNCHES = 8,
+    /* what the arguments of one launch may take, on every device */
+    SHMT_KERNEL_ARGUMENT_BYTES = 4096,
     /* the most a scope can have */
     SHMT_KERNEL_SYMBOLS = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS
 };
@@ -46,6 +48,9 @@ enum shmt_role {
     SHMT_ROLE_OUTPUT,
     SHMT_ROLE_INOUT,      /* restored before every launch, untimed */
     SHMT_ROLE_WORKSPACE,  /* contents are nobody's business afterwards */
+    SHMT_ROLE_VALUE,      /* an array passed by value: the kernel's parameter
+                             is a struct of `count` elements, in the constant
+                             bank of the launch */
     SHMT_ROLE_SCALAR
 };
 
@@ -58,7 +63,7 @@ struct shmt_argument {
     struct shmt_expr *count;   /* elements; may use parameters for a
                                   workspace only; NULL for a scalar */
     struct shmt_expr *value;   /* scalar: dimensions and parameters */
-    enum shmt_fill fill;       /* input and in-out */
+    enum shmt_fill fill;       /* input, in-out, by value */
     double low, high;          /* uniform fill: [low, high); integers too */
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
@@ -165,7 +170,8 @@ struct shmt_geometry {
     int carveout;
     int cluster;
 };
-/* `launch` is one of kernel->launches or kernel->reference. */
+/* `launch` is one of kernel->launches or kernel->reference.  Refused when its
+ * arguments take more than SHMT_KERNEL_ARGUMENT_BYTES. */
 enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
                                          const struct shmt_launch *launch,
                                          const struct shmt_value *values,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel_argument: reads what a kernel is called with: buffers (role, type,
- * count, fill, tolerance) and scalars (type, value).
+ * kernel_argument: reads what a kernel is called with: buffers and arrays
+ * passed by value (role, type, count, fill, tolerance), scalars (type,
+ * value).
  */
 #include "core/kernel_read.h"
 
@@ -12,7 +13,7 @@
 static const int64_t largest_count = INT64_C(1) << 40;
 
 static const char *const role_words[] = {
-    "input", "output", "inout", "workspace", NULL
+    "input", "output", "inout", "workspace", "value", NULL
 };
 static const char *const fill_words[] = {"uniform", "zero", "ramp", NULL};
 
@@ -25,6 +26,7 @@ static const char *const role_keys[][8] = {
     [SHMT_ROLE_INOUT] = {"type", "role", "count", "fill", "range",
                          "tolerance", NULL},
     [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", NULL},
+    [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
 };
 
 /* The index of a word in a list, refused by naming the list. */
@@ -180,6 +182,41 @@ static enum shmtune_status read_scalar(struct shmt_kernel_reader *reader,
     return status;
 }
 
+/* The kernel's parameter has as many elements, so the source must know. */
+static enum shmtune_status check_defined(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const struct shmt_expr *count)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (!kernel->dimensions[d].defined && shmt_expr_uses(count, d))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "the count of an array passed by value uses the dimension "
+                "%s, which the source does not know; give it \"define: "
+                "true\"", kernel->dimensions[d].name);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_count(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_argument *argument)
+{
+    enum shmtune_status status;
+
+    if (argument->role == SHMT_ROLE_WORKSPACE)
+        return shmt_kernel_read_expr(reader, node, &argument->count);
+    status = shmt_kernel_read_fixed(
+        reader, node,
+        argument->role == SHMT_ROLE_VALUE
+            ? "the count of an array passed by value"
+            : "the count of an input or output", &argument->count);
+    if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE)
+        status = check_defined(reader, node, argument->count);
+    return status;
+}
+
 static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *mapping,
                                        struct shmt_argument *argument)
@@ -198,11 +235,7 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     if (status != SHMTUNE_OK)
         return status;
     argument->role = (enum shmt_role)role;
-    status = argument->role == SHMT_ROLE_WORKSPACE
-                 ? shmt_kernel_read_expr(reader, node, &argument->count)
-                 : shmt_kernel_read_fixed(reader, node,
-                                          "the count of an input or output",
-                                          &argument->count);
+    status = read_count(reader, node, argument);
     if (status == SHMTUNE_OK)
         status = read_fill(reader, mapping, argument);
     if (status == SHMTUNE_OK)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel_geometry: works a launch out for one configuration: grid, block,
- * shared bytes, carve-out, cluster, and the name of its function.  Limits
- * here are those of the types; a device's limits are the filter's business.
+ * shared bytes, carve-out, cluster, and what its arguments take.  Limits here
+ * are those of the types and of every device; one device's limits are the
+ * filter's business.
  */
 #include "core/kernel.h"
 
@@ -43,6 +44,75 @@ static enum shmtune_status eval_bounded(const struct bounded *bounded,
     return SHMTUNE_OK;
 }
 
+/* The bytes of an array that is passed by value. */
+static enum shmtune_status array_bytes(const struct shmt_argument *argument,
+                                       const struct shmt_value *values,
+                                       int64_t *out, struct shmt_error *err)
+{
+    const struct bounded bounded = {"the count", argument->count, 1,
+                                    INT32_MAX, 0};
+    int64_t count;
+    const enum shmtune_status status =
+        eval_bounded(&bounded, values, &count, err);
+
+    if (status == SHMTUNE_OK)
+        *out = count * (int64_t)shmt_element_bytes(argument->element);
+    return status;
+}
+
+static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
+                                            const struct shmt_argument *array,
+                                            int64_t array_bytes, int64_t bytes,
+                                            struct shmt_error *err)
+{
+    const struct shmt_place place = shmt_expr_place(array->count);
+
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_FILE,
+        "%s:%d:%d: the arguments of %s take %lld bytes, %lld of them %s, "
+        "passed by value; a launch takes %d bytes at most: make %s an input",
+        place.file, place.line, place.column, launch->entry,
+        (long long)bytes, (long long)array_bytes, array->name,
+        SHMT_KERNEL_ARGUMENT_BYTES, array->name);
+}
+
+/* Each argument begins at a multiple of its elements' size, as the compiler
+ * lays a struct out.  Without an array there is always room. */
+static enum shmtune_status
+check_arguments(const struct shmt_kernel *kernel,
+                const struct shmt_launch *launch,
+                const struct shmt_value *values, struct shmt_error *err)
+{
+    const struct shmt_argument *largest = NULL;
+    int64_t bytes = 0, most = 0;
+
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        const struct shmt_argument *argument =
+            &kernel->arguments[launch->arguments[k]];
+        const bool buffer = argument->role != SHMT_ROLE_SCALAR &&
+                            argument->role != SHMT_ROLE_VALUE;
+        const int64_t unit =
+            buffer ? 8 : (int64_t)shmt_element_bytes(argument->element);
+        int64_t size = unit;
+
+        if (argument->role == SHMT_ROLE_VALUE) {
+            const enum shmtune_status status =
+                array_bytes(argument, values, &size, err);
+
+            if (status != SHMTUNE_OK)
+                return status;
+            if (size > most) {
+                most = size;
+                largest = argument;
+            }
+        }
+        bytes = (bytes + unit - 1) / unit * unit + size;
+    }
+    if (largest != NULL && bytes > SHMT_KERNEL_ARGUMENT_BYTES)
+        return refuse_arguments(launch, largest, most, bytes, err);
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
                                          const struct shmt_launch *launch,
                                          const struct shmt_value *values,
@@ -66,7 +136,6 @@ enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
     bool used = true;
     enum shmtune_status status = SHMTUNE_OK;
 
-    (void)kernel;
     if (launch->when != NULL)
         status = shmt_expr_eval_bool(launch->when, values, &used, err);
     if (status != SHMTUNE_OK)
@@ -80,6 +149,9 @@ enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
         if (status != SHMTUNE_OK)
             return status;
     }
+    status = check_arguments(kernel, launch, values, err);
+    if (status != SHMTUNE_OK)
+        return status;
     *out = (struct shmt_geometry){
         .used = true,
         .shared_static = found[EXTENTS],
