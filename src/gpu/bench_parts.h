@@ -23,6 +23,10 @@ struct shmt_slot {
     uint64_t expected_hash;
     uint64_t initial_hash;
     union shmt_scalar scalar;
+    void *array;                   /* passed by value: as many bytes as the
+                                      arguments of a launch may take, so that
+                                      the driver reads zeros, at the worst,
+                                      for a kernel that wants more */
 };
 
 /* A candidate on the device. */

@@ -2,10 +2,13 @@
 /*
  * bench_problem: the buffers of one problem, and the reference's results.
  *
+ * Arrays that are passed by value stay on the host, filled as inputs are.
+ *
  * The reference runs twice, into two sets of buffers with two poisons; where
  * the two differ it left something unwritten, or its result is not its own.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "gpu/bench_parts.h"
@@ -23,6 +26,7 @@ void shmt_problem_drop(struct shmt_bench *bench)
         shmt_buffer_free(&bench->probe, &slot->live);
         shmt_buffer_free(&bench->probe, &slot->expected);
         shmt_buffer_free(&bench->probe, &slot->initial);
+        free(slot->array);
         *slot = (struct shmt_slot){0};
     }
     bench->prepared = false;
@@ -49,6 +53,37 @@ static enum shmtune_status count_of(const struct shmt_bench *bench, size_t k,
 }
 
 /* -- preparing ------------------------------------------------------------ */
+
+/* An array passed by value: the reference and every candidate get it. */
+static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
+                                      uint64_t count, struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    const size_t size = shmt_element_bytes(argument->element);
+    const struct shmt_pattern pattern =
+        shmt_pattern_of(argument, k, bench->options.seed);
+    char *array;
+
+    /* Of an argument of no launch nobody has looked at the count. */
+    if (count > SHMT_KERNEL_ARGUMENT_BYTES / size)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: argument %s has %llu elements of %zu "
+                              "bytes, passed by value; a launch takes %d "
+                              "bytes at most: make it an input",
+                              bench->kernel->path, argument->name,
+                              (unsigned long long)count, size,
+                              SHMT_KERNEL_ARGUMENT_BYTES);
+    array = calloc(1, SHMT_KERNEL_ARGUMENT_BYTES);
+    if (array == NULL)
+        return shmt_error_memory(err);
+    for (uint64_t i = 0; i < count; i++) {
+        const union shmt_scalar value = shmt_pattern_value(&pattern, i);
+
+        memcpy(array + i * size, &value, size);
+    }
+    bench->slots[k].array = array;
+    return SHMTUNE_OK;
+}
 
 static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
 {
@@ -89,6 +124,11 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
         if (argument->role == SHMT_ROLE_SCALAR)
             continue;
         status = count_of(bench, k, values, &count, err);
+        if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
+            status = make_array(bench, k, count, err);
+            if (status == SHMTUNE_OK)
+                continue;
+        }
         if (status != SHMTUNE_OK)
             return status;
         result = make_slot(bench, k, count);

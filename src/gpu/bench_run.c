@@ -51,6 +51,17 @@ CUresult shmt_run_zero(struct shmt_bench *bench, const struct shmt_run *run)
     return result;
 }
 
+/* Where the driver reads argument k. */
+static void *source_of(struct shmt_bench *bench, size_t k,
+                       CUdeviceptr *pointer)
+{
+    switch (bench->kernel->arguments[k].role) {
+    case SHMT_ROLE_SCALAR: return &bench->slots[k].scalar;
+    case SHMT_ROLE_VALUE: return bench->slots[k].array;
+    default: return pointer;
+    }
+}
+
 CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
 {
     CUdeviceptr pointers[SHMT_KERNEL_ARGUMENTS];
@@ -67,10 +78,7 @@ CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
         for (size_t a = 0; a < launch->argument_count; a++) {
             const size_t which = launch->arguments[a];
 
-            arguments[a] =
-                bench->kernel->arguments[which].role == SHMT_ROLE_SCALAR
-                    ? (void *)&bench->slots[which].scalar
-                    : (void *)&pointers[which];
+            arguments[a] = source_of(bench, which, &pointers[which]);
         }
         result = shmt_launch_run(
             bench->options.driver,

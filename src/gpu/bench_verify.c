@@ -25,7 +25,7 @@ static CUresult gather(struct shmt_bench *bench, uint32_t poison,
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
         const struct shmt_slot *slot = &bench->slots[k];
 
-        if (argument->role == SHMT_ROLE_SCALAR)
+        if (slot->live.base == 0)
             continue;
         if (result == CUDA_SUCCESS)
             result = shmt_probe_guard(probe, &slot->live, k);
