@@ -207,7 +207,10 @@ enum shmtune_role {
     SHMTUNE_INOUT,       /* both */
     SHMTUNE_WORKSPACE,   /* a buffer that is yours to provide and whose
                             contents are nobody's business afterwards */
-    SHMTUNE_SCALAR       /* a number */
+    SHMTUNE_SCALAR,      /* a number */
+    SHMTUNE_VALUE        /* an array that is passed by value: its elements lie
+                            in your memory, not the device's, and come to the
+                            constant memory of the launch */
 };
 struct shmtune_argument {
     const char *name;        /* "in" */
@@ -337,10 +340,10 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
                                           struct shmtune_geometry *out);
 
 /*
- * Bytes of the buffer that argument k needs at the choice's problem; 0 for a
- * scalar, and for a buffer that this configuration does not use, for which
- * shmtune_launch takes NULL.  A workspace depends on the configuration: ask
- * after every selection.
+ * Bytes of the buffer that argument k needs at the choice's problem, or of the
+ * array that it passes by value; 0 for a scalar, and for what this
+ * configuration does not use, for which shmtune_launch takes NULL.  A
+ * workspace depends on the configuration: ask after every selection.
  *
  * SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when the spec gives
  * no size at this problem (more than 2^63 bytes, say).
@@ -422,16 +425,19 @@ void shmtune_release(struct shmtune_function *function);
  * `arguments` has one pointer for each argument of the spec, in its order, as
  * cuLaunchKernel takes them: for a buffer the address of your device pointer
  * (of a CUdeviceptr or of a `float *`), for a scalar the address of a number
- * of its type, or NULL for the value that the spec computes from the problem.
- * A NULL is right, too, for a buffer of which shmtune_argument_bytes says 0.
+ * of its type, or NULL for the value that the spec computes from the problem,
+ * for an array that is passed by value the address of its first element.
+ * Numbers and arrays are read before the call returns, so two launches may
+ * have two of them, on any streams.  A NULL is right, too, where
+ * shmtune_argument_bytes says 0.
  *
  * Allocates nothing and never synchronises.  Any number of threads may launch
  * one function at the same time, on streams of their own if the kernel has a
  * workspace, each with a workspace of its own.
  *
- * SHMTUNE_INVALID_ARGUMENT: a NULL, or a buffer that is a null pointer; then
- * nothing was launched.  SHMTUNE_CUDA: the driver refused, or reports the
- * error of earlier work; the message has its name.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, or a buffer or an array that is a null
+ * pointer; then nothing was launched.  SHMTUNE_CUDA: the driver refused, or
+ * reports the error of earlier work; the message has its name.
  */
 enum shmtune_status shmtune_launch(const struct shmtune_function *function,
                                    void *const *arguments, void *stream,

@@ -18,6 +18,7 @@ struct shmt_step {
 
 struct shmt_parameter_slot {
     bool scalar;
+    bool array;                  /* passed by value */
     bool needed;                 /* a step uses it */
     int64_t cleared;             /* bytes to set to 0 first */
     union shmt_scalar value;     /* of a scalar: the spec's */

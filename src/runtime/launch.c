@@ -56,11 +56,13 @@ static enum shmtune_status collect(const struct shmtune_function *function,
             out[k] = (void *)&slot->value;
         else
             out[k] = (void *)&no_buffer;
-        if (slot->needed && !slot->scalar && is_null(out[k]))
+        if (slot->needed && !slot->scalar &&
+            (slot->array ? arguments[k] == NULL : is_null(out[k])))
             return shmt_message_set(
                 message, SHMTUNE_INVALID_ARGUMENT,
-                "kernel %s: the buffer %s (argument %zu) is null",
-                spec->name, spec->arguments[k].name, k);
+                "kernel %s: the %s %s (argument %zu) is null", spec->name,
+                slot->array ? "array" : "buffer", spec->arguments[k].name,
+                k);
     }
     return SHMTUNE_OK;
 }

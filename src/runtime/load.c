@@ -95,6 +95,7 @@ static enum shmtune_status ready_slot(struct loading *loading, size_t k)
     enum shmtune_status status;
 
     slot->scalar = argument->role == SHMT_ROLE_SCALAR;
+    slot->array = argument->role == SHMT_ROLE_VALUE;
     if (!slot->needed)
         return SHMTUNE_OK;
     if (slot->scalar) {
