@@ -3,7 +3,7 @@
  * fake_cuda: a CUDA driver with no device, for tests: a shared object that
  * $SHMTUNE_LIBCUDA names.  Device memory is host memory, launches run at
  * once in C, time is what kernels say they cost.  It knows the kernels of
- * src/gpu/bench_source.c and the kernel of tests/fake_kernel.cu.
+ * src/gpu/bench_source.c and those of tests/fake_kernel.cu and fake_value.cu.
  *
  * Environment: FAKE_CUDA_MEMORY   bytes of device memory, default 1 GiB
  *              FAKE_CUDA_VERSION  what cuDriverGetVersion says

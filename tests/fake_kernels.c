@@ -171,13 +171,44 @@ static void scale(struct fake_launch *launch)
     }
 }
 
+/* -- tests/fake_value.cu -------------------------------------------------- */
+
+/* The weights end at the first zero: the bench puts zeros after them, and a
+ * test of the library one. */
+static void smooth_by(struct fake_launch *launch, int shift)
+{
+    float *out = memory(launch, 0);
+    const float *x = memory(launch, 1), *weights = launch->arguments[2];
+    const int n = ARGUMENT(launch, 3, int);
+
+    for (int i = 0; i < n; i++) {
+        float sum = 0;
+
+        for (int t = 0; weights[t] != 0; t++)
+            sum += weights[t] * x[(i + t + shift) % n];
+        out[i] = sum;
+    }
+}
+
+static void smooth(struct fake_launch *launch)
+{
+    launch->cost_us = 10;
+    smooth_by(launch, ARGUMENT(launch, 4, int));
+}
+
+static void smooth_reference(struct fake_launch *launch)
+{
+    smooth_by(launch, 0);
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
 } kernels[] = {
     {"shmt_fill", fill}, {"shmt_compare", compare}, {"shmt_guard", guard},
     {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
-    {"scale_reference", scale_reference},
+    {"scale_reference", scale_reference}, {"smooth", smooth},
+    {"smooth_reference", smooth_reference},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

@@ -23,6 +23,7 @@ struct Case {
     std::map<std::string, int64_t> bytes;
     std::vector<void *> pointers;       /* what the arguments point to */
     std::vector<void *> arguments;
+    std::map<std::string, std::vector<char>> arrays;  /* passed by value */
 
     int64_t dim(size_t k) const { return problem[k]; }
     float *f32(const char *name) { return (float *)buffers.at(name); }
@@ -40,7 +41,8 @@ static void fill(Case &c, const shmtune_argument &a, void *at, int64_t bytes,
 }
 
 /* Allocates and fills what the spec declares; a word that the spec wants
- * zero at first ("ticket") is zeroed. */
+ * zero at first ("ticket") is zeroed.  Of an array passed by value the peers
+ * find a copy on the device. */
 static void make_buffers(Case &c)
 {
     const size_t count = shmtune_argument_count(c.kernel);
@@ -58,9 +60,17 @@ static void make_buffers(Case &c)
             die("%s: no size of %s", c.name.c_str(), a.name);
         CUDA(cudaMalloc(&c.pointers[k], std::max<int64_t>(bytes, 16)));
         CUDA(cudaMemset(c.pointers[k], 0, bytes));
-        if (a.role == SHMTUNE_INPUT)
+        if (a.role == SHMTUNE_INPUT || a.role == SHMTUNE_VALUE)
             fill(c, a, c.pointers[k], bytes, (unsigned)k + 1);
         c.arguments[k] = &c.pointers[k];
+        if (a.role == SHMTUNE_VALUE) {
+            std::vector<char> &array = c.arrays[a.name];
+
+            array.resize(bytes);
+            CUDA(cudaMemcpy(array.data(), c.pointers[k], bytes,
+                            cudaMemcpyDefault));
+            c.arguments[k] = array.data();
+        }
         c.buffers[a.name] = c.pointers[k];
         c.bytes[a.name] = bytes;
     }

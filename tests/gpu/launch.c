@@ -59,7 +59,9 @@ static void allocate(const struct shmtune_choice *choice,
                                    (size_t)buffers->bytes[k]), 0);
         CHECK_INT(driver->MemcpyHtoD(buffers->there[k], buffers->here[k],
                                      (size_t)buffers->bytes[k]), 0);
-        buffers->pointers[k] = &buffers->there[k];
+        buffers->pointers[k] = argument->role == SHMTUNE_VALUE
+                                   ? buffers->here[k]
+                                   : (void *)&buffers->there[k];
     }
     /* A copy may still be on its way, and our streams wait for no other. */
     CHECK_INT(driver->CtxSynchronize(), 0);

@@ -225,6 +225,41 @@ static void inputs_are_as_described(void)
     close_trial(&trial);
 }
 
+/* The struct that the kernel takes is the array that was filled. */
+static void arrays_by_value_arrive(void)
+{
+    enum { MOST = 1018 };
+    static const int64_t taps[] = {1, 5, MOST};
+    struct trial trial;
+    struct shmt_result result;
+
+    if (!open_trial("tests", "fake_value", &trial))
+        return;
+    trial.size[0] = 1000;
+    for (size_t s = 0; s < sizeof taps / sizeof taps[0]; s++) {
+        const size_t weights = argument_of(trial.kernel, "weights");
+        float found[1000];
+        int wrong = 0;
+
+        trial.size[1] = taps[s];
+        if (!measure(&trial, 0, 1, &result))
+            break;
+        CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+        CHECK_INT(shmt_bench_read(trial.bench, "out", false, 1000, found,
+                                  &err), SHMTUNE_OK);
+        for (int64_t i = 0; i < 1000; i++) {
+            double sum = 0;
+
+            for (int64_t t = 0; t < taps[s]; t++)
+                sum += filled(&trial, weights, (uint64_t)t) *
+                       (double)((i + t) % 1000);
+            wrong += !(fabs((double)found[i] - sum) <= 1e-4 * sum);
+        }
+        CHECK_INT(wrong, 0);
+    }
+    close_trial(&trial);
+}
+
 /* One bit of one element of each type is seen, and one left unwritten. */
 static void every_element_counts(void)
 {
@@ -269,6 +304,7 @@ int main(void)
         setenv("SHMT_SRCDIR", ".", 1);
     images = fixture_folder();
     CHECK_RUN(inputs_are_as_described);
+    CHECK_RUN(arrays_by_value_arrive);
     CHECK_RUN(every_element_counts);
     for (size_t k = 0; k < oracle_count; k++) {
         current = &oracles[k];
