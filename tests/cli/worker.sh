@@ -19,10 +19,11 @@ check() {
     fi
 }
 
-# worker OPTION...: requests from $folder/in; results in $folder/out,
-# $folder/err, $status
+# worker OPTION...: requests from $folder/in, of the kernel $spec; results in
+# $folder/out, $folder/err, $status
+spec=fake_kernel
 worker() {
-    "$build/shmtune" worker --spec "$source/tests/fake_kernel.yaml" \
+    "$build/shmtune" worker --spec "$source/tests/$spec.yaml" \
         --images "$folder/images" "$@" <"$folder/in" >"$folder/out" \
         2>"$folder/err"
     status=$?
@@ -113,6 +114,24 @@ check "what kernels print is no reply" 'has "tag: 2, verdict: ok" && ! has "from
 check "wrong results are told" 'has "tag: 3, verdict: wrong, reason: .out.333. is"'
 check "hopeless ones are told" 'has "tag: 4, verdict: slow"'
 check "a crash is the last reply" 'has "tag: 5, verdict: crash, reason: .*ILLEGAL_ADDRESS" && lines 6 && [ $status -eq 0 ]'
+
+# An array by value, at its place and one element off; the most of it, and
+# more.
+{
+    for shift in 0 1; do
+        echo "{verb: measure, tag: 1$shift, size: {n: 99, taps: 7}," \
+            "config: {BLOCK: 64, SHIFT: $shift}}"
+    done
+    for taps in 1018 1019; do
+        echo "{verb: measure, tag: $taps, size: {n: 99, taps: $taps}," \
+            "config: {BLOCK: 64, SHIFT: 0}}"
+    done
+} >"$folder/in"
+spec=fake_value
+worker --device 0
+spec=fake_kernel
+check "an array by value reaches the kernel" 'lines 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 1018, verdict: ok"'
+check "too large a one is told at its place" 'has "tag: 1019, .*fake_value.yaml:24:44: the arguments of smooth take 4100 bytes"'
 
 # Endless kernels and endless compiles are ended from outside.
 request measure 1 11 | timeout -s KILL 3 "$build/shmtune" worker --device 0 \
