@@ -290,13 +290,29 @@ __device__ __forceinline__ void store_slice(const work &w, float *stage,
                 words_b::at(b, t, TILE_N, i)[j * QUARTER] = h.b[i][j];
 }
 #else
-/* Words of B; `guard`: k or the columns end in the slice. */
+/* Single words; `guard`: k or the columns end in the slice, and are followed
+ * by zeros. */
 template <bool guard>
-__device__ __forceinline__ void copy_words_b(const work &w, float *to)
+__device__ __forceinline__ void copy_words_a(const work &w, float *stage)
+{
+    unsigned t = hidden(threadIdx.x);
+    unsigned bytes = hidden(w.lda) * 4;
+    float *to = stage + place_a(words_a::line(t, 0), words_a::place(t, 0));
+    bool valid = !guard || words_a::place(t, 0) < w.k;
+#pragma unroll
+    for (int i = 0; i < words_a::STEPS; i++)
+        if (words_a::mine(t, i))
+            copy<4>(words_a::at(to, t, LINE_A, i),
+                    words_a::below(w.a, t, bytes, i, w.m - 1), valid);
+}
+
+template <bool guard>
+__device__ __forceinline__ void copy_words_b(const work &w, float *stage)
 {
     unsigned t = hidden(threadIdx.x);
     unsigned bytes = hidden(w.ldb) * 4;
-    to += words_b::line(t, 0) * TILE_N + words_b::place(t, 0);
+    float *to = stage + WORDS_A + words_b::line(t, 0) * TILE_N +
+                words_b::place(t, 0);
 #pragma unroll
     for (int i = 0; i < words_b::STEPS; i++) {
         const float *from = words_b::below(w.b, t, bytes, i);
@@ -309,41 +325,33 @@ __device__ __forceinline__ void copy_words_b(const work &w, float *to)
     }
 }
 
-/* A slice straight into the stage, with zeros where k has ended.  Turning A
- * takes single words in any case. */
+/* A slice straight into the stage.  Turning A takes single words in any
+ * case. */
 __device__ __forceinline__ void copy_slice(const work &w, float *stage)
 {
-    unsigned bytes = hidden(w.lda) * 4;
-    if (!TURNED && wide(w)) {
-        unsigned t = threadIdx.x;
-        float *a = stage + place_a(walk_a::line(t, 0), walk_a::place(t, 0));
-#pragma unroll
-        for (int i = 0; i < walk_a::STEPS; i++)
-            if (walk_a::mine(t, i))
-                copy<16>(walk_a::at(a, t, LINE_A, i),
-                         walk_a::below(w.a, t, bytes, i, w.m - 1), true);
-    } else {
-        unsigned t = hidden(threadIdx.x);
-        float *a = stage + place_a(words_a::line(t, 0), words_a::place(t, 0));
-        bool valid = words_a::place(t, 0) < w.k;
-#pragma unroll
-        for (int i = 0; i < words_a::STEPS; i++)
-            if (words_a::mine(t, i))
-                copy<4>(words_a::at(a, t, LINE_A, i),
-                        words_a::below(w.a, t, bytes, i, w.m - 1), valid);
-    }
-    stage += WORDS_A;
     if (wide(w)) {
         unsigned t = hidden(threadIdx.x);
-        unsigned bytes = hidden(w.ldb) * 4;
+        unsigned bytes_a = hidden(w.lda) * 4;
+        unsigned bytes_b = hidden(w.ldb) * 4;
+        float *a = stage + place_a(walk_a::line(t, 0), walk_a::place(t, 0));
+        float *b = stage + WORDS_A + t * 4;
+        if (TURNED)
+            copy_words_a<false>(w, stage);
+#pragma unroll
+        for (int i = 0; i < walk_a::STEPS; i++)
+            if (!TURNED && walk_a::mine(t, i))
+                copy<16>(walk_a::at(a, t, LINE_A, i),
+                         walk_a::below(w.a, t, bytes_a, i, w.m - 1), true);
 #pragma unroll
         for (int i = 0; i < walk_b::STEPS; i++)
             if (walk_b::mine(t, i))
-                copy<16>(stage + t * 4 + i * (THREADS * 4),
-                         walk_b::below(w.b, t, bytes, i), true);
+                copy<16>(b + i * (THREADS * 4),
+                         walk_b::below(w.b, t, bytes_b, i), true);
     } else if (inside(w)) {
+        copy_words_a<false>(w, stage);
         copy_words_b<false>(w, stage);
     } else {
+        copy_words_a<true>(w, stage);
         copy_words_b<true>(w, stage);
     }
 }
