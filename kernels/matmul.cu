@@ -770,13 +770,20 @@ extern "C" __global__ void matmul_combine(float *__restrict__ c,
     int slot = !is_late ? tile
                : splits > 1 ? early * splits + (tile - early) : tile - early;
     const float *from = partial + (long long)slot * (TILE_M * TILE_N) + e;
-    float sum = 0.0f;
-#pragma unroll 8
-    for (int s = 0; s < parts; s++)
-        sum += from[s * step];
-    sum *= alpha;
     float *to = c + (long long)(at.m0 + row) * n + at.n0 + col;
-    *to = beta != 0.0f ? fmaf(beta, *to, sum) : sum;
+    float old = beta != 0.0f ? *to : 0.0f;
+    float sum = 0.0f;
+#pragma unroll 1
+    for (int s = 0; s < parts; s += 8) {
+        float part[8];                  /* on their way together */
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            part[i] = s + i < parts ? from[(s + i) * step] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            sum += part[i];
+    }
+    *to = fmaf(beta, old, alpha * sum);
 }
 
 #ifdef SHMTUNE_REFERENCE
