@@ -9,7 +9,13 @@
  * THREAD_M x THREAD_N sums in registers.  The multiply-adds a lane does for
  * each word it loads from shared memory is what decides, so the larger
  * thread tiles win until registers run out; smaller tiles win where the
- * matrix is too small to fill the GPU.  What else the space spans:
+ * matrix is too small to fill the GPU.
+ *
+ * Sizes need not be multiples of anything.  Only the slice in which k ends
+ * is guarded, word by word: the last columns' tiles are moved back to end
+ * where the matrix ends, and rows beyond A's last are that last row.  Rows
+ * that are not 16-byte aligned are read in single words, by neighbouring
+ * lanes.  What else the space spans:
  *
  * LAYOUT   how A lies in shared memory: `turned` (k by rows), so that four
  *          rows are one 16-byte load, or `rows` (as in global memory), so
@@ -22,6 +28,8 @@
  * RESIDENT blocks a multiprocessor the compiler must leave registers for.
  * SPLIT    slices of k worked on side by side and added by a second launch,
  *          for matrices with few tiles.
+ * TAIL     sixteenths of the tiles, the last ones, that are split further,
+ *          for multiprocessors that would have nothing left to do.
  * BAND     rows of tiles that run together before the next columns, so
  *          that A and B are read from L2.
  */
@@ -41,14 +49,14 @@ static_assert(THREADS % TILE_K == 0, "a walk over A steps whole rows");
 #define COPY_ASYNC 1
 #endif
 
-/* What a thread moves: where its first piece of the next slice begins in A
- * and B, and how much of the matrices is left from the block's corner. */
+/* What a block moves: the next slice's corners in A and B, and how much is
+ * left below them in A, and of k. */
 struct work {
     const float *a, *b;
-    int m, n, k;           /* rows, columns, and k left */
-    long long lda, ldb;
-    bool inside;           /* 16-byte accesses are aligned, and no row or
-                              column is beyond the edge */
+    int m, n, k;           /* rows left, B's columns, and k left */
+    int lda, ldb;
+    int wide;              /* k left at which 16-byte pieces are aligned, with
+                              nothing beyond an edge */
 };
 
 /* `bytes` 4 or 16; nothing is read and zeros are written unless `valid`. */
@@ -89,27 +97,12 @@ __device__ __forceinline__ void await()
 #endif
 }
 
-/* The first `left` of four floats, and zeros. */
-__device__ __forceinline__ float4 fetch(const float *from, int left)
-{
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-    if (left > 0)
-        v.x = from[0];
-    if (left > 1)
-        v.y = from[1];
-    if (left > 2)
-        v.z = from[2];
-    if (left > 3)
-        v.w = from[3];
-    return v;
-}
-
 /* The same number, but one that the compiler knows nothing about: what
  * follows from it is computed where it is used, not kept in registers for
  * the whole of the main loop, where the sums need them. */
-__device__ __forceinline__ long long hidden(long long value)
+__device__ __forceinline__ int hidden(int value)
 {
-    asm volatile("" : "+l"(value));
+    asm volatile("" : "+r"(value));
     return value;
 }
 
@@ -121,159 +114,253 @@ struct walk {
     static constexpr int STEPS = (PIECES + THREADS - 1) / THREADS;
     static constexpr bool EVEN = THREADS % across == 0;
 
-    static __device__ __forceinline__ unsigned piece(int i)
+    static __device__ __forceinline__ unsigned piece(unsigned t, int i)
     {
-        return threadIdx.x + i * THREADS;
+        return t + i * THREADS;
     }
-    static __device__ __forceinline__ bool mine(int i)
+    static __device__ __forceinline__ bool mine(unsigned t, int i)
     {
-        return PIECES % THREADS == 0 || piece(i) < PIECES;
+        return PIECES % THREADS == 0 || piece(t, i) < PIECES;
     }
-    static __device__ __forceinline__ int line(int i)
+    static __device__ __forceinline__ int line(unsigned t, int i)
     {
-        return EVEN ? threadIdx.x / across + i * (THREADS / across)
-                    : piece(i) / across;
+        return EVEN ? t / across + i * (THREADS / across)
+                    : piece(t, i) / across;
     }
-    static __device__ __forceinline__ int place(int i)
+    static __device__ __forceinline__ int place(unsigned t, int i)
     {
-        return (EVEN ? threadIdx.x : piece(i)) % across * unit;
+        return (EVEN ? t : piece(t, i)) % across * unit;
     }
-    /* Piece i, `from` being piece 0. */
-    static __device__ __forceinline__ const float *at(const float *from,
-                                                      long long ld, int i)
+    /* Piece i, `from` being piece 0, in lines of `ld` words. */
+    static __device__ __forceinline__ float *at(float *from, unsigned t,
+                                                int ld, int i)
     {
         if (EVEN)
             return from + i * (ld * (THREADS / across));
-        return from + (line(i) - line(0)) * ld + (place(i) - place(0));
+        return from + (line(t, i) - line(t, 0)) * ld +
+               (place(t, i) - place(t, 0));
+    }
+    /* Piece i below a corner of a matrix with rows of `bytes`. */
+    static __device__ __forceinline__ const float *
+    below(const float *corner, unsigned t, unsigned bytes, int i)
+    {
+        const char *at = (const char *)(corner + place(t, i)) +
+                         (size_t)(unsigned)line(t, EVEN ? 0 : i) * bytes;
+        if (EVEN)
+            at += (size_t)bytes * (i * (THREADS / across));
+        return (const float *)at;
+    }
+    /* The same, no further down than line `last`. */
+    static __device__ __forceinline__ const float *
+    below(const float *corner, unsigned t, unsigned bytes, int i, int last)
+    {
+        unsigned down = min(line(t, i), last);
+        return (const float *)((const char *)(corner + place(t, i)) +
+                               (size_t)down * bytes);
     }
 };
 
-/* Turning A while copying takes single words, for which a warp reads along
- * k; all else moves in 16-byte pieces. */
-constexpr int UNIT = TURNED && LOAD == LOAD_async ? 1 : 4;
-typedef walk<TILE_M, TILE_K / UNIT, UNIT> walk_a;
+/* 16-byte pieces, and single words where these are not aligned: of A a
+ * warp's words then lie along k, of B the four of a piece lie a quarter of
+ * the line apart, so that a warp always reads neighbours. */
+typedef walk<TILE_M, TILE_K / 4, 4> walk_a;
+typedef walk<TILE_M, TILE_K, 1> words_a;
 typedef walk<TILE_K, TILE_N / 4, 4> walk_b;
-/* Between two steps of walk_a, in a stage. */
-constexpr int STEP_A = THREADS / (TILE_K / UNIT) * (TURNED ? 1 : PITCH_A);
+typedef walk<TILE_K, TILE_N / 4, 1> words_b;
+constexpr int QUARTER = TILE_N / 4;
 
-/* Where A's element stands in a stage. */
+/* Where A's element stands in a stage, and from line to line. */
 __device__ __forceinline__ int place_a(int row, int k)
 {
     return TURNED ? k * PITCH_A + row : row * PITCH_A + k;
 }
+constexpr int LINE_A = TURNED ? 1 : PITCH_A;
 
-/* Slices by way of registers: `fetch_slice` starts the loads,
- * `store_slice` puts them into the stage.  `whole`: nothing to guard. */
-template <bool whole>
-__device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
-                                            float4 *held_b)
+/* May the next slice be moved in 16-byte pieces?  If not, may words of B be
+ * read without guards? */
+__device__ __forceinline__ bool wide(const work &w)
 {
-    long long lda = hidden(w.lda);
-    long long ldb = hidden(w.ldb);
-    int m = whole ? 0 : (int)hidden(w.m);
-    int n = whole ? 0 : (int)hidden(w.n);
-#pragma unroll
-    for (int i = 0; i < walk_a::STEPS; i++) {
-        const float *from = walk_a::at(w.a, lda, i);
-        int left = walk_a::line(i) < m ? w.k - walk_a::place(i) : 0;
-        if (walk_a::mine(i))
-            held_a[i] = whole ? *(const float4 *)from : fetch(from, left);
-    }
-#pragma unroll
-    for (int i = 0; i < walk_b::STEPS; i++) {
-        const float *from = walk_b::at(w.b, ldb, i);
-        int left = walk_b::line(i) < w.k ? n - walk_b::place(i) : 0;
-        if (walk_b::mine(i))
-            held_b[i] = whole ? *(const float4 *)from : fetch(from, left);
-    }
+    return w.k >= w.wide;
 }
 
-__device__ __forceinline__ void fetch_slice(const work &w, float4 *held_a,
-                                            float4 *held_b)
+__device__ __forceinline__ bool inside(const work &w)
 {
-    if (w.inside && w.k >= TILE_K)
-        fetch_slice<true>(w, held_a, held_b);
-    else
-        fetch_slice<false>(w, held_a, held_b);
+    return w.k >= TILE_K && w.n >= TILE_N;
 }
 
-__device__ __forceinline__ void store_slice(float *stage, const float4 *held_a,
-                                            const float4 *held_b)
+#if LOAD == LOAD_plain
+/* What a thread holds of a slice on its way through registers. */
+struct held {
+    float a[walk_a::STEPS][4], b[walk_b::STEPS][4];
+};
+
+__device__ __forceinline__ void hold(float (&to)[4], const float *from)
 {
-    float *a = stage + place_a(walk_a::line(0), walk_a::place(0));
-    float *b = stage + WORDS_A + threadIdx.x * 4;
+    float4 v = *(const float4 *)from;
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
+    to[3] = v.w;
+}
+
+/* Single words; `guard`: k or the columns end in the slice, and are followed
+ * by zeros. */
+template <bool guard>
+__device__ __forceinline__ void fetch_words(const work &w, held *h)
+{
+    unsigned t = hidden(threadIdx.x);
+    unsigned bytes_a = hidden(w.lda) * 4;
+    unsigned bytes_b = hidden(w.ldb) * 4;
 #pragma unroll
-    for (int i = 0; i < walk_a::STEPS; i++) {
-        float *to = a + i * STEP_A;
-        if (!walk_a::mine(i))
-            continue;
-        if (TURNED) {
-            to[0] = held_a[i].x;
-            to[PITCH_A] = held_a[i].y;
-            to[2 * PITCH_A] = held_a[i].z;
-            to[3 * PITCH_A] = held_a[i].w;
-        } else {
-            *(float4 *)to = held_a[i];
-        }
+    for (int i = 0; i < words_a::STEPS; i++) {
+        const float *from = words_a::below(w.a, t, bytes_a, i, w.m - 1);
+        bool valid = !guard || words_a::place(t, 0) < w.k;
+        h->a[i / 4][i % 4] = valid && words_a::mine(t, i) ? *from : 0.0f;
     }
 #pragma unroll
-    for (int i = 0; i < walk_b::STEPS; i++)
-        if (walk_b::mine(i))
-            *(float4 *)(b + i * THREADS * 4) = held_b[i];
-}
-
-/* A whole slice straight into the stage. */
-__device__ __forceinline__ void copy_whole(const work &w, float *stage)
-{
-    long long lda = hidden(w.lda);
-    long long ldb = hidden(w.ldb);
-    float *to_a = stage + place_a(walk_a::line(0), walk_a::place(0));
-    float *to_b = stage + WORDS_A + threadIdx.x * 4;
+    for (int i = 0; i < words_b::STEPS; i++) {
+        const float *from = words_b::below(w.b, t, bytes_b, i);
+        int left = !guard ? TILE_N
+                   : words_b::line(t, i) < w.k ? w.n - words_b::place(t, i)
+                                               : 0;
 #pragma unroll
-    for (int i = 0; i < walk_a::STEPS; i++)
-        if (walk_a::mine(i))
-            copy<4 * UNIT>(to_a + i * STEP_A, walk_a::at(w.a, lda, i), true);
-#pragma unroll
-    for (int i = 0; i < walk_b::STEPS; i++)
-        if (walk_b::mine(i))
-            copy<16>(to_b + i * THREADS * 4, walk_b::at(w.b, ldb, i), true);
-}
-
-/* Any slice, word by word, zeros beyond the edges. */
-__device__ __forceinline__ void copy_edge(const work &w, float *stage)
-{
-    const float *a =
-        w.a - (hidden(walk_a::line(0)) * w.lda + walk_a::place(0));
-    const float *b =
-        w.b - (hidden(walk_b::line(0)) * w.ldb + walk_b::place(0));
-#pragma unroll 2
-    for (unsigned e = threadIdx.x; e < TILE_M * TILE_K; e += THREADS) {
-        int row = e / TILE_K;
-        int k = e % TILE_K;
-        copy<4>(stage + place_a(row, k), a + row * w.lda + k,
-                row < w.m && k < w.k);
-    }
-#pragma unroll 2
-    for (unsigned e = threadIdx.x; e < TILE_K * TILE_N; e += THREADS) {
-        int k = e / TILE_N;
-        int col = e % TILE_N;
-        copy<4>(stage + WORDS_A + e, b + k * w.ldb + col,
-                k < w.k && col < w.n);
+        for (int j = 0; j < 4; j++)
+            h->b[i][j] = words_b::mine(t, i) &&
+                                 (!guard || j * QUARTER < left)
+                             ? from[j * QUARTER] : 0.0f;
     }
 }
 
+/* Starts the loads of a slice. */
+__device__ __forceinline__ void fetch_slice(const work &w, held *h)
+{
+    if (wide(w)) {
+        unsigned t = hidden(threadIdx.x);
+        unsigned bytes_a = hidden(w.lda) * 4;
+        unsigned bytes_b = hidden(w.ldb) * 4;
+#pragma unroll
+        for (int i = 0; i < walk_a::STEPS; i++)
+            if (walk_a::mine(t, i))
+                hold(h->a[i], walk_a::below(w.a, t, bytes_a, i, w.m - 1));
+#pragma unroll
+        for (int i = 0; i < walk_b::STEPS; i++)
+            if (walk_b::mine(t, i))
+                hold(h->b[i], walk_b::below(w.b, t, bytes_b, i));
+    } else if (inside(w)) {
+        fetch_words<false>(w, h);
+    } else {
+        fetch_words<true>(w, h);
+    }
+}
+
+/* Puts what `fetch_slice` fetched, `w` being what it was, into the stage. */
+__device__ __forceinline__ void store_slice(const work &w, float *stage,
+                                            const held &h)
+{
+    if (wide(w)) {
+        unsigned t = hidden(threadIdx.x);
+        float *a = stage + place_a(walk_a::line(t, 0), walk_a::place(t, 0));
+        float *b = stage + WORDS_A + t * 4;
+#pragma unroll
+        for (int i = 0; i < walk_a::STEPS; i++)
+            if (walk_a::mine(t, i))
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    walk_a::at(a, t, LINE_A, i)[place_a(0, j)] = h.a[i][j];
+#pragma unroll
+        for (int i = 0; i < walk_b::STEPS; i++)
+            if (walk_b::mine(t, i))
+                *(float4 *)(b + i * (THREADS * 4)) = make_float4(
+                    h.b[i][0], h.b[i][1], h.b[i][2], h.b[i][3]);
+        return;
+    }
+    unsigned t = hidden(threadIdx.x);
+    float *a = stage + place_a(words_a::line(t, 0), words_a::place(t, 0));
+    float *b = stage + WORDS_A + words_b::line(t, 0) * TILE_N +
+               words_b::place(t, 0);
+#pragma unroll
+    for (int i = 0; i < words_a::STEPS; i++)
+        if (words_a::mine(t, i))
+            *words_a::at(a, t, LINE_A, i) = h.a[i / 4][i % 4];
+#pragma unroll
+    for (int i = 0; i < words_b::STEPS; i++)
+        if (words_b::mine(t, i))
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                words_b::at(b, t, TILE_N, i)[j * QUARTER] = h.b[i][j];
+}
+#else
+/* Single words; `guard`: k or the columns end in the slice, and are followed
+ * by zeros. */
+template <bool guard>
+__device__ __forceinline__ void copy_words_a(const work &w, float *stage)
+{
+    unsigned t = hidden(threadIdx.x);
+    unsigned bytes = hidden(w.lda) * 4;
+    float *to = stage + place_a(words_a::line(t, 0), words_a::place(t, 0));
+    bool valid = !guard || words_a::place(t, 0) < w.k;
+#pragma unroll
+    for (int i = 0; i < words_a::STEPS; i++)
+        if (words_a::mine(t, i))
+            copy<4>(words_a::at(to, t, LINE_A, i),
+                    words_a::below(w.a, t, bytes, i, w.m - 1), valid);
+}
+
+template <bool guard>
+__device__ __forceinline__ void copy_words_b(const work &w, float *stage)
+{
+    unsigned t = hidden(threadIdx.x);
+    unsigned bytes = hidden(w.ldb) * 4;
+    float *to = stage + WORDS_A + words_b::line(t, 0) * TILE_N +
+                words_b::place(t, 0);
+#pragma unroll
+    for (int i = 0; i < words_b::STEPS; i++) {
+        const float *from = words_b::below(w.b, t, bytes, i);
+        int left = words_b::line(t, i) < w.k ? w.n - words_b::place(t, i) : 0;
+        if (words_b::mine(t, i))
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                copy<4>(words_b::at(to, t, TILE_N, i) + j * QUARTER,
+                        from + j * QUARTER, !guard || j * QUARTER < left);
+    }
+}
+
+/* A slice straight into the stage.  Turning A takes single words in any
+ * case. */
 __device__ __forceinline__ void copy_slice(const work &w, float *stage)
 {
-    if (w.inside && w.k >= TILE_K)
-        copy_whole(w, stage);
-    else
-        copy_edge(w, stage);
+    if (wide(w)) {
+        unsigned t = hidden(threadIdx.x);
+        unsigned bytes_a = hidden(w.lda) * 4;
+        unsigned bytes_b = hidden(w.ldb) * 4;
+        float *a = stage + place_a(walk_a::line(t, 0), walk_a::place(t, 0));
+        float *b = stage + WORDS_A + t * 4;
+        if (TURNED)
+            copy_words_a<false>(w, stage);
+#pragma unroll
+        for (int i = 0; i < walk_a::STEPS; i++)
+            if (!TURNED && walk_a::mine(t, i))
+                copy<16>(walk_a::at(a, t, LINE_A, i),
+                         walk_a::below(w.a, t, bytes_a, i, w.m - 1), true);
+#pragma unroll
+        for (int i = 0; i < walk_b::STEPS; i++)
+            if (walk_b::mine(t, i))
+                copy<16>(b + i * (THREADS * 4),
+                         walk_b::below(w.b, t, bytes_b, i), true);
+    } else if (inside(w)) {
+        copy_words_a<false>(w, stage);
+        copy_words_b<false>(w, stage);
+    } else {
+        copy_words_a<true>(w, stage);
+        copy_words_b<true>(w, stage);
+    }
 }
+#endif
 
 __device__ __forceinline__ void advance(work *w)
 {
     w->a += TILE_K;
-    w->b += TILE_K * w->ldb;
+    w->b += (long long)TILE_K * w->ldb;
     w->k -= TILE_K;
 }
 
@@ -394,17 +481,16 @@ __device__ __forceinline__ void multiply_slice(sums &c, const float *a,
 __device__ __forceinline__ void multiply_slices(sums &c, work w,
                                                 float *shared)
 {
-    int slices = (w.k + TILE_K - 1) / TILE_K;
     int row = first_row() * (TURNED ? 1 : PITCH_A);
     int col = WORDS_A + first_col();
 
 #if STAGES == 1
-    for (int s = 0; s < slices; s++) {
+    while (w.k > 0) {
 #if LOAD == LOAD_plain
-        float4 held_a[walk_a::STEPS], held_b[walk_b::STEPS];
-        fetch_slice(w, held_a, held_b);
+        held h;
+        fetch_slice(w, &h);
         __syncthreads();
-        store_slice(shared, held_a, held_b);
+        store_slice(w, shared, h);
 #else
         __syncthreads();
         copy_slice(w, shared);
@@ -417,20 +503,20 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
     }
 #else
 #if LOAD == LOAD_plain
-    float4 held_a[walk_a::STEPS], held_b[walk_b::STEPS];
-    fetch_slice(w, held_a, held_b);
-    store_slice(shared, held_a, held_b);
+    held h;
+    fetch_slice(w, &h);
+    store_slice(w, shared, h);
 #else
 #pragma unroll 1
     for (int s = 0; s < STAGES - 1; s++) {
-        if (s < slices)
+        if (w.k > 0)
             copy_slice(w, shared + s * WORDS);
         advance(&w);
         commit();
     }
 #endif
     int now = 0;                       /* the stage being multiplied */
-    int next = (STAGES - 1) * WORDS;   /* the one being filled */
+    int last = (STAGES - 1) * WORDS;   /* the one multiplied before */
 #if AHEAD
     float a[2][THREAD_M], b[2][THREAD_N];
     await<STAGES - 2>();
@@ -438,8 +524,10 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
     take_a(a[0], shared + row);
     take_b(b[0], shared + col);
 #endif
-    for (int s = 0; s < slices; s++) {
+    constexpr int AHEAD_K = LOAD == LOAD_async ? (STAGES - 1) * TILE_K : 0;
+    while (w.k + AHEAD_K > 0) {
         int after = now + WORDS == STAGES * WORDS ? 0 : now + WORDS;
+        int next = STAGES == 2 ? after : last;     /* being filled */
 #if !AHEAD
         /* This slice is there, and all are done with the one before. */
         await<STAGES - 2>();
@@ -447,10 +535,10 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
 #endif
 #if LOAD == LOAD_plain
         advance(&w);
-        if (s + 1 < slices)
-            fetch_slice(w, held_a, held_b);
+        if (w.k > 0)
+            fetch_slice(w, &h);
 #else
-        if (s + STAGES - 1 < slices)
+        if (w.k > 0)
             copy_slice(w, shared + next);
         advance(&w);
         commit();
@@ -462,7 +550,7 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
             const float *from_b = shared + now + (k + 1) * TILE_N;
             if (k == TILE_K - 1) {
 #if LOAD == LOAD_plain
-                store_slice(shared + next, held_a, held_b);
+                store_slice(w, shared + next, h);
 #endif
                 await<STAGES - 2>();
                 __syncthreads();
@@ -475,124 +563,227 @@ __device__ __forceinline__ void multiply_slices(sums &c, work w,
 #else
         multiply_slice(c, shared + now + row, shared + now + col);
 #if LOAD == LOAD_plain
-        store_slice(shared + next, held_a, held_b);
+        store_slice(w, shared + next, h);
 #endif
 #endif
-        next = now;
+        last = now;
         now = after;
     }
     await<0>();
 #endif
 }
 
-/* out = alpha c (+ beta out) for what lies in m x n; `out` at the corner. */
-__device__ __forceinline__ void store(const sums &c, float *out, int m, int n,
-                                      long long ld, bool wide, float alpha,
-                                      float beta)
+/* Where sums go: `at` for the tile's corner, rows `ld` apart, from column
+ * `skip` up to `m` rows and `n` columns. */
+struct target {
+    float *at;
+    int m, n, skip, ld;
+};
+
+/* out = alpha c (+ beta out) for what lies in `out`; `unit` words at once.
+ * What is there is on its way for several rows together. */
+template <int unit>
+__device__ __forceinline__ void store(const sums &c, const target &out,
+                                      float alpha, float beta)
 {
-    int row = first_row();
-    int col = first_col();
+    constexpr int ROWS = unit == 4 ? 4 : 1;
+    unsigned width = out.n - out.skip;
+    unsigned width_old = beta != 0.0f ? width : 0;
 #pragma unroll
-    for (int i = 0; i < THREAD_M; i++) {
-        int y = row + row_step(i);
-        if (y >= m)
-            continue;
+    for (int i = 0; i < THREAD_M; i += ROWS) {
+        int row = hidden(first_row());
+        int col = hidden(first_col());
+        float old[ROWS][THREAD_N];
 #pragma unroll
-        for (int j = 0; j < THREAD_N; j += 4) {
-            int x = col + col_step(j);
-            float *to = out + y * ld + x;
-            if (wide && x < n) {
-                float4 v = make_float4(
-                    alpha * c.at[i][j], alpha * c.at[i][j + 1],
-                    alpha * c.at[i][j + 2], alpha * c.at[i][j + 3]);
-                if (beta != 0.0f) {
-                    float4 old = *(const float4 *)to;
-                    v.x = fmaf(beta, old.x, v.x);
-                    v.y = fmaf(beta, old.y, v.y);
-                    v.z = fmaf(beta, old.z, v.z);
-                    v.w = fmaf(beta, old.w, v.w);
-                }
-                *(float4 *)to = v;
-            } else {
-#pragma unroll
-                for (int p = 0; p < 4; p++)
-                    if (x + p < n) {
-                        float v = alpha * c.at[i][j + p];
-                        to[p] = beta != 0.0f ? fmaf(beta, to[p], v) : v;
-                    }
+        for (int e = 0; e < ROWS * THREAD_N; e += unit) {
+            int y = row + row_step(i + e / THREAD_N);
+            int x = col + col_step(e % THREAD_N);
+            const float *from = out.at + (long long)y * out.ld + x;
+            float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+            if (y < out.m && (unsigned)(x - out.skip) < width_old) {
+                if (unit == 4)
+                    v = *(const float4 *)from;
+                else
+                    v.x = *from;
             }
+            float *to = &old[e / THREAD_N][e % THREAD_N];
+            to[0] = v.x;
+            if (unit == 4) {
+                to[1] = v.y;
+                to[2] = v.z;
+                to[3] = v.w;
+            }
+        }
+#pragma unroll
+        for (int e = 0; e < ROWS * THREAD_N; e += unit) {
+            int y = row + row_step(i + e / THREAD_N);
+            int x = col + col_step(e % THREAD_N);
+            float *to = out.at + (long long)y * out.ld + x;
+            float v[4];
+#pragma unroll
+            for (int p = 0; p < unit; p++)
+                v[p] = fmaf(beta, old[e / THREAD_N][e % THREAD_N + p],
+                            alpha * c.at[i + e / THREAD_N][e % THREAD_N + p]);
+            if (y >= out.m || (unsigned)(x - out.skip) >= width)
+                continue;
+            if (unit == 4)
+                *(float4 *)to = make_float4(v[0], v[1], v[2], v[3]);
+            else
+                *to = v[0];
         }
     }
 }
 
-__device__ __forceinline__ bool aligned(const void *base, int ld)
+/* Tile `tile` of C, in bands; the last columns' tiles reach back over their
+ * neighbours, by `skip`, so as to end where the matrix ends and to have no
+ * edge to guard while they multiply. */
+struct place {
+    int m0, n0, skip;
+};
+
+__device__ __forceinline__ place place_of(int tile, int m, int n, int band)
 {
-    return ((size_t)base & 15) == 0 && ld % 4 == 0;
+    int across = (n + TILE_N - 1) / TILE_N;
+    int row = tile / across;
+    int col = tile - row * across;
+    if (band > 1) {
+        int first = row / band * band;
+        int high = min((m + TILE_M - 1) / TILE_M - first, band);
+        int rest = tile - first * across;
+        col = rest / high;
+        row = first + rest - col * high;
+    }
+    int m0 = row * TILE_M;
+    int n0 = col * TILE_N;
+    int skip = max(min(n0 + TILE_N - n, n0), 0);
+    return {m0, n0 - skip, skip};
+}
+
+__device__ __forceinline__ bool aligned(const void *at, int ld)
+{
+    return ((size_t)at & 15) == 0 && ld % 4 == 0;
+}
+
+/* What a block does: its tile, slices of k from `first` up to `last`, and
+ * where its sums go if they are partial, -1 if not. */
+struct job {
+    place at;
+    int first, last;
+    int slot;
+};
+
+/* `splits` blocks a tile, and `fine` times as many for the `late` last tiles:
+ * their shares of k are what the multiprocessors that are done first find
+ * left to do. */
+__device__ __forceinline__ job job_of(int block, int m, int n, int k,
+                                      int band, int splits, int late,
+                                      int fine)
+{
+    int across = (n + TILE_N - 1) / TILE_N;
+    int down = (m + TILE_M - 1) / TILE_M;
+    int early = across * down - late;
+    bool is_late = block >= early * splits;
+    int parts = is_late ? splits * fine : splits;
+    unsigned slices = (k + TILE_K - 1) / TILE_K;
+    job j = {{}, 0, (int)slices, -1};
+    if (parts > 1) {
+        j.slot = splits > 1 ? block : block - early;
+        int tiles = is_late ? late : early;
+        if (is_late)
+            block -= early * splits;
+        /* No slices if there are fewer than parts: the sums are zeros. */
+        unsigned part = block / tiles;
+        block -= part * tiles;
+        if (is_late)
+            block += early;
+        j.first = part * slices / parts;
+        j.last = (part + 1) * slices / parts;
+    }
+    j.at = place_of(block, m, n, band);
+    return j;
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT)
 matmul(float *__restrict__ c, float *__restrict__ partial,
        const float *__restrict__ a, const float *__restrict__ b, int m, int n,
-       int k, float alpha, float beta, int band)
+       int k, float alpha, float beta, int band, int splits, int late,
+       int fine)
 {
 #if MEMORY == MEMORY_static
     __shared__ alignas(16) float shared[STAGES * WORDS];
 #else
     extern __shared__ __align__(16) float shared[];
 #endif
-    int across = (n + TILE_N - 1) / TILE_N;
-    int down = (m + TILE_M - 1) / TILE_M;
-    int first = blockIdx.x / (band * across) * band;
-    int high = min(down - first, band);
-    int rest = blockIdx.x - first * across;
-    int m0 = (first + rest % high) * TILE_M;
-    int n0 = rest / high * TILE_N;
-
-    /* This block's share of k: whole slices, none for the last ones if need
-     * be, whose partial sums are then zeros. */
-    int splits = gridDim.y;
-    int share = ((k + TILE_K - 1) / TILE_K + splits - 1) / splits * TILE_K;
-    int k0 = min((long long)blockIdx.y * share, (long long)k);
-
+    job j = job_of(blockIdx.x, m, n, k, band, splits, late, fine);
     work w;
-    w.a = a + (long long)(m0 + walk_a::line(0)) * k + k0 + walk_a::place(0);
-    w.b = b + (long long)(k0 + walk_b::line(0)) * n + n0 + walk_b::place(0);
-    w.m = m - m0;
-    w.n = n - n0;
-    w.k = min(k - k0, share);
+    w.a = a + (long long)j.at.m0 * k + j.first * TILE_K;
+    w.b = b + (long long)j.first * TILE_K * n + j.at.n0;
+    w.m = m - j.at.m0;
+    w.n = n;
+    w.k = min(j.last * TILE_K, k) - j.first * TILE_K;
     w.lda = k;
     w.ldb = n;
-    w.inside = aligned(a, k) && aligned(b, n) && w.m >= TILE_M &&
-               w.n >= TILE_N;
+    bool pieces = aligned(a, k) && aligned(b, n) && w.n >= TILE_N;
+    w.wide = pieces ? TILE_K : 0x7fffffff;
 
     sums sum = {};
     multiply_slices(sum, w, shared);
-    float *out = c;
-    if (splits > 1) {
-        out = partial + (long long)blockIdx.y * m * n;
+
+    /* Found out once more, so that no register holds it in between. */
+    j = job_of(hidden(blockIdx.x), m, n, k, band, splits, late, fine);
+    target out = {c + (long long)j.at.m0 * n + j.at.n0, m - j.at.m0,
+                  n - j.at.n0, j.at.skip, n};
+    if (j.slot >= 0) {
+        out.at = partial + (long long)j.slot * (TILE_M * TILE_N);
+        out.n = out.ld = TILE_N;
+        out.skip = 0;
         alpha = 1.0f;
         beta = 0.0f;
     }
-    store(sum, out + (long long)m0 * n + n0, w.m, w.n, n, aligned(out, n),
-          alpha, beta);
+    if (aligned(out.at, out.ld))
+        store<4>(sum, out, alpha, beta);
+    else
+        store<1>(sum, out, alpha, beta);
 }
 
-/* c = alpha * the partial sums, in order, + beta c. */
+/* c = alpha * the partial sums, in order, + beta c, of the tiles that more
+ * than one block worked on. */
 extern "C" __global__ void matmul_combine(float *__restrict__ c,
                                           const float *__restrict__ partial,
                                           int m, int n, float alpha,
-                                          float beta, int splits)
+                                          float beta, int band, int splits,
+                                          int late, int fine)
 {
-    long long count = (long long)m * n;
-    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (i >= count)
+    constexpr int BLOCKS = TILE_M * TILE_N / 128;       /* a tile */
+    int tiles = (n + TILE_N - 1) / TILE_N * ((m + TILE_M - 1) / TILE_M);
+    int early = tiles - late;
+    int tile = blockIdx.x / BLOCKS + (splits > 1 ? 0 : early);
+    int e = blockIdx.x % BLOCKS * 128 + threadIdx.x;
+    int row = e / TILE_N;
+    int col = e % TILE_N;
+    place at = place_of(tile, m, n, band);
+    if (row >= m - at.m0 || col < at.skip || col >= n - at.n0)
         return;
+    bool is_late = tile >= early;
+    int parts = is_late ? splits * fine : splits;
+    long long step = (long long)(is_late ? late : early) * (TILE_M * TILE_N);
+    int slot = !is_late ? tile
+               : splits > 1 ? early * splits + (tile - early) : tile - early;
+    const float *from = partial + (long long)slot * (TILE_M * TILE_N) + e;
+    float *to = c + (long long)(at.m0 + row) * n + at.n0 + col;
+    float old = beta != 0.0f ? *to : 0.0f;
     float sum = 0.0f;
-#pragma unroll 8
-    for (int s = 0; s < splits; s++)
-        sum += partial[s * count + i];
-    sum *= alpha;
-    c[i] = beta != 0.0f ? fmaf(beta, c[i], sum) : sum;
+#pragma unroll 1
+    for (int s = 0; s < parts; s += 8) {
+        float part[8];                  /* on their way together */
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            part[i] = s + i < parts ? from[(s + i) * step] : 0.0f;
+#pragma unroll
+        for (int i = 0; i < 8; i++)
+            sum += part[i];
+    }
+    *to = fmaf(beta, old, alpha * sum);
 }
 
 #ifdef SHMTUNE_REFERENCE
