@@ -543,7 +543,16 @@ __device__ __forceinline__ void go(float *__restrict__ out,
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(THREADS)
+/* To save registers, the compiler would put off the last loads of a large
+ * patch until the first ones have come: told that one block is enough, it
+ * does not. */
+#if WALK == WALK_patch && VECTOR * STRIP > 16
+#define BOUNDS __launch_bounds__(THREADS, 1)
+#else
+#define BOUNDS __launch_bounds__(THREADS)
+#endif
+
+extern "C" __global__ void BOUNDS
 stencil2d(float *out, float *spare, const float *in, int rows, int cols,
           int turn)
 {
