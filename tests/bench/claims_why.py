@@ -171,9 +171,11 @@ def stencil2d(plain, tuned):
     a, b = plain.set, tuned.set
     said = "the default computes tiles for %s steps at once, of which one is " \
         "asked" % a["TIME"] if int(a["TIME"]) > int(b["TIME"]) else ""
-    if b["WALK"] == "march" != a["WALK"]:
-        said += (", " if said else "") + "the tuned one marches down the " \
-            "columns with its rows in registers"
+    how = {"march": "marches down the columns with its rows in registers",
+           "patch": "loads a patch a warp at once, shares its side columns "
+                    "by shuffles, and ends"}.get(b["WALK"])
+    if how and a["WALK"] != b["WALK"]:
+        said += (", " if said else "") + "the tuned one " + how
     return said
 
 
