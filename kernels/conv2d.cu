@@ -13,11 +13,13 @@
  * and wants as few other instructions as possible between them.  What else
  * the space spans:
  *
- * WEIGHTS  `global`: read where they are used (and kept in registers when
- *          the steps are unrolled); `shared`: a column at a time, broadcast,
- *          which the compiler moves into uniform registers, an operand as
- *          cheap as constant memory.  That itself is left out: it belongs to
- *          the module, so that two streams could not have two filters.
+ * WEIGHTS  `constant`: read where they are used, from constant memory; an
+ *          operand of the multiply-add when the steps are unrolled.  They
+ *          come by value, in the constant bank of one launch: a __constant__
+ *          array would belong to the module, so that two streams could not
+ *          have two filters.  `shared`: copied at the start, then read a
+ *          column at a time, broadcast, which the compiler moves into
+ *          uniform registers, an operand as cheap.
  * UNROLL   0: a loop over the steps across the filter, small code; 1: all
  *          steps spelt out.
  * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
@@ -70,6 +72,10 @@ constexpr int FIRST = -(OUT_X - 1) - SKEW;
 #if LOAD == LOAD_async && __CUDA_ARCH__ >= 800
 #define COPY_ASYNC 1
 #endif
+
+struct Weights {
+    float at[filter * filter];
+};
 
 struct alignas(OUT_X * 4) span {
     float at[OUT_X];
@@ -197,8 +203,12 @@ __device__ __forceinline__ void load_tile(float *tile,
 }
 
 #if WEIGHTS == WEIGHTS_shared
-__device__ __forceinline__ void load_weights(float *to, const float *weights)
+__device__ __forceinline__ void load_weights(float *to, const Weights &weights)
 {
+    /* By a pointer that might lead anywhere: constant memory would serve the
+     * lanes of a warp, which want different weights, one by one. */
+    const float *from = weights.at;
+    asm("" : "+l"(from));
     for (int e = threadIdx.x; e < COLUMNS * COLUMN; e += THREADS) {
         int x = e / COLUMN + FIRST;
         int y = e % COLUMN;
@@ -206,20 +216,27 @@ __device__ __forceinline__ void load_weights(float *to, const float *weights)
 #if METHOD == METHOD_fast_fir
         int kind = y / HALF;
         y = y % HALF * 2;
-        float even = inside && y < filter ? weights[y * filter + x] : 0.0f;
-        float odd = inside && y + 1 < filter ? weights[(y + 1) * filter + x]
+        float even = inside && y < filter ? from[y * filter + x] : 0.0f;
+        float odd = inside && y + 1 < filter ? from[(y + 1) * filter + x]
                                              : 0.0f;
         to[e] = kind == 0 ? even : kind == 1 ? odd : even + odd;
 #else
-        to[e] = inside && y < filter ? weights[y * filter + x] : 0.0f;
+        to[e] = inside && y < filter ? from[y * filter + x] : 0.0f;
 #endif
     }
 }
 #endif
 
+/* Where the steps read them. */
+#if WEIGHTS == WEIGHTS_shared
+typedef const float *weights_at;
+#else
+typedef const Weights &weights_at;
+#endif
+
 /* The columns of weights for one step: x - FIRST counts from 0. */
 __device__ __forceinline__ void take_weights(float (&w)[2 * OUT_X - 1][COLUMN],
-                                             const float *weights, int step)
+                                             weights_at weights, int step)
 {
 #pragma unroll
     for (int d = 0; d < 2 * OUT_X - 1; d++) {
@@ -238,7 +255,7 @@ __device__ __forceinline__ void take_weights(float (&w)[2 * OUT_X - 1][COLUMN],
         int x = step * OUT_X + d + FIRST;
 #pragma unroll
         for (int y = 0; y < filter; y++)
-            w[d][y] = x >= 0 && x < filter ? __ldg(weights + y * filter + x)
+            w[d][y] = x >= 0 && x < filter ? weights.at[y * filter + x]
                                            : 0.0f;
 #endif
     }
@@ -280,7 +297,7 @@ __device__ __forceinline__ void take_pair(sums &sum, float even, float odd,
 
 /* A column of inputs, from `from` down. */
 __device__ __forceinline__ void take_column(sums &sum, const float *from,
-                                            const float *weights, int step)
+                                            weights_at weights, int step)
 {
     constexpr int REACHED = OUT_Y + filter - 1;
     float w[1][COLUMN];
@@ -342,7 +359,7 @@ __device__ __forceinline__ void take_row(float (&sum)[OUT_Y][OUT_X],
 /* OUT_X columns of inputs, from `from` down. */
 __device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
                                           const float *from,
-                                          const float *weights, int step)
+                                          weights_at weights, int step)
 {
     constexpr int REACHED = OUT_Y + filter - 1;
     float w[2 * OUT_X - 1][COLUMN];
@@ -382,7 +399,7 @@ __device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
 
 extern "C" __global__ void __launch_bounds__(BOUNDS)
 conv2d(float *__restrict__ out, const float *__restrict__ image,
-       const float *__restrict__ weights, int height, int width)
+       const __grid_constant__ Weights weights, int height, int width)
 {
 #if MEMORY == MEMORY_static
     __shared__ alignas(16) float tile[WORDS];
@@ -395,7 +412,9 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
 
 #if WEIGHTS == WEIGHTS_shared
     load_weights(tile + TILE, weights);
-    weights = tile + TILE;
+    weights_at near = tile + TILE;
+#else
+    weights_at near = weights;
 #endif
     corner at = {x0 - REACH - EARLY, y0 - REACH};
     at.inside = at.x >= 0 && at.y >= 0 && at.x + WIDTH <= width &&
@@ -422,10 +441,10 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
 #endif
     for (int step = 0; step < STEPS; step++)
 #if METHOD == METHOD_fast_fir
-        take_column(parts, from, weights, step);
+        take_column(parts, from, near, step);
     put_together(sum, parts);
 #else
-        take_step(sum, from, weights, step);
+        take_step(sum, from, near, step);
 #endif
 
     int x = x0 + tx;
@@ -448,9 +467,10 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
 
 #ifdef SHMTUNE_REFERENCE
 /* The oracle: an output a thread, added in double. */
-extern "C" __global__ void conv2d_reference(float *out, const float *image,
-                                            const float *weights, int height,
-                                            int width)
+extern "C" __global__ void
+conv2d_reference(float *out, const float *image,
+                 const __grid_constant__ Weights weights, int height,
+                 int width)
 {
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= (long long)height * width)
@@ -464,7 +484,7 @@ extern "C" __global__ void conv2d_reference(float *out, const float *image,
             int iy = y + fy - REACH;
             if (ix >= 0 && ix < width && iy >= 0 && iy < height)
                 sum += (double)image[(long long)iy * width + ix] *
-                       weights[fy * filter + fx];
+                       weights.at[fy * filter + fx];
         }
     out[i] = (float)sum;
 }

@@ -170,10 +170,11 @@ static void convolution(const char *root, const Flush &flush)
     std::vector<float> host_in(count), host_out(count), host_w(9);
     std::vector<double> us;
     cudaEvent_t start, stop;
-    void *arguments[] = {&out, &in, &w, nullptr, nullptr};
+    void *arguments[] = {&out, &in, host_w.data(), nullptr, nullptr};
 
     fill_unit<<<1024, 256>>>(in, count, 10);
     fill_unit<<<1, 32>>>(w, 9, 11);
+    CUDA(cudaMemcpy(host_w.data(), w, 4 * 9, cudaMemcpyDefault));
     CUDA(cudaEventCreate(&start));
     CUDA(cudaEventCreate(&stop));
     for (int r = 0; r < SAMPLES + 3; r++) {
@@ -189,7 +190,6 @@ static void convolution(const char *root, const Flush &flush)
     }
     CUDA(cudaMemcpy(host_in.data(), in, 4 * count, cudaMemcpyDefault));
     CUDA(cudaMemcpy(host_out.data(), out, 4 * count, cudaMemcpyDefault));
-    CUDA(cudaMemcpy(host_w.data(), w, 4 * 9, cudaMemcpyDefault));
     say("convolution", "tuned", n, "time_us", median(us));
     say("convolution", "scalar loop", n, "time_us",
         on_host("scalar loop", scalar_loop, host_in, host_w.data(), n,
