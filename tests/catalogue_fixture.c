@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/path.h"
+
 enum { PATH_ROOM = 512, PATHS = 8 };
 
 static char root[PATH_ROOM];
@@ -105,6 +107,27 @@ void fixture_put(const char *name, const void *data, size_t size)
 void fixture_put_text(const char *name, const char *text)
 {
     fixture_put(name, text, strlen(text));
+}
+
+void fixture_copy(const char *name)
+{
+    const char *folder = getenv("SHMT_SRCDIR");
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_error err;
+    const char *data;
+    char from[1024], to[256];
+    size_t size;
+
+    snprintf(from, sizeof from, "%s/tests/%s", folder != NULL ? folder : ".",
+             name);
+    snprintf(to, sizeof to, "kernels/%s", name);
+    if (shmt_path_read(arena, from, 1 << 20, &data, &size, &err) !=
+        SHMTUNE_OK) {
+        printf("Bail out! %s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
+    fixture_put(to, data, size);
+    shmt_arena_free(arena);
 }
 
 static int remove_one(const char *path, const struct stat *about, int type,

@@ -28,6 +28,8 @@ const char *fixture_path(const char *name);
 /* Write ROOT/`name`, folders included. */
 void fixture_put(const char *name, const void *data, size_t size);
 void fixture_put_text(const char *name, const char *text);
+/* tests/`name`, into kernels/; ends the test program when it cannot be read. */
+void fixture_copy(const char *name);
 void fixture_remove(const char *name);
 
 /* An H100 with its limits. */

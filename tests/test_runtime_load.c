@@ -402,27 +402,6 @@ static void source_that_does_not_compile(void)
     shmtune_close(other);
 }
 
-static void copy(const char *name)
-{
-    const char *folder = getenv("SHMT_SRCDIR");
-    struct shmt_arena *arena = shmt_arena_new();
-    struct shmt_error err;
-    const char *data;
-    char from[1024], to[256];
-    size_t size;
-
-    snprintf(from, sizeof from, "%s/tests/%s", folder != NULL ? folder : ".",
-             name);
-    snprintf(to, sizeof to, "kernels/%s", name);
-    if (shmt_path_read(arena, from, 1 << 20, &data, &size, &err) !=
-        SHMTUNE_OK) {
-        printf("Bail out! %s\n", err.text);
-        exit(EXIT_FAILURE);
-    }
-    fixture_put(to, data, size);
-    shmt_arena_free(arena);
-}
-
 int main(void)
 {
     const struct shmtune_device device = fixture_device();
@@ -449,8 +428,8 @@ int main(void)
     }
     root = fixture_begin();
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
-    copy("fake_kernel.yaml");
-    copy("fake_kernel.cu");
+    fixture_copy("fake_kernel.yaml");
+    fixture_copy("fake_kernel.cu");
     if (shmtune_open(root, &library, NULL) != SHMTUNE_OK ||
         shmtune_select(shmtune_kernel_find(library, "fake_kernel"), &device,
                        problem, &choice) != SHMTUNE_OK) {

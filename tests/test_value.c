@@ -10,7 +10,6 @@
 
 #include "catalogue_fixture.h"
 #include "check.h"
-#include "core/path.h"
 #include "gpu/bench.h"
 #include "gpu/pattern.h"
 
@@ -187,33 +186,12 @@ static void launches_have_their_own(void)
     driver->MemFree((CUdeviceptr)x);
 }
 
-/* A file of the tests, into the library's kernels. */
-static void copy(const char *name)
-{
-    const char *source = getenv("SHMT_SRCDIR");
-    struct shmt_arena *arena = shmt_arena_new();
-    char from[1024], to[64];
-    const char *data = NULL;
-    size_t size = 0;
-
-    snprintf(from, sizeof from, "%s/tests/%s",
-             source != NULL ? source : ".", name);
-    snprintf(to, sizeof to, "kernels/%s", name);
-    if (shmt_path_read(arena, from, 1 << 20, &data, &size, &err) !=
-        SHMTUNE_OK) {
-        printf("Bail out! %s\n", err.text);
-        exit(EXIT_FAILURE);
-    }
-    fixture_put(to, data, size);
-    shmt_arena_free(arena);
-}
-
 static void open_kernel(void)
 {
     const char *path;
 
-    copy("fake_value.yaml");
-    copy("fake_value.cu");
+    fixture_copy("fake_value.yaml");
+    fixture_copy("fake_value.cu");
     path = fixture_path("kernels/fake_value.yaml");
     if (shmt_kernel_read(path, &kernel, &err) == SHMTUNE_OK &&
         shmtune_open(fixture_path("."), &library, NULL) == SHMTUNE_OK)

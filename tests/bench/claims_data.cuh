@@ -7,52 +7,17 @@
 #ifndef SHMT_BENCH_CLAIMS_DATA_CUH
 #define SHMT_BENCH_CLAIMS_DATA_CUH
 
-#include <cstdarg>
 #include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 
-#include <cuda_runtime.h>
-
-[[noreturn]] static void die(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    std::fprintf(stderr, "claims: ");
-    std::vfprintf(stderr, format, arguments);
-    std::fprintf(stderr, "\n");
-    va_end(arguments);
-    std::exit(1);
-}
-
-#define CUDA(call)                                                           \
-    do {                                                                     \
-        cudaError_t error_ = (call);                                         \
-        if (error_ != cudaSuccess)                                           \
-            die("%s: %s", #call, cudaGetErrorString(error_));                \
-    } while (0)
+#define BENCH "claims"
+#include "bench.cuh"
 
 /* -- inputs ---------------------------------------------------------------- */
-
-__host__ __device__ static unsigned mix(unsigned long long x)
-{
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return (unsigned)(x >> 32);
-}
 
 /* Whole numbers -1 to 2, whose sums are exact in any order. */
 __host__ __device__ static float whole(size_t i)
 {
     return (float)(int)(mix(i) & 3) - 1.0f;
-}
-
-__host__ __device__ static float unit(size_t i, unsigned seed)
-{
-    return (float)mix(i ^ ((unsigned long long)seed << 40)) *
-               (2.0f / 4294967296.0f) - 1.0f;
 }
 
 __global__ void fill_whole(float *out, size_t n)

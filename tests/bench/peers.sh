@@ -41,8 +41,8 @@ fi
 mkdir -p "$build/tests/bench"
 # Anew when one of its parts is newer.
 if [ ! -x "$build/tests/bench/peers" ] ||
-    [ -n "$(find "$root/tests/bench" -name 'peers*.[ci]*' \
-        -newer "$build/tests/bench/peers")" ]; then
+    [ -n "$(find "$root/tests/bench" \( -name 'peers*.[ci]*' -o \
+        -name bench.cuh \) -newer "$build/tests/bench/peers")" ]; then
     # shellcheck disable=SC2086
     "$nvcc" -std=c++17 -O2 -w -arch="sm_$arch" --extended-lambda $flags \
         -I"$root/src" -I"$root/tests/bench" "$root/tests/bench/peers.cu" \

@@ -57,19 +57,28 @@ template <typename T> static T *own(Peer &p, size_t count)
     return (T *)at;
 }
 
-static Peer peer_reduce(Case &c)
+/* CUB's way: asked without scratch memory, `call` says how much it takes. */
+template <typename Call> static void launch_cub(Peer &p, Call call)
 {
-    Peer p;
     size_t bytes = 0;
-    float *in = c.f32("in"), *out = own<float>(p, 1);
-    int64_t n = c.dim(0);
 
-    CUDA(cub::DeviceReduce::Sum(nullptr, bytes, in, out, n));
+    CUDA(call(nullptr, bytes, nullptr));
     void *scratch = own<char>(p, bytes);
     p.launch = [=](cudaStream_t s) {
         size_t room = bytes;
-        CUDA(cub::DeviceReduce::Sum(scratch, room, in, out, n, s));
+        CUDA(call(scratch, room, s));
     };
+}
+
+static Peer peer_reduce(Case &c)
+{
+    Peer p;
+    float *in = c.f32("in"), *out = own<float>(p, 1);
+    int64_t n = c.dim(0);
+
+    launch_cub(p, [=](void *scratch, size_t &room, cudaStream_t s) {
+        return cub::DeviceReduce::Sum(scratch, room, in, out, n, s);
+    });
     p.name = "CUB DeviceReduce";
     p.result = out;
     p.output = "out";
@@ -81,23 +90,17 @@ static Peer peer_reduce(Case &c)
 static Peer peer_scan(Case &c)
 {
     Peer p;
-    size_t bytes = 0;
     float *in = c.f32("in"), *out = own<float>(p, c.dim(0));
     int64_t n = c.dim(0);
     bool exclusive = c.problem.size() > 1 && c.dim(1) == 2;
 
-    CUDA(cub::DeviceScan::InclusiveSum(nullptr, bytes, in, out, n));
-    size_t other = 0;
-    CUDA(cub::DeviceScan::ExclusiveSum(nullptr, other, in, out, n));
-    bytes = std::max(bytes, other);
-    void *scratch = own<char>(p, bytes);
-    p.launch = [=](cudaStream_t s) {
-        size_t room = bytes;
-        CUDA(exclusive
-                 ? cub::DeviceScan::ExclusiveSum(scratch, room, in, out, n, s)
-                 : cub::DeviceScan::InclusiveSum(scratch, room, in, out, n,
-                                                 s));
-    };
+    launch_cub(p, [=](void *scratch, size_t &room, cudaStream_t s) {
+        return exclusive
+                   ? cub::DeviceScan::ExclusiveSum(scratch, room, in, out, n,
+                                                   s)
+                   : cub::DeviceScan::InclusiveSum(scratch, room, in, out, n,
+                                                   s);
+    });
     p.name = "CUB DeviceScan";
     p.result = out;
     p.output = "out";
@@ -161,21 +164,17 @@ static Peer peer_matmul(Case &c)
 static Peer peer_row_reduce(Case &c)
 {
     Peer p;
-    size_t bytes = 0;
     const int64_t rows = c.dim(0), cols = c.dim(1);
     float *in = c.f32("in"), *out = own<float>(p, rows);
     auto begin = thrust::make_transform_iterator(
         thrust::make_counting_iterator<int64_t>(0),
         [cols] __host__ __device__(int64_t r) { return r * cols; });
 
-    CUDA(cub::DeviceSegmentedReduce::Sum(nullptr, bytes, in, out, (int)rows,
-                                         begin, begin + 1));
-    void *scratch = own<char>(p, bytes);
-    p.launch = [=](cudaStream_t s) {
-        size_t room = bytes;
-        CUDA(cub::DeviceSegmentedReduce::Sum(scratch, room, in, out,
-                                             (int)rows, begin, begin + 1, s));
-    };
+    launch_cub(p, [=](void *scratch, size_t &room, cudaStream_t s) {
+        return cub::DeviceSegmentedReduce::Sum(scratch, room, in, out,
+                                               (int)rows, begin, begin + 1,
+                                               s);
+    });
     p.name = "CUB DeviceSegmentedReduce";
     p.result = out;
     p.output = "out";
@@ -197,7 +196,6 @@ __global__ void take_bins(unsigned *to, const unsigned *words, int64_t n)
 static Peer peer_histogram(Case &c)
 {
     Peer p;
-    size_t bytes = 0;
     const int64_t n = c.dim(0);
     const int bins = c.problem.size() > 1 ? (int)c.dim(1) : 256;
     unsigned *out = own<unsigned>(p, bins);
@@ -207,27 +205,18 @@ static Peer peer_histogram(Case &c)
     p.output = "out";
     if (bins == 256) {
         auto *in = (unsigned char *)c.buffers.at("in");
-        CUDA(cub::DeviceHistogram::HistogramEven(nullptr, bytes, in, out, 257,
-                                                 0, 256, n));
-        void *scratch = own<char>(p, bytes);
-        p.launch = [=](cudaStream_t s) {
-            size_t room = bytes;
-            CUDA(cub::DeviceHistogram::HistogramEven(scratch, room, in, out,
-                                                     257, 0, 256, n, s));
-        };
+        launch_cub(p, [=](void *scratch, size_t &room, cudaStream_t s) {
+            return cub::DeviceHistogram::HistogramEven(scratch, room, in, out,
+                                                       257, 0, 256, n, s);
+        });
         p.bytes = (double)n;
     } else {
         unsigned *in = own<unsigned>(p, n);
         take_bins<<<1024, 256>>>(in, (unsigned *)c.buffers.at("in"), n);
-        CUDA(cub::DeviceHistogram::HistogramEven(nullptr, bytes, in, out,
-                                                 bins + 1, 0u, (unsigned)bins,
-                                                 n));
-        void *scratch = own<char>(p, bytes);
-        p.launch = [=](cudaStream_t s) {
-            size_t room = bytes;
-            CUDA(cub::DeviceHistogram::HistogramEven(
-                scratch, room, in, out, bins + 1, 0u, (unsigned)bins, n, s));
-        };
+        launch_cub(p, [=](void *scratch, size_t &room, cudaStream_t s) {
+            return cub::DeviceHistogram::HistogramEven(
+                scratch, room, in, out, bins + 1, 0u, (unsigned)bins, n, s);
+        });
         p.bytes = 4.0 * n;
     }
     return p;

@@ -8,44 +8,15 @@
 #define SHMT_BENCH_PEERS_TIMING_CUH
 
 #include <algorithm>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <vector>
 
-#include <cuda_runtime.h>
+#define BENCH "peers"
+#include "bench.cuh"
 
 using Launch = std::function<void(cudaStream_t)>;
 
-[[noreturn]] static void die(const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    std::fprintf(stderr, "peers: ");
-    std::vfprintf(stderr, format, arguments);
-    std::fprintf(stderr, "\n");
-    va_end(arguments);
-    std::exit(1);
-}
-
-static void check(cudaError_t error, const char *what)
-{
-    if (error != cudaSuccess)
-        die("%s: %s", what, cudaGetErrorString(error));
-}
-#define CUDA(call) check((call), #call)
-
 /* -- device work of the benchmark itself ----------------------------------- */
-
-__device__ static unsigned mix(unsigned long long x)
-{
-    x += 0x9e3779b97f4a7c15ull;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
-    return (unsigned)(x >> 32);
-}
 
 __global__ void fill_floats(float *out, size_t count, unsigned seed)
 {
@@ -53,8 +24,7 @@ __global__ void fill_floats(float *out, size_t count, unsigned seed)
     size_t step = (size_t)gridDim.x * blockDim.x;
 
     for (; i < count; i += step)
-        out[i] = (float)mix(i ^ ((unsigned long long)seed << 40)) *
-                     (2.0f / 4294967296.0f) - 1.0f;
+        out[i] = unit(i, seed);
 }
 
 __global__ void fill_words(unsigned *out, size_t count, unsigned seed,
