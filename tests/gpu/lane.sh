@@ -14,7 +14,8 @@
 # SIZES_matmul="m=64,n=64,k=64 m=..." and the like (else the spec's), DEVICE,
 # PACK=FILE.tgz (OUT, packed anew after every step, for a machine that may be
 # taken away), LIMIT (seconds for one command, of which none is waited for
-# longer), CANDIDATES and JOBS of sanitize.sh, KT_SECONDS.
+# longer), CANDIDATES and JOBS of sanitize.sh, KT_SECONDS.  Tunings in
+# OUT/also/KERNEL, of another day, have their winners measured with the rest.
 set -u
 
 [ $# -ge 2 ] || { sed -n '3,16s/^# \{0,1\}//p' "$0" >&2; exit 1; }
@@ -64,6 +65,9 @@ within() { timeout "${LIMIT:-400}" "$@"; }
 tune_into() {
     folder=$1 seed=$2 kernel=$3
     shift 3
+    for file in "$out/also/$kernel"/*.yaml; do
+        [ ! -f "$file" ] || set -- "$@" --also "$file"
+    done
     within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
         --budget "$(budget_of "$kernel")" --output "$out/$folder" "$@"
 }
