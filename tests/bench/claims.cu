@@ -30,8 +30,9 @@ int main(int argc, char **argv)
 {
     mode = argc > 1 ? argv[1] : "";
     if (std::strcmp(mode, "library") == 0 && argc == 3) {
+        const Flush flush;    /* brings the context that a launch needs */
         library(argv[2]);
-        convolution(argv[2], Flush());
+        convolution(argv[2], flush);
         return 0;
     }
     if (argc != 2 || (std::strcmp(mode, "time") != 0 &&

@@ -193,7 +193,7 @@ for kernel in transpose matmul reduce conv2d stencil2d softmax row_reduce \
     transpose) size='--size rows=8192,cols=8192' ;;
     matmul) size='--size m=4096,n=4096,k=4096' ;;
     reduce) size='--size n=16777216' ;;
-    conv2d) size='--size height=4096,width=4096,filter=7' ;;
+    conv2d) size='--size height=8192,width=8192,filter=7' ;;
     *) size= ;;
     esac
     SHMTUNE_PATH=$root within 25 "$build/shmtune" explain "$kernel" $size \
