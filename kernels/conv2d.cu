@@ -23,7 +23,8 @@
  * UNROLL   0: a loop over the steps across the filter, small code; 1: all
  *          steps spelt out.
  * VECTOR   floats a load of the halo tile; 4 makes the tile begin at a
- *          multiple of 4, up to three columns early.
+ *          multiple of 4, up to three columns early.  Where rows are not
+ *          aligned, it is one float all the same.
  * LOAD     through registers, or by cp.async (sm_80 up).
  * METHOD   `direct`: filter multiply-adds an output and column; `fast_fir`:
  *          rows in pairs, the 2-parallel fast FIR algorithm (Parker and
@@ -55,6 +56,11 @@ constexpr int STRIDE_X = DOWN ? (ROWS + 3) / 4 * 4 + PAD : 1;
 constexpr int STRIDE_Y = DOWN ? 1 : WIDTH + PAD;
 [[maybe_unused]] constexpr int TILE = DOWN ? WIDTH * STRIDE_X
                                            : ROWS * STRIDE_Y;
+/* The columns of the tile that are used, and how many more than a block has;
+ * without unrolling, all. */
+constexpr bool WHOLE = OUT_X > 1 && UNROLL == 0;
+constexpr int USED = WHOLE ? 0 : EARLY;
+constexpr int BEYOND = WHOLE ? WIDTH - BLOCK_X : filter - 1;
 /* Weights stand in columns, with columns of zeros before and after, so that
  * a step need not ask which of its columns exist. */
 #if METHOD == METHOD_fast_fir
@@ -86,6 +92,16 @@ typedef float4 vector;
 #else
 typedef float vector;
 #endif
+
+__host__ __device__ constexpr int at_most(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+__host__ __device__ constexpr int power_of_two(int at_least)
+{
+    return at_least <= 1 ? 1 : 2 * power_of_two((at_least + 1) / 2);
+}
 
 /* Where a block's tile begins in the image, and whether all of it is
  * inside. */
@@ -132,9 +148,9 @@ template <int unit> struct walk {
     }
 };
 
-/* Loads the tile in pieces of one float or a vector; `inside`: no bounds to
- * guard.  Vectors are wholly inside the image or wholly outside when its
- * width is a multiple of 4. */
+/* Loads the tile in vectors, the image's rows being aligned; `inside`: no
+ * bounds to guard.  Vectors are wholly inside the image or wholly outside
+ * when its width is a multiple of 4. */
 template <typename piece, bool inside>
 __device__ __forceinline__ void load_tile(float *tile,
                                           const float *__restrict__ image,
@@ -197,6 +213,127 @@ __device__ __forceinline__ void load_tile(float *tile,
         }
 #endif
     }
+#ifdef COPY_ASYNC
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* Loads it by single floats, for rows that begin anywhere: `COUNT` columns of
+ * the tile from `FROM` on.  A thread stays in its columns and goes down, so
+ * that a float takes little more than its load, and whether a column is in
+ * the image is asked once.  Warps go along rows; into columns they take four
+ * rows of eight, whose words go to 32 banks. */
+template <int FROM, int COUNT, bool inside> struct columns {
+    static constexpr int TALL = DOWN ? 4 : 1;
+    static constexpr int SPAN = at_most(power_of_two(COUNT), THREADS / TALL);
+    static constexpr int ACROSS = (COUNT + SPAN - 1) / SPAN;
+    static constexpr int BELOW = THREADS / SPAN;
+    static constexpr int STEPS = (ROWS + BELOW - 1) / BELOW;
+    /* Steps down in one go: about 16 loads. */
+    static constexpr int BATCHES = (STEPS * ACROSS + 15) / 16;
+    static constexpr int BATCH = (STEPS + BATCHES - 1) / BATCHES;
+    static_assert(THREADS % (TALL * SPAN) == 0, "rows are whole");
+    const float *image, *from;
+    float *to;
+    int height, width;
+    int x, y;          /* this thread's first place in the tile */
+    int row;           /* of the image, there */
+    bool valid[ACROSS];
+#ifndef COPY_ASYNC
+    float held[BATCH][ACROSS];
+#endif
+
+    __device__ __forceinline__ columns(float *tile,
+                                       const float *__restrict__ image,
+                                       corner at, int height, int width)
+        : image(image), height(height), width(width)
+    {
+        int group = threadIdx.x / TALL;
+        x = FROM + group % SPAN;
+        y = group / SPAN * TALL + threadIdx.x % TALL;
+        row = at.y + y;
+        from = image + (long long)row * width + (at.x + x);
+        to = tile + y * STRIDE_Y + x * STRIDE_X;
+#pragma unroll
+        for (int j = 0; j < ACROSS; j++)
+            valid[j] = inside ||
+                       (unsigned)(at.x + x + j * SPAN) < (unsigned)width;
+    }
+    __device__ __forceinline__ bool exists(int step, int j)
+    {
+        return ((step + 1) * BELOW <= ROWS || y + step * BELOW < ROWS) &&
+               ((j + 1) * SPAN <= COUNT || x + j * SPAN < FROM + COUNT);
+    }
+    /* Asks for a batch of steps from `base` on. */
+    __device__ __forceinline__ void load(int base)
+    {
+#pragma unroll
+        for (int i = 0; i < BATCH; i++, from += (long long)BELOW * width) {
+            bool fits = inside || (unsigned)(row + (base + i) * BELOW) <
+                                      (unsigned)height;
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++) {
+                bool loads = exists(base + i, j) && fits && valid[j];
+#ifdef COPY_ASYNC
+                float *put = to + i * BELOW * STRIDE_Y + j * SPAN * STRIDE_X;
+                if (exists(base + i, j))
+                    asm volatile(
+                        "cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                        :: "r"((unsigned)__cvta_generic_to_shared(put)),
+                           "l"(loads ? from + j * SPAN : image),
+                           "r"(loads ? 4 : 0) : "memory");
+#else
+                if (!inside)
+                    held[i][j] = 0.0f;
+                if (loads)
+                    held[i][j] = from[j * SPAN];
+#endif
+            }
+        }
+    }
+    /* Puts it where it belongs. */
+    __device__ __forceinline__ void store(int base)
+    {
+#ifndef COPY_ASYNC
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+#pragma unroll
+            for (int j = 0; j < ACROSS; j++)
+                if (exists(base + i, j))
+                    to[i * BELOW * STRIDE_Y + j * SPAN * STRIDE_X] =
+                        held[i][j];
+#endif
+        to += BATCH * BELOW * STRIDE_Y;
+    }
+    /* All that is left, from `base` on. */
+    __device__ __forceinline__ void copy(int base)
+    {
+#pragma unroll (BATCHES <= 2 ? BATCHES : 1)
+        for (; base < STEPS; base += BATCH) {
+            load(base);
+            store(base);
+        }
+    }
+};
+
+/* All columns that are used, even to multiply zeros: a block's width, and
+ * those that the filter reaches beyond it. */
+template <bool inside>
+__device__ __forceinline__ void load_floats(float *tile,
+                                            const float *__restrict__ image,
+                                            corner at, int height, int width)
+{
+    columns<USED, BLOCK_X, inside> most(tile, image, at, height, width);
+#if filter > 1
+    columns<USED + BLOCK_X, BEYOND, inside> rest(tile, image, at, height,
+                                                 width);
+    rest.load(0);
+    most.copy(0);
+    rest.store(0);
+    rest.copy(rest.BATCH);
+#else
+    most.copy(0);
+#endif
 #ifdef COPY_ASYNC
     asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
@@ -391,6 +528,49 @@ __device__ __forceinline__ void take_step(float (&sum)[OUT_Y][OUT_X],
 #endif
 }
 
+/* Stores a thread's outputs, the first row of which is aligned; `REST` is the
+ * width modulo OUT_X.  In rows that are not aligned, a lane puts together an
+ * aligned word of its last outputs and the first ones of the next lane; the
+ * ends of a warp's row are left, for single floats.  Its own part takes part
+ * in the shuffles too: otherwise the compiler lays out the sums for words of
+ * each kind at once, and takes up to 16 registers more. */
+template <int REST>
+__device__ __forceinline__ void put_rows(float *out,
+                                         const float (&sum)[OUT_Y][OUT_X],
+                                         int width)
+{
+#if OUT_X > 1
+    constexpr int LANES = at_most(THREADS_X, 32);
+    [[maybe_unused]] int lane = threadIdx.x % LANES;
+    [[maybe_unused]] int next = lane + 1;
+    [[maybe_unused]] bool first = lane == 0;
+    [[maybe_unused]] bool last = next == LANES;
+#endif
+#pragma unroll
+    for (int k = 0; k < OUT_Y; k++, out += width) {
+        /* Outputs that go into the lane's word: its last ones. */
+        int own = REST * k % OUT_X;
+        if (own == 0) {
+            *(span *)out = *(const span *)sum[k];
+            continue;
+        }
+#if OUT_X > 1
+        int before = OUT_X - own;
+        span word;
+#pragma unroll
+        for (int i = 0; i < OUT_X; i++)
+            word.at[i] = __shfl_sync(0xffffffffu, sum[k][(before + i) % OUT_X],
+                                     i < own ? lane : next, LANES);
+        if (!last)
+            *(span *)(out + before) = word;
+#pragma unroll
+        for (int i = 0; i < OUT_X; i++)
+            if (i < before ? first : last)
+                out[i] = sum[k][i];
+#endif
+    }
+}
+
 #if WARPS
 #define BOUNDS THREADS, (WARPS * 32 > THREADS ? WARPS * 32 / THREADS : 1)
 #else
@@ -419,9 +599,13 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
     corner at = {x0 - REACH - EARLY, y0 - REACH};
     at.inside = at.x >= 0 && at.y >= 0 && at.x + WIDTH <= width &&
                 at.y + ROWS <= height;
-    if (((size_t)image & (sizeof(vector) - 1)) != 0 || width % VECTOR != 0)
-        load_tile<float, false>(tile, image, at, height, width);
-    else if (at.inside)
+    if (VECTOR == 1 || ((size_t)image & (sizeof(vector) - 1)) != 0 ||
+        width % VECTOR != 0) {
+        if (at.inside)
+            load_floats<true>(tile, image, at, height, width);
+        else
+            load_floats<false>(tile, image, at, height, width);
+    } else if (at.inside)
         load_tile<vector, true>(tile, image, at, height, width);
     else
         load_tile<vector, false>(tile, image, at, height, width);
@@ -449,13 +633,19 @@ conv2d(float *__restrict__ out, const float *__restrict__ image,
 
     int x = x0 + tx;
     int y = y0 + ty;
+    bool whole = x0 + BLOCK_X <= width && y0 + BLOCK_Y <= height &&
+                 ((size_t)out & (OUT_X * 4 - 1)) == 0;
     out += (long long)y * width + x;
-    if (x0 + BLOCK_X <= width && y0 + BLOCK_Y <= height &&
-        width % OUT_X == 0 && ((size_t)out & (OUT_X * 4 - 1)) == 0) {
-#pragma unroll
-        for (int k = 0; k < OUT_Y; k++, out += width)
-            *(span *)out = *(const span *)sum[k];
-        return;
+    if (whole) {
+        if (width % OUT_X == 0)
+            return put_rows<0>(out, sum, width);
+#if OUT_X > 1 && OUT_Y % OUT_X == 0
+        if (OUT_X == 2 || width % OUT_X == 1)
+            return put_rows<1>(out, sum, width);
+        if (width % OUT_X == 2)
+            return put_rows<2>(out, sum, width);
+        return put_rows<3>(out, sum, width);
+#endif
     }
 #pragma unroll
     for (int k = 0; k < OUT_Y; k++, out += width)
