@@ -30,6 +30,9 @@ kernels=${KERNELS:-$(cd "$root/kernels" && ls ./*.yaml |
     sed 's,^\./,,; s,\.yaml$,,' | tr '\n' ' ')}
 shmtune=$build/shmtune
 device=${DEVICE:-0}
+# As the names of its tunings end.
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null |
+    head -n 1 | tr 'A-Z ' 'a-z-')
 failed=
 export SHMTUNE_PATH="$root"
 
@@ -61,11 +64,12 @@ sizes_of() {
 
 within() { timeout "${LIMIT:-400}" "$@"; }
 
-# tune_into FOLDER SEED KERNEL [OPTION]...
+# tune_into FOLDER SEED KERNEL KNOWN [OPTION]...: with the winners of the
+# tunings that folder KNOWN has.
 tune_into() {
-    folder=$1 seed=$2 kernel=$3
-    shift 3
-    for file in "$out/also/$kernel"/*.yaml; do
+    folder=$1 seed=$2 kernel=$3 known=$out/$4/$3
+    shift 4
+    for file in "$known"/*.yaml "$out/also/$kernel"/*.yaml; do
         [ ! -f "$file" ] || set -- "$@" --also "$file"
     done
     within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
@@ -81,7 +85,7 @@ keep_others() {
 }
 
 # link_tunings FOLDER RUN...: of each kernel what the first of these runs made
-# that knows it, else what is shipped.
+# that knows it, else what is shipped, for this device.
 link_tunings() {
     folder=$1
     shift
@@ -91,7 +95,10 @@ link_tunings() {
         for run in "$@"; do
             [ ! -d "$out/$run/$kernel" ] || { path=$out/$run/$kernel; break; }
         done
-        ln -s "$path" "$folder/$kernel"
+        mkdir "$folder/$kernel"
+        for file in "$path"/*"$gpu".yaml; do
+            [ ! -f "$file" ] || ln -s "$file" "$folder/$kernel/"
+        done
     done
 }
 
@@ -101,7 +108,7 @@ step_tune() {
     for kernel in $kernels; do
         keep_others tunings "$kernel"
         # shellcheck disable=SC2046
-        tune_into tunings 1 "$kernel" $(sizes_of "$kernel") || status=1
+        tune_into tunings 1 "$kernel" none $(sizes_of "$kernel") || status=1
     done
     return $status
 }
@@ -114,8 +121,7 @@ step_again() {
     for kernel in $kernels; do
         keep_others again "$kernel"
         # shellcheck disable=SC2046
-        tune_into again 2 "$kernel" $(sizes_of "$kernel") \
-            --also "$(echo "$out/first/$kernel"/*.yaml)" || status=1
+        tune_into again 2 "$kernel" first $(sizes_of "$kernel") || status=1
     done
     python3 "$root/tests/gpu/agree.py" "$out/first" "$out/again" || status=1
     return $status
@@ -133,8 +139,7 @@ step_held_out() {
     while read -r kernel sizes; do
         case " $kernels " in *" $kernel "*) ;; *) continue ;; esac
         # shellcheck disable=SC2086
-        tune_into held 2 "$kernel" \
-            --also "$(echo "$out/library/tunings/$kernel"/*.yaml)" $sizes
+        tune_into held 2 "$kernel" library/tunings $sizes
     done <<END
 transpose --size rows=2047,cols=6001 --size rows=5000,cols=5000 --size rows=12345,cols=6789
 reduce --size n=1500007 --size n=33554467 --size n=99999989
