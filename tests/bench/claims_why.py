@@ -181,6 +181,8 @@ def stencil2d(plain, tuned):
 
 def nbody(plain, tuned):
     said = []
+    if plain.set.get("FORM") == "each" and tuned.set.get("FORM") == "pairs":
+        said.append("each pair's distance is computed once, for both bodies")
     if tuned.product("SPLIT") > plain.product("SPLIT"):
         said.append("each body's sum is split over %s blocks, without which "
                     "the GPU is not filled" % tuned.set["SPLIT"])
