@@ -145,12 +145,12 @@ transpose --size rows=2047,cols=6001 --size rows=5000,cols=5000 --size rows=1234
 reduce --size n=1500007 --size n=33554467 --size n=99999989
 scan --size n=2000003 --size n=33554467 --size n=99999989
 histogram --size n=3000017 --size n=99999989 --size n=33554467,bins=1024
-matmul --size m=843,n=1203,k=1999 --size m=2500,n=2500,k=2500 --size m=170,n=3900,k=2100
+matmul --size m=650,n=1450,k=1850 --size m=2500,n=2500,k=2500 --size m=170,n=3900,k=2100
 conv2d --size height=3001,width=2003,filter=3 --size height=5555,width=4321,filter=7 --size height=1999,width=999,filter=15
 softmax --size rows=7000,cols=1999 --size rows=3000,cols=15000 --size rows=300,cols=70001
 row_reduce --size rows=4500,cols=1203 --size rows=2600,cols=17500 --size rows=300,cols=70001
-stencil2d --size rows=5001,cols=6007,steps=1 --size rows=6007,cols=5001,steps=4 --size rows=2777,cols=3333,steps=8
-nbody --size n=30011 --size n=100003 --size n=5503
+stencil2d --size rows=5001,cols=6007,steps=1 --size rows=6007,cols=5001,steps=4 --size rows=2345,cols=4321,steps=8
+nbody --size n=30011 --size n=100003 --size n=4801
 END
     SHMTUNE_PATH="$out/library" python3 "$root/tests/gpu/held_out.py" \
         "$build" "$out/held"
