@@ -26,8 +26,11 @@ def why(page):
                verdict(faster > 0.9 * len(every), faster > 0))
     page.items(explanation(page, experiment)
                for experiment in t.explanations(page))
-    if not page.data.has("explain conv2d"):
-        page.say("`conv2d` was not counted in this run.")
+    left = ["`%s`" % kernel for kernel in found
+            if not page.data.has("explain " + kernel)]
+    if left:
+        page.say("Not counted since their kernels or tunings changed: %s." %
+                 ", ".join(left))
     table(page)
     page.table(["kernel", "tuned problems", "default / tuned: least", "median",
                 "most"],
