@@ -13,6 +13,8 @@
 static struct shmt_kernel *toy;
 static struct shmt_winners winners;   /* of every candidate */
 static struct shmt_winners none;
+enum { TIED = 3 };                    /* in the tuning */
+static shmt_choice tied[TIED][SHMT_SPACE_PARAMETERS];
 
 static struct shmt_tune_outcome *run(const struct shmt_tune_options *options)
 {
@@ -23,6 +25,32 @@ static struct shmt_tune_outcome *run(const struct shmt_tune_options *options)
 
     target->operations->close(target);
     return outcome;
+}
+
+/* To the one problem of a tuning two more as good: the winner with blocks of
+ * 32 and of 64. */
+static void add_ties(const char *path, const shmt_choice *winner)
+{
+    static const char more[] = "  ties:\n  - {}\n"
+                               "  - {BLOCK_X: 32}\n  - {BLOCK_X: 64}\n";
+    size_t size;
+    char *const text = fixture_read(path, &size);
+    char *const changed = malloc(size + sizeof more);
+    const char *const ties = strstr(text, "  ties:\n");
+
+    CHECK(changed != NULL && winner[0] > 1);
+    if (changed != NULL) {
+        size = ties == NULL ? size : (size_t)(ties - text);
+        memcpy(changed, text, size);
+        memcpy(changed + size, more, sizeof more - 1);
+        fixture_write(path, changed, size + sizeof more - 1);
+    }
+    for (size_t k = 0; k < TIED; k++) {
+        memcpy(tied[k], winner, sizeof tied[k]);
+        tied[k][0] = k == 0 ? winner[0] : (shmt_choice)(k - 1);
+    }
+    free(text);
+    free(changed);
 }
 
 /* Fills `winners`, writes a tuning, and says where. */
@@ -38,6 +66,7 @@ static const char *prepare(void)
     CHECK_INT(shmt_winners_add(toy, outcome, &winners, NULL), SHMTUNE_OK);
     CHECK_INT(shmt_deliver_tuning(toy, outcome, path, &left_out, NULL),
               SHMTUNE_OK);
+    add_ties(path, outcome->finals[0].choice);
     shmt_tune_free(outcome);
     return path;
 }
@@ -144,16 +173,84 @@ static void a_tuning_names_its_winners(void)
     struct shmt_error err = {0};
 
     CHECK_INT(shmt_winners_read(toy, tuning, &read, &err), SHMTUNE_OK);
-    CHECK_INT(read.count, 1);
-    CHECK(memcmp(read.list[0].choice, winners.list[0].choice,
-                 toy->parameter_count * sizeof(shmt_choice)) == 0);
+    CHECK_INT(read.count, TIED);
+    for (size_t k = 0; k < read.count; k++) {
+        CHECK_INT(read.list[k].rank, k);
+        CHECK_INT(read.list[k].problem[0], 4096);
+        CHECK(memcmp(read.list[k].choice, tied[k],
+                     toy->parameter_count * sizeof(shmt_choice)) == 0);
+    }
     CHECK_INT(shmt_winners_read(other, tuning, &read, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "a tuning of toy, not of faults");
     CHECK_INT(shmt_winners_read(toy, fixture_path("absent.yaml"), &read,
                                 &err), SHMTUNE_NOT_FOUND);
-    CHECK_INT(read.count, 1);
+    CHECK_INT(read.count, TIED);
     shmt_kernel_free(other);
+}
+
+/* Not in the space: PAD 1, dynamic, UNROLL 1. */
+static const shmt_choice ruled_out[] = {0, 0, 1, 1, 0};
+
+/* How many of `read`, as of another problem, are tried when the search has no
+ * more than the default?  Which of those that are tied, in `was_tried`. */
+static size_t try_others(struct shmt_winners *read, bool *was_tried)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_tune_outcome *outcome;
+    size_t tried = 0;
+
+    for (size_t k = 0; k < read->count; k++)
+        read->list[k].problem[0] = 4097;
+    options.strategy = "random";
+    options.budget_count = 1;
+    options.last = read;
+    outcome = run(&options);
+    if (outcome == NULL)
+        return tried;
+    for (size_t k = 0; k < TIED; k++) {
+        uint64_t index;
+        was_tried[k] = shmt_space_index(outcome->space, tied[k], &index) &&
+                       shmt_ledger_find(outcome->ledger, index) != NULL;
+    }
+    tried = (size_t)outcome->tried - 1;
+    shmt_tune_free(outcome);
+    return tried;
+}
+
+/* Where a winner may not run, the library takes the first of those as good
+ * as it that may: no other is tried, and none where the winner may run. */
+static void what_could_be_chosen_is_tried(void)
+{
+    struct shmt_winners read = none;
+    bool was_tried[TIED];
+
+    CHECK_INT(shmt_winners_read(toy, tuning, &read, NULL), SHMTUNE_OK);
+    CHECK_INT(try_others(&read, was_tried), 1);
+    CHECK(was_tried[0] && !was_tried[1] && !was_tried[2]);
+    memcpy(read.list[0].choice, ruled_out, sizeof ruled_out);
+    CHECK_INT(try_others(&read, was_tried), 1);
+    CHECK(!was_tried[0] && was_tried[1] && !was_tried[2]);
+    memcpy(read.list[1].choice, ruled_out, sizeof ruled_out);
+    CHECK_INT(try_others(&read, was_tried), 1);
+    CHECK(!was_tried[0] && !was_tried[1] && was_tried[2]);
+}
+
+/* Of two tunings each has its own say. */
+static void two_tunings_do_not_speak_for_each_other(void)
+{
+    struct shmt_winners read = none;
+    bool was_tried[TIED];
+
+    CHECK_INT(shmt_winners_read(toy, tuning, &read, NULL), SHMTUNE_OK);
+    CHECK_INT(shmt_winners_read(toy, tuning, &read, NULL), SHMTUNE_OK);
+    CHECK_INT(read.count, 2 * TIED);
+    CHECK_INT(read.list[1].rank, 0);
+    CHECK(read.list[0].tuning != read.list[1].tuning);
+    CHECK_INT(try_others(&read, was_tried), 1);
+    memcpy(read.list[0].choice, ruled_out, sizeof ruled_out);
+    CHECK_INT(try_others(&read, was_tried), 2);
+    CHECK(was_tried[0] && was_tried[1] && !was_tried[2]);
 }
 
 /* Sets *context to how many passes the finals are to have. */
@@ -300,6 +397,8 @@ int main(void)
     CHECK_RUN(strategies_know_them);
     CHECK_RUN(the_slow_leave_the_finals);
     CHECK_RUN(a_tuning_names_its_winners);
+    CHECK_RUN(what_could_be_chosen_is_tried);
+    CHECK_RUN(two_tunings_do_not_speak_for_each_other);
     CHECK_RUN(who_won_here_defends_it);
     CHECK_RUN(one_that_won_twice_is_tried_once);
     CHECK_RUN(room_is_bounded);

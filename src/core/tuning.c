@@ -237,19 +237,35 @@ static enum shmtune_status refuse_other(const struct shmt_kernel *kernel,
                           "expected %zu", count, kernel->parameter_count);
 }
 
+/* As the tuner writes them: each parameter once, in the kernel's order. */
+static bool in_order(const struct shmt_kernel *kernel,
+                     const struct shmt_setting *settings, size_t count)
+{
+    if (count != kernel->parameter_count)
+        return false;
+    for (size_t p = 0; p < count; p++)
+        if (!shmt_text_same(kernel->parameters[p].name, settings[p].name))
+            return false;
+    return true;
+}
+
 enum shmtune_status
 shmt_tuning_choice(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
                    shmt_choice *choice, struct shmt_error *err)
 {
+    const bool ordered = in_order(kernel, settings, count);
     const struct shmt_setting *found = NULL;
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_OK;
     size_t k;
 
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         const struct shmt_parameter *parameter = &kernel->parameters[p];
 
-        status = find_one(settings, count, parameter->name, &found, err);
+        if (ordered)
+            found = &settings[p];
+        else
+            status = find_one(settings, count, parameter->name, &found, err);
         if (status != SHMTUNE_OK)
             return status;
         k = 0;

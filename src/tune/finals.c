@@ -121,12 +121,15 @@ static void add_best(struct finals *finals, struct shmt_entry **sorted,
         add(finals, sorted[k]);
 }
 
+/* Not: was as good there, which the search may have come by as well. */
 static bool won_here(const struct finals *finals,
                      const struct shmt_winner *winner)
 {
     const size_t dimensions = finals->tune->target->kernel->dimension_count;
     size_t k = 0;
 
+    if (winner->rank > 0)
+        return false;
     while (k < dimensions &&
            winner->problem[k] == finals->tune->outcome->values[k].i)
         k++;

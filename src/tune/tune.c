@@ -208,6 +208,36 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
     return status == SHMTUNE_OK ? judge_default(tune, err) : status;
 }
 
+/* By what can be told without a compiler. */
+static bool may_run(const struct shmt_tune *tune,
+                    const struct shmt_winner *winner)
+{
+    struct shmt_result result;
+    uint64_t index;
+
+    shmt_result_clear(&result);
+    return shmt_space_index(tune->outcome->space, winner->choice, &index) &&
+           shmt_filter_before(&tune->filter, winner->choice, &result, NULL) ==
+               SHMTUNE_OK &&
+           result.verdict == SHMT_VERDICT_OK;
+}
+
+/* The library takes the winner of a problem or, where that one may not run,
+ * the first of those as good which may: what it can choose is tried, and no
+ * more.  The list is by rank. */
+static bool can_be_chosen(const struct shmt_tune *tune,
+                          const struct shmt_winner *one)
+{
+    const struct shmt_winner *other = tune->options->last->list;
+
+    for (; other->rank < one->rank; other++)
+        if (other->tuning == one->tuning &&
+            memcmp(other->problem, one->problem, sizeof one->problem) == 0 &&
+            may_run(tune, other))
+            return false;
+    return true;
+}
+
 /* Those of other runs whose place is in the finals, if they are good. */
 static enum shmtune_status try_last(struct shmt_tune *tune,
                                     struct shmt_error *err)
@@ -220,7 +250,8 @@ static enum shmtune_status try_last(struct shmt_tune *tune,
          last != NULL && status == SHMTUNE_OK && k < last->count; k++) {
         uint64_t index;
         if (!shmt_space_index(tune->outcome->space, last->list[k].choice,
-                              &index))
+                              &index) ||
+            !can_be_chosen(tune, &last->list[k]))
             continue;
         status = shmt_flight_admit(tune, index, SHMT_TUNE_UNASKED, err);
         if (status == SHMTUNE_OK && tune->flying == SHMT_TUNE_FLYING)

@@ -50,9 +50,10 @@ struct shmt_tune_options {
     uint64_t budget_count;       /* candidates; UINT64_MAX */
     struct shmt_policy policy;
     /* Configurations to try beside the strategy's first ones, of which it is
-     * told, and after the search, just before the finals; of these, those
-     * that won this very problem take part in the finals whatever they took
-     * in the search.  NULL: none. */
+     * told, and after the search, just before the finals.  Of the latter,
+     * those as good as a winner are tried where it may not run, as the
+     * library would choose, and those that won this very problem take part in
+     * the finals whatever they took in the search.  NULL: none. */
     const struct shmt_winners *first, *last;
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */

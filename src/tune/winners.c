@@ -26,7 +26,8 @@ static void put(const struct shmt_kernel *kernel,
     for (size_t k = 0; k < winners->count; k++) {
         if (memcmp(winners->list[k].choice, one.choice, bytes) != 0 ||
             memcmp(winners->list[k].problem, one.problem,
-                   sizeof one.problem) != 0)
+                   sizeof one.problem) != 0 ||
+            winners->list[k].tuning != one.tuning)
             continue;
         if (winners->list[k].rank < one.rank)
             one.rank = winners->list[k].rank;
@@ -73,6 +74,24 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
     return SHMTUNE_OK;
 }
 
+/* Its winner is the first of those as good, or the only one. */
+static void put_tuned(const struct shmt_kernel *kernel,
+                      const struct shmt_tuned *tuned,
+                      struct shmt_winners *winners)
+{
+    struct shmt_winner one = {.tuning = winners->tunings};
+
+    if (shmt_tuning_problem(kernel, tuned, one.problem, NULL) != SHMTUNE_OK)
+        return;
+    do {
+        const struct shmt_setting *const settings =
+            one.rank == 0 ? tuned->settings : tuned->ties[one.rank];
+        if (shmt_tuning_choice(kernel, settings, tuned->setting_count,
+                               one.choice, NULL) == SHMTUNE_OK)
+            put(kernel, &one, winners);
+    } while (++one.rank < tuned->tie_count);
+}
+
 enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
                                       const char *path,
                                       struct shmt_winners *winners,
@@ -87,15 +106,9 @@ enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: a tuning of %s, not of %s", path,
                                 tuning->kernel, kernel->name);
-    for (size_t k = 0; status == SHMTUNE_OK && k < tuning->tuned_count; k++) {
-        const struct shmt_tuned *const one = tuning->tuned[k];
-        struct shmt_winner winner = {0};
-        if (shmt_tuning_problem(kernel, one, winner.problem, NULL) ==
-                SHMTUNE_OK &&
-            shmt_tuning_choice(kernel, one->settings, one->setting_count,
-                               winner.choice, NULL) == SHMTUNE_OK)
-            put(kernel, &winner, winners);
-    }
+    winners->tunings += status == SHMTUNE_OK;
+    for (size_t k = 0; status == SHMTUNE_OK && k < tuning->tuned_count; k++)
+        put_tuned(kernel, tuning->tuned[k], winners);
     shmt_tuning_free(tuning);
     return status;
 }

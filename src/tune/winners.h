@@ -18,7 +18,9 @@ enum { SHMT_WINNERS_ROOM = 96 };
 
 struct shmt_winner {
     size_t rank;             /* the best one it had anywhere; 0 won */
-    /* Read from a tuning: the problem that it won; else zeros. */
+    /* Read from a tuning: which of those that were read, from 1 on, and the
+     * problem that it won there; else zeros. */
+    size_t tuning;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
 };
@@ -27,6 +29,7 @@ struct shmt_winner {
  * with. */
 struct shmt_winners {
     size_t count;
+    size_t tunings;          /* that were read */
     struct shmt_winner list[SHMT_WINNERS_ROOM];
 };
 
@@ -37,9 +40,9 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
                                      struct shmt_winners *winners,
                                      struct shmt_error *err);
 
-/* The winner of every problem of a tuning.  Configurations that the kernel no
- * longer has are left out; a tuning of another kernel is
- * SHMTUNE_INVALID_FILE. */
+/* The winner of every problem of a tuning and, of rank 1 and on, those that
+ * were as good there.  Configurations that the kernel no longer has are left
+ * out; a tuning of another kernel is SHMTUNE_INVALID_FILE. */
 enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
                                       const char *path,
                                       struct shmt_winners *winners,

@@ -26,8 +26,11 @@ def why(page):
                verdict(faster > 0.9 * len(every), faster > 0))
     page.items(explanation(page, experiment)
                for experiment in t.explanations(page))
-    if not page.data.has("explain conv2d"):
-        page.say("`conv2d` was not counted in this run.")
+    left = ["`%s`" % kernel for kernel in found
+            if not page.data.has("explain " + kernel)]
+    if left:
+        page.say("Not counted since their kernels or tunings changed: %s." %
+                 ", ".join(left))
     table(page)
     page.table(["kernel", "tuned problems", "default / tuned: least", "median",
                 "most"],
@@ -181,6 +184,8 @@ def stencil2d(plain, tuned):
 
 def nbody(plain, tuned):
     said = []
+    if plain.set.get("FORM") == "each" and tuned.set.get("FORM") == "pairs":
+        said.append("each pair's distance is computed once, for both bodies")
     if tuned.product("SPLIT") > plain.product("SPLIT"):
         said.append("each body's sum is split over %s blocks, without which "
                     "the GPU is not filled" % tuned.set["SPLIT"])

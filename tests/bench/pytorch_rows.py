@@ -14,7 +14,7 @@ except ImportError:
     sys.exit(print("skipped: PyTorch is not installed"))
 
 SHAPES = [(131072, 512), (16384, 4096), (2048, 32768),
-          (5000, 1031), (3000, 15000), (300, 70001)]
+          (4500, 1203), (2600, 17500), (3000, 15000), (300, 70001)]
 
 
 def median_us(work, flush):

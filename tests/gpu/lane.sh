@@ -30,6 +30,9 @@ kernels=${KERNELS:-$(cd "$root/kernels" && ls ./*.yaml |
     sed 's,^\./,,; s,\.yaml$,,' | tr '\n' ' ')}
 shmtune=$build/shmtune
 device=${DEVICE:-0}
+# As the names of its tunings end.
+gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null |
+    head -n 1 | tr 'A-Z ' 'a-z-')
 failed=
 export SHMTUNE_PATH="$root"
 
@@ -61,11 +64,12 @@ sizes_of() {
 
 within() { timeout "${LIMIT:-400}" "$@"; }
 
-# tune_into FOLDER SEED KERNEL [OPTION]...
+# tune_into FOLDER SEED KERNEL KNOWN [OPTION]...: with the winners of the
+# tunings that folder KNOWN has.
 tune_into() {
-    folder=$1 seed=$2 kernel=$3
-    shift 3
-    for file in "$out/also/$kernel"/*.yaml; do
+    folder=$1 seed=$2 kernel=$3 known=$out/$4/$3
+    shift 4
+    for file in "$known"/*.yaml "$out/also/$kernel"/*.yaml; do
         [ ! -f "$file" ] || set -- "$@" --also "$file"
     done
     within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
@@ -81,7 +85,7 @@ keep_others() {
 }
 
 # link_tunings FOLDER RUN...: of each kernel what the first of these runs made
-# that knows it, else what is shipped.
+# that knows it, else what is shipped, for this device.
 link_tunings() {
     folder=$1
     shift
@@ -91,7 +95,10 @@ link_tunings() {
         for run in "$@"; do
             [ ! -d "$out/$run/$kernel" ] || { path=$out/$run/$kernel; break; }
         done
-        ln -s "$path" "$folder/$kernel"
+        mkdir "$folder/$kernel"
+        for file in "$path"/*"$gpu".yaml; do
+            [ ! -f "$file" ] || ln -s "$file" "$folder/$kernel/"
+        done
     done
 }
 
@@ -101,7 +108,7 @@ step_tune() {
     for kernel in $kernels; do
         keep_others tunings "$kernel"
         # shellcheck disable=SC2046
-        tune_into tunings 1 "$kernel" $(sizes_of "$kernel") || status=1
+        tune_into tunings 1 "$kernel" none $(sizes_of "$kernel") || status=1
     done
     return $status
 }
@@ -114,8 +121,7 @@ step_again() {
     for kernel in $kernels; do
         keep_others again "$kernel"
         # shellcheck disable=SC2046
-        tune_into again 2 "$kernel" $(sizes_of "$kernel") \
-            --also "$(echo "$out/first/$kernel"/*.yaml)" || status=1
+        tune_into again 2 "$kernel" first $(sizes_of "$kernel") || status=1
     done
     python3 "$root/tests/gpu/agree.py" "$out/first" "$out/again" || status=1
     return $status
@@ -133,19 +139,18 @@ step_held_out() {
     while read -r kernel sizes; do
         case " $kernels " in *" $kernel "*) ;; *) continue ;; esac
         # shellcheck disable=SC2086
-        tune_into held 2 "$kernel" \
-            --also "$(echo "$out/library/tunings/$kernel"/*.yaml)" $sizes
+        tune_into held 2 "$kernel" library/tunings $sizes
     done <<END
 transpose --size rows=2047,cols=6001 --size rows=5000,cols=5000 --size rows=12345,cols=6789
 reduce --size n=1500007 --size n=33554467 --size n=99999989
 scan --size n=2000003 --size n=33554467 --size n=99999989
 histogram --size n=3000017 --size n=99999989 --size n=33554467,bins=1024
-matmul --size m=777,n=1111,k=2222 --size m=2500,n=2500,k=2500 --size m=150,n=3500,k=2500
+matmul --size m=650,n=1450,k=1850 --size m=2500,n=2500,k=2500 --size m=170,n=3900,k=2100
 conv2d --size height=3001,width=2003,filter=3 --size height=5555,width=4321,filter=7 --size height=1999,width=999,filter=15
 softmax --size rows=7000,cols=1999 --size rows=3000,cols=15000 --size rows=300,cols=70001
-row_reduce --size rows=5000,cols=1031 --size rows=3000,cols=15000 --size rows=300,cols=70001
-stencil2d --size rows=5001,cols=6007,steps=1 --size rows=6007,cols=5001,steps=4 --size rows=1777,cols=5555,steps=8
-nbody --size n=30011 --size n=100003 --size n=7001
+row_reduce --size rows=4500,cols=1203 --size rows=2600,cols=17500 --size rows=300,cols=70001
+stencil2d --size rows=5001,cols=6007,steps=1 --size rows=6007,cols=5001,steps=4 --size rows=2345,cols=4321,steps=8
+nbody --size n=30011 --size n=100003 --size n=4801
 END
     SHMTUNE_PATH="$out/library" python3 "$root/tests/gpu/held_out.py" \
         "$build" "$out/held"
