@@ -18,11 +18,14 @@
  *     TILE_X, TILE_Y  the tile without its halo; PAD  floats after a row;
  *     STRIP  points a thread takes one below the other, so that it loads
  *     three points a point and not five.
- * WALK = march  a warp goes down a band of 32 * VECTOR columns, TILE_Y rows
- *     and their halo, with all TIME steps under way at once, each a row
- *     behind the one before.  A step needs the last two rows of the one
- *     before, in registers; neighbours to the side come by shuffles.
+ * WALK = march  a warp goes down a band of 32 * VECTOR columns, some rows and
+ *     their halo, with all TIME steps under way at once, each a row behind
+ *     the one before.  A step needs the last two rows of the one before, in
+ *     registers; neighbours to the side come by shuffles.
  *     VECTOR  columns a lane; AHEAD  rows that are loaded ahead.
+ *     TILE_Y  rows of a band; or BLOCKS, over which the grid is spread in
+ *     bands of equal height, half of that at the border, which takes longer:
+ *     the device is filled at any size.
  * WALK = patch  one step, as a copy would do it: a warp asks for all of a
  *     patch of 32 * VECTOR columns and STRIP rows, and its halo, before it
  *     uses any of it, then writes the patch and ends, so that the blocks
@@ -100,7 +103,7 @@ __device__ __noinline__ void do_border_strip(float *to, const float *from,
 
 __device__ __forceinline__ void go(float *__restrict__ out,
                                    const float *__restrict__ in, int rows,
-                                   int cols, int count)
+                                   int cols, int count, int, int)
 {
     SHARED(tile);
     int across = (cols + TILE_X - 1) / TILE_X;
@@ -233,7 +236,8 @@ __device__ __forceinline__ void store(const band &my, int y, const row &from)
 #pragma unroll
     for (int v = 0; v < VECTOR; v += 4) {
         int place = lane * VECTOR + v;
-        if (place < HALO || place >= HALO + BAND)
+        if (place < HALO || place >= HALO + BAND ||
+            (PLACE == EDGE && my.x + v < 0))
             continue;
         if (wide && (PLACE == WIDE || my.x + v + 4 <= my.cols)) {
             quad q;
@@ -257,7 +261,8 @@ __device__ __forceinline__ void store(const band &my, int y, const row &from)
 /* The row between `up` and `down`, one step on and four times as much. */
 template <int PLACE>
 __device__ __forceinline__ row advance(const row &up, const row &here,
-                                       const row &down, const band &my, int y)
+                                       const row &down, const band &my, int y,
+                                       const bool (&fixed)[VECTOR])
 {
     float left = __shfl_up_sync(0xffffffffu, here.at[VECTOR - 1], 1);
     float right = __shfl_down_sync(0xffffffffu, here.at[0], 1);
@@ -271,9 +276,16 @@ __device__ __forceinline__ row advance(const row &up, const row &here,
         float sides = (v > 0 ? here.at[v - 1] : left) +
                       (v + 1 < VECTOR ? here.at[v + 1] : right);
         next.at[v] = (sides + up.at[v]) + down.at[v];
-        if (PLACE == EDGE && fixed_point(my.x + v, y, my.rows, my.cols))
+        if (PLACE == EDGE && fixed[v])
             next.at[v] = 4.0f * here.at[v];
     }
+    /* One after the other: predicates are few, and what both say together
+     * would be worked out anew for every point.  What lies beyond the border
+     * may become anything. */
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++)
+        if (PLACE == EDGE && (y == 0 || y == my.rows - 1))
+            next.at[v] = 4.0f * here.at[v];
     return next;
 }
 
@@ -303,6 +315,10 @@ __device__ __forceinline__ void march(const band &my)
             up[s].at[v] = here[s].at[v] = 0.0f;
         up[s].side = here[s].side = 0.0f;
     }
+    bool fixed[VECTOR];                 /* this lane's columns */
+#pragma unroll
+    for (int v = 0; v < VECTOR; v++)
+        fixed[v] = my.x + v == 0 || my.x + v == my.cols - 1;
     int first = my.top - COUNT;
     int last = my.bottom + COUNT;
 #pragma unroll
@@ -319,7 +335,8 @@ __device__ __forceinline__ void march(const band &my)
             load<PLACE>(ahead[k % AHEAD], my, min(y + AHEAD, last - 1));
 #pragma unroll
             for (int s = 0; s < COUNT; s++) {
-                row next = advance<PLACE>(up[s], here[s], now, my, y - 1 - s);
+                row next = advance<PLACE>(up[s], here[s], now, my, y - 1 - s,
+                                          fixed);
                 divide<COUNT>(next, s + 1);
                 up[s] = here[s];
                 here[s] = now;
@@ -343,19 +360,58 @@ __device__ __forceinline__ void march_band(const band &my)
         march<NARROW, COUNT>(my);
 }
 
+/* Finds this warp's band; false if there is none left for it.  Bands are
+ * `height` rows; those that touch the border, which take longer, are `edge`
+ * rows and come first, unless that is 0. */
+__device__ __forceinline__ bool find_band(band &my, int height, int edge)
+{
+    int strips = (my.cols + BAND - 1) / BAND;
+    int unit = blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
+    my.x = -HALO + (int)threadIdx.x % 32 * VECTOR;
+    if (edge == 0) {
+        my.x += unit % strips * BAND;
+        my.top = unit / strips * height;
+        my.bottom = min(my.rows, my.top + height);
+        return my.top < my.rows;
+    }
+    /* What the strips are too wide lies half to the left: no more than the
+     * outer two touch the border. */
+    my.x -= (strips * BAND - my.cols) / 16 * 8;
+    int outer = min(strips, 2);
+    int inner = strips - outer;
+    int edges = outer * ((my.rows + edge - 1) / edge);
+    if (unit < edges) {
+        my.x += unit % outer * (strips - 1) * BAND;
+        my.top = unit / outer * edge;
+        my.bottom = min(my.rows, my.top + edge);
+        return true;
+    }
+    if (inner == 0)
+        return false;
+    unit -= edges;
+    my.x += (1 + unit % inner) * BAND;
+    int place = unit / inner;
+    if (place == 0) {
+        my.top = 0;
+        my.bottom = min(edge, my.rows);
+    } else if (place == 1) {
+        my.top = max(edge, my.rows - edge);
+        my.bottom = my.rows;
+    } else {
+        my.top = edge + (place - 2) * height;
+        my.bottom = min(my.rows - edge, my.top + height);
+    }
+    return my.top < my.bottom;
+}
+
 __device__ __forceinline__ void go(float *__restrict__ out,
                                    const float *__restrict__ in, int rows,
-                                   int cols, int count)
+                                   int cols, int count, int height, int edge)
 {
-    int bands = (cols + BAND - 1) / BAND;
-    int unit = blockIdx.x * (THREADS / 32) + threadIdx.x / 32;
-    int top = unit / bands * TILE_Y;
-    if (top >= rows)
+    band my = {in, out, rows, cols};
+    if (!find_band(my, height, edge))
         return;
-    band my = {in, out, rows, cols,
-               unit % bands * BAND - HALO + (int)threadIdx.x % 32 * VECTOR,
-               top, min(rows, top + TILE_Y),
-               cols % 4 == 0 && (((size_t)in | (size_t)out) & 15) == 0};
+    my.wide = cols % 4 == 0 && (((size_t)in | (size_t)out) & 15) == 0;
     if (count == TIME)
         march_band<TIME>(my);
     else
@@ -522,7 +578,7 @@ __device__ __forceinline__ void do_edge(const patch &my)
 
 __device__ __forceinline__ void go(float *__restrict__ out,
                                    const float *__restrict__ in, int rows,
-                                   int cols, int)
+                                   int cols, int, int, int)
 {
     unsigned tiles = ((unsigned)cols + TILE_X - 1) / TILE_X;
     unsigned warp = threadIdx.x / 32;
@@ -554,12 +610,12 @@ __device__ __forceinline__ void go(float *__restrict__ out,
 
 extern "C" __global__ void BOUNDS
 stencil2d(float *out, float *spare, const float *in, int rows, int cols,
-          int turn)
+          int turn, int height, int edge)
 {
     bool last = turn == TURNS - 1;
     float *to = (TURNS - 1 - turn) % 2 == 0 ? out : spare;
     const float *from = turn == 0 ? in : to == out ? spare : out;
-    go(to, from, rows, cols, last ? REST : TIME);
+    go(to, from, rows, cols, last ? REST : TIME, height, edge);
 }
 
 #ifdef SHMTUNE_REFERENCE
