@@ -156,6 +156,15 @@ static void an_idle_device_counts(void)
     CHECK_HAS(text, "fills 53 % of the device, 99 % where it was measured");
 }
 
+/* A launch that only clears what the next one adds to says nothing of how
+ * well the device is filled. */
+static void a_launch_without_input_does_not_count(void)
+{
+    fixture_clear_first(true);
+    an_idle_device_counts();
+    fixture_clear_first(false);
+}
+
 /* Where the winner may not run, one that was as good there may. */
 static void ties_stand_in(void)
 {
@@ -441,6 +450,7 @@ int main(void)
     CHECK_RUN(nearest_is_by_shape);
     CHECK_RUN(divisibility_counts);
     CHECK_RUN(an_idle_device_counts);
+    CHECK_RUN(a_launch_without_input_does_not_count);
     CHECK_RUN(ties_stand_in);
     CHECK_RUN(constraints_hold_at_this_size);
     CHECK_RUN(shared_memory_limits_hold);
