@@ -156,8 +156,7 @@ static void an_idle_device_counts(void)
     CHECK_HAS(text, "fills 53 % of the device, 99 % where it was measured");
 }
 
-/* A launch that only clears what the next one adds to says nothing of how
- * well the device is filled. */
+/* One that only clears an output says nothing of how well it is filled. */
 static void a_launch_without_input_does_not_count(void)
 {
     fixture_clear_first(true);
@@ -354,8 +353,7 @@ static void other_devices_by_size(void)
 }
 
 /* Of two devices with as many multiprocessors, the one whose memory is as
- * fast, whichever file comes first; the first one if that is not known.  A
- * size that is nearer by far counts for more. */
+ * fast, or the first if that is not known.  A much nearer size is more. */
 static void other_devices_by_memory(void)
 {
     const struct fixture_tuned slow[] = {{1024, 1024, 256, 0, 0, 1},
