@@ -14,8 +14,9 @@
  * interaction; by that measure the same bound is 74 %.
  *
  * Two bodies pull each other along one line: what the distance costs serves
- * both.  A pair is sixteen slots and one reciprocal square root for two
- * interactions, eight slots each.  What the space spans:
+ * both.  A pair is seventeen slots and one reciprocal square root for two
+ * interactions.  (Sixteen, were the inverse distance cubed for both masses,
+ * but a float has no such cubes for metres between stars.)  What the space spans:
  *
  * FORM       `each`: every interaction by itself, a body's sum in one thread.
  *            `pairs`: every pair once, see below.
@@ -306,13 +307,13 @@ __device__ __forceinline__ void go_round(float (&sum)[BODIES][3],
                 float z = other.z - me[k].z;
                 float inverse = inverse_root(
                     fmaf(x, x, fmaf(y, y, fmaf(z, z, softening))));
-                float cube = inverse * (inverse * inverse);
-                float pull = other.w * cube;
+                float squared = inverse * inverse;
+                float pull = other.w * inverse * squared;
                 sum[k][0] = fmaf(x, pull, sum[k][0]);
                 sum[k][1] = fmaf(y, pull, sum[k][1]);
                 sum[k][2] = fmaf(z, pull, sum[k][2]);
                 if (BOTH) {
-                    float back = me[k].w * cube;
+                    float back = me[k].w * inverse * squared;
                     gathered[0] = fmaf(-x, back, gathered[0]);
                     gathered[1] = fmaf(-y, back, gathered[1]);
                     gathered[2] = fmaf(-z, back, gathered[2]);

@@ -253,7 +253,8 @@ enum shmtune_match {
     SHMTUNE_SAME_CAPABILITY,   /* measured on another device of this compute
                                   capability, nearest as above, each halving
                                   or doubling of the multiprocessors counted
-                                  like one of a dimension */
+                                  like one of a dimension, of the memory's
+                                  bandwidth, where known, like a quarter */
     SHMTUNE_DEFAULT            /* not measured: the spec's own default */
 };
 /* "exact", "nearest size", "same capability", "default"; never NULL. */

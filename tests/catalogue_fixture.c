@@ -109,6 +109,21 @@ void fixture_put_text(const char *name, const char *text)
     fixture_put(name, text, strlen(text));
 }
 
+void fixture_clear_first(bool clear)
+{
+    static const char list[] = "launches:\n";
+    static const char first[] = "- entry: toy_clear\n"
+                                "  grid: [1]\n"
+                                "  block: [32]\n"
+                                "  arguments: [out]\n";
+    const char *const rest = strstr(spec, list) + strlen(list);
+    char text[sizeof spec + sizeof first];
+
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - spec), spec,
+             clear ? first : "", rest);
+    fixture_put_text("kernels/toy.yaml", text);
+}
+
 void fixture_copy(const char *name)
 {
     const char *folder = getenv("SHMT_SRCDIR");

@@ -31,6 +31,9 @@ void fixture_put_text(const char *name, const char *text);
 /* tests/`name`, into kernels/; ends the test program when it cannot be read. */
 void fixture_copy(const char *name);
 void fixture_remove(const char *name);
+/* Has the kernel begin with a launch of one block, which is given its output
+ * alone, or no longer: the digest is another one then. */
+void fixture_clear_first(bool clear);
 
 /* An H100 with its limits. */
 struct shmtune_device fixture_device(void);

@@ -156,6 +156,14 @@ static void an_idle_device_counts(void)
     CHECK_HAS(text, "fills 53 % of the device, 99 % where it was measured");
 }
 
+/* One that only clears an output says nothing of how well it is filled. */
+static void a_launch_without_input_does_not_count(void)
+{
+    fixture_clear_first(true);
+    an_idle_device_counts();
+    fixture_clear_first(false);
+}
+
 /* Where the winner may not run, one that was as good there may. */
 static void ties_stand_in(void)
 {
@@ -344,6 +352,39 @@ static void other_devices_by_size(void)
     CHECK_INT(value_of(&choice, "BLOCK"), 256);
 }
 
+/* Of two devices with as many multiprocessors, the one whose memory is as
+ * fast, or the first if that is not known.  A much nearer size is more. */
+static void other_devices_by_memory(void)
+{
+    const struct fixture_tuned slow[] = {{1024, 1024, 256, 0, 0, 1},
+                                         {4096, 4096, 128, 0, 0, 1}};
+    const struct fixture_tuned fast[] = {{1024, 1024, 64, 0, 0, 1}};
+    struct shmtune_device device = fixture_device(), mine;
+    struct shmtune_choice choice;
+
+    begin();
+    fixture_tune("a.yaml", &device, slow, 2);
+    strcpy(device.name, "NVIDIA H200");
+    device.memory_clock_khz = 3201000;
+    device.memory_bus_bits = 6016;
+    fixture_tune("b.yaml", &device, fast, 1);
+    open_again();
+    mine = device;
+    strcpy(mine.name, "NVIDIA H200 NVL");
+    choice = choose(&mine, 1024, 1024);
+    CHECK_INT(choice.match, SHMTUNE_SAME_CAPABILITY);
+    CHECK_INT(value_of(&choice, "BLOCK"), 64);
+    choice = choose(&mine, 4096, 4096);
+    CHECK_INT(value_of(&choice, "BLOCK"), 128);
+    mine.memory_clock_khz = fixture_device().memory_clock_khz;
+    mine.memory_bus_bits = fixture_device().memory_bus_bits;
+    choice = choose(&mine, 1024, 1024);
+    CHECK_INT(value_of(&choice, "BLOCK"), 256);
+    mine.memory_clock_khz = 0;
+    choice = choose(&mine, 1024, 1024);
+    CHECK_INT(value_of(&choice, "BLOCK"), 256);
+}
+
 static void wrong_arguments(void)
 {
     const struct shmtune_device device = fixture_device();
@@ -441,6 +482,7 @@ int main(void)
     CHECK_RUN(nearest_is_by_shape);
     CHECK_RUN(divisibility_counts);
     CHECK_RUN(an_idle_device_counts);
+    CHECK_RUN(a_launch_without_input_does_not_count);
     CHECK_RUN(ties_stand_in);
     CHECK_RUN(constraints_hold_at_this_size);
     CHECK_RUN(shared_memory_limits_hold);
@@ -448,6 +490,7 @@ int main(void)
     CHECK_RUN(unknown_limits_agree);
     CHECK_RUN(files_of_one_device);
     CHECK_RUN(other_devices_by_size);
+    CHECK_RUN(other_devices_by_memory);
     CHECK_RUN(wrong_arguments);
     CHECK_RUN(nothing_fits);
     CHECK_RUN(what_a_choice_means);

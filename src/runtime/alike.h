@@ -6,6 +6,7 @@
 #ifndef SHMT_RUNTIME_ALIKE_H
 #define SHMT_RUNTIME_ALIKE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -38,6 +39,16 @@ static inline bool shmt_same_device(const struct shmtune_device *tuned,
                SHMT_LIMIT_LIST(SHMT_LIMIT_AGREES) &&
            strcmp(tuned->name, device->name) == 0;
 #undef SHMT_LIMIT_AGREES
+}
+
+/* log2 of what memory moves, as a number to compare with another one; 0: not
+ * known. */
+static inline double shmt_memory_rate(const struct shmtune_device *device)
+{
+    const double rate =
+        (double)device->memory_clock_khz * device->memory_bus_bits;
+
+    return rate > 1 ? log2(rate) : 0;
 }
 
 #endif

@@ -31,6 +31,7 @@ struct shmt_shelf {
     const char *file;
     struct shmtune_device device;
     double log2_multiprocessors;       /* 0: not known */
+    double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
     struct shmt_entry *entries;
     /* Open addressing by shmt_shelf_hash: 0 is empty, else entry + 1. */

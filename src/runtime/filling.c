@@ -33,23 +33,44 @@ static double filling_of(const struct shmtune_device *device,
                      device->multiprocessors);
 }
 
+static bool reads_input(const struct shmt_kernel *kernel,
+                        const struct shmt_launch *launch)
+{
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        const enum shmt_role role =
+            kernel->arguments[launch->arguments[k]].role;
+
+        if (role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT)
+            return true;
+    }
+    return false;
+}
+
 double shmt_filling(const struct shmt_kernel *kernel,
                     const struct shmtune_device *device,
                     const struct shmt_candidate *candidate)
 {
     struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_geometry weighed = {.used = false};
 
     if (device->multiprocessors < 1)
         return 1;
     shmt_kernel_values(kernel, candidate->problem, candidate->values, values);
     for (size_t k = 0; k < kernel->launch_count; k++) {
+        const bool reads = reads_input(kernel, &kernel->launches[k]);
         struct shmt_geometry launch;
 
+        if (weighed.used && !reads)
+            continue;
         if (shmt_kernel_geometry(kernel, &kernel->launches[k], values,
                                  &launch, NULL) != SHMTUNE_OK)
             return 1;
-        if (launch.used)
-            return filling_of(device, candidate->resources, &launch);
+        if (!launch.used)
+            continue;
+        weighed = launch;
+        if (reads)
+            break;
     }
-    return 1;
+    return weighed.used ? filling_of(device, candidate->resources, &weighed)
+                        : 1;
 }

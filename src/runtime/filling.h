@@ -10,9 +10,11 @@
 
 #include "runtime/admit.h"
 
-/* Above 0 and at most 1, of the first launch that the problem needs; 1 where
- * the device or the launch is not known well enough.  candidate->resources
- * is not NULL; allocates nothing. */
+/* Above 0 and at most 1, of the first launch that the problem needs and that
+ * is given an input, or of the first one if none is: what only clears an
+ * output before it is added to is over soon.  1 where the device or the
+ * launch is not known well enough.  candidate->resources is not NULL;
+ * allocates nothing. */
 double shmt_filling(const struct shmt_kernel *kernel,
                     const struct shmtune_device *device,
                     const struct shmt_candidate *candidate);

@@ -20,6 +20,9 @@ enum { MOST_CHECKS = 512 };
 static const double cost_of_factor = 0.8;        /* each 2 that one lacks */
 static const double cost_of_half_filling = 8;    /* each halving */
 static const double cost_of_tie = 1;             /* not the winner */
+/* Not fitted: little enough that it decides between devices with as many
+ * multiprocessors, and not between sizes that are far apart. */
+static const double cost_of_memory_rate = 0.25;  /* each doubling, halving */
 enum { MOST_FACTORS = 2 };
 
 /* A walk over the entries of a level, by the size of their problems. */
@@ -27,7 +30,7 @@ struct walk {
     const struct shmt_question *ask;
     const struct shmtune_device *device;   /* completed */
     double log2_problem[SHMTUNE_DIMENSIONS];
-    double log2_multiprocessors;
+    double log2_multiprocessors, log2_memory_rate;
     bool other_devices;        /* the level: not this device */
     /* where it stands */
     size_t shelf, entry;
@@ -54,6 +57,10 @@ static double distance(const struct walk *walk,
 
     if (walk->other_devices)
         sum = fabs(walk->log2_multiprocessors - shelf->log2_multiprocessors);
+    if (walk->other_devices && walk->log2_memory_rate > 0 &&
+        shelf->log2_memory_rate > 0)
+        sum += cost_of_memory_rate *
+               fabs(walk->log2_memory_rate - shelf->log2_memory_rate);
     for (size_t k = 0; k < dimensions; k++)
         sum += fabs(walk->log2_problem[k] - entry->log2[k]) +
                cost_of_factor * abs(factors_of_two(problem[k]) -
@@ -230,6 +237,8 @@ bool shmt_nearest_find(const struct shmt_question *ask,
 
     if (device->multiprocessors > 0)
         walk.log2_multiprocessors = log2(device->multiprocessors);
+    /* Not the completed one's: it is not a limit, and has none to complete. */
+    walk.log2_memory_rate = shmt_memory_rate(ask->device);
     for (size_t k = 0; k < ask->kernel->spec->dimension_count; k++)
         walk.log2_problem[k] =
             log2(ask->problem[k] > 1 ? (double)ask->problem[k] : 1);

@@ -8,6 +8,7 @@
 
 #include "core/tuning.h"
 #include "runtime/admit.h"
+#include "runtime/alike.h"
 #include "runtime/catalogue.h"
 #include "runtime/filling.h"
 
@@ -252,6 +253,7 @@ enum shmtune_status shmt_shelf_add(struct shmtune *library,
     shelf.device = tuning->device;
     if (shelf.device.multiprocessors > 0)
         shelf.log2_multiprocessors = log2(shelf.device.multiprocessors);
+    shelf.log2_memory_rate = shmt_memory_rate(&shelf.device);
     status = fill(library, kernel->spec, tuning, &shelf);
     if (status == SHMTUNE_OK && shelf.entry_count > 0)
         status = append(library, kernel, &shelf);

@@ -57,11 +57,28 @@ def cap(page):
             KiB.""" % (get("occupancy_percent"), get("registers"),
                        (get("shared_static_bytes") +
                         get("shared_dynamic_bytes")) / 1024)
-    page.say("""Which kernels use it: those that keep something in shared memory
-        that is large by itself, a long row (`softmax`), a filter's wide halo
-        with many outputs a thread (`conv2d`, 15 x 15), or many numbers a block
-        (`scan`). What the winner above 48 KiB gains over the best below was not
-        recorded for those problems, only that it won. """ + held)
+    page.say("""%sWhat the winner above 48 KiB gains over the best below was not
+        recorded for those problems, only that it won. """ %
+             uses_it(above) + held)
+
+
+# What a kernel keeps there that is large.
+LARGE = {
+    "softmax": "a long row",
+    "conv2d": "a filter's wide halo with many outputs a thread",
+    "scan": "many numbers a block",
+    "matmul": "several slices of both matrices on their way",
+}
+
+
+def uses_it(above):
+    """Which kernels have a winner above 48 KiB, and for what."""
+    kernels = sorted({kernel for kernel, _ in above})
+    if not kernels:
+        return ""
+    return "Which kernels use it, and for what: %s. " % "; ".join(
+        "`%s`, %s" % (kernel, LARGE.get(kernel, "not told here"))
+        for kernel in kernels)
 
 
 # -- divergence, barriers, streams --------------------------------------------

@@ -31,7 +31,7 @@ size_of() {
     scan) echo n=1000003 ;;
     histogram) echo n=1000003 ;;
     row_reduce | softmax) echo rows=1001,cols=1031 ;;
-    nbody) echo n=2053 ;;
+    nbody) echo n=4093 ;;
     coalescing | stencil2d) echo rows=1023,cols=1537,steps=3 ;;
     bank_conflict) echo n=100003,rounds=16 ;;
     *) echo ;;

@@ -31,7 +31,7 @@ kernels=${KERNELS:-$(cd "$root/kernels" && ls ./*.yaml |
 shmtune=$build/shmtune
 device=${DEVICE:-0}
 # As the names of its tunings end.
-gpu=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null |
+gpu=$(nvidia-smi -i "$device" --query-gpu=name --format=csv,noheader 2>/dev/null |
     head -n 1 | tr 'A-Z ' 'a-z-')
 failed=
 export SHMTUNE_PATH="$root"

@@ -32,7 +32,7 @@ size_of() {
     conv2d) echo height=67,width=133,filter=5 ;;
     scan | histogram) echo n=40003 ;;
     row_reduce | softmax) echo rows=67,cols=1031 ;;
-    nbody) echo n=517 ;;
+    nbody) echo n=4093 ;;    # several rounds for every warp
     coalescing) echo rows=129,cols=261 ;;
     stencil2d) echo rows=129,cols=133,steps=3 ;;
     bank_conflict) echo n=4099,rounds=5 ;;
