@@ -149,6 +149,44 @@ static void settings_become_a_choice(void)
     CHECK_TEXT(err.text, "found BLOCK_X twice, expected it once");
 }
 
+/* Of a winner and three ties, one of which is none of the kernel's, with the
+ * settings in the kernel's order or not. */
+static void check_ties(bool ordered)
+{
+    const struct shmt_value odd = {SHMT_INT, {31}};
+    const struct shmt_setting names[2] = {{"BLOCK_X", numbers[2]},
+                                          {"MEMORY", words[0]}};
+    const struct shmt_value said[4][2] = {{numbers[2], words[0]},
+                                          {numbers[0], words[0]},
+                                          {odd, words[0]},
+                                          {numbers[2], words[1]}};
+    struct shmt_setting settings[4][2];
+    const struct shmt_setting *const ties[4] = {settings[0], settings[1],
+                                                settings[2], settings[3]};
+    const struct shmt_tuned tuned = {.setting_count = 2,
+                                     .settings = settings[0],
+                                     .tie_count = 4, .ties = ties};
+    shmt_choice winner[2], found[3][2] = {{99, 99}, {99, 99}, {99, 99}};
+
+    for (int k = 0; k < 4; k++)
+        for (int p = 0; p < 2; p++)
+            settings[k][ordered ? p : 1 - p] =
+                (struct shmt_setting){names[p].name, said[k][p]};
+    CHECK_INT(shmt_tuning_choice(&kernel, settings[0], 2, winner, &err),
+              SHMTUNE_OK);
+    CHECK_INT(shmt_tuning_ties(&kernel, &tuned, winner, found[0]), 2);
+    CHECK_INT(found[0][0], 0);
+    CHECK_INT(found[0][1], 0);
+    CHECK_INT(found[1][0], 2);
+    CHECK_INT(found[1][1], 1);
+}
+
+static void ties_become_choices(void)
+{
+    check_ties(true);
+    check_ties(false);
+}
+
 static void sizes_become_a_problem(void)
 {
     struct shmt_tuning *tuning = parse(good);
@@ -185,6 +223,7 @@ int main(void)
     CHECK_RUN(put_refuses_what_could_not_be_read);
     CHECK_RUN(a_new_tuning_can_be_written);
     CHECK_RUN(settings_become_a_choice);
+    CHECK_RUN(ties_become_choices);
     CHECK_RUN(sizes_become_a_problem);
     tuning_end();
     return CHECK_END();

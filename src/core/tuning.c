@@ -249,6 +249,18 @@ static bool in_order(const struct shmt_kernel *kernel,
     return true;
 }
 
+/* Where in the parameter's list the value is. */
+static bool find_value(const struct shmt_parameter *parameter,
+                       struct shmt_value value, shmt_choice *out)
+{
+    for (size_t k = 0; k < parameter->count; k++)
+        if (shmt_value_equal(parameter->values[k], value)) {
+            *out = (shmt_choice)k;
+            return true;
+        }
+    return false;
+}
+
 enum shmtune_status
 shmt_tuning_choice(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
@@ -257,7 +269,6 @@ shmt_tuning_choice(const struct shmt_kernel *kernel,
     const bool ordered = in_order(kernel, settings, count);
     const struct shmt_setting *found = NULL;
     enum shmtune_status status = SHMTUNE_OK;
-    size_t k;
 
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         const struct shmt_parameter *parameter = &kernel->parameters[p];
@@ -268,17 +279,52 @@ shmt_tuning_choice(const struct shmt_kernel *kernel,
             status = find_one(settings, count, parameter->name, &found, err);
         if (status != SHMTUNE_OK)
             return status;
-        k = 0;
-        while (k < parameter->count
-               && !shmt_value_equal(parameter->values[k], found->value))
-            k++;
-        if (k == parameter->count)
+        if (!find_value(parameter, found->value, &choice[p]))
             return refuse_value(parameter, found->value, err);
-        choice[p] = (shmt_choice)k;
     }
     if (count != kernel->parameter_count)
         return refuse_other(kernel, settings, count, err);
     return SHMTUNE_OK;
+}
+
+/* A tie of settings in the kernel's order, which are the winner's, the very
+ * words, but for a few. */
+static bool choose_tie(const struct shmt_kernel *kernel,
+                       const struct shmt_tuned *tuned,
+                       const struct shmt_setting *tie, shmt_choice *choice)
+{
+    for (size_t p = 0; p < kernel->parameter_count; p++) {
+        const struct shmt_value own = tuned->settings[p].value;
+        const struct shmt_value value = tie[p].value;
+        const bool same = own.type == value.type &&
+                          (own.type == SHMT_WORD ? own.w == value.w
+                           : own.type == SHMT_INT ? own.i == value.i
+                                                  : own.r == value.r);
+
+        if (!same && !find_value(&kernel->parameters[p], value, &choice[p]))
+            return false;
+    }
+    return true;
+}
+
+size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
+                        const struct shmt_tuned *tuned,
+                        const shmt_choice *winner, shmt_choice *ties)
+{
+    const size_t count = tuned->setting_count;
+    const bool ordered = in_order(kernel, tuned->settings, count);
+    size_t fit = 0;
+
+    for (size_t k = 1; k < tuned->tie_count; k++) {
+        shmt_choice *const choice = ties + fit * kernel->parameter_count;
+
+        memcpy(choice, winner, kernel->parameter_count * sizeof *choice);
+        if (ordered ? choose_tie(kernel, tuned, tuned->ties[k], choice)
+                    : shmt_tuning_choice(kernel, tuned->ties[k], count,
+                                         choice, NULL) == SHMTUNE_OK)
+            fit++;
+    }
+    return fit;
 }
 
 enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,

@@ -99,6 +99,15 @@ enum shmtune_status
 shmt_tuning_choice(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
                    shmt_choice *choice, struct shmt_error *err);
+
+/* The ties of a tuned problem but the first, which is the winner again, as
+ * configurations of `kernel`: ties[tie_count - 1][parameter_count] of which
+ * those that are none of its are left out.  How many there are.  `winner` is
+ * the choice of the settings. */
+size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
+                        const struct shmt_tuned *tuned,
+                        const shmt_choice *winner, shmt_choice *ties);
+
 /* [dimension_count]; every dimension named once, within its bounds. */
 enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,
                                         const struct shmt_tuned *tuned,

@@ -132,12 +132,14 @@ static enum shmtune_status read_tie(struct shmt_arena *arena,
     if (all == NULL)
         return shmt_error_memory(err);
     memcpy(all, tuned->settings, count * sizeof *all);
-    for (size_t k = 0; k < mapping->count; k++) {
-        size_t at = 0;
+    for (size_t k = 0, at = 0; k < mapping->count; k++) {
+        size_t looked = 0;    /* on from the last one: mostly in order */
 
-        while (at < count && strcmp(all[at].name, own[k].name) != 0)
-            at++;
-        if (at == count)
+        while (looked < count && !shmt_text_same(all[at].name, own[k].name)) {
+            at = at + 1 < count ? at + 1 : 0;
+            looked++;
+        }
+        if (looked == count)
             return shmt_yaml_refuse(mapping->keys[k], err, "found the name "
                                     "%.64s, expected one of the "
                                     "configuration's", own[k].name);

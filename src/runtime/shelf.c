@@ -63,18 +63,13 @@ static bool read_ties(struct shmt_arena *arena,
                       const struct shmt_kernel *spec,
                       const struct shmt_tuned *tuned, struct shmt_entry *out)
 {
-    const size_t count = spec->parameter_count;
     shmt_choice *const ties = shmt_arena_alloc(
-        arena, tuned->tie_count * count, sizeof *ties);
+        arena, tuned->tie_count * spec->parameter_count, sizeof *ties);
 
     if (ties == NULL)
         return false;
     out->ties = ties;
-    for (size_t k = 1; k < tuned->tie_count; k++)
-        if (shmt_tuning_choice(spec, tuned->ties[k], tuned->setting_count,
-                               ties + out->tie_count * count,
-                               NULL) == SHMTUNE_OK)
-            out->tie_count++;
+    out->tie_count = shmt_tuning_ties(spec, tuned, out->values, ties);
     return true;
 }
 
@@ -107,9 +102,9 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
     for (size_t k = 0; k < spec->dimension_count; k++)
         out->log2[k] =
             log2(out->problem[k] > 1 ? (double)out->problem[k] : 1.0);
+    out->values = values;
     if (!read_ties(arena, spec, tuned, out))
         return shmt_error_memory(err);
-    out->values = values;
     out->resources = tuned->result.resources;
     out->time_us = tuned->result.time_us;
     out->default_us = tuned->default_us;
