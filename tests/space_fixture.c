@@ -79,7 +79,7 @@ void begin(struct made *made)
     made->definition.fixed_count = 1;
     made->definition.fixed = &made->fixed;
     made->symbols[0] = (struct shmt_symbol){"n", SHMT_INT};
-    made->scope = (struct shmt_scope){1, made->symbols};
+    made->scope = (struct shmt_scope){.count = 1, .symbols = made->symbols};
 }
 
 bool add_constraint(struct made *made, const char *text)

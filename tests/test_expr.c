@@ -8,7 +8,7 @@
 static struct shmt_arena *arena;
 static const struct shmt_symbol symbols[] = {
     {"x", SHMT_INT}, {"y", SHMT_INT}, {"r", SHMT_REAL}, {"mode", SHMT_WORD}};
-static const struct shmt_scope scope = {4, symbols};
+static const struct shmt_scope scope = {.count = 4, .symbols = symbols};
 static const struct shmt_value values[] = {
     {.type = SHMT_INT, .i = 6}, {.type = SHMT_INT, .i = 0},
     {.type = SHMT_REAL, .r = 2.5}, {.type = SHMT_WORD, .w = "static"}};

@@ -29,7 +29,7 @@ static struct shmt_space *make_space(int64_t scale, const char *constraint)
     struct shmt_parameter *parameters =
         shmt_arena_alloc(arena, PARAMETERS, sizeof *parameters);
     struct shmt_symbol symbols[PARAMETERS];
-    struct shmt_scope scope = {PARAMETERS, symbols};
+    struct shmt_scope scope = {.count = PARAMETERS, .symbols = symbols};
     struct shmt_space_definition definition = {
         .parameter_count = PARAMETERS, .parameters = parameters};
     struct shmt_expr **constraints =

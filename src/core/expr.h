@@ -32,9 +32,19 @@ struct shmt_symbol {
     enum shmt_type type;
 };
 
+struct shmt_expr;
+
+/* A name that stands for an expression of the same symbols. */
+struct shmt_derived {
+    const char *name;
+    const struct shmt_expr *expr;
+};
+
 struct shmt_scope {
     size_t count;
     const struct shmt_symbol *symbols;
+    size_t derived_count;
+    const struct shmt_derived *derived;
 };
 
 /* Where an expression stands in its file, for messages.  line 0: unknown. */
@@ -43,8 +53,6 @@ struct shmt_place {
     int line;
     int column;
 };
-
-struct shmt_expr;
 
 /* SHMTUNE_INVALID_FILE with file:line:column, what was found and what was
  * expected.  The program lives in `arena`; `text` need not outlive the call

@@ -16,14 +16,22 @@ struct parser {
     struct shmt_expr_scan scan;
     struct shmt_expr_build build;
     int nesting;
+    bool within;             /* the text of a derived name, */
+    size_t outside;          /* which stands here */
 };
 
 static bool parse_choice(struct parser *parser);
 static bool parse_unary(struct parser *parser);
 
+/* Where the token stands in the expression's own text. */
+static size_t here(const struct parser *parser)
+{
+    return parser->within ? parser->outside : parser->scan.start;
+}
+
 #define REFUSE(parser, ...)                                                  \
     ((parser)->build.status =                                                \
-         shmt_expr_refuse((parser)->expr, (parser)->scan.start,              \
+         shmt_expr_refuse((parser)->expr, here(parser),                      \
                           (parser)->err, __VA_ARGS__),                       \
      false)
 
@@ -78,7 +86,7 @@ static bool refuse_name(struct parser *parser)
     }
     shmt_text_add(&known, k < scope->count ? ", ..." : "");
     parser->build.status = shmt_expr_refuse(
-        parser->expr, parser->scan.start, parser->err, "unknown name %s%s",
+        parser->expr, here(parser), parser->err, "unknown name %s%s",
         found(parser, room), shmt_text_string(&known));
     shmt_text_free(&known);
     return false;
@@ -128,7 +136,7 @@ static const struct function {
 static bool parse_call(struct parser *parser,
                        const struct function *function)
 {
-    const size_t offset = parser->scan.start;
+    const size_t offset = here(parser);
     size_t count = 0;
 
     if (!next(parser) || !enter(parser) || !parse_list(parser, ")", &count))
@@ -157,11 +165,28 @@ static bool is_reserved(const struct parser *parser)
     return false;
 }
 
+/* What a derived name stands for, as if it stood here in parentheses.  Its
+ * own text has been compiled: what fails is that there is too much of it. */
+static bool parse_derived(struct parser *parser,
+                          const struct shmt_derived *derived)
+{
+    struct parser inner = *parser;
+
+    inner.within = true;
+    inner.outside = here(parser);
+    inner.scan =
+        (struct shmt_expr_scan){.text = shmt_expr_text(derived->expr)};
+    const bool done = enter(&inner) && parse_choice(&inner);
+    parser->build = inner.build;
+    return done && next(parser);
+}
+
 static bool parse_name(struct parser *parser)
 {
-    const size_t offset = parser->scan.start;
+    const size_t offset = here(parser);
     const struct shmt_scope *scope = &parser->expr->scope;
-    const char *rest = parser->scan.text + offset + parser->scan.length;
+    const char *rest =
+        parser->scan.text + parser->scan.start + parser->scan.length;
     char room[48];
 
     if (is(parser, "True") || is(parser, "False")) {
@@ -178,6 +203,9 @@ static bool parse_name(struct parser *parser)
         if (is(parser, scope->symbols[k].name))
             return next(parser) &&
                    shmt_expr_build_symbol(&parser->build, k, offset);
+    for (size_t k = 0; k < scope->derived_count; k++)
+        if (is(parser, scope->derived[k].name))
+            return parse_derived(parser, &scope->derived[k]);
     rest += strspn(rest, " \t");
     if (*rest != '(')
         return refuse_name(parser);
@@ -192,12 +220,12 @@ static bool parse_name(struct parser *parser)
 static bool parse_leaf(struct parser *parser)
 {
     const struct shmt_expr_scan *scan = &parser->scan;
-    const size_t offset = scan->start;
+    const size_t offset = here(parser);
     struct shmt_value value = scan->value;
 
     if (scan->token == SHMT_TOKEN_WORD) {
         value.type = SHMT_WORD;
-        value.w = shmt_arena_copy(parser->arena, scan->text + offset + 1,
+        value.w = shmt_arena_copy(parser->arena, scan->text + scan->start + 1,
                                   scan->length - 2);
         if (value.w == NULL) {
             parser->build.status = shmt_error_memory(parser->err);
@@ -240,7 +268,7 @@ static bool parse_power(struct parser *parser)
         return false;
     if (!is(parser, "**"))
         return true;
-    offset = parser->scan.start;
+    offset = here(parser);
     if (!enter(parser) || !parse_unary(parser))
         return false;
     parser->nesting--;
@@ -261,7 +289,7 @@ static bool parse_lowest(struct parser *parser, size_t offset)
 
 static bool parse_unary(struct parser *parser)
 {
-    const size_t offset = parser->scan.start;
+    const size_t offset = here(parser);
     const bool minus = is(parser, "-");
 
     if (!minus && !is(parser, "+"))
@@ -298,7 +326,7 @@ static bool parse_product(struct parser *parser)
         return false;
     while ((op = sign_among(parser, SHMT_OP_MUL, SHMT_OP_MOD)) !=
            SHMT_OP_COUNT) {
-        offset = parser->scan.start;
+        offset = here(parser);
         if (!next(parser) || !parse_unary(parser) ||
             !make(parser, op, 2, offset))
             return false;
@@ -315,7 +343,7 @@ static bool parse_sum(struct parser *parser)
         return false;
     while ((op = sign_among(parser, SHMT_OP_ADD, SHMT_OP_SUB)) !=
            SHMT_OP_COUNT) {
-        offset = parser->scan.start;
+        offset = here(parser);
         if (!next(parser) || !parse_product(parser) ||
             !make(parser, op, 2, offset))
             return false;
@@ -327,7 +355,7 @@ static bool parse_sum(struct parser *parser)
  * comma; what is sought is on the stack. */
 static bool parse_in(struct parser *parser)
 {
-    const size_t offset = parser->scan.start;
+    const size_t offset = here(parser);
     const enum shmt_op op =
         is(parser, "not") ? SHMT_OP_NOT_IN : SHMT_OP_IN;
     size_t count = 0;
@@ -362,7 +390,7 @@ static bool parse_in(struct parser *parser)
 static bool parse_comparison(struct parser *parser)
 {
     struct shmt_expr_build *build = &parser->build;
-    const size_t start = parser->scan.start;
+    const size_t start = here(parser);
     bool list = false, more;
     size_t links = 0, offset;
     uint32_t right = 0;
@@ -385,7 +413,7 @@ static bool parse_comparison(struct parser *parser)
                 return false;
             continue;
         }
-        offset = parser->scan.start;
+        offset = here(parser);
         if (!next(parser) || !parse_sum(parser))
             return false;
         right = build->stack[build->height - 1];
@@ -397,7 +425,7 @@ static bool parse_comparison(struct parser *parser)
 
 static bool parse_not(struct parser *parser)
 {
-    const size_t offset = parser->scan.start;
+    const size_t offset = here(parser);
 
     if (!is(parser, "not"))
         return parse_comparison(parser);
@@ -420,7 +448,7 @@ static bool parse_logic(struct parser *parser, enum shmt_op op)
         count++;
         if (!is(parser, word))
             return count == 1 || make(parser, op, count, offset);
-        offset = parser->scan.start;
+        offset = here(parser);
         if (!next(parser))
             return false;
     }
@@ -437,7 +465,7 @@ static bool parse_choice(struct parser *parser)
         return false;
     if (!is(parser, "if"))
         return true;
-    offset = parser->scan.start;
+    offset = here(parser);
     if (!enter(parser) || !parse_logic(parser, SHMT_OP_OR))
         return false;
     top = parser->build.stack + parser->build.height;

@@ -19,6 +19,7 @@ enum {
     SHMT_KERNEL_DIMENSIONS = 8,
     SHMT_KERNEL_ARGUMENTS = 32,
     SHMT_KERNEL_LAUNCHES = 8,
+    SHMT_KERNEL_DERIVED = 32,
     /* what the arguments of one launch may take, on every device */
     SHMT_KERNEL_ARGUMENT_BYTES = 4096,
     /* the most a scope can have */
@@ -126,7 +127,7 @@ struct shmt_kernel {
     const struct shmt_argument *arguments;
     struct shmt_expr *bytes;       /* work: NULL when not stated */
     struct shmt_expr *flops;
-    /* dimensions, then parameters */
+    /* dimensions, then parameters; and the derived names */
     struct shmt_scope scope;
 };
 

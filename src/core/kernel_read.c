@@ -12,7 +12,8 @@
 
 static const char *const top_keys[] = {
     "format", "name", "summary", "source", "includes", "standard",
-    "fast_math", "problem", "sizes", "parameters", "constraints", "launches",
+    "fast_math", "problem", "sizes", "parameters", "derived",
+    "constraints", "launches",
     "reference", "arguments", "work", NULL
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel_space: reads the part of a spec that makes its search space: the
- * problem's dimensions, the constraints and the sizes to tune; the parameters
- * are read by kernel_parameter.c.
+ * problem's dimensions, the derived names, the constraints and the sizes to
+ * tune; the parameters are read by kernel_parameter.c.
  */
 #include "core/kernel_read.h"
 
@@ -100,7 +100,67 @@ static enum shmtune_status make_scope(struct shmt_kernel_reader *reader)
         symbols[kernel->dimension_count + p] = (struct shmt_symbol){
             kernel->parameters[p].name, kernel->parameters[p].type
         };
-    kernel->scope = (struct shmt_scope){count, symbols};
+    kernel->scope = (struct shmt_scope){.count = count, .symbols = symbols};
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *key,
+                                            const struct shmt_yaml *node,
+                                            struct shmt_derived *out)
+{
+    const struct shmt_scope *scope = &reader->kernel->scope;
+    struct shmt_expr *expr = NULL;
+    size_t symbol;
+    enum shmtune_status status =
+        shmt_kernel_name_check(reader, key, "the derived name");
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (shmt_kernel_name_find(reader->kernel, key->text, strlen(key->text),
+                              &symbol))
+        return shmt_yaml_refuse(key, reader->err, "\"%s\" is a dimension or "
+                                "a parameter already", key->text);
+    for (size_t k = 0; k < scope->derived_count; k++)
+        if (shmt_text_same(scope->derived[k].name, key->text))
+            return shmt_yaml_refuse(key, reader->err, "\"%s\" is derived "
+                                    "already", key->text);
+    status = shmt_kernel_read_expr(reader, node, &expr);
+    if (status == SHMTUNE_OK)
+        *out = (struct shmt_derived){key->text, expr};
+    return status;
+}
+
+/* Each may use those before it. */
+static enum shmtune_status read_derived(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "derived");
+    struct shmt_derived *derived;
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "names and expressions",
+                              reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count > SHMT_KERNEL_DERIVED)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu derived names; at most %d are allowed",
+                                node->count, SHMT_KERNEL_DERIVED);
+    derived = shmt_arena_alloc(kernel->arena, node->count + 1,
+                               sizeof *derived);
+    if (derived == NULL)
+        return shmt_error_memory(reader->err);
+    kernel->scope.derived = derived;
+    for (size_t k = 0; k < node->count; k++) {
+        status = read_one_derived(reader, node->keys[k], node->items[k],
+                                  &derived[k]);
+        if (status != SHMTUNE_OK)
+            return status;
+        kernel->scope.derived_count = k + 1;
+    }
     return SHMTUNE_OK;
 }
 
@@ -208,6 +268,8 @@ enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader)
         status = shmt_kernel_parameter_read(reader);
     if (status == SHMTUNE_OK)
         status = make_scope(reader);
+    if (status == SHMTUNE_OK)
+        status = read_derived(reader);
     if (status == SHMTUNE_OK)
         status = read_constraints(reader);
     if (status == SHMTUNE_OK)

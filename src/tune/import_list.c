@@ -138,7 +138,7 @@ static enum shmtune_status read_constant(struct reader *reader,
                                          const char *from, const char *to,
                                          struct shmt_value *out)
 {
-    const struct shmt_scope none = {0, NULL};
+    const struct shmt_scope none = {0};
     struct shmt_expr *expr;
     enum shmtune_status status;
 
@@ -223,7 +223,7 @@ static enum shmtune_status compile_loop(struct reader *reader,
                                         enum shmt_type type)
 {
     const struct shmt_symbol symbol = {loop->name, type};
-    const struct shmt_scope scope = {1, &symbol};
+    const struct shmt_scope scope = {.count = 1, .symbols = &symbol};
     enum shmtune_status status = SHMTUNE_OK;
 
     if (loop->elements[type] != NULL)

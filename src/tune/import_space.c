@@ -16,7 +16,8 @@ static enum shmtune_status define(const struct shmt_import *import,
                                   struct shmt_error *err)
 {
     struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
-    const struct shmt_scope scope = {import->parameter_count, symbols};
+    const struct shmt_scope scope = {.count = import->parameter_count,
+                                     .symbols = symbols};
     struct shmt_expr **const constraints = shmt_arena_alloc(
         reading->arena, import->constraint_count + 1, sizeof *constraints);
     enum shmtune_status status = SHMTUNE_OK;

@@ -51,7 +51,8 @@ static enum shmtune_status try_defaults(const struct shmt_import *import,
 {
     struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
     struct shmt_value values[SHMT_SPACE_PARAMETERS];
-    const struct shmt_scope scope = {import->parameter_count, symbols};
+    const struct shmt_scope scope = {.count = import->parameter_count,
+                                     .symbols = symbols};
     enum shmtune_status status = SHMTUNE_OK;
     struct shmt_arena *arena;
     struct shmt_expr *expr;

@@ -113,7 +113,8 @@ static enum shmtune_status try_condition(const struct shmt_import_place *place,
 {
     const struct shmt_import *const import = place->import;
     struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
-    const struct shmt_scope scope = {import->parameter_count, symbols};
+    const struct shmt_scope scope = {.count = import->parameter_count,
+                                     .symbols = symbols};
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_expr *expr;
     enum shmtune_status status;

@@ -71,7 +71,8 @@ static enum shmtune_status define(const struct shmt_import *import,
             import->arena,
             (struct shmt_place){import->constraints[c].where, 0, 0},
             import->constraints[c].text,
-            &(struct shmt_scope){count, symbols}, &constraints[c], err);
+            &(struct shmt_scope){.count = count, .symbols = symbols},
+            &constraints[c], err);
     *out = (struct shmt_space_definition){
         .parameter_count = count, .parameters = parameters,
         .constraint_count = import->constraint_count,

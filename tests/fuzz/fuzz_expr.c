@@ -29,7 +29,7 @@ static const struct shmt_parameter parameters[] = {
     {.name = "mode", .type = SHMT_WORD, .count = 2, .values = words}};
 static const struct shmt_symbol symbols[] = {
     {"x", SHMT_INT}, {"y", SHMT_INT}, {"r", SHMT_REAL}, {"mode", SHMT_WORD}};
-static const struct shmt_scope scope = {4, symbols};
+static const struct shmt_scope scope = {.count = 4, .symbols = symbols};
 
 /* The space of one constraint is what trying every configuration finds. */
 static void check_space(struct shmt_expr *expr)
