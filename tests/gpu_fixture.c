@@ -92,13 +92,3 @@ void fixture_choice(const struct shmt_kernel *kernel, shmt_choice *choice,
     }
     va_end(list);
 }
-
-void fixture_fake_driver(void)
-{
-    const char *build = getenv("SHMT_BUILDDIR");
-    char path[1024];
-
-    snprintf(path, sizeof path, "%s/tests/.libs/fake_cuda.so",
-             build != NULL ? build : ".");
-    setenv("SHMTUNE_LIBCUDA", path, 1);
-}

@@ -20,7 +20,4 @@ void fixture_choice(const struct shmt_kernel *kernel, shmt_choice *choice,
 /* A new empty folder; removed, with its files, when the program ends. */
 const char *fixture_folder(void);
 
-/* tests/.libs/fake_cuda.so of the build tree, into $SHMTUNE_LIBCUDA. */
-void fixture_fake_driver(void);
-
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "check.h"
+#include "driver_fixture.h"
 #include "fake_kernel.h"
 #include "gpu/bench.h"
 #include "gpu/query.h"

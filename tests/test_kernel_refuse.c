@@ -44,6 +44,8 @@ static const struct {
     {"constraints:\n", "derived:\n  BLOCK: 2\nconstraints:\n", ":20:3:",
      "already"},
     {"constraints:\n", "derived:\n  min: 2\nconstraints:\n", ":20:3:", "min"},
+    {"constraints:\n", "derived:\n  a: 2\n  a: 3\nconstraints:\n", ":21:3:",
+     "a"},
     {"constraints:\n", "derived:\n  a-b: 2\nconstraints:\n", ":20:3:",
      "identifier"},
     {"constraints:\n", "derived:\n  a: b\n  b: 2\nconstraints:\n",

@@ -10,9 +10,8 @@
 #include "catalogue_fixture.h"
 #include "check.h"
 #include "core/path.h"
+#include "driver_fixture.h"
 #include "fake_kernel.h"
-#include "gpu/driver.h"
-#include "gpu/nvrtc.h"
 
 enum { N = 1000, PARAMETERS = 6 };
 
@@ -407,25 +406,8 @@ int main(void)
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {N};
     const struct shmt_nvrtc *nvrtc;
-    const char *folder = getenv("SHMT_BUILDDIR");
-    struct shmt_error err;
-    char fake[1024];
 
-    snprintf(fake, sizeof fake, "%s/tests/.libs/fake_cuda.so",
-             folder != NULL ? folder : ".");
-    if (access(fake, R_OK) != 0) {
-        printf("1..0 # SKIP the fake driver was not built (%s)\n", fake);
-        return EXIT_SUCCESS;
-    }
-    setenv("SHMTUNE_LIBCUDA", fake, 1);
-    if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK) {
-        printf("1..0 # SKIP no NVRTC here: %s\n", err.text);
-        return EXIT_SUCCESS;
-    }
-    if (shmt_driver_open(&driver, &err) != SHMTUNE_OK) {
-        printf("Bail out! %s\n", err.text);
-        return EXIT_FAILURE;
-    }
+    fixture_driver(&driver, &nvrtc);
     root = fixture_begin();
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
     fixture_copy("fake_kernel.yaml");

@@ -6,10 +6,10 @@
 #include "shmtune.h"
 
 #include <math.h>
-#include <unistd.h>
 
 #include "catalogue_fixture.h"
 #include "check.h"
+#include "driver_fixture.h"
 #include "gpu/bench.h"
 #include "gpu/pattern.h"
 
@@ -204,25 +204,9 @@ static void open_kernel(void)
 
 int main(void)
 {
-    const char *folder = getenv("SHMT_BUILDDIR");
     CUcontext context;
-    char fake[1024];
 
-    snprintf(fake, sizeof fake, "%s/tests/.libs/fake_cuda.so",
-             folder != NULL ? folder : ".");
-    setenv("SHMTUNE_LIBCUDA", fake, 1);
-    if (access(fake, R_OK) != 0) {
-        printf("1..0 # SKIP the fake driver was not built (%s)\n", fake);
-        return EXIT_SUCCESS;
-    }
-    if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK) {
-        printf("1..0 # SKIP no NVRTC here: %s\n", err.text);
-        return EXIT_SUCCESS;
-    }
-    if (shmt_driver_open(&driver, &err) != SHMTUNE_OK) {
-        printf("Bail out! %s\n", err.text);
-        return EXIT_FAILURE;
-    }
+    fixture_driver(&driver, &nvrtc);
     fixture_begin();
     open_kernel();
     CHECK_RUN(candidates_and_reference_get_it);

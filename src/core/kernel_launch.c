@@ -135,12 +135,11 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "arguments",
                                   reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "arguments",
+                                      2 * SHMT_KERNEL_ARGUMENTS);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count > 2 * SHMT_KERNEL_ARGUMENTS)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu arguments; at most %d are allowed",
-                                node->count, 2 * SHMT_KERNEL_ARGUMENTS);
     arguments = shmt_arena_alloc(kernel->arena, node->count + 1,
                                  sizeof *arguments);
     if (arguments == NULL)

@@ -31,6 +31,17 @@ static bool is_piece(const struct shmt_yaml *node)
     return open > 0 && !node->quoted;
 }
 
+enum shmtune_status shmt_kernel_read_cap(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const char *what, size_t most)
+{
+    if (node->count <= most)
+        return SHMTUNE_OK;
+    return shmt_yaml_refuse(node, reader->err,
+                            "%zu %s; at most %zu are allowed", node->count,
+                            what, most);
+}
+
 enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *node,
                                           struct shmt_expr **out)
@@ -180,12 +191,11 @@ static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "includes",
                               reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "folders",
+                                      SHMT_KERNEL_INCLUDES);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count > SHMT_KERNEL_INCLUDES)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu folders; at most %d are allowed",
-                                node->count, SHMT_KERNEL_INCLUDES);
     includes = shmt_arena_alloc(kernel->arena, node->count + 1,
                                 sizeof *includes);
     if (folder == NULL || includes == NULL)

@@ -79,6 +79,10 @@ bool shmt_kernel_name_find(const struct shmt_kernel *kernel, const char *name,
 
 /* kernel_read.c */
 
+/* No more than `most` of `what` ("sizes") in a mapping or sequence. */
+enum shmtune_status shmt_kernel_read_cap(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const char *what, size_t most);
 /* An expression in the kernel's scope. */
 enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *node,

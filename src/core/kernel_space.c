@@ -62,12 +62,11 @@ static enum shmtune_status read_problem(struct shmt_kernel_reader *reader)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "the problem",
                               reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "dimensions",
+                                      SHMT_KERNEL_DIMENSIONS);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count > SHMT_KERNEL_DIMENSIONS)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu dimensions; at most %d are allowed",
-                                node->count, SHMT_KERNEL_DIMENSIONS);
     dimensions = shmt_arena_alloc(kernel->arena, node->count + 1,
                                   sizeof *dimensions);
     if (dimensions == NULL)
@@ -109,7 +108,6 @@ static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *node,
                                             struct shmt_derived *out)
 {
-    const struct shmt_scope *scope = &reader->kernel->scope;
     struct shmt_expr *expr = NULL;
     size_t symbol;
     enum shmtune_status status =
@@ -121,10 +119,6 @@ static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
                               &symbol))
         return shmt_yaml_refuse(key, reader->err, "\"%s\" is a dimension or "
                                 "a parameter already", key->text);
-    for (size_t k = 0; k < scope->derived_count; k++)
-        if (shmt_text_same(scope->derived[k].name, key->text))
-            return shmt_yaml_refuse(key, reader->err, "\"%s\" is derived "
-                                    "already", key->text);
     status = shmt_kernel_read_expr(reader, node, &expr);
     if (status == SHMTUNE_OK)
         *out = (struct shmt_derived){key->text, expr};
@@ -143,12 +137,11 @@ static enum shmtune_status read_derived(struct shmt_kernel_reader *reader)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "names and expressions",
                               reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "derived names",
+                                      SHMT_KERNEL_DERIVED);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count > SHMT_KERNEL_DERIVED)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu derived names; at most %d are allowed",
-                                node->count, SHMT_KERNEL_DERIVED);
     derived = shmt_arena_alloc(kernel->arena, node->count + 1,
                                sizeof *derived);
     if (derived == NULL)
@@ -175,12 +168,11 @@ static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "constraints",
                               reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "constraints",
+                                      SHMT_KERNEL_CONSTRAINTS);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count > SHMT_KERNEL_CONSTRAINTS)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu constraints; at most %d are allowed",
-                                node->count, SHMT_KERNEL_CONSTRAINTS);
     constraints = shmt_arena_alloc(kernel->arena, node->count + 1,
                                    sizeof *constraints);
     if (constraints == NULL)
@@ -236,12 +228,11 @@ static enum shmtune_status read_sizes(struct shmt_kernel_reader *reader)
     if (node != NULL)
         status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "sizes",
                                   reader->err);
+    if (status == SHMTUNE_OK && node != NULL)
+        status =
+            shmt_kernel_read_cap(reader, node, "sizes", SHMT_KERNEL_SIZES);
     if (status != SHMTUNE_OK)
         return status;
-    if (listed > SHMT_KERNEL_SIZES)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu sizes; at most %d are allowed", listed,
-                                SHMT_KERNEL_SIZES);
     sizes = shmt_arena_alloc(kernel->arena, count, sizeof *sizes);
     if (sizes == NULL)
         return shmt_error_memory(reader->err);
