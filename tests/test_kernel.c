@@ -346,6 +346,7 @@ static void derived_names_are_blamed_where_they_stand(void)
 
     CHECK(kernel == NULL);
     CHECK_HAS(err.text, "spec.yaml:11:5: ");
+    CHECK_HAS(err.text, "A = 1, B = 1");
     /* Each says the one before it twice. */
     shmt_text_add(&text, "  a0: A + B\n");
     for (int k = 1; k < 20; k++)

@@ -268,7 +268,7 @@ static void put_values(const struct shmt_expr *expr,
     out[0] = '\0';
     for (size_t n = 0; n < expr->node_count && count < 8; n++) {
         const struct shmt_expr_node *node = &expr->nodes[n];
-        const char *const name = expr->text + node->offset;
+        const char *const name = node->name;
 
         if (node->op != SHMT_OP_SYMBOL)
             continue;

@@ -34,7 +34,8 @@ struct shmt_symbol {
 
 struct shmt_expr;
 
-/* A name that stands for an expression of the same symbols. */
+/* A name that stands for an expression of the same symbols, which outlives
+ * what is compiled with it. */
 struct shmt_derived {
     const char *name;
     const struct shmt_expr *expr;

@@ -42,23 +42,32 @@ bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node)
     return true;
 }
 
-static bool add(struct shmt_expr_build *build, struct shmt_expr_node node)
+/* Room for `count` nodes more. */
+static bool make_room(struct shmt_expr_build *build, size_t count,
+                      size_t offset)
 {
     struct shmt_expr_node *grown;
-    size_t room;
+    size_t room = build->node_room == 0 ? 32 : build->node_room;
 
-    if (build->node_count == SHMT_EXPR_NODES)
-        return REFUSE(build, node.offset,
-                      "more than %d operators and operands",
+    if (count > SHMT_EXPR_NODES - build->node_count)
+        return REFUSE(build, offset, "more than %d operators and operands",
                       SHMT_EXPR_NODES);
-    if (build->node_count == build->node_room) {
-        room = build->node_room == 0 ? 32 : 2 * build->node_room;
-        grown = realloc(build->nodes, room * sizeof *grown);
-        if (grown == NULL)
-            return no_memory(build);
-        build->nodes = grown;
-        build->node_room = room;
-    }
+    if (build->node_count + count <= build->node_room)
+        return true;
+    while (room < build->node_count + count)
+        room *= 2;
+    grown = realloc(build->nodes, room * sizeof *grown);
+    if (grown == NULL)
+        return no_memory(build);
+    build->nodes = grown;
+    build->node_room = room;
+    return true;
+}
+
+static bool add(struct shmt_expr_build *build, struct shmt_expr_node node)
+{
+    if (!make_room(build, 1, node.offset))
+        return false;
     build->nodes[build->node_count] = node;
     return shmt_expr_build_push(build, (uint32_t)build->node_count++);
 }
@@ -79,7 +88,33 @@ bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
     build->expr->used[symbol / 64] |= UINT64_C(1) << symbol % 64;
     return add(build, (struct shmt_expr_node){
         .op = SHMT_OP_SYMBOL, .types = (uint8_t)(1 << type), .depth = 1,
-        .offset = (uint32_t)offset, .symbol = symbol});
+        .offset = (uint32_t)offset, .symbol = symbol,
+        .name = build->expr->text + offset});
+}
+
+bool shmt_expr_build_derived(struct shmt_expr_build *build,
+                             const struct shmt_expr *derived, size_t offset)
+{
+    const uint32_t node = (uint32_t)build->node_count;
+    const uint32_t kid = (uint32_t)build->kid_count;
+
+    if (!make_room(build, derived->node_count, offset))
+        return false;
+    for (size_t k = 0; k < derived->kid_count; k++) {
+        if (build->kid_count == build->kid_room &&
+            !grow(build, &build->kids, &build->kid_room))
+            return false;
+        build->kids[build->kid_count++] = node + derived->kids[k];
+    }
+    for (size_t k = 0; k < derived->node_count; k++) {
+        build->nodes[node + k] = derived->nodes[k];
+        build->nodes[node + k].offset = (uint32_t)offset;
+        build->nodes[node + k].first += kid;
+    }
+    build->node_count += derived->node_count;
+    for (size_t k = 0; k < derived->symbol_count / 64 + 1; k++)
+        build->expr->used[k] |= derived->used[k];
+    return shmt_expr_build_push(build, node + derived->root);
 }
 
 /* A power of two integers is real when the exponent is negative. */

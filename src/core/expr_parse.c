@@ -16,17 +16,14 @@ struct parser {
     struct shmt_expr_scan scan;
     struct shmt_expr_build build;
     int nesting;
-    bool within;             /* the text of a derived name, */
-    size_t outside;          /* which stands here */
 };
 
 static bool parse_choice(struct parser *parser);
 static bool parse_unary(struct parser *parser);
 
-/* Where the token stands in the expression's own text. */
 static size_t here(const struct parser *parser)
 {
-    return parser->within ? parser->outside : parser->scan.start;
+    return parser->scan.start;
 }
 
 #define REFUSE(parser, ...)                                                  \
@@ -165,22 +162,6 @@ static bool is_reserved(const struct parser *parser)
     return false;
 }
 
-/* What a derived name stands for, as if it stood here in parentheses.  Its
- * own text has been compiled: what fails is that there is too much of it. */
-static bool parse_derived(struct parser *parser,
-                          const struct shmt_derived *derived)
-{
-    struct parser inner = *parser;
-
-    inner.within = true;
-    inner.outside = here(parser);
-    inner.scan =
-        (struct shmt_expr_scan){.text = shmt_expr_text(derived->expr)};
-    const bool done = enter(&inner) && parse_choice(&inner);
-    parser->build = inner.build;
-    return done && next(parser);
-}
-
 static bool parse_name(struct parser *parser)
 {
     const size_t offset = here(parser);
@@ -205,7 +186,9 @@ static bool parse_name(struct parser *parser)
                    shmt_expr_build_symbol(&parser->build, k, offset);
     for (size_t k = 0; k < scope->derived_count; k++)
         if (is(parser, scope->derived[k].name))
-            return parse_derived(parser, &scope->derived[k]);
+            return next(parser) &&
+                   shmt_expr_build_derived(&parser->build,
+                                           scope->derived[k].expr, offset);
     rest += strspn(rest, " \t");
     if (*rest != '(')
         return refuse_name(parser);

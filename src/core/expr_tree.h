@@ -37,7 +37,10 @@ struct shmt_expr_node {
     uint32_t first, count;
     union {
         struct shmt_value constant;
-        size_t symbol;
+        struct {
+            size_t symbol;
+            const char *name;   /* in the text it was read from */
+        };
     };
 };
 
@@ -110,6 +113,9 @@ bool shmt_expr_build_constant(struct shmt_expr_build *build,
                               struct shmt_value value, size_t offset);
 bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
                             size_t offset);
+/* What a derived name stands for; refused, it is at `offset`. */
+bool shmt_expr_build_derived(struct shmt_expr_build *build,
+                             const struct shmt_expr *derived, size_t offset);
 /* The `count` uppermost nodes become op's operands. */
 bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
                           size_t count, size_t offset);
