@@ -30,9 +30,10 @@
  *          for matrices with few tiles.
  * TAIL     sixteenths of the tiles, the last ones, that are split further,
  *          for multiprocessors that would have nothing left to do.
- * ROUND    how many multiprocessors there are: the tiles that give not all of
- *          them one are split into about TAIL blocks for each, whatever the
- *          size of the matrix.
+ * ROUND    how many multiprocessors there are, so that the same choice fills
+ *          them at any size: every tile is cut into as many shares as end
+ *          soonest; or, with TAIL, the tiles that give not all of them one
+ *          are, into about TAIL blocks for each.
  * BAND     rows of tiles that run together before the next columns, so
  *          that A and B are read from L2.
  */

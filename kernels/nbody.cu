@@ -16,7 +16,8 @@
  * Two bodies pull each other along one line: what the distance costs serves
  * both.  A pair is seventeen slots and one reciprocal square root for two
  * interactions.  (Sixteen, were the inverse distance cubed for both masses,
- * but a float has no such cubes for metres between stars.)  What the space spans:
+ * but a float has no such cubes for metres between stars.)  What the space
+ * spans:
  *
  * FORM       `each`: every interaction by itself, a body's sum in one thread.
  *            `pairs`: every pair once, see below.
