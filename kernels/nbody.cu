@@ -36,6 +36,9 @@
  *            few bodies; a second launch adds their sums.
  * Of `pairs` alone:
  * BLOCKS     all warps take equal shares of the pairs, however many they are.
+ * ROUND      how many multiprocessors there are: as many blocks for each as
+ *            leave the least idle, while some warps have one set more to meet
+ *            than others.
  *
  * The warps of `pairs` add to out in no order: its last digits vary from run to
  * run.  Those of `each` do not.
