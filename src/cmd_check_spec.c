@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "cmd_check.h"
 #include "core/device.h"
@@ -115,6 +116,79 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     return shmt_check_blame(check, status, err);
 }
 
+/* -- words that no parameter has ------------------------------------------ */
+
+enum { STRAYS = 16 };
+
+struct strays {
+    struct shmt_check *check;
+    const struct shmt_kernel *kernel;
+    struct shmt_place place;      /* of the expression at hand */
+    size_t count;
+    const char *said[STRAYS];     /* each word once */
+};
+
+static void say_stray(struct strays *strays,
+                      const struct shmt_parameter *parameter,
+                      const char *word)
+{
+    struct shmt_text values = {0};
+
+    for (size_t k = 0; k < parameter->count; k++)
+        shmt_text_addf(&values, "%s%s", k == 0 ? "" : ", ",
+                       parameter->values[k].w);
+    shmt_check_say(strays->check, SHMT_CHECK_NOTE,
+                   "line %d: '%s' is no value of %s, which has %s",
+                   strays->place.line, word, parameter->name,
+                   shmt_text_string(&values));
+    shmt_text_free(&values);
+}
+
+static void take_word(void *context, size_t symbol, const char *word)
+{
+    struct strays *const strays = context;
+    const struct shmt_kernel *const kernel = strays->kernel;
+    const struct shmt_parameter *parameter;
+
+    if (symbol < kernel->dimension_count)
+        return;
+    parameter = &kernel->parameters[symbol - kernel->dimension_count];
+    if (parameter->type != SHMT_WORD || strays->count == STRAYS)
+        return;
+    for (size_t k = 0; k < parameter->count; k++)
+        if (strcmp(parameter->values[k].w, word) == 0)
+            return;
+    for (size_t k = 0; k < strays->count; k++)
+        if (strcmp(strays->said[k], word) == 0)
+            return;
+    strays->said[strays->count++] = word;
+    say_stray(strays, parameter, word);
+}
+
+static void look_for_words(struct strays *strays,
+                           const struct shmt_expr *expr)
+{
+    if (expr == NULL)
+        return;
+    strays->place = shmt_expr_place(expr);
+    shmt_expr_words(expr, take_word, strays);
+}
+
+/* A comparison with one is always the same: misspelt, or left over.  No
+ * mistake: who tries fewer values need not rewrite what speaks of others. */
+static void note_stray_words(struct shmt_check *check,
+                             const struct shmt_kernel *kernel)
+{
+    struct strays strays = {.check = check, .kernel = kernel};
+
+    for (size_t k = 0; k < kernel->scope.derived_count; k++)
+        look_for_words(&strays, kernel->scope.derived[k].expr);
+    for (size_t k = 0; k < kernel->constraint_count; k++)
+        look_for_words(&strays, kernel->constraints[k]);
+    for (size_t k = 0; k < kernel->launch_count; k++)
+        look_for_words(&strays, kernel->launches[k].when);
+}
+
 static enum shmtune_status check_kernel(struct shmt_check *check,
                                         const struct shmt_kernel *kernel,
                                         struct shmt_error *err)
@@ -124,6 +198,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     uint64_t least = UINT64_MAX;
     enum shmtune_status status = SHMTUNE_OK;
 
+    note_stray_words(check, kernel);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = check_space(check, kernel, kernel->sizes[i], &least, err);
     if (status == SHMTUNE_OK)

@@ -182,6 +182,10 @@ static void first_of_a_name(void)
     begin();
     fixture_put_text("second/kernels/toy.cu", "none");
     fixture_put_text("second/kernels/bad.yaml", "format: kernel/9\n");
+    /* In the shadow of the first folder's, as its user wants it. */
+    fixture_put_text("second/kernels/toy.yaml",
+                     "format: kernel/1\nname: toy\nparameters:\n"
+                     "  A: {values: [1], default: 1}\n");
     snprintf(list, sizeof list, "%s:%s:%s", root, fixture_path("second"),
              root);
     CHECK_INT(shmtune_open(list, &library, NULL), SHMTUNE_OK);

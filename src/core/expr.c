@@ -358,3 +358,36 @@ bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol)
     return symbol < expr->symbol_count &&
            (expr->used[symbol / 64] >> symbol % 64 & 1) != 0;
 }
+
+static const struct shmt_expr_node *operand_of(
+    const struct shmt_expr *expr, const struct shmt_expr_node *node, size_t k)
+{
+    return &expr->nodes[expr->kids[node->first + k]];
+}
+
+void shmt_expr_words(const struct shmt_expr *expr,
+                     void (*take)(void *context, size_t symbol,
+                                  const char *word), void *context)
+{
+    for (size_t n = 0; n < expr->node_count; n++) {
+        const struct shmt_expr_node *const node = &expr->nodes[n];
+        const bool equal = node->op == SHMT_OP_EQ || node->op == SHMT_OP_NE;
+
+        if (!equal && node->op != SHMT_OP_IN && node->op != SHMT_OP_NOT_IN)
+            continue;
+        for (size_t k = 1; k < node->count; k++) {
+            const struct shmt_expr_node *a = operand_of(expr, node, 0);
+            const struct shmt_expr_node *b = operand_of(expr, node, k);
+
+            if (equal && a->op == SHMT_OP_CONST) {
+                const struct shmt_expr_node *const first = a;
+
+                a = b;
+                b = first;
+            }
+            if (a->op == SHMT_OP_SYMBOL && b->op == SHMT_OP_CONST &&
+                b->constant.type == SHMT_WORD)
+                take(context, a->symbol, b->constant.w);
+        }
+    }
+}

@@ -87,4 +87,9 @@ const char *shmt_expr_text(const struct shmt_expr *expr);
 struct shmt_place shmt_expr_place(const struct shmt_expr *expr);
 bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol);
 
+/* Calls `take` for every word that a symbol is compared with: ==, != or in. */
+void shmt_expr_words(const struct shmt_expr *expr,
+                     void (*take)(void *context, size_t symbol,
+                                  const char *word), void *context);
+
 #endif

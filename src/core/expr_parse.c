@@ -72,16 +72,17 @@ static bool expect(struct parser *parser, const char *sign)
 static bool refuse_name(struct parser *parser)
 {
     const struct shmt_scope *scope = &parser->expr->scope;
+    const size_t all = scope->count + scope->derived_count;
     struct shmt_text known = {0};
     char room[48];
     size_t k = 0;
 
-    while (k < scope->count && known.length < 200) {
+    for (; k < all && known.length < 200; k++)
         shmt_text_addf(&known, "%s%.64s", k == 0 ? "; known are " : ", ",
-                       scope->symbols[k].name);
-        k++;
-    }
-    shmt_text_add(&known, k < scope->count ? ", ..." : "");
+                       k < scope->count
+                           ? scope->symbols[k].name
+                           : scope->derived[k - scope->count].name);
+    shmt_text_add(&known, k < all ? ", ..." : "");
     parser->build.status = shmt_expr_refuse(
         parser->expr, here(parser), parser->err, "unknown name %s%s",
         found(parser, room), shmt_text_string(&known));

@@ -155,10 +155,16 @@ static enum shmtune_status add_kernel(struct shmtune *library,
     struct shmtune_kernel *kernels;
     enum shmtune_status status;
 
+    /* Of two folders the first one's counts, which is what their order is
+     * for. */
     if (other != NULL)
-        status = shmt_catalogue_note(
-            library, "%s: left out: %s comes before it and has a kernel of "
-            "the same name, %s", spec->path, other->spec->path, spec->name);
+        status = kernel.binaries == NULL ? SHMTUNE_NO_MEMORY
+                 : strcmp(kernel.binaries, other->binaries) != 0
+                     ? SHMTUNE_OK
+                     : shmt_catalogue_note(
+                           library, "%s: left out: %s has a kernel of the "
+                           "same name, %s", spec->path, other->spec->path,
+                           spec->name);
     else if (spec->source == NULL || spec->launch_count == 0)
         status = shmt_catalogue_note(library, "%s: left out: describes a "
                                      "space, not a kernel (no source)",

@@ -20,6 +20,12 @@ run check --no-compile "$root/kernels/scale.yaml" "$tuning" "$journal"
 check "three that fit" all "exits 0" err_empty \
     "[ $(grep -c '^ok' "$folder/out") -eq 3 ]" \
     "out_has '^3 ok, 0 wrong, 0 skipped$'"
+sed "s/^- BLOCK <= n/&\\n- MEMORY != 'dinamic' or PAD == 0/" \
+    "$root/kernels/scale.yaml" >"$root/kernels/words.yaml"
+run check --no-compile "$root/kernels/words.yaml"
+check "a word that no parameter has is noted" all "exits 0" \
+    "out_has \"^note .*line 19: 'dinamic' is no value of MEMORY, which has static, dynamic\$\""
+rm "$root/kernels/words.yaml"
 run check --no-compile
 check "all that is shipped, with no file" all "exits 0" err_empty \
     "out_has '^ok .*/scale/t.yaml: tuning of scale'" \
