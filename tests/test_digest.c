@@ -75,6 +75,20 @@ static void steps_do_not_matter(void)
     }
 }
 
+static void nothing_may_be_added(void)
+{
+    char text[SHMT_DIGEST_TEXT];
+    struct shmt_digest digest;
+
+    shmt_digest_begin(&digest);
+    shmt_digest_add(&digest, NULL, 0);
+    shmt_digest_add(&digest, "ab", 2);
+    shmt_digest_add(&digest, NULL, 0);
+    shmt_digest_add(&digest, "c", 1);
+    shmt_digest_end(&digest, text);
+    CHECK_TEXT(text, digest_of("abc", 3, 3));
+}
+
 static void only_digests_are_valid(void)
 {
     char text[80];
@@ -100,6 +114,7 @@ int main(void)
     CHECK_RUN(published_examples);
     CHECK_RUN(a_million_letters);
     CHECK_RUN(steps_do_not_matter);
+    CHECK_RUN(nothing_may_be_added);
     CHECK_RUN(only_digests_are_valid);
     return CHECK_END();
 }

@@ -76,13 +76,25 @@ static void so_is_its_space_built(void)
     starve(build_space);
 }
 
-int main(void)
+/* Names that stand for expressions of other such names. */
+static void derived_names_are_read_or_memory_is_missed(void)
+{
+    starve(read_spec);
+}
+
+static void set_path(const char *spec)
 {
     const char *source = getenv("SHMT_SRCDIR");
 
-    snprintf(path, sizeof path, "%s/tests/cli/data/scale.yaml",
-             source == NULL ? "." : source);
+    snprintf(path, sizeof path, "%s/%s", source == NULL ? "." : source, spec);
+}
+
+int main(void)
+{
+    set_path("tests/cli/data/scale.yaml");
     CHECK_RUN(a_spec_is_read_or_memory_is_missed);
     CHECK_RUN(so_is_its_space_built);
+    set_path("kernels/matmul.yaml");
+    CHECK_RUN(derived_names_are_read_or_memory_is_missed);
     return CHECK_END();
 }

@@ -114,12 +114,13 @@ void shmt_digest_add(struct shmt_digest *digest, const void *data,
     const unsigned char *bytes = data;
     size_t held = digest->bytes % BLOCK;
 
+    if (size == 0)
+        return;             /* `data` may be NULL then */
     digest->bytes += size;
     if (held > 0) {
         const size_t part = size < BLOCK - held ? size : BLOCK - held;
 
-        if (part > 0)
-            memcpy(digest->block + held, bytes, part);
+        memcpy(digest->block + held, bytes, part);
         bytes += part;
         size -= part;
         if (held + part < BLOCK)
