@@ -105,6 +105,7 @@ static const struct {
     {"type: f32, role: input", "type: f31, role: input", ":43:13:", "f32"},
     {"type: f32, role: input", "type: f32, role: in", ":43:24:", "input"},
     {"type: f32, role: input", "type: f32", ":43:6:", "role"},
+    {"type: f32, role: input", "type: f32, rol: input", ":43:18:", "rol"},
     {"rows * cols, range", "rows * BLOCK, range", ":43:38:", "BLOCK"},
     {"rows * cols, range", "rows - 64, range", ":43:38:", "is 0"},
     {"range: [-2, 2]", "range: [2, -2]", ":43:58:", "empty"},

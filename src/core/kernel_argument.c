@@ -18,6 +18,10 @@ static const char *const role_words[] = {
 static const char *const fill_words[] = {"uniform", "zero", "ramp", NULL};
 
 /* Which keys an argument may have; a scalar has no role. */
+/* Of whatever role: a key that is none of these is misspelt. */
+static const char *const argument_keys[] = {
+    "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
+    NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
 static const char *const role_keys[][8] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
@@ -258,6 +262,8 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "an argument",
                                   reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, argument_keys, reader->err);
     if (status == SHMTUNE_OK)
         status = read_type(reader, node, &argument.element);
     if (status != SHMTUNE_OK)
