@@ -50,6 +50,7 @@ static enum shmtune_status land(struct shmt_tune *tune,
     if (entry == NULL)
         return shmt_error_memory(err);
     entry->result = candidate->result;
+    tune->outcome->taken++;
     tune->in_stage[candidate->stage]--;
     tune->flying--;
     tune->flying_carried -= asker == SHMT_TUNE_ELSEWHERE;

@@ -48,6 +48,9 @@ run toy --strategy exhaustive -j 2
 check "a second run resumes" all 'exits 0' \
     'err_has "resuming: 252 candidates are known from"'
 check "and tries nothing again" same before "$journal"
+check "of which there is no rate" all \
+    'err_has "252 of 252 candidates, 252 of them known before; .*tunings/"' \
+    'err_lacks "/s, GPU busy"' 'out_has "n=4096 m=1 .*  -  *-  *BLOCK_X="'
 run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
@@ -92,6 +95,17 @@ run toy --device replay:h100 --json --output again
 check "--json is one document" all 'exits 0' is_json \
     'out_has "\"recorded\": true"' 'out_has "\"candidates_per_s\""' \
     'out_has "\"tuning\": \"again/toy"'
+# took N: a rate and its time, as JSON has them, are of N candidates
+took() {
+    awk -v n="$1" '/"candidates_per_s"/ { rate = $2 + 0 }
+        /"search_s"/ { seconds = $2 + 0 }
+        END { exit !(n > 0 && rate * seconds > n - 0.5 &&
+                     rate * seconds < n + 0.5) }' "$folder/out"
+}
+run toy --device replay:h100 --size n=4096 --output again --budget 10 --json
+check "the rate of a run that resumes is its own" all 'exits 0' \
+    'err_has "252 of them known before, 10 replayed in .* busy [1-9][0-9]* %"' \
+    'took 10'
 run toy --device replay:h100 --size n=4096 --output again4 --budget 1s
 check "--size chooses one" all 'exits 0' 'out_has "n=4096"' \
     'out_lacks "n=65536"'
@@ -233,8 +247,11 @@ check "a signal: exit 130, what is kept and how to go on" all 'exits 130' \
     'err_has "the same command resumes"' out_empty \
     'no_file stopped/toy/$device.yaml'
 kept=$(records stopped/toy/$device.4096x1.journal)
-run toy --size n=4096 --strategy random --budget 60 --output stopped --seed 3
+run toy --size n=4096 --strategy random --budget 60 --output stopped \
+    --seed 3 --json
 check "the same command resumes" all 'exits 0' 'err_has "resuming: $kept "'
+check "and tells what it did itself" all 'took $((60 - kept))' \
+    'err_has "60 of 252 candidates, $kept of them known before, $((60 - kept)) "'
 cut -d, -f2- stopped/toy/$device.yaml | sed '/elapsed_s/d' >stopped.yaml
 check "and comes to the same end" same whole.yaml stopped.yaml
 
