@@ -80,7 +80,8 @@ struct shmt_tune_outcome {
     uint64_t taken;              /* through compiler and device by this run:
                                     what its time went into.  On a recorded
                                     device also known ones, as they take their
-                                    time there once more */
+                                    time there once more, and none that it
+                                    does not hold */
     uint64_t verdicts[SHMT_VERDICT_COUNT];
     double elapsed_s;            /* with the finals; on a GPU with the runs
                                     that this one goes on from */

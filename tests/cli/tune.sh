@@ -106,6 +106,12 @@ run toy --device replay:h100 --size n=4096 --output again --budget 10 --json
 check "the rate of a run that resumes is its own" all 'exits 0' \
     'err_has "252 of them known before, 10 replayed in .* busy [1-9][0-9]* %"' \
     'took 10'
+run toy --size n=4096 --strategy random --budget 60 --record part \
+    --output part -q
+run --device "replay:part/toy/$device.4096x1.journal.gz" --json \
+    --strategy exhaustive --output again6
+check "what is not recorded is not in the rate" all 'exits 0' \
+    'err_has "252 of 252 candidates in .*, 192 not_recorded"' 'took 60'
 run toy --device replay:h100 --size n=4096 --output again4 --budget 1s
 check "--size chooses one" all 'exits 0' 'out_has "n=4096"' \
     'out_lacks "n=65536"'
