@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd_json.h"
+#include "core/path.h"
 #include "tune/progress.h"
 
 /* Seconds between two lines, or two looks of the one that lives. */
@@ -152,6 +153,35 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
     shmt_text_addf(&text, "; %s", place->tuning);
     shmt_tune_display_notice(display, shmt_text_string(&text));
     shmt_text_free(&text);
+}
+
+enum shmtune_status
+shmt_tune_describe_interrupt(const struct shmt_target *target,
+                             const struct shmt_tune_outcome *outcome,
+                             const struct shmt_deliver_place *place,
+                             bool resume, struct shmt_error *err)
+{
+    struct shmt_text best = {0}, tuning = {0};
+
+    if (outcome->best_us > 0) {
+        shmt_text_add(&best, ", the best so far took ");
+        shmt_text_add_us(&best, outcome->best_us);
+    }
+    if (shmt_path_exists(place->tuning))
+        shmt_text_addf(&tuning, "the tuning %s is as it was for this problem",
+                       place->tuning);
+    else
+        shmt_text_add(&tuning, "no tuning was written");
+    shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                   "interrupted: %llu candidates of %s are kept in %s%s; %s; "
+                   "%s", (unsigned long long)outcome->tried,
+                   target->kernel->name, place->journal,
+                   shmt_text_string(&best), shmt_text_string(&tuning),
+                   resume ? "the same command resumes"
+                          : "without --no-resume the same command resumes");
+    shmt_text_free(&best);
+    shmt_text_free(&tuning);
+    return SHMTUNE_INTERRUPTED;
 }
 
 /* -- standard output ----------------------------------------------------- */

@@ -251,15 +251,27 @@ status=$?
 check "a signal: exit 130, what is kept and how to go on" all 'exits 130' \
     'err_has "candidates of toy are kept in stopped/toy"' \
     'err_has "the same command resumes"' out_empty \
+    'err_has "; no tuning was written; "' 'err_lacks "as it was"' \
     'no_file stopped/toy/$device.yaml'
 kept=$(records stopped/toy/$device.4096x1.journal)
 run toy --size n=4096 --strategy random --budget 60 --output stopped \
     --seed 3 --json
 check "the same command resumes" all 'exits 0' 'err_has "resuming: $kept "'
 check "and tells what it did itself" all 'took $((60 - kept))' \
-    'err_has "60 of 252 candidates, $kept of them known before, $((60 - kept)) "'
+    'err_has "60 of 252 candidates, $kept of them known before, "' \
+    'err_has " known before, $((60 - kept)) tried in "'
 cut -d, -f2- stopped/toy/$device.yaml | sed '/elapsed_s/d' >stopped.yaml
 check "and comes to the same end" same whole.yaml stopped.yaml
+
+cp stopped/toy/$device.yaml stopped.yaml
+start toy --size n=65536,m=3 --strategy random --budget 60 --output stopped
+await stopped/toy/$device.65536x3.journal 5
+kill -TERM $pid
+wait $pid
+status=$?
+check "a signal where there is a tuning" all 'exits 130' \
+    'err_has "$device.yaml is as it was for this problem"' \
+    'same stopped.yaml stopped/toy/$device.yaml'
 
 # Killed outright, at ten points of one run; never twice within the same
 # candidate, which would be taken for its fault: one compile worker, so that
