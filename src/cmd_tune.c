@@ -205,6 +205,22 @@ static enum shmtune_status tune_problem(struct job *job,
 
 /* -- one kernel ---------------------------------------------------------- */
 
+/* What cannot be written is not worth measuring. */
+static enum shmtune_status see_places(const struct job *job,
+                                      const struct shmt_target *target,
+                                      struct shmt_error *err)
+{
+    const struct options *const o = &job->options;
+    enum shmtune_status status =
+        shmt_deliver_folder(target, o->output, "--output", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_deliver_check(target, o->output, err);
+    if (status == SHMTUNE_OK && o->record != NULL)
+        status = shmt_deliver_folder(target, o->record, "--record", err);
+    return status;
+}
+
 static enum shmtune_status begin_kernel(struct job *job,
                                         const struct shmt_kernel *kernel,
                                         struct shmt_target **target,
@@ -216,9 +232,14 @@ static enum shmtune_status begin_kernel(struct job *job,
     job->winners.count = job->also.count = 0;
     for (size_t k = 0; status == SHMTUNE_OK && k < also->count; k++)
         status = shmt_winners_read(kernel, also->items[k], &job->also, err);
-    return status == SHMTUNE_OK
-               ? shmt_tune_open(&job->device, kernel, target, err)
-               : status;
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_open(&job->device, kernel, target, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = see_places(job, *target, err);
+    if (status != SHMTUNE_OK)
+        (*target)->operations->close(*target);
+    return status;
 }
 
 /* The k-th problem to tune. */

@@ -190,7 +190,27 @@ check "a journal that another run writes: exit 5" all 'exits 5' \
     'err_has "another run"'
 printf 'a: b\n' >file
 run toy --output file
-check "an output that is no folder: exit 5" exits 5
+check "an output that is no folder: exit 5" all 'exits 5' \
+    'err_has "file/toy: .*; name another with --output DIR"'
+run toy --output early --record file
+check "nor is the recording's" all 'exits 5' \
+    'err_has "name another with --record DIR"' \
+    'no_file early/toy/$device.4096x1.journal'
+mkdir -p stranger/toy && echo x >stranger/toy/$device.yaml
+run toy --output stranger
+check "what is no tuning is refused before anything is measured" all \
+    'exits 2' 'err_has "no tuning: stranger/toy/.*; move it away, or "' \
+    'err_has "with --output DIR"' \
+    'no_file stranger/toy/$device.4096x1.journal' \
+    'lines $folder/err stranger 1' '[ $(cat stranger/toy/$device.yaml) = x ]'
+mkdir -p shut/toy && chmod a-w shut/toy
+if [ -w shut/toy ]; then
+    skip "a folder that cannot be written: exit 5" "root may write anywhere"
+else
+    run toy --output shut
+    check "a folder that cannot be written: exit 5" all 'exits 5' \
+        'err_has "Permission denied; name another with --output DIR"'
+fi
 
 # -- what is asked for ----------------------------------------------------
 run toy toy --size n=4096 --size m=1,n=4096 --budget 5 --output twice
