@@ -172,3 +172,30 @@ enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
 
     return work(&run, err);
 }
+
+enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
+                                       const struct shmt_compile_batch *batch,
+                                       struct shmt_error *err)
+{
+    const struct shmt_result *failed = NULL;
+
+    for (size_t k = 0; k < batch->count; k++) {
+        const struct shmt_result *const result = &batch->results[k];
+        const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
+
+        /* Too large may be what the compiler told, too. */
+        if (stage > SHMT_STAGE_COMPILE || result->resources.registers >= 0)
+            return SHMTUNE_OK;
+        if (stage == SHMT_STAGE_COMPILE && failed == NULL)
+            failed = result;
+    }
+    if (failed == NULL)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_COMPILE,
+                          "%s: none of %zu configuration%s compiles: %s%s%s",
+                          kernel->name, batch->count,
+                          shmt_text_plural(batch->count),
+                          shmt_verdict_word(failed->verdict),
+                          failed->reason[0] == '\0' ? "" : ": ",
+                          failed->reason);
+}

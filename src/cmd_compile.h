@@ -41,4 +41,10 @@ enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
                                       struct shmt_compile_batch *batch,
                                       struct shmt_error *err);
 
+/* SHMTUNE_COMPILE when the compiler took none of those that it saw, with the
+ * first's reason; OK too when the filters let none through to it. */
+enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
+                                       const struct shmt_compile_batch *batch,
+                                       struct shmt_error *err);
+
 #endif

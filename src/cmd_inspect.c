@@ -24,7 +24,7 @@ static const char help[] =
     "\n"
     "Compiles candidates in parallel and prints registers, spills, stack,\n"
     "shared bytes, resident blocks, occupancy and what limits it. Needs NVRTC\n"
-    "and no GPU.\n"
+    "and no GPU. Where none of them compiles the exit status is 9.\n"
     "\n"
     "  --arch sm_XX      architecture [sm_90]\n"
     "  --size DIM=N,...  the problem; dimensions left out have their default\n"
@@ -441,8 +441,11 @@ static enum shmtune_status inspect(struct inspection *inspection,
     status = compile(inspection, err);
     if (status != SHMTUNE_OK)
         return status;
-    return options->json ? print_json(inspection, err)
-                         : print_table(inspection, err);
+    status = options->json ? print_json(inspection, err)
+                           : print_table(inspection, err);
+    return status == SHMTUNE_OK
+               ? shmt_compile_judge(kernel, &inspection->batch, err)
+               : status;
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,

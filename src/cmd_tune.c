@@ -162,31 +162,6 @@ static enum shmtune_status keep_results(
     return shmt_winners_add(target->kernel, outcome, &job->winners, err);
 }
 
-static enum shmtune_status
-describe_interrupt(const struct job *job, const struct shmt_target *target,
-                   const struct shmt_tune_outcome *outcome,
-                   const struct shmt_deliver_place *place,
-                   struct shmt_error *err)
-{
-    struct shmt_text best = {0};
-    enum shmtune_status status;
-
-    if (outcome->best_us > 0) {
-        shmt_text_add(&best, ", the best so far took ");
-        shmt_text_add_us(&best, outcome->best_us);
-    }
-    status = shmt_error_set(
-        err, SHMTUNE_INTERRUPTED,
-        "interrupted: %llu candidates of %s are kept in %s%s; the tuning %s "
-        "is as it was for this problem; %s",
-        (unsigned long long)outcome->tried, target->kernel->name,
-        place->journal, shmt_text_string(&best), place->tuning,
-        job->options.resume ? "the same command resumes"
-                            : "without --no-resume the same command resumes");
-    shmt_text_free(&best);
-    return status;
-}
-
 static enum shmtune_status tune_problem(struct job *job,
                                         struct shmt_target *target,
                                         const int64_t *problem,
@@ -221,13 +196,30 @@ static enum shmtune_status tune_problem(struct job *job,
     if (status == SHMTUNE_OK)
         status = keep_results(job, target, outcome, &place, err);
     else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
-        status = describe_interrupt(job, target, outcome, &place, err);
+        status = shmt_tune_describe_interrupt(target, outcome, &place,
+                                              options.resume, err);
     shmt_tune_free(outcome);
     shmt_tune_display_clear(&job->display);
     return status;
 }
 
 /* -- one kernel ---------------------------------------------------------- */
+
+/* What cannot be written is not worth measuring. */
+static enum shmtune_status see_places(const struct job *job,
+                                      const struct shmt_target *target,
+                                      struct shmt_error *err)
+{
+    const struct options *const o = &job->options;
+    enum shmtune_status status =
+        shmt_deliver_folder(target, o->output, "--output", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_deliver_check(target, o->output, err);
+    if (status == SHMTUNE_OK && o->record != NULL)
+        status = shmt_deliver_folder(target, o->record, "--record", err);
+    return status;
+}
 
 static enum shmtune_status begin_kernel(struct job *job,
                                         const struct shmt_kernel *kernel,
@@ -240,9 +232,14 @@ static enum shmtune_status begin_kernel(struct job *job,
     job->winners.count = job->also.count = 0;
     for (size_t k = 0; status == SHMTUNE_OK && k < also->count; k++)
         status = shmt_winners_read(kernel, also->items[k], &job->also, err);
-    return status == SHMTUNE_OK
-               ? shmt_tune_open(&job->device, kernel, target, err)
-               : status;
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_open(&job->device, kernel, target, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = see_places(job, *target, err);
+    if (status != SHMTUNE_OK)
+        (*target)->operations->close(*target);
+    return status;
 }
 
 /* The k-th problem to tune. */

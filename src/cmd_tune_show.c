@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd_json.h"
+#include "core/path.h"
 #include "tune/progress.h"
 
 /* Seconds between two lines, or two looks of the one that lives. */
@@ -91,12 +92,49 @@ void shmt_tune_display_notice(void *context, const char *text)
     fprintf(stderr, "shmtune: %s\n", text);
 }
 
+/* Of this run alone: what a journal knew took none of its time.  < 0: there
+ * is none to speak of. */
+static double rate_of(const struct shmt_tune_outcome *outcome)
+{
+    return outcome->taken > 0 && outcome->search_s > 0
+               ? (double)outcome->taken / outcome->search_s
+               : -1;
+}
+
+static double busy_of(const struct shmt_tune_outcome *outcome)
+{
+    return rate_of(outcome) < 0 ? -1 : outcome->busy_s / outcome->search_s;
+}
+
+/* "40 of 252 candidates in 2.0 s (20.0/s, GPU busy 61 %)"; of a run that
+ * resumed "40 of 252 candidates, 30 of them known before, 10 tried in ...". */
+static void add_effort(const struct shmt_target *target,
+                       const struct shmt_tune_outcome *outcome,
+                       struct shmt_text *text)
+{
+    shmt_text_addf(text, "%llu of %llu candidates",
+                   (unsigned long long)outcome->tried,
+                   (unsigned long long)outcome->header.space_count);
+    if (outcome->resumed > 0)
+        shmt_text_addf(text, ", %llu of them known before",
+                       (unsigned long long)outcome->resumed);
+    if (rate_of(outcome) < 0)
+        return;
+    if (outcome->resumed > 0)
+        shmt_text_addf(text, ", %llu %s",
+                       (unsigned long long)outcome->taken,
+                       target->recorded ? "replayed" : "tried");
+    shmt_text_addf(text, " in %.1f s%s (%.1f/s, GPU busy %.0f %%)",
+                   outcome->search_s,
+                   target->recorded ? " of the recorded device's" : "",
+                   rate_of(outcome), 100 * busy_of(outcome));
+}
+
 void shmt_tune_display_result(struct shmt_tune_display *display,
                               const struct shmt_target *target,
                               const struct shmt_tune_outcome *outcome,
                               const struct shmt_deliver_place *place)
 {
-    const double seconds = outcome->search_s;
     struct shmt_text text = {0};
 
     shmt_text_addf(&text, "%s%s", target->kernel->name,
@@ -109,18 +147,41 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
         shmt_text_add_us(&text, outcome->default_us);
         shmt_text_add(&text, ")");
     }
-    shmt_text_addf(&text, "; %llu of %llu candidates in %.1f s%s",
-                   (unsigned long long)outcome->tried,
-                   (unsigned long long)outcome->header.space_count, seconds,
-                   target->recorded ? " of the recorded device's" : "");
-    if (seconds > 0)
-        shmt_text_addf(&text, " (%.1f/s, GPU busy %.0f %%)",
-                       (double)outcome->tried / seconds,
-                       100 * outcome->busy_s / seconds);
+    shmt_text_add(&text, "; ");
+    add_effort(target, outcome, &text);
     shmt_progress_failures(outcome->verdicts, ", ", &text);
     shmt_text_addf(&text, "; %s", place->tuning);
     shmt_tune_display_notice(display, shmt_text_string(&text));
     shmt_text_free(&text);
+}
+
+enum shmtune_status
+shmt_tune_describe_interrupt(const struct shmt_target *target,
+                             const struct shmt_tune_outcome *outcome,
+                             const struct shmt_deliver_place *place,
+                             bool resume, struct shmt_error *err)
+{
+    struct shmt_text best = {0}, tuning = {0};
+
+    if (outcome->best_us > 0) {
+        shmt_text_add(&best, ", the best so far took ");
+        shmt_text_add_us(&best, outcome->best_us);
+    }
+    if (shmt_path_exists(place->tuning))
+        shmt_text_addf(&tuning, "the tuning %s is as it was for this problem",
+                       place->tuning);
+    else
+        shmt_text_add(&tuning, "no tuning was written");
+    shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                   "interrupted: %llu candidates of %s are kept in %s%s; %s; "
+                   "%s", (unsigned long long)outcome->tried,
+                   target->kernel->name, place->journal,
+                   shmt_text_string(&best), shmt_text_string(&tuning),
+                   resume ? "the same command resumes"
+                          : "without --no-resume the same command resumes");
+    shmt_text_free(&best);
+    shmt_text_free(&tuning);
+    return SHMTUNE_INTERRUPTED;
 }
 
 /* -- standard output ----------------------------------------------------- */
@@ -156,18 +217,6 @@ static double speedup_of(const struct shmt_tune_outcome *outcome)
     const double time = outcome->finals[0].result.time_us;
     return outcome->default_us > 0 && time > 0 ? outcome->default_us / time
                                                : -1;
-}
-
-/* Of this run: what a journal knew took no time. */
-static double rate_of(const struct shmt_tune_outcome *outcome)
-{
-    return outcome->search_s > 0 ? (double)outcome->tried / outcome->search_s
-                                 : -1;
-}
-
-static double busy_of(const struct shmt_tune_outcome *outcome)
-{
-    return outcome->search_s > 0 ? outcome->busy_s / outcome->search_s : -1;
 }
 
 static void add_real(struct shmt_command_table *table,
@@ -225,8 +274,7 @@ static void add_row(struct shmt_command_table *table,
     shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
                       (unsigned long long)(outcome->tried - measured));
     add_real(table, SHMT_PAINT_NONE, "%.1f", rate_of(outcome));
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%.0f %%",
-                      100 * (busy_of(outcome) < 0 ? 0 : busy_of(outcome)));
+    add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * busy_of(outcome));
     shmt_text_clear(&text);
     shmt_kernel_describe(kernel, winner->choice, &text);
     shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));

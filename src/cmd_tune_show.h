@@ -35,6 +35,14 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
 /* Before anything else is written to standard error. */
 void shmt_tune_display_clear(struct shmt_tune_display *display);
 
+/* The message of a run that was interrupted: what there is of it, and how to
+ * go on.  SHMTUNE_INTERRUPTED. */
+enum shmtune_status
+shmt_tune_describe_interrupt(const struct shmt_target *target,
+                             const struct shmt_tune_outcome *outcome,
+                             const struct shmt_deliver_place *place,
+                             bool resume, struct shmt_error *err);
+
 /* -- standard output ----------------------------------------------------- */
 
 struct json_t;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune/deliver.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "core/device.h"
 #include "core/path.h"
@@ -47,15 +49,77 @@ shmt_deliver_place(struct shmt_arena *arena, const struct shmt_target *target,
         status = shmt_error_memory(err);
     shmt_text_free(&text);
     if (status == SHMTUNE_OK)
-        status = shmt_path_make(place.folder, 0777, err);
-    /* A part of it is a file, not a folder. */
-    if (status == SHMTUNE_NOT_FOUND && err != NULL)
-        err->status = SHMTUNE_STORAGE;
-    if (status == SHMTUNE_NOT_FOUND)
-        return SHMTUNE_STORAGE;
-    if (status == SHMTUNE_OK)
         *out = place;
     return status;
+}
+
+/* -- before anything is measured ------------------------------------------ */
+
+enum shmtune_status shmt_deliver_folder(const struct shmt_target *target,
+                                        const char *output,
+                                        const char *option,
+                                        struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+    struct shmt_text folder = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_text_addf(&folder, "%s/%s", output, target->kernel->name);
+    if (folder.failed)
+        status = shmt_error_memory(&why);
+    else
+        status = shmt_path_make(shmt_text_string(&folder), 0777, &why);
+    if (status == SHMTUNE_OK &&
+        access(shmt_text_string(&folder), W_OK | X_OK) != 0)
+        status = shmt_error_set(&why, SHMTUNE_STORAGE,
+                                "%s: no file can be made in this folder: %s",
+                                shmt_text_string(&folder), strerror(errno));
+    /* A part of it is a file, not a folder. */
+    if (status == SHMTUNE_NOT_FOUND)
+        status = SHMTUNE_STORAGE;
+    shmt_text_free(&folder);
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_error_set(err, status, "%.900s; name another with %s "
+                                "DIR", why.text, option);
+}
+
+static enum shmtune_status refuse_file(const struct shmt_error *why,
+                                       struct shmt_error *err)
+{
+    if (why->status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(err);
+    return shmt_error_set(err, why->status, "%s%.800s; move it away, or name "
+                          "another folder with --output DIR",
+                          why->status == SHMTUNE_INVALID_FILE
+                              ? "the tuning cannot be added to what is no "
+                                "tuning: "
+                              : "", why->text);
+}
+
+enum shmtune_status shmt_deliver_check(const struct shmt_target *target,
+                                       const char *output,
+                                       struct shmt_error *err)
+{
+    struct shmt_tuning *tuning = NULL;
+    struct shmt_error why = {0};
+    struct shmt_text path = {0};
+    char slug[128];
+    enum shmtune_status status;
+
+    shmt_device_slug(&target->device, slug);
+    shmt_text_addf(&path, "%s/%s/%s.yaml", output, target->kernel->name,
+                   slug);
+    if (path.failed)
+        status = shmt_error_memory(&why);
+    else
+        status = shmt_tuning_read(shmt_text_string(&path), &tuning, &why);
+    if (status == SHMTUNE_OK)
+        shmt_tuning_free(tuning);
+    else if (status != SHMTUNE_NOT_FOUND)
+        refuse_file(&why, err);
+    shmt_text_free(&path);
+    return status == SHMTUNE_NOT_FOUND ? SHMTUNE_OK : status;
 }
 
 /* -- the tuning ---------------------------------------------------------- */
@@ -168,11 +232,7 @@ static enum shmtune_status open_tuning(const char *path,
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_tuning_new(out, err);
     if (status != SHMTUNE_OK)
-        return shmt_error_set(err, status, "%s%s",
-                              status == SHMTUNE_INVALID_FILE
-                                  ? "the tuning cannot be added to what is no "
-                                    "tuning: "
-                                  : "", why.text);
+        return refuse_file(&why, err);
     if (same_origin(*out, &outcome->header))
         return SHMTUNE_OK;
     *left_out = (*out)->tuned_count;

@@ -17,7 +17,19 @@ struct shmt_deliver_place {
     const char *recording;     /* the journal's name with .gz */
 };
 
-/* Paths, in `arena`; the folder is made. */
+/* Before anything is measured for it: makes the folder of the target's kernel
+ * in `output`, and sees that files can be made there.  SHMTUNE_STORAGE with
+ * `option`, a word of the command line, as the remedy. */
+enum shmtune_status shmt_deliver_folder(const struct shmt_target *target,
+                                        const char *output,
+                                        const char *option,
+                                        struct shmt_error *err);
+/* Likewise: would shmt_deliver_tuning refuse the file that is there? */
+enum shmtune_status shmt_deliver_check(const struct shmt_target *target,
+                                       const char *output,
+                                       struct shmt_error *err);
+
+/* Paths, in `arena`. */
 enum shmtune_status
 shmt_deliver_place(struct shmt_arena *arena, const struct shmt_target *target,
                    const char *output, const int64_t *problem,

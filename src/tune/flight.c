@@ -50,6 +50,9 @@ static enum shmtune_status land(struct shmt_tune *tune,
     if (entry == NULL)
         return shmt_error_memory(err);
     entry->result = candidate->result;
+    /* A recorded device's "I do not know" takes no time. */
+    tune->outcome->taken +=
+        candidate->result.verdict != SHMT_VERDICT_NOT_RECORDED;
     tune->in_stage[candidate->stage]--;
     tune->flying--;
     tune->flying_carried -= asker == SHMT_TUNE_ELSEWHERE;

@@ -108,9 +108,6 @@ enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
         return SHMTUNE_OK;
     if (entry->journaled) {
         outcome->resumed++;
-        /* A recorded device measures it once more, in its own time. */
-        if (!tune->target->recorded)
-            outcome->busy_s += fmax(entry->result.measure_ms, 0) / 1000;
     } else {
         entry->at_s = shmt_tune_elapsed(tune);
         status = shmt_tune_journal(tune, SHMT_JOURNAL_RESULT, entry->index,
@@ -397,7 +394,7 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
         status = try_last(tune, err);
     if (status == SHMTUNE_OK)
         status = settle_known(tune, err);
-    tune->outcome->search_s = shmt_tune_elapsed(tune);
+    tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
     if (status == SHMTUNE_OK)
         status = shmt_tune_finals(tune, err);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);

@@ -77,10 +77,16 @@ struct shmt_tune_outcome {
     const char *strategy;        /* a constant */
     uint64_t tried;
     uint64_t resumed;            /* of those, known from the journal */
+    uint64_t taken;              /* through compiler and device by this run:
+                                    what its time went into.  On a recorded
+                                    device also known ones, as they take their
+                                    time there once more, and none that it
+                                    does not hold */
     uint64_t verdicts[SHMT_VERDICT_COUNT];
-    double elapsed_s;            /* with the finals */
-    double search_s;             /* without */
-    double busy_s;               /* of the search: the device measured */
+    double elapsed_s;            /* with the finals; on a GPU with the runs
+                                    that this one goes on from */
+    double search_s;             /* of this run, without the finals */
+    double busy_s;               /* of those, the device measured */
     double best_us;              /* of the search; < 0: none */
     double default_us;           /* in the finals, else in the search; < 0:
                                     it did not come so far */

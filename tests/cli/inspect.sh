@@ -76,6 +76,15 @@ sed 's/tile\[threadIdx.x\] =/tile[threadIdx.w] =/' "$data/scale.cu" \
     >"$root/kernels/scale.cu"
 run inspect scale --config PAD=1
 check "the compiler's words" \
-    all "exits 0" "out_has compile_error" "out_has 'scale.cu'"
+    all "exits 9" "out_has compile_error" "out_has 'scale.cu'"
+run inspect scale --all --json
+check "nothing compiles: exit 9, and the results" all "exits 9" is_json \
+    "out_has '\"verdict\": \"compile_error\"'" \
+    "err_has 'scale: none of 36 configurations compiles: compile_error: '"
+sed 's/^#include/#if BLOCK == 64\n#error too small\n#endif\n&/' \
+    "$data/scale.cu" >"$root/kernels/scale.cu"
+run inspect scale --all
+check "some compile: exit 0" all "exits 0" err_empty "out_has compile_error" \
+    "out_has 'scale.cu'"
 check "no folder is left behind" [ -z "$(ls "$TMPDIR")" ]
 finish

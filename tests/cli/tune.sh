@@ -48,6 +48,9 @@ run toy --strategy exhaustive -j 2
 check "a second run resumes" all 'exits 0' \
     'err_has "resuming: 252 candidates are known from"'
 check "and tries nothing again" same before "$journal"
+check "of which there is no rate" all \
+    'err_has "252 of 252 candidates, 252 of them known before; .*tunings/"' \
+    'err_lacks "/s, GPU busy"' 'out_has "n=4096 m=1 .*  -  *-  *BLOCK_X="'
 run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
@@ -92,6 +95,23 @@ run toy --device replay:h100 --json --output again
 check "--json is one document" all 'exits 0' is_json \
     'out_has "\"recorded\": true"' 'out_has "\"candidates_per_s\""' \
     'out_has "\"tuning\": \"again/toy"'
+# took N: a rate and its time, as JSON has them, are of N candidates
+took() {
+    awk -v n="$1" '/"candidates_per_s"/ { rate = $2 + 0 }
+        /"search_s"/ { seconds = $2 + 0 }
+        END { exit !(n > 0 && rate * seconds > n - 0.5 &&
+                     rate * seconds < n + 0.5) }' "$folder/out"
+}
+run toy --device replay:h100 --size n=4096 --output again --budget 10 --json
+check "the rate of a run that resumes is its own" all 'exits 0' \
+    'err_has "252 of them known before, 10 replayed in .* busy [1-9][0-9]* %"' \
+    'took 10'
+run toy --size n=4096 --strategy random --budget 60 --record part \
+    --output part -q
+run --device "replay:part/toy/$device.4096x1.journal.gz" --json \
+    --strategy exhaustive --output again6
+check "what is not recorded is not in the rate" all 'exits 0' \
+    'err_has "252 of 252 candidates in .*, 192 not_recorded"' 'took 60'
 run toy --device replay:h100 --size n=4096 --output again4 --budget 1s
 check "--size chooses one" all 'exits 0' 'out_has "n=4096"' \
     'out_lacks "n=65536"'
@@ -170,7 +190,27 @@ check "a journal that another run writes: exit 5" all 'exits 5' \
     'err_has "another run"'
 printf 'a: b\n' >file
 run toy --output file
-check "an output that is no folder: exit 5" exits 5
+check "an output that is no folder: exit 5" all 'exits 5' \
+    'err_has "file/toy: .*; name another with --output DIR"'
+run toy --output early --record file
+check "nor is the recording's" all 'exits 5' \
+    'err_has "name another with --record DIR"' \
+    'no_file early/toy/$device.4096x1.journal'
+mkdir -p stranger/toy && echo x >stranger/toy/$device.yaml
+run toy --output stranger
+check "what is no tuning is refused before anything is measured" all \
+    'exits 2' 'err_has "no tuning: stranger/toy/.*; move it away, or "' \
+    'err_has "with --output DIR"' \
+    'no_file stranger/toy/$device.4096x1.journal' \
+    'lines $folder/err stranger 1' '[ $(cat stranger/toy/$device.yaml) = x ]'
+mkdir -p shut/toy && chmod a-w shut/toy
+if [ -w shut/toy ]; then
+    skip "a folder that cannot be written: exit 5" "root may write anywhere"
+else
+    run toy --output shut
+    check "a folder that cannot be written: exit 5" all 'exits 5' \
+        'err_has "Permission denied; name another with --output DIR"'
+fi
 
 # -- what is asked for ----------------------------------------------------
 run toy toy --size n=4096 --size m=1,n=4096 --budget 5 --output twice
@@ -231,12 +271,27 @@ status=$?
 check "a signal: exit 130, what is kept and how to go on" all 'exits 130' \
     'err_has "candidates of toy are kept in stopped/toy"' \
     'err_has "the same command resumes"' out_empty \
+    'err_has "; no tuning was written; "' 'err_lacks "as it was"' \
     'no_file stopped/toy/$device.yaml'
 kept=$(records stopped/toy/$device.4096x1.journal)
-run toy --size n=4096 --strategy random --budget 60 --output stopped --seed 3
+run toy --size n=4096 --strategy random --budget 60 --output stopped \
+    --seed 3 --json
 check "the same command resumes" all 'exits 0' 'err_has "resuming: $kept "'
+check "and tells what it did itself" all 'took $((60 - kept))' \
+    'err_has "60 of 252 candidates, $kept of them known before, "' \
+    'err_has " known before, $((60 - kept)) tried in "'
 cut -d, -f2- stopped/toy/$device.yaml | sed '/elapsed_s/d' >stopped.yaml
 check "and comes to the same end" same whole.yaml stopped.yaml
+
+cp stopped/toy/$device.yaml stopped.yaml
+start toy --size n=65536,m=3 --strategy random --budget 60 --output stopped
+await stopped/toy/$device.65536x3.journal 5
+kill -TERM $pid
+wait $pid
+status=$?
+check "a signal where there is a tuning" all 'exits 130' \
+    'err_has "$device.yaml is as it was for this problem"' \
+    'same stopped.yaml stopped/toy/$device.yaml'
 
 # Killed outright, at ten points of one run; never twice within the same
 # candidate, which would be taken for its fault: one compile worker, so that
