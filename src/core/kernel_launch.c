@@ -158,6 +158,7 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
     }
     launch->arguments = arguments;
     launch->argument_count = node->count;
+    launch->arguments_place = node->place;
     return SHMTUNE_OK;
 }
 
