@@ -18,7 +18,7 @@ struct sides {
     size_t number;                 /* of the launch, from 1 */
     const char *entry;
     struct shmt_params takes;      /* the kernel */
-    uint32_t passes[2 * SHMT_KERNEL_ARGUMENTS];
+    uint32_t passes[SHMT_KERNEL_ARGUMENTS];
 };
 
 static enum shmtune_status size_of(const struct shmt_argument *argument,
