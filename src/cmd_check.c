@@ -21,7 +21,7 @@ static const char help[] =
     "built-in kernels and what is shipped for them. Needs no GPU.\n"
     "  a spec     its format, its sizes and defaults; the default compiles,\n"
     "             uses the shared bytes it states, and is resident; the\n"
-    "             reference compiles\n"
+    "             reference compiles; both take the arguments they are passed\n"
     "  a tuning   its format; made for today's sources; every configuration\n"
     "             in the space of its problem, launchable on its device,\n"
     "             compiling without new spills or other shared bytes\n"

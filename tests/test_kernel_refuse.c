@@ -93,6 +93,9 @@ static const struct {
     {"  carveout: CARVEOUT", "  carve_out: CARVEOUT", ":29:3:", "carveout"},
     {"[y, x, part, a, cols]", "[y, x, parts, a, cols]", ":30:21:", "parts"},
     {"[y, x, part, a, cols]", "y", ":30:14:", ""},
+    {"[y, x, part, a, cols]", "[y, x, part, a, cols, a, a, a, a, a, a, a, a, "
+     "a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]", ":30:14:",
+     "33 arguments; at most 32 are allowed"},
     {"  when: STAGES > 1", "  when: STAGE > 1", ":32:9:", "STAGE"},
     {"  grid: [\"ceildiv(rows * cols, 256)\"]",
      "  grid: [ceildiv(rows * cols, 256)]", ":39:29:",

@@ -85,6 +85,7 @@ struct shmt_launch {
     struct shmt_expr *cluster;         /* blocks along x; NULL: none */
     size_t argument_count;
     const size_t *arguments;           /* into shmt_kernel.arguments */
+    struct shmt_place arguments_place; /* where the spec lists them */
 };
 
 struct shmt_dimension {

@@ -137,7 +137,7 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
                                   reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read_cap(reader, node, "arguments",
-                                      2 * SHMT_KERNEL_ARGUMENTS);
+                                      SHMT_KERNEL_ARGUMENTS);
     if (status != SHMTUNE_OK)
         return status;
     arguments = shmt_arena_alloc(kernel->arena, node->count + 1,
@@ -158,6 +158,7 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
     }
     launch->arguments = arguments;
     launch->argument_count = node->count;
+    launch->arguments_place = node->place;
     return SHMTUNE_OK;
 }
 

@@ -25,7 +25,7 @@
     X(NOT_RECORDED, "not_recorded", COMPILE, "not in the recording")         \
     X(NOT_RESIDENT, "not_resident", RESOURCES, "no block fits")              \
     X(SPEC_MISMATCH, "spec_mismatch", RESOURCES,                             \
-      "shared bytes of the spec and the compiler disagree")                  \
+      "shared bytes or arguments of the spec are not the compiler's")        \
     X(SPILLS, "spills", RESOURCES, "spills more than --max-spill")           \
     X(LOW_OCCUPANCY, "low_occupancy", RESOURCES, "below --min-occupancy")    \
     X(LAUNCH_ERROR, "launch_error", RUN, "the driver refused the launch")    \

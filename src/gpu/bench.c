@@ -12,6 +12,7 @@
 
 #include "core/device.h"
 #include "core/occupancy.h"
+#include "gpu/arguments.h"
 #include "gpu/bench_parts.h"
 #include "gpu/query.h"
 
@@ -280,6 +281,9 @@ ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
 {
     const struct shmt_kernel *kernel = bench->kernel;
     struct shmt_value values[SHMT_BENCH_VALUES];
+    const struct shmt_image_request compiled = {
+        .kernel = kernel, .values = values
+    };
     enum shmtune_status status;
     struct shmt_error why = {0};
 
@@ -312,6 +316,8 @@ ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
         if (status == SHMTUNE_OK && run->geometry[k].used)
             status = ready_launch(bench, run, k, out, note);
     }
+    if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
+        status = shmt_arguments_judge(&compiled, run->loaded->image, out, err);
     if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
         status = shmt_problem_adapt(bench, values, out, err);
     return status;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "gpu/arguments.h"
+
 static enum shmtune_status
 check_static(const struct shmt_image_request *request,
              const struct shmt_image *image, struct shmt_result *result,
@@ -66,6 +68,8 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
     out.compile_ms = image->found ? 0 : image->compile_ms;
     out.shared_dynamic_bytes = 0;
     status = check_static(request, image, &out, err);
+    if (status == SHMTUNE_OK && out.verdict == SHMT_VERDICT_OK)
+        status = shmt_arguments_judge(request, image, &out, err);
     shmt_image_free(image);
     if (status == SHMTUNE_OK)
         *result = out;

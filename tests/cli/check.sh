@@ -150,6 +150,28 @@ run check "$root/kernels/other.yaml"
 check "a reference that is not in the source" all "exits 2" \
     "out_has '^wrong .*other.yaml: the reference: .*no kernel .scale_of.'"
 rm "$root/kernels/other.yaml"
+# not_taken NAME MESSAGE SCRIPT: what the spec passes is not what scale takes
+not_taken() {
+    sed "$3" "$root/kernels/scale.yaml" >"$root/kernels/other.yaml"
+    run check "$root/kernels/other.yaml"
+    check "$1" all "exits 2" "out_has '^wrong .*$2'" "err_has 'failed'"
+    rm "$root/kernels/other.yaml"
+}
+takes='scale takes 4 parameters of 8, 8, 4 and 4 bytes, the spec passes'
+see="see .arguments. of launch 1 (.*other.yaml:26:14)"
+not_taken "a missing argument" \
+    "at n=1000: spec_mismatch: $takes 3 of 8, 8 and 4: $see" '26s/, n]/]/'
+not_taken "an extra argument" \
+    "spec_mismatch: $takes 5 of 8, 8, 4, 4 and 4: $see" '26s/n]/n, n]/'
+not_taken "a scalar of another size" \
+    "scale takes 4 bytes as parameter 3, the spec passes a of 8: $see" \
+    's/a: {type: f32/a: {type: f64/'
+not_taken "a scalar for a buffer" \
+    "scale takes 8 bytes as parameter 2, the spec passes a of 4: $see" \
+    '26s/x, a/a, x/'
+not_taken "an argument that the reference misses" \
+    'the reference: scale_reference takes 4 .* passes 3 .*other.yaml:31:14' \
+    '31s/, n]/]/'
 change 's/shared_static_bytes: 4096/shared_static_bytes: 4100/' "$tuning"
 run check "$folder/changed"
 check "other static bytes than when it was tuned" \

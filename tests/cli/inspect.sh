@@ -72,6 +72,11 @@ sed 's/shared_static: (BLOCK + PAD) \* 4/shared_static: BLOCK * 4/' \
 run inspect "$root/kernels/forgets.yaml" --config PAD=1
 check "padding that the spec forgets" \
     all "exits 0" "out_has 'spec_mismatch, for example.*512.*516'"
+sed 's/arguments: \[y, x, a, n\]/arguments: [y, x, a]/' "$data/scale.yaml" \
+    >"$root/kernels/forgets.yaml"
+run inspect "$root/kernels/forgets.yaml" --config PAD=1
+check "an argument that the spec forgets" all "exits 0" \
+    "out_has 'spec_mismatch, for example.*takes 4 .* passes 3 .*forgets.yaml'"
 sed 's/tile\[threadIdx.x\] =/tile[threadIdx.w] =/' "$data/scale.cu" \
     >"$root/kernels/scale.cu"
 run inspect scale --config PAD=1

@@ -19,11 +19,11 @@ check() {
     fi
 }
 
-# worker OPTION...: requests from $folder/in, of the kernel $spec; results in
-# $folder/out, $folder/err, $status
-spec=fake_kernel
+# worker OPTION...: requests from $folder/in, of the kernel $spec in $specs;
+# results in $folder/out, $folder/err, $status
+specs=$source/tests spec=fake_kernel
 worker() {
-    "$build/shmtune" worker --spec "$source/tests/$spec.yaml" \
+    "$build/shmtune" worker --spec "$specs/$spec.yaml" \
         --images "$folder/images" "$@" <"$folder/in" >"$folder/out" \
         2>"$folder/err"
     status=$?
@@ -132,6 +132,19 @@ worker --device 0
 spec=fake_kernel
 check "an array by value reaches the kernel" 'lines 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 1018, verdict: ok"'
 check "too large a one is told at its place" 'has "tag: 1019, .*fake_value.yaml:24:44: the arguments of smooth take 4100 bytes"'
+
+# A candidate and a reference that are passed one argument too few are never
+# launched, inspected before or not.
+spec=fake_kernel specs=$folder
+cp "$source/tests/fake_kernel.cu" "$folder/"
+request measure 11 0 >"$folder/in"
+sed 's/, cost\]/]/' "$source/tests/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
+worker --device 0
+check "a candidate's arguments are counted" 'has "tag: 11, verdict: spec_mismatch, reason: .scale takes 7 .* passes 6 .*fake_kernel.yaml:20:14"'
+sed 's/acc, n\]/acc]/' "$source/tests/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
+worker --device 0
+check "and its reference's" 'has "tag: 11, error: .*the reference failed: scale_reference takes 4 .* passes 3 "'
+specs=$source/tests
 
 # Endless kernels and endless compiles are ended from outside.
 request measure 1 11 | timeout -s KILL 3 "$build/shmtune" worker --device 0 \

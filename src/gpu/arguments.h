@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arguments: what the spec passes to each launch, against what the kernel
+ * takes.  The driver cannot tell: it is given addresses alone, and reads as
+ * many, and as many bytes at each, as the kernel has parameters.
+ */
+#ifndef SHMT_GPU_ARGUMENTS_H
+#define SHMT_GPU_ARGUMENTS_H
+
+#include "gpu/image.h"
+
+/* SHMTUNE_INVALID_FILE with both sides and the place in the spec for the
+ * first used launch of the request (of the reference's when it asks for
+ * that) whose arguments are not as many, or not as large, as the parameters
+ * of its kernel in `image`.  A kernel whose parameters cannot be read from the
+ * binary (gpu/params.h) is let pass. */
+enum shmtune_status
+shmt_arguments_check(const struct shmt_image_request *request,
+                     const struct shmt_image *image, struct shmt_error *err);
+
+/* The same as a verdict: SPEC_MISMATCH, else *result is left as it is. */
+enum shmtune_status
+shmt_arguments_judge(const struct shmt_image_request *request,
+                     const struct shmt_image *image,
+                     struct shmt_result *result, struct shmt_error *err);
+
+#endif
