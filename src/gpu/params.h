@@ -6,7 +6,7 @@
  * A cubin is an ELF file; its section .nv.info.SYMBOL is a list of
  * attributes, each of a u8 form, a u8 attribute and a u16, which is a value or
  * the size of what follows.  NVIDIA does not document them; these are what
- * CUDA 13.0 writes for sm_75 to sm_121, and cuobjdump -elf names:
+ * CUDA 13.0 writes for sm_75 to sm_120, and cuobjdump -elf names:
  *
  *   KPARAM_INFO     0x17  12 bytes: u32 index, u16 ordinal, u16 offset, u32
  *                         with the size in its upper 14 bits
