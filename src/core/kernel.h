@@ -172,6 +172,12 @@ struct shmt_geometry {
     int carveout;
     int cluster;
 };
+/* What an argument takes in a launch: an address, a scalar, or an array that
+ * is passed by value. */
+enum shmtune_status
+shmt_kernel_argument_bytes(const struct shmt_argument *argument,
+                           const struct shmt_value *values, int64_t *out,
+                           struct shmt_error *err);
 /* `launch` is one of kernel->launches or kernel->reference.  Refused when its
  * arguments take more than SHMT_KERNEL_ARGUMENT_BYTES. */
 enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,

@@ -44,19 +44,28 @@ static enum shmtune_status eval_bounded(const struct bounded *bounded,
     return SHMTUNE_OK;
 }
 
-/* The bytes of an array that is passed by value. */
-static enum shmtune_status array_bytes(const struct shmt_argument *argument,
-                                       const struct shmt_value *values,
-                                       int64_t *out, struct shmt_error *err)
+/* An address's or an element's bytes. */
+static int64_t unit_of(const struct shmt_argument *argument)
+{
+    return argument->role == SHMT_ROLE_SCALAR ||
+                   argument->role == SHMT_ROLE_VALUE
+               ? (int64_t)shmt_element_bytes(argument->element) : 8;
+}
+
+enum shmtune_status
+shmt_kernel_argument_bytes(const struct shmt_argument *argument,
+                           const struct shmt_value *values, int64_t *out,
+                           struct shmt_error *err)
 {
     const struct bounded bounded = {"the count", argument->count, 1,
                                     INT32_MAX, 0};
-    int64_t count;
-    const enum shmtune_status status =
-        eval_bounded(&bounded, values, &count, err);
+    int64_t count = 1;
+    enum shmtune_status status = SHMTUNE_OK;
 
+    if (argument->role == SHMT_ROLE_VALUE)
+        status = eval_bounded(&bounded, values, &count, err);
     if (status == SHMTUNE_OK)
-        *out = count * (int64_t)shmt_element_bytes(argument->element);
+        *out = count * unit_of(argument);
     return status;
 }
 
@@ -89,22 +98,16 @@ check_arguments(const struct shmt_kernel *kernel,
     for (size_t k = 0; k < launch->argument_count; k++) {
         const struct shmt_argument *argument =
             &kernel->arguments[launch->arguments[k]];
-        const bool buffer = argument->role != SHMT_ROLE_SCALAR &&
-                            argument->role != SHMT_ROLE_VALUE;
-        const int64_t unit =
-            buffer ? 8 : (int64_t)shmt_element_bytes(argument->element);
-        int64_t size = unit;
+        const int64_t unit = unit_of(argument);
+        int64_t size;
+        const enum shmtune_status status =
+            shmt_kernel_argument_bytes(argument, values, &size, err);
 
-        if (argument->role == SHMT_ROLE_VALUE) {
-            const enum shmtune_status status =
-                array_bytes(argument, values, &size, err);
-
-            if (status != SHMTUNE_OK)
-                return status;
-            if (size > most) {
-                most = size;
-                largest = argument;
-            }
+        if (status != SHMTUNE_OK)
+            return status;
+        if (argument->role == SHMT_ROLE_VALUE && size > most) {
+            most = size;
+            largest = argument;
         }
         bytes = (bytes + unit - 1) / unit * unit + size;
     }

@@ -21,31 +21,6 @@ struct sides {
     uint32_t passes[SHMT_KERNEL_ARGUMENTS];
 };
 
-static enum shmtune_status size_of(const struct shmt_argument *argument,
-                                   const struct shmt_value *values,
-                                   uint32_t *out, struct shmt_error *err)
-{
-    const uint32_t unit = (uint32_t)shmt_element_bytes(argument->element);
-    enum shmtune_status status;
-    int64_t count;
-
-    if (argument->role == SHMT_ROLE_SCALAR) {
-        *out = unit;
-        return SHMTUNE_OK;
-    }
-    if (argument->role != SHMT_ROLE_VALUE) {
-        *out = 8;
-        return SHMTUNE_OK;
-    }
-    status = shmt_expr_eval_int(argument->count, values, &count, err);
-    if (status != SHMTUNE_OK)
-        return status;
-    /* More than any launch takes is refused with the geometry. */
-    *out = count < 0 || count > SHMT_KERNEL_ARGUMENT_BYTES
-               ? UINT32_MAX : (uint32_t)count * unit;
-    return SHMTUNE_OK;
-}
-
 /* -- what is said --------------------------------------------------------- */
 
 /* "8, 8 and 4", the first few of many. */
@@ -144,12 +119,14 @@ static enum shmtune_status check_one(const struct shmt_image_request *request,
                           &sides.takes))
         return SHMTUNE_OK;
     for (size_t a = 0; a < sides.launch->argument_count; a++) {
-        const enum shmtune_status status =
-            size_of(&kernel->arguments[sides.launch->arguments[a]],
-                    request->values, &sides.passes[a], err);
+        int64_t bytes;
+        const enum shmtune_status status = shmt_kernel_argument_bytes(
+            &kernel->arguments[sides.launch->arguments[a]], request->values,
+            &bytes, err);
 
         if (status != SHMTUNE_OK)
             return status;
+        sides.passes[a] = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
     }
     return compare(&sides, err);
 }
