@@ -21,6 +21,23 @@ static const char *keep(struct shmt_arena *arena, struct shmt_text *text)
     return kept;
 }
 
+static void add_folder(const struct shmt_target *target, const char *output,
+                       struct shmt_text *text)
+{
+    shmt_text_addf(text, "%s/%s", output, target->kernel->name);
+}
+
+/* What the names of a device's files begin with. */
+static void add_stem(const struct shmt_target *target, const char *output,
+                     struct shmt_text *text)
+{
+    char slug[128];
+
+    shmt_device_slug(&target->device, slug);
+    add_folder(target, output, text);
+    shmt_text_addf(text, "/%s", slug);
+}
+
 enum shmtune_status
 shmt_deliver_place(struct shmt_arena *arena, const struct shmt_target *target,
                    const char *output, const int64_t *problem,
@@ -28,16 +45,15 @@ shmt_deliver_place(struct shmt_arena *arena, const struct shmt_target *target,
 {
     struct shmt_deliver_place place;
     struct shmt_text text = {0};
-    char slug[128];
     enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_device_slug(&target->device, slug);
-    shmt_text_addf(&text, "%s/%s", output, target->kernel->name);
+    add_folder(target, output, &text);
     place.folder = keep(arena, &text);
-    shmt_text_addf(&text, "%s/%s/%s.yaml", output, target->kernel->name,
-                   slug);
+    add_stem(target, output, &text);
+    shmt_text_add(&text, ".yaml");
     place.tuning = keep(arena, &text);
-    shmt_text_addf(&text, "%s/%s/%s.", output, target->kernel->name, slug);
+    add_stem(target, output, &text);
+    shmt_text_add(&text, ".");
     shmt_recording_size_slug(target->kernel, problem, &text);
     shmt_text_add(&text, ".journal");
     place.journal = keep(arena, &text);
@@ -64,7 +80,7 @@ enum shmtune_status shmt_deliver_folder(const struct shmt_target *target,
     struct shmt_text folder = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_text_addf(&folder, "%s/%s", output, target->kernel->name);
+    add_folder(target, output, &folder);
     if (folder.failed)
         status = shmt_error_memory(&why);
     else
@@ -104,12 +120,10 @@ enum shmtune_status shmt_deliver_check(const struct shmt_target *target,
     struct shmt_tuning *tuning = NULL;
     struct shmt_error why = {0};
     struct shmt_text path = {0};
-    char slug[128];
     enum shmtune_status status;
 
-    shmt_device_slug(&target->device, slug);
-    shmt_text_addf(&path, "%s/%s/%s.yaml", output, target->kernel->name,
-                   slug);
+    add_stem(target, output, &path);
+    shmt_text_add(&path, ".yaml");
     if (path.failed)
         status = shmt_error_memory(&why);
     else

@@ -256,6 +256,13 @@ await() {
         sleep 0.02
     done
 }
+# interrupt FILE N: what was started, once FILE has N results; $status
+interrupt() {
+    await "$1" "$2"
+    kill -TERM $pid
+    wait $pid
+    status=$?
+}
 STANDIN_BUSY_MS=4
 export STANDIN_BUSY_MS
 run toy --size n=4096 --strategy random --budget 60 --output whole --seed 3 -q
@@ -264,10 +271,7 @@ cut -d, -f2- whole/toy/$device.yaml | sed '/elapsed_s/d' >whole.yaml
 # treated alike.
 start toy --size n=4096 --strategy random --budget 60 --output stopped \
     --seed 3
-await stopped/toy/$device.4096x1.journal 15
-kill -TERM $pid
-wait $pid
-status=$?
+interrupt stopped/toy/$device.4096x1.journal 15
 check "a signal: exit 130, what is kept and how to go on" all 'exits 130' \
     'err_has "candidates of toy are kept in stopped/toy"' \
     'err_has "the same command resumes"' out_empty \
@@ -285,10 +289,7 @@ check "and comes to the same end" same whole.yaml stopped.yaml
 
 cp stopped/toy/$device.yaml stopped.yaml
 start toy --size n=65536,m=3 --strategy random --budget 60 --output stopped
-await stopped/toy/$device.65536x3.journal 5
-kill -TERM $pid
-wait $pid
-status=$?
+interrupt stopped/toy/$device.65536x3.journal 5
 check "a signal where there is a tuning" all 'exits 130' \
     'err_has "$device.yaml is as it was for this problem"' \
     'same stopped.yaml stopped/toy/$device.yaml'
