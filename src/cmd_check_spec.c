@@ -138,9 +138,7 @@ static void say_stray(struct strays *strays,
 {
     struct shmt_text values = {0};
 
-    for (size_t k = 0; k < parameter->count; k++)
-        shmt_text_addf(&values, "%s%s", k == 0 ? "" : ", ",
-                       parameter->values[k].w);
+    shmt_kernel_describe_values(parameter, &values);
     shmt_check_say(strays->check, SHMT_CHECK_NOTE,
                    "line %d: '%s' is no value of %s, which has %s",
                    strays->place.line, word, parameter->name,

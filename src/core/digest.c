@@ -4,9 +4,9 @@
  */
 #include "core/digest.h"
 
-#include "core/digest_x86.h"
-
 #include <string.h>
+
+#include "core/digest_x86.h"
 
 enum { BLOCK = 64 };
 

@@ -268,7 +268,6 @@ static void put_values(const struct shmt_expr *expr,
     out[0] = '\0';
     for (size_t n = 0; n < expr->node_count && count < 8; n++) {
         const struct shmt_expr_node *node = &expr->nodes[n];
-        const char *const name = node->name;
 
         if (node->op != SHMT_OP_SYMBOL)
             continue;
@@ -279,7 +278,8 @@ static void put_values(const struct shmt_expr *expr,
         put_value(symbols[node->symbol], value);
         used += (size_t)snprintf(out + used, 512 - used, "%s%.*s = %s",
                                  count == 0 ? " where " : ", ",
-                                 (int)name_length(name), name, value);
+                                 (int)name_length(node->name), node->name,
+                                 value);
         if (used >= 512)
             return;
         shown[count++] = node->symbol;

@@ -42,6 +42,15 @@ bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node)
     return true;
 }
 
+static bool add_kid(struct shmt_expr_build *build, uint32_t node)
+{
+    if (build->kid_count == build->kid_room &&
+        !grow(build, &build->kids, &build->kid_room))
+        return false;
+    build->kids[build->kid_count++] = node;
+    return true;
+}
+
 /* Room for `count` nodes more. */
 static bool make_room(struct shmt_expr_build *build, size_t count,
                       size_t offset)
@@ -100,12 +109,9 @@ bool shmt_expr_build_derived(struct shmt_expr_build *build,
 
     if (!make_room(build, derived->node_count, offset))
         return false;
-    for (size_t k = 0; k < derived->kid_count; k++) {
-        if (build->kid_count == build->kid_room &&
-            !grow(build, &build->kids, &build->kid_room))
+    for (size_t k = 0; k < derived->kid_count; k++)
+        if (!add_kid(build, node + derived->kids[k]))
             return false;
-        build->kids[build->kid_count++] = node + derived->kids[k];
-    }
     for (size_t k = 0; k < derived->node_count; k++) {
         build->nodes[node + k] = derived->nodes[k];
         build->nodes[node + k].offset = (uint32_t)offset;
@@ -235,12 +241,9 @@ bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
         return REFUSE(build, offset, "more than %d operators one in another",
                       SHMT_EXPR_DEPTH);
     node.first = (uint32_t)build->kid_count;
-    for (size_t k = 0; k < count; k++) {
-        if (build->kid_count == build->kid_room &&
-            !grow(build, &build->kids, &build->kid_room))
+    for (size_t k = 0; k < count; k++)
+        if (!add_kid(build, kids[k]))
             return false;
-        build->kids[build->kid_count++] = kids[k];
-    }
     return add(build, node);
 }
 

@@ -21,14 +21,9 @@ struct parser {
 static bool parse_choice(struct parser *parser);
 static bool parse_unary(struct parser *parser);
 
-static size_t here(const struct parser *parser)
-{
-    return parser->scan.start;
-}
-
 #define REFUSE(parser, ...)                                                  \
     ((parser)->build.status =                                                \
-         shmt_expr_refuse((parser)->expr, here(parser),                      \
+         shmt_expr_refuse((parser)->expr, (parser)->scan.start,              \
                           (parser)->err, __VA_ARGS__),                       \
      false)
 
@@ -84,7 +79,7 @@ static bool refuse_name(struct parser *parser)
                            : scope->derived[k - scope->count].name);
     shmt_text_add(&known, k < all ? ", ..." : "");
     parser->build.status = shmt_expr_refuse(
-        parser->expr, here(parser), parser->err, "unknown name %s%s",
+        parser->expr, parser->scan.start, parser->err, "unknown name %s%s",
         found(parser, room), shmt_text_string(&known));
     shmt_text_free(&known);
     return false;
@@ -134,7 +129,7 @@ static const struct function {
 static bool parse_call(struct parser *parser,
                        const struct function *function)
 {
-    const size_t offset = here(parser);
+    const size_t offset = parser->scan.start;
     size_t count = 0;
 
     if (!next(parser) || !enter(parser) || !parse_list(parser, ")", &count))
@@ -165,10 +160,9 @@ static bool is_reserved(const struct parser *parser)
 
 static bool parse_name(struct parser *parser)
 {
-    const size_t offset = here(parser);
+    const size_t offset = parser->scan.start;
     const struct shmt_scope *scope = &parser->expr->scope;
-    const char *rest =
-        parser->scan.text + parser->scan.start + parser->scan.length;
+    const char *rest = parser->scan.text + offset + parser->scan.length;
     char room[48];
 
     if (is(parser, "True") || is(parser, "False")) {
@@ -204,12 +198,12 @@ static bool parse_name(struct parser *parser)
 static bool parse_leaf(struct parser *parser)
 {
     const struct shmt_expr_scan *scan = &parser->scan;
-    const size_t offset = here(parser);
+    const size_t offset = scan->start;
     struct shmt_value value = scan->value;
 
     if (scan->token == SHMT_TOKEN_WORD) {
         value.type = SHMT_WORD;
-        value.w = shmt_arena_copy(parser->arena, scan->text + scan->start + 1,
+        value.w = shmt_arena_copy(parser->arena, scan->text + offset + 1,
                                   scan->length - 2);
         if (value.w == NULL) {
             parser->build.status = shmt_error_memory(parser->err);
@@ -252,7 +246,7 @@ static bool parse_power(struct parser *parser)
         return false;
     if (!is(parser, "**"))
         return true;
-    offset = here(parser);
+    offset = parser->scan.start;
     if (!enter(parser) || !parse_unary(parser))
         return false;
     parser->nesting--;
@@ -273,7 +267,7 @@ static bool parse_lowest(struct parser *parser, size_t offset)
 
 static bool parse_unary(struct parser *parser)
 {
-    const size_t offset = here(parser);
+    const size_t offset = parser->scan.start;
     const bool minus = is(parser, "-");
 
     if (!minus && !is(parser, "+"))
@@ -310,7 +304,7 @@ static bool parse_product(struct parser *parser)
         return false;
     while ((op = sign_among(parser, SHMT_OP_MUL, SHMT_OP_MOD)) !=
            SHMT_OP_COUNT) {
-        offset = here(parser);
+        offset = parser->scan.start;
         if (!next(parser) || !parse_unary(parser) ||
             !make(parser, op, 2, offset))
             return false;
@@ -327,7 +321,7 @@ static bool parse_sum(struct parser *parser)
         return false;
     while ((op = sign_among(parser, SHMT_OP_ADD, SHMT_OP_SUB)) !=
            SHMT_OP_COUNT) {
-        offset = here(parser);
+        offset = parser->scan.start;
         if (!next(parser) || !parse_product(parser) ||
             !make(parser, op, 2, offset))
             return false;
@@ -339,7 +333,7 @@ static bool parse_sum(struct parser *parser)
  * comma; what is sought is on the stack. */
 static bool parse_in(struct parser *parser)
 {
-    const size_t offset = here(parser);
+    const size_t offset = parser->scan.start;
     const enum shmt_op op =
         is(parser, "not") ? SHMT_OP_NOT_IN : SHMT_OP_IN;
     size_t count = 0;
@@ -374,7 +368,7 @@ static bool parse_in(struct parser *parser)
 static bool parse_comparison(struct parser *parser)
 {
     struct shmt_expr_build *build = &parser->build;
-    const size_t start = here(parser);
+    const size_t start = parser->scan.start;
     bool list = false, more;
     size_t links = 0, offset;
     uint32_t right = 0;
@@ -397,7 +391,7 @@ static bool parse_comparison(struct parser *parser)
                 return false;
             continue;
         }
-        offset = here(parser);
+        offset = parser->scan.start;
         if (!next(parser) || !parse_sum(parser))
             return false;
         right = build->stack[build->height - 1];
@@ -409,7 +403,7 @@ static bool parse_comparison(struct parser *parser)
 
 static bool parse_not(struct parser *parser)
 {
-    const size_t offset = here(parser);
+    const size_t offset = parser->scan.start;
 
     if (!is(parser, "not"))
         return parse_comparison(parser);
@@ -432,7 +426,7 @@ static bool parse_logic(struct parser *parser, enum shmt_op op)
         count++;
         if (!is(parser, word))
             return count == 1 || make(parser, op, count, offset);
-        offset = here(parser);
+        offset = parser->scan.start;
         if (!next(parser))
             return false;
     }
@@ -449,7 +443,7 @@ static bool parse_choice(struct parser *parser)
         return false;
     if (!is(parser, "if"))
         return true;
-    offset = here(parser);
+    offset = parser->scan.start;
     if (!enter(parser) || !parse_logic(parser, SHMT_OP_OR))
         return false;
     top = parser->build.stack + parser->build.height;

@@ -17,8 +17,8 @@ static const char *const role_words[] = {
 };
 static const char *const fill_words[] = {"uniform", "zero", "ramp", NULL};
 
-/* Which keys an argument may have; a scalar has no role. */
-/* Of whatever role: a key that is none of these is misspelt. */
+/* Which keys an argument may have: of whatever role (another one is
+ * misspelt), a scalar, which has no role, and of each role. */
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
     NULL};

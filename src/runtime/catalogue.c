@@ -155,23 +155,22 @@ static enum shmtune_status add_kernel(struct shmtune *library,
     struct shmtune_kernel *kernels;
     enum shmtune_status status;
 
+    if (kernel.binaries == NULL)
+        status = SHMTUNE_NO_MEMORY;
     /* Of two folders the first one's counts, which is what their order is
      * for. */
-    if (other != NULL)
-        status = kernel.binaries == NULL ? SHMTUNE_NO_MEMORY
-                 : strcmp(kernel.binaries, other->binaries) != 0
-                     ? SHMTUNE_OK
-                     : shmt_catalogue_note(
-                           library, "%s: left out: %s has a kernel of the "
-                           "same name, %s", spec->path, other->spec->path,
-                           spec->name);
+    else if (other != NULL && strcmp(kernel.binaries, other->binaries) != 0)
+        status = SHMTUNE_OK;
+    else if (other != NULL)
+        status = shmt_catalogue_note(
+            library, "%s: left out: %s has a kernel of the same name, %s",
+            spec->path, other->spec->path, spec->name);
     else if (spec->source == NULL || spec->launch_count == 0)
         status = shmt_catalogue_note(library, "%s: left out: describes a "
                                      "space, not a kernel (no source)",
                                      spec->path);
     else
-        status = kernel.binaries == NULL ? SHMTUNE_NO_MEMORY
-                                         : default_values(library, &kernel);
+        status = default_values(library, &kernel);
     if (status != SHMTUNE_OK || kernel.fallback == NULL)
         goto refuse;
     kernels = realloc(library->kernels,
