@@ -190,26 +190,27 @@ static void each_launch_is_judged_by_its_own(void)
     filter.kernel = kernel;
     shmt_kernel_default(kernel, choice);
     choice[2] = 1;                      /* STAGES: 2, so there are two */
-    result.launch_count = 2;
-    result.launches[0] = compiled(168).resources;
-    result.launches[1] = compiled(32).resources;
+    result.launches.count = 2;
+    result.launches.of[0] = compiled(168).resources;
+    result.launches.of[1] = compiled(32).resources;
     CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.occupancy_percent, 19);
     CHECK_INT(result.limiter, SHMT_LIMITER_REGISTERS);
     CHECK_INT(result.resources.registers, 168);
-    CHECK_INT(result.launch_count, 0);
+    CHECK_INT(result.launches.count, 2);
 
-    /* Recorded: who takes what is not known, and what was found stays. */
+    /* Recorded without: what was found then stays. */
+    result.launches.count = 0;
     CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.occupancy_percent, 19);
 
     /* One of them does not fit. */
-    result.launch_count = 2;
-    result.launches[1] = compiled(72).resources;
+    result.launches.count = 2;
+    result.launches.of[1] = compiled(72).resources;
     CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_NOT_RESIDENT);
     CHECK_HAS(result.reason, "1024 threads, 72 registers");

@@ -150,12 +150,12 @@ static void make_any(uint64_t *state, struct shmt_result *result)
     for (int k = 0; k < result->sample_count; k++)
         result->samples_us[k] = (float)fabs(positive(state));
     shmt_result_summarise(result);
-    result->launch_count =
+    result->launches.count =
         (int)(hostile_random(state) % (SHMT_RESULT_LAUNCHES + 1));
-    for (int k = 0; k < result->launch_count; k++) {
-        result->launches[k].registers = sometimes(state, 255);
-        result->launches[k].shared_static_bytes = sometimes(state, 49152);
-        result->launches[k].max_threads = sometimes(state, 1024);
+    for (int k = 0; k < result->launches.count; k++) {
+        result->launches.of[k].registers = sometimes(state, 255);
+        result->launches.of[k].shared_static_bytes = sometimes(state, 49152);
+        result->launches.of[k].max_threads = sometimes(state, 1024);
     }
     if (hostile_random(state) % 2 == 0)
         for (int k = 0; k < 64; k++)
@@ -193,10 +193,10 @@ static void compare(const struct shmt_result *back,
     for (int k = 0; k < result->sample_count; k++)
         CHECK(near(back->samples_us[k], result->samples_us[k], 6e-5));
     CHECK_TEXT(back->image, result->image);
-    CHECK_INT(back->launch_count, result->launch_count);
-    for (int k = 0; k < result->launch_count; k++) {
-        a = &back->launches[k];
-        b = &result->launches[k];
+    CHECK_INT(back->launches.count, result->launches.count);
+    for (int k = 0; k < result->launches.count; k++) {
+        a = &back->launches.of[k];
+        b = &result->launches.of[k];
         CHECK_INT(a->registers, b->registers);
         CHECK_INT(a->shared_static_bytes, b->shared_static_bytes);
         CHECK_INT(a->max_threads, b->max_threads);

@@ -282,7 +282,7 @@ static void write_fields(const struct shmt_result *result,
     }
     if (result->image[0] != '\0')
         shmt_text_addf(text, "%simage: %s", between, result->image);
-    if (result->launch_count > 0) {
+    if (result->launches.count > 0) {
         shmt_text_add(text, between);
         shmt_result_write_launches(result, text);
     }

@@ -9,8 +9,8 @@ void shmt_result_write_launches(const struct shmt_result *result,
                                 struct shmt_text *text)
 {
     shmt_text_add(text, "launches: [");
-    for (int k = 0; k < result->launch_count; k++) {
-        const struct shmt_resources *one = &result->launches[k];
+    for (int k = 0; k < result->launches.count; k++) {
+        const struct shmt_resources *one = &result->launches.of[k];
 
         shmt_text_addf(text, "%s[%d, %" PRId64 ", %d]", k > 0 ? ", " : "",
                        one->registers, one->shared_static_bytes,
@@ -53,7 +53,7 @@ shmt_result_read_launches(const struct shmt_yaml *node,
         return shmt_yaml_refuse(node, err, "found %zu launches, expected at "
                                 "most %d", node->count, SHMT_RESULT_LAUNCHES);
     for (size_t k = 0; k < node->count && status == SHMTUNE_OK; k++)
-        status = read_launch(node->items[k], &result->launches[k], err);
-    result->launch_count = (int)node->count;
+        status = read_launch(node->items[k], &result->launches.of[k], err);
+    result->launches.count = (int)node->count;
     return status;
 }

@@ -52,9 +52,9 @@ static void tell_launches(const struct shmt_kernel *kernel,
 
     for (size_t k = 0; k < kernel->launch_count; k++)
         if (image->launch_entry[k] >= 0)
-            result->launches[count++] =
+            result->launches.of[count++] =
                 image->entries[image->launch_entry[k]].resources;
-    result->launch_count = count > 1 ? count : 0;
+    result->launches.count = count > 1 ? count : 0;
 }
 
 enum shmtune_status shmt_inspect(const struct shmt_image_request *request,

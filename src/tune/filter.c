@@ -191,7 +191,7 @@ static enum shmtune_status filter_launches(const struct shmt_filter *filter,
     for (size_t k = 0; k < launches->used && status == SHMTUNE_OK &&
                        result->verdict == SHMT_VERDICT_OK; k++) {
         if (launches->used > 1)
-            result->resources = result->launches[k];
+            result->resources = result->launches.of[k];
         status = shmt_filter_resources(filter->device, &launches->geometry[k],
                                        result, err);
         result->resources = all;
@@ -224,11 +224,10 @@ enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
 
     if (evaluate(filter, choice, &launches, result) != SHMTUNE_OK)
         return shmt_error_memory(err);
-    if (launches.used <= 1 || launches.used == (size_t)result->launch_count)
+    if (launches.used <= 1 || launches.used == (size_t)result->launches.count)
         status = filter_launches(filter, &launches, result, err);
     if (status != SHMTUNE_OK)
         return status;
-    result->launch_count = 0;
     if (result->verdict == SHMT_VERDICT_OK && launches.used > 0)
         compare_static(&launches, result);
     if (result->verdict == SHMT_VERDICT_OK)
