@@ -192,12 +192,6 @@ __device__ __forceinline__ bool inside(const work &w)
     return w.k >= TILE_K && w.n >= TILE_N;
 }
 
-#if LOAD == LOAD_plain
-/* What a thread holds of a slice on its way through registers. */
-struct held {
-    float a[walk_a::STEPS][4], b[walk_b::STEPS][4];
-};
-
 __device__ __forceinline__ void hold(float (&to)[4], const float *from)
 {
     float4 v = *(const float4 *)from;
@@ -206,6 +200,12 @@ __device__ __forceinline__ void hold(float (&to)[4], const float *from)
     to[2] = v.z;
     to[3] = v.w;
 }
+
+#if LOAD == LOAD_plain
+/* What a thread holds of a slice on its way through registers. */
+struct held {
+    float a[walk_a::STEPS][4], b[walk_b::STEPS][4];
+};
 
 /* Single words; `guard`: k or the columns end in the slice, and are followed
  * by zeros. */
@@ -750,44 +750,107 @@ matmul(float *__restrict__ c, float *__restrict__ partial,
         store<1>(sum, out, alpha, beta);
 }
 
-/* c = alpha * the partial sums, in order, + beta c, of the tiles that more
- * than one block worked on. */
-extern "C" __global__ void matmul_combine(float *__restrict__ c,
-                                          const float *__restrict__ partial,
-                                          int m, int n, float alpha,
-                                          float beta, int band, int splits,
-                                          int late, int fine)
+__device__ __forceinline__ void add(float4 &sum, float4 v)
 {
-    constexpr int BLOCKS = TILE_M * TILE_N / 128;       /* a tile */
+    sum.x += v.x;
+    sum.y += v.y;
+    sum.z += v.z;
+    sum.w += v.w;
+}
+
+/* Adds the shares from `s` on, `most` of them or as many as there are, all on
+ * their way together. */
+template <int most>
+__device__ __forceinline__ void add_shares(float4 &sum, const float4 *from,
+                                           int step, int s, int parts)
+{
+    float4 part[most];
+#pragma unroll
+    for (int i = 0; i < most; i++)
+        part[i] = from[(long long)min(s + i, parts - 1) * step];
+#pragma unroll
+    for (int i = 0; i < most; i++)
+        if (s + i < parts)
+            add(sum, part[i]);
+}
+
+/* c = alpha * the partial sums + beta c, of the tiles that more than one block
+ * worked on; four elements a thread, as there is little to do for each.  A
+ * thread adds eight shares, all on their way together; where there are more,
+ * as many rows of threads as it takes, up to eight, add theirs side by side,
+ * and the first row adds what these found, in order.  (For more blocks than
+ * four the compiler would have too few registers for the eight.) */
+extern "C" __global__ void __launch_bounds__(256, 4)
+matmul_combine(float *__restrict__ c, const float *__restrict__ partial,
+               int m, int n, float alpha, float beta, int band, int splits,
+               int late, int fine)
+{
+    constexpr int TILE = TILE_M * TILE_N;
+    extern __shared__ __align__(16) float shared[];
     int tiles = (n + TILE_N - 1) / TILE_N * ((m + TILE_M - 1) / TILE_M);
     int early = tiles - late;
-    int tile = blockIdx.x / BLOCKS + (splits > 1 ? 0 : early);
-    int e = blockIdx.x % BLOCKS * 128 + threadIdx.x;
+    unsigned word = (blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    int count = word / TILE + (splits > 1 ? 0 : early);
+    int tile = min(count, tiles - 1);       /* the last block may be beyond */
+    int e = word % TILE;
     int row = e / TILE_N;
     int col = e % TILE_N;
-    place at = place_of(tile, m, n, band);
-    if (row >= m - at.m0 || col < at.skip || col >= n - at.n0)
-        return;
     bool is_late = tile >= early;
     int parts = is_late ? splits * fine : splits;
-    long long step = (long long)(is_late ? late : early) * (TILE_M * TILE_N);
+    int step = (is_late ? late : early) * (TILE / 4);
     int slot = !is_late ? tile
                : splits > 1 ? early * splits + (tile - early) : tile - early;
-    const float *from = partial + (long long)slot * (TILE_M * TILE_N) + e;
+    const float4 *from =
+        (const float4 *)(partial + (long long)slot * TILE + e);
+
+    /* Of the four, those from `first` up to `end` are in the matrix. */
+    place at = place_of(tile, m, n, band);
     float *to = c + (long long)(at.m0 + row) * n + at.n0 + col;
-    float old = beta != 0.0f ? *to : 0.0f;
-    float sum = 0.0f;
-#pragma unroll 1
-    for (int s = 0; s < parts; s += 8) {
-        float part[8];                  /* on their way together */
+    int first = at.skip - col;
+    bool mine = count == tile && row < m - at.m0 && threadIdx.y == 0;
+    int end = mine ? n - at.n0 - col : 0;
+    bool whole = aligned(c, n);
+    float old[4] = {};
+    if (beta != 0.0f) {
+        if (whole && first <= 0 && end >= 4)
+            hold(old, to);
+        else if (!whole)
 #pragma unroll
-        for (int i = 0; i < 8; i++)
-            part[i] = s + i < parts ? from[(s + i) * step] : 0.0f;
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            sum += part[i];
+            for (int i = 0; i < 4; i++)
+                if (i >= first && i < end)
+                    old[i] = to[i];
     }
-    *to = fmaf(beta, old, alpha * sum);
+
+    float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+    int s = 8 * threadIdx.y;
+    if (parts <= 2)
+        add_shares<2>(sum, from, step, s, parts);
+    else if (parts <= 4)
+        add_shares<4>(sum, from, step, s, parts);
+    else
+#pragma unroll 1
+        for (; s < parts; s += 8 * blockDim.y)
+            add_shares<8>(sum, from, step, s, parts);
+    if (blockDim.y > 1) {
+        float4 *found = (float4 *)shared + threadIdx.x;
+        found[threadIdx.y * blockDim.x] = sum;
+        __syncthreads();
+#pragma unroll 1
+        for (int y = 1; y < (int)blockDim.y && end > 0; y++)
+            add(sum, found[y * blockDim.x]);
+    }
+
+    float v[4] = {fmaf(beta, old[0], alpha * sum.x),
+                  fmaf(beta, old[1], alpha * sum.y),
+                  fmaf(beta, old[2], alpha * sum.z),
+                  fmaf(beta, old[3], alpha * sum.w)};
+    if (whole && first <= 0 && end >= 4)
+        *(float4 *)to = make_float4(v[0], v[1], v[2], v[3]);
+    else if (!whole)
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            if (i >= first && i < end)
+                to[i] = v[i];
 }
 
 #ifdef SHMTUNE_REFERENCE
