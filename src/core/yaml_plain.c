@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/yaml_scan.h"
+
 enum {
     KEY_BYTES = 128,
     SCALAR_BYTES = 1024,
@@ -18,6 +20,7 @@ enum {
 
 struct plain {
     struct shmt_arena *arena;
+    const struct shmt_yaml_source *source;
     struct shmt_place origin;
     const char *data;       /* a copy of the data, two NULs after it */
     size_t size;
@@ -34,25 +37,6 @@ struct plain {
 };
 
 /* -- characters ------------------------------------------------------------ */
-
-static bool is_ascii(const char *data, size_t size)
-{
-    unsigned char odd = 0;
-
-    /* a fixed number at a time: the compiler makes vectors of them */
-    for (; size >= 64; data += 64, size -= 64)
-        for (size_t k = 0; k < 64; k++)
-            odd |= (data[k] < ' ' || data[k] > '~') && data[k] != '\n';
-    for (size_t k = 0; k < size; k++)
-        odd |= (data[k] < ' ' || data[k] > '~') && data[k] != '\n';
-    return odd == 0;
-}
-
-static bool is_word(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c >= '0' && c <= '9') || c == '_';
-}
 
 /* NUL at the end: there is none before. */
 static char peek(const struct plain *plain, size_t ahead)
@@ -212,26 +196,12 @@ static bool close_node(struct plain *plain, struct shmt_yaml *node,
 
 /* -- scalars --------------------------------------------------------------- */
 
-/* How many bytes the key here has, with its ':' after it; 0: it is none. */
-static size_t key_length(const struct plain *plain)
-{
-    size_t length = 0;
-
-    if (!is_word(peek(plain, 0)))
-        return 0;
-    while (is_word(peek(plain, length)) || peek(plain, length) == '-' ||
-           peek(plain, length) == '.' || peek(plain, length) == '/')
-        length++;
-    return length <= KEY_BYTES && peek(plain, length) == ':' &&
-                   is_blank(peek(plain, length + 1))
-               ? length
-               : 0;
-}
-
 /* The key and its ':'. */
 static bool read_key(struct plain *plain)
 {
-    const size_t from = plain->at, length = key_length(plain);
+    const size_t from = plain->at;
+    const size_t length = shmt_yaml_scan_key(plain->data + from);
+
 
     if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
                                   from, length))
@@ -259,43 +229,16 @@ static bool read_quoted(struct plain *plain)
     return push_text(plain, node, from, plain->at - 1 - from);
 }
 
-static bool begins_plain(const struct plain *plain)
-{
-    const char c = peek(plain, 0), next = peek(plain, 1);
-
-    return is_word(c) || c == '(' || c == '/' || c == '.' || c == '+' ||
-           (c == '-' && (is_word(next) || next == '.' || next == '('));
-}
-
-/* Ends a plain scalar: in a block a line or its comment, in a flow
- * collection what separates, too. */
-static bool ends_plain(const struct plain *plain, bool flow)
-{
-    const char c = peek(plain, 0);
-
-    return c == '\n' || c == '\0' || (c == ' ' && peek(plain, 1) == '#') ||
-           (flow && (c == ',' || c == ']' || c == '}'));
-}
-
 static bool read_plain(struct plain *plain, bool flow)
 {
-    struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
     const size_t from = plain->at;
-    size_t end = from;
+    const size_t length = shmt_yaml_scan_plain(plain->data + from, flow);
 
-    if (!begins_plain(plain))
+    if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
+                                  from, length))
         return false;
-    for (; is_word(peek(plain, 0)) || !ends_plain(plain, flow); plain->at++) {
-        const char c = peek(plain, 0);
-
-        if (c == ':' && (flow || is_blank(peek(plain, 1))))
-            return false;
-        if (flow && (c == '[' || c == '{' || c == '?' || c == '#'))
-            return false;
-        if (c != ' ')
-            end = plain->at + 1;
-    }
-    return push_text(plain, node, from, end - from);
+    plain->at += length;
+    return true;
 }
 
 /* `>-`, whose lines all begin in one column beyond `at_column` and are joined
@@ -393,6 +336,24 @@ static bool read_flow(struct plain *plain)
 
 static bool read_block(struct plain *plain, size_t at_column);
 
+/* Of the key just read, if nobody looks at its numbers. */
+static bool read_unread(struct plain *plain)
+{
+    const struct shmt_yaml *key = plain->pending[plain->pending_count - 1];
+    const char *unread = plain->source->unread;
+    size_t length, count;
+
+    if (unread == NULL || !shmt_text_same(key->text, unread))
+        return false;
+    length = shmt_yaml_scan_numbers(plain->data + plain->at, &count);
+    if (length == 0 || count > plain->source->unread_most ||
+        !push(plain, new_node(plain, SHMT_YAML_SEQUENCE)))
+        return false;
+    plain->nodes += count;
+    plain->at += length;
+    return true;
+}
+
 /* What stands on the lines after a key of `at_column`. */
 static bool read_below(struct plain *plain, size_t at_column)
 {
@@ -418,7 +379,7 @@ static bool read_entry(struct plain *plain, size_t at_column, bool mapping)
         return mapping && read_below(plain, at_column);
     case '{':
     case '[':
-        good = read_flow(plain);
+        good = (mapping && read_unread(plain)) || read_flow(plain);
         break;
     case '"':
     case '\'':
@@ -427,7 +388,7 @@ static bool read_entry(struct plain *plain, size_t at_column, bool mapping)
     case '>':
         return read_folded(plain, at_column) && to_content(plain);
     default:
-        if (!mapping && key_length(plain) > 0)
+        if (!mapping && shmt_yaml_scan_key(plain->data + plain->at) > 0)
             return read_block(plain, column(plain));
         good = read_plain(plain, false);
     }
@@ -473,15 +434,17 @@ static bool read_root(struct plain *plain)
 }
 
 enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
-                                          struct shmt_place origin,
-                                          const char *data, size_t size,
+                                          const struct shmt_yaml_source *source,
                                           const struct shmt_yaml **out)
 {
-    struct plain plain = {.arena = arena, .origin = origin, .size = size,
+    const char *data = source->data;
+    const size_t size = source->size;
+    struct plain plain = {.arena = arena, .source = source,
+                          .origin = source->origin, .size = size,
                           .pending_room = PENDING};
     bool good;
 
-    if (!is_ascii(data, size))
+    if (!shmt_yaml_scan_ascii(data, size))
         return SHMTUNE_INVALID_FILE;
     plain.texts = shmt_arena_alloc(arena, 2 * size + 3, 1);
     if (plain.texts == NULL)
