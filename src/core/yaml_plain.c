@@ -15,6 +15,7 @@ enum {
     KEY_BYTES = 128,
     SCALAR_BYTES = 1024,
     NODES = 1000000,
+    BATCH = 16,             /* nodes of one allocation */
     PENDING = 128           /* nodes before the first allocation */
 };
 
@@ -30,6 +31,8 @@ struct plain {
     int line;
     int depth;
     size_t nodes;
+    struct shmt_yaml *spare;    /* nodes that are none yet */
+    size_t spare_count;
     const struct shmt_yaml **pending;   /* children of what is open */
     size_t pending_count, pending_room;
     const struct shmt_yaml *few[PENDING];
@@ -108,10 +111,16 @@ static void *alloc(struct plain *plain, size_t count, size_t size)
 static struct shmt_yaml *new_node(struct plain *plain,
                                   enum shmt_yaml_kind kind)
 {
-    struct shmt_yaml *node = alloc(plain, 1, sizeof *node);
+    struct shmt_yaml *node;
 
-    if (node == NULL || plain->nodes++ == NODES)
+    if (plain->spare_count == 0) {
+        plain->spare = alloc(plain, BATCH, sizeof *plain->spare);
+        plain->spare_count = plain->spare == NULL ? 0 : BATCH;
+    }
+    if (plain->spare == NULL || plain->nodes++ == NODES)
         return NULL;
+    node = plain->spare++;
+    plain->spare_count--;
     node->kind = kind;
     node->place = plain->origin;
     node->place.line += plain->line;
@@ -446,11 +455,13 @@ enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
 
     if (!shmt_yaml_scan_ascii(data, size))
         return SHMTUNE_INVALID_FILE;
-    plain.texts = shmt_arena_alloc(arena, 2 * size + 3, 1);
+    plain.texts = shmt_arena_room(arena, 2 * size + 3);
     if (plain.texts == NULL)
         return SHMTUNE_NO_MEMORY;
     memcpy(plain.texts, data, size);
+    plain.texts[size] = '\0';
     plain.data = memcpy(plain.texts + size + 1, data, size);
+    memset(plain.texts + 2 * size + 1, 0, 2);
     plain.pending = plain.few;
     good = read_root(&plain) && plain.at == size;
     if (good)

@@ -238,10 +238,13 @@ static enum shmtune_status read_shelves(struct shmtune *library,
                                         const char *folder)
 {
     const char *const *names;
-    size_t count;
-    enum shmtune_status status =
-        list_part(library, folder, ".yaml", &names, &count);
+    size_t count = 0;
+    struct shmt_error err;
+    enum shmtune_status status = shmt_path_list(
+        library->arena, folder, ".yaml", &names, &count, &err);
 
+    if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY)
+        return shmt_catalogue_note(library, "%s", err.text);
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
         const char *path = shmt_path_join(library->arena, folder, names[k]);
 
