@@ -394,18 +394,29 @@ static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
     return status;
 }
 
-static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
+static enum shmtune_status read_tree(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_arena *arena = shmt_arena_new();
     const char *text;
     size_t size;
-    enum shmtune_status status =
-        shmt_path_read(kernel->arena, kernel->path, SHMT_KERNEL_SPEC_BYTES,
-                       &text, &size, reader->err);
+    enum shmtune_status status;
 
+    if (arena == NULL)
+        return shmt_error_memory(reader->err);
+    status = shmt_path_read(arena, kernel->path, SHMT_KERNEL_SPEC_BYTES,
+                            &text, &size, reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_parse(kernel->arena, kernel->path, text, size,
                                  &reader->root, reader->err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
+{
+    enum shmtune_status status = read_tree(reader);
+
     if (status == SHMTUNE_OK)
         status = read_format(reader);
     if (status == SHMTUNE_OK)

@@ -129,24 +129,28 @@ static struct shmt_yaml *new_node(struct plain *plain,
     return node;
 }
 
-static bool push(struct plain *plain, const struct shmt_yaml *node)
+static bool more_pending(struct plain *plain)
 {
-    if (node == NULL)
-        return false;
-    if (plain->pending_count == plain->pending_room) {
-        const size_t room = plain->pending_room * 2;
-        const bool first = plain->pending == plain->few;
-        const struct shmt_yaml **pending =
-            realloc(first ? NULL : plain->pending, room * sizeof *pending);
+    const size_t room = plain->pending_room * 2;
+    const bool first = plain->pending == plain->few;
+    const struct shmt_yaml **pending =
+        realloc(first ? NULL : plain->pending, room * sizeof *pending);
 
-        plain->exhausted = pending == NULL;
-        if (pending == NULL)
-            return false;
-        if (first)
-            memcpy(pending, plain->few, sizeof plain->few);
-        plain->pending = pending;
-        plain->pending_room = room;
-    }
+    plain->exhausted = pending == NULL;
+    if (pending == NULL)
+        return false;
+    if (first)
+        memcpy(pending, plain->few, sizeof plain->few);
+    plain->pending = pending;
+    plain->pending_room = room;
+    return true;
+}
+
+static inline bool push(struct plain *plain, const struct shmt_yaml *node)
+{
+    if (node == NULL ||
+        (plain->pending_count == plain->pending_room && !more_pending(plain)))
+        return false;
     plain->pending[plain->pending_count++] = node;
     return true;
 }
@@ -451,19 +455,23 @@ enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
     struct plain plain = {.arena = arena, .source = source,
                           .origin = source->origin, .size = size,
                           .pending_room = PENDING};
+    char *copy;
     bool good;
 
     if (!shmt_yaml_scan_ascii(data, size))
         return SHMTUNE_INVALID_FILE;
-    plain.texts = shmt_arena_room(arena, 2 * size + 3);
-    if (plain.texts == NULL)
+    plain.texts = shmt_arena_copy(arena, data, size);
+    copy = malloc(size + 2);
+    if (plain.texts == NULL || copy == NULL) {
+        free(copy);
         return SHMTUNE_NO_MEMORY;
-    memcpy(plain.texts, data, size);
-    plain.texts[size] = '\0';
-    plain.data = memcpy(plain.texts + size + 1, data, size);
-    memset(plain.texts + 2 * size + 1, 0, 2);
+    }
+    memcpy(copy, data, size);
+    memset(copy + size, 0, 2);
+    plain.data = copy;
     plain.pending = plain.few;
     good = read_root(&plain) && plain.at == size;
+    free(copy);
     if (good)
         *out = plain.pending[0];
     if (plain.pending != plain.few)

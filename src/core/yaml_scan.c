@@ -7,30 +7,40 @@
 
 enum { KEY_BYTES = 128, DIGITS = 15 };
 
-/* What has the character: keys; words, which keys are made of too; scalars in
- * a flow collection and in a block, where it neither ends them nor needs a
- * second look. */
-enum { W = 15, K = 14, F = 12, B = 8 };
-enum { WORD = 1, KEY = 2, FLOW = 4, BLOCK = 8 };
+/* What may have the character in it: names, words, keys; scalars in a flow
+ * collection and in a block, where it neither ends them nor needs a second
+ * look. */
+enum { NAME = 1, WORD = 2, KEY = 4, FLOW = 8, BLOCK = 16 };
+enum { N = 31, W = 30, K = 28, F = 24, B = 16 };
 
 static const unsigned char classes[256] = {
     /*       !  "  #  $  %  &  '  (  )  *  +  ,  -  .  / */
-    [' '] = 0, F, F, B, F, F, F, F, F, F, F, F, B, K, K, K,
+    [' '] = 0, F, F, B, F, F, F, F, F, F, F, F, B, W, W, K,
     /*       1  2  3  4  5  6  7  8  9  :  ;  <  =  >  ? */
-    ['0'] = W, W, W, W, W, W, W, W, W, W, 0, F, F, F, F, B,
+    ['0'] = N, N, N, N, N, N, N, N, N, N, 0, F, F, F, F, B,
     /*       A  B  C  D  E  F  G  H  I  J  K  L  M  N  O */
-    ['@'] = F, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W,
+    ['@'] = F, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N,
     /*       Q  R  S  T  U  V  W  X  Y  Z  [  \  ]  ^  _ */
-    ['P'] = W, W, W, W, W, W, W, W, W, W, W, B, F, B, F, W,
+    ['P'] = N, N, N, N, N, N, N, N, N, N, N, B, F, B, F, N,
     /*       a  b  c  d  e  f  g  h  i  j  k  l  m  n  o */
-    ['`'] = F, W, W, W, W, W, W, W, W, W, W, W, W, W, W, W,
+    ['`'] = F, N, N, N, N, N, N, N, N, N, N, N, N, N, N, N,
     /*       q  r  s  t  u  v  w  x  y  z  {  |  }  ~ */
-    ['p'] = W, W, W, W, W, W, W, W, W, W, W, B, F, B, F,
+    ['p'] = N, N, N, N, N, N, N, N, N, N, N, B, F, B, F,
 };
 
 static bool is(char c, unsigned class)
 {
     return (classes[(unsigned char)c] & class) != 0;
+}
+
+bool shmt_yaml_scan_is_word(const char *text, size_t most)
+{
+    size_t length = 0;
+
+    while (is(text[length], WORD))
+        length++;
+    return text[length] == '\0' && length <= most && is(text[0], NAME) &&
+           (text[0] < '0' || text[0] > '9');
 }
 
 static bool is_blank(char c)
@@ -55,7 +65,7 @@ size_t shmt_yaml_scan_key(const char *text)
 {
     size_t length = 0;
 
-    if (!is(text[0], WORD))
+    if (!is(text[0], NAME))
         return 0;
     while (is(text[length], KEY))
         length++;
@@ -69,8 +79,8 @@ static bool begins_plain(const char *text)
 {
     const char c = text[0], next = text[1];
 
-    return is(c, WORD) || c == '(' || c == '/' || c == '.' || c == '+' ||
-           (c == '-' && (is(next, WORD) || next == '.' || next == '('));
+    return is(c, NAME) || c == '(' || c == '/' || c == '.' || c == '+' ||
+           (c == '-' && (is(next, NAME) || next == '.' || next == '('));
 }
 
 size_t shmt_yaml_scan_plain(const char *text, bool flow)

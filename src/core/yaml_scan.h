@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * yaml_scan: how long what stands in a text of plain YAML is.  For
- * yaml_plain.c, which goes from one piece to the next.
+ * yaml_scan: how long what stands in a text of plain YAML is, and whether a
+ * text is a word.  For yaml_plain.c, which goes from one piece to the next,
+ * and yaml_value.c.
  *
  * Texts end in a NUL.  A length of 0: it is none, or not for sure.
  */
@@ -13,6 +14,9 @@
 
 /* Printable ASCII and newlines alone. */
 bool shmt_yaml_scan_ascii(const char *data, size_t size);
+
+/* [A-Za-z_][A-Za-z0-9_.-]* and nothing else, at most `most` characters. */
+bool shmt_yaml_scan_is_word(const char *text, size_t most);
 
 /* A key that has its ':' and a blank behind it, which do not count. */
 size_t shmt_yaml_scan_key(const char *text);
