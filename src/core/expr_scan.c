@@ -170,7 +170,8 @@ static bool word(struct shmt_expr_scan *scan)
     return true;
 }
 
-/* Signs of one or two characters, the longest first; those with a problem are refused by name. */
+/* Signs of one or two characters, the longest first; those with a problem are
+ * refused by name. */
 static const struct {
     const char *sign;
     const char *problem;

@@ -40,8 +40,9 @@ enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
                                       size_t size, struct shmt_tuning **out,
                                       struct shmt_error *err)
 {
-    return parse((struct shmt_yaml_source){.origin = {name, 1, 1}, .data = data,
-                                           .size = size}, out, err);
+    return parse((struct shmt_yaml_source){.origin = {name, 1, 1},
+                                           .data = data, .size = size},
+                 out, err);
 }
 
 /* From the file of the source's origin. */

@@ -49,6 +49,9 @@ struct shmt_yaml_source {
      * empty one.  All else under it comes back as it is, to be refused. */
     const char *unread;
     size_t unread_most;
+    /* Where nodes may go that are not to live as long as the texts; NULL:
+     * beside them. */
+    struct shmt_arena *nodes;
 };
 
 /* The file's name is not copied: it must live as long as the arena. */

@@ -20,15 +20,14 @@ enum {
 };
 
 struct plain {
-    struct shmt_arena *arena;
+    struct shmt_arena *arena;   /* of the nodes */
     const struct shmt_yaml_source *source;
-    struct shmt_place origin;
+    struct shmt_place place;    /* of line_begin */
     const char *data;       /* a copy of the data, two NULs after it */
     size_t size;
     char *texts;            /* another, cut into scalars */
     size_t at;              /* the next byte */
     size_t line_begin;
-    int line;
     int depth;
     size_t nodes;
     struct shmt_yaml *spare;    /* nodes that are none yet */
@@ -66,7 +65,8 @@ static void skip_spaces(struct plain *plain)
 static void skip_newline(struct plain *plain)
 {
     plain->at++;
-    plain->line++;
+    plain->place.line++;
+    plain->place.column = 1;
     plain->line_begin = plain->at;
 }
 
@@ -122,10 +122,8 @@ static struct shmt_yaml *new_node(struct plain *plain,
     node = plain->spare++;
     plain->spare_count--;
     node->kind = kind;
-    node->place = plain->origin;
-    node->place.line += plain->line;
-    node->place.column = (int)column(plain) +
-                         (plain->line == 0 ? plain->origin.column : 1);
+    node->place = plain->place;
+    node->place.column += (int)column(plain);
     return node;
 }
 
@@ -452,8 +450,10 @@ enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
 {
     const char *data = source->data;
     const size_t size = source->size;
-    struct plain plain = {.arena = arena, .source = source,
-                          .origin = source->origin, .size = size,
+    struct plain plain = {.arena = source->nodes == NULL ? arena
+                                                         : source->nodes,
+                          .source = source,
+                          .place = source->origin, .size = size,
                           .pending_room = PENDING};
     char *copy;
     bool good;
