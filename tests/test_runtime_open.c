@@ -214,6 +214,7 @@ static char *replace(const char *text, const char *what, const char *with)
 static void stale_and_misplaced(void)
 {
     const struct shmtune_device device = fixture_device();
+    struct shmtune *library = NULL;
     char *text, *changed;
 
     begin();
@@ -226,6 +227,14 @@ static void stale_and_misplaced(void)
     fixture_remove("tunings");
     fixture_put_text("tunings/none/a.yaml", text);
     check_left_out("there is no kernel none");
+
+    /* What is no folder is none of a kernel, whatever its name. */
+    fixture_remove("tunings");
+    fixture_put_text("tunings/toy", text);
+    fixture_put_text("tunings/none", text);
+    CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_note_count(library), 0);
+    shmtune_close(library);
 
     /* The source changes by one character. */
     fixture_remove("tunings");

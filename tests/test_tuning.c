@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "hostile.h"
+#include "core/path.h"
 #include "tuning_fixture.h"
 
 static void every_field_is_read(void)
@@ -75,6 +76,48 @@ static void ties_may_say_everything(void)
     CHECK_TEXT(text.data, good);
     shmt_text_free(&text);
     shmt_tuning_free(tuning);
+}
+
+/* From a file with these samples instead of those it has. */
+static enum shmtune_status read_brief(const char *samples,
+                                      struct shmt_tuning **out)
+{
+    char path[] = "test_tuning.XXXXXX";
+    const char *text = changed("samples_us: [", samples);
+    const int fd = mkstemp(path);
+    enum shmtune_status status;
+
+    CHECK(fd >= 0);
+    close(fd);
+    CHECK_INT(shmt_path_write(path, text, strlen(text), &err), SHMTUNE_OK);
+    status = shmt_tuning_read_brief(path, out, &err);
+    unlink(path);
+    return status;
+}
+
+static void briefly_all_but_the_samples_is_read(void)
+{
+    struct shmt_tuning *tuning = parse(good), *brief = NULL;
+    struct shmt_text text = {0}, brief_text = {0};
+
+    CHECK(tuning->tuned[0]->result.sample_count > 0);
+    CHECK_INT(read_brief("samples_us: [1, ", &brief), SHMTUNE_OK);
+    CHECK_INT(brief->tuned[0]->result.sample_count, 0);
+    for (size_t k = 0; k < tuning->tuned_count; k++) {
+        tuning->tuned[k]->result.sample_count = 0;
+        brief->tuned[k]->result.sample_count = 0;
+    }
+    shmt_tuning_format(tuning, &text);
+    shmt_tuning_format(brief, &brief_text);
+    CHECK_TEXT(brief_text.data, text.data);
+    shmt_text_free(&text);
+    shmt_text_free(&brief_text);
+    shmt_tuning_free(tuning);
+    shmt_tuning_free(brief);
+    brief = NULL;
+    CHECK_INT(read_brief("samples_us: [-1, ", &brief), SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "found \"-1\", expected a number from 0 to");
+    CHECK(brief == NULL);
 }
 
 static void files_go_out_and_in(void)
@@ -272,6 +315,7 @@ int main(void)
     CHECK_RUN(every_field_is_read);
     CHECK_RUN(what_is_read_is_written_the_same);
     CHECK_RUN(ties_may_say_everything);
+    CHECK_RUN(briefly_all_but_the_samples_is_read);
     CHECK_RUN(files_go_out_and_in);
     CHECK_RUN(wrong_tunings_are_refused_with_their_place);
     CHECK_RUN(too_much_is_refused);

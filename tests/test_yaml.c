@@ -42,21 +42,63 @@ static void tree_has_kinds_texts_and_places(void)
 static void a_piece_keeps_the_place_of_its_file(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    const struct shmt_place origin = {"run.journal", 812, 3};
+    struct shmt_yaml_source source = {.origin = {"run.journal", 812, 3},
+                                      .data = "{a: x,\n b: y}", .size = 13};
     const struct shmt_yaml *root = NULL;
     int64_t value;
 
-    CHECK_INT(shmt_yaml_parse_from(arena, origin, "{a: x,\n b: y}", 13, &root,
-                                   &err), SHMTUNE_OK);
+    CHECK_INT(shmt_yaml_parse_from(arena, &source, &root, &err), SHMTUNE_OK);
     CHECK_INT(shmt_yaml_int(root->items[0], 1, 64, &value, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_TEXT(err.text, "run.journal:812:7: found \"x\", expected an integer "
                          "from 1 to 64");
     CHECK_INT(root->items[1]->place.line, 813);
     CHECK_INT(root->items[1]->place.column, 5);
-    CHECK_INT(shmt_yaml_parse_from(arena, origin, "{a: \x01}", 6, &root,
-                                   &err), SHMTUNE_INVALID_FILE);
+    source.data = "{a: \x01}";
+    source.size = 6;
+    CHECK_INT(shmt_yaml_parse_from(arena, &source, &root, &err),
+              SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "run.journal:812:7: found the character U+0001");
+    shmt_arena_free(arena);
+}
+
+/* Good numbers are left out; whatever else stands there is left to be
+ * refused, in its place. */
+static void numbers_that_nobody_reads_are_left_out(void)
+{
+    static const struct {
+        const char *value;
+        int count;              /* of what comes back */
+    } cases[] = {
+        {"[1]", 0}, {"[0.5, 12,3, 0]", 0}, {"[1 , 2]", 2},
+        {"[1, 2, 3, 4, 5]", 5},            /* more than may be left out */
+        {"[12345678901.234]", 0}, {"[1234567890123.456]", 1},
+        {"[1, -2]", 2}, {"[1, 1e3]", 2}, {"[1, 01]", 2}, {"[1, 2., 3]", 3},
+        {"[1, x]", 2}, {"[1, [2]]", 2}, {"[1, 2,]", 2}, {"[1,\n  2]", 2},
+        {"[]", 0}, {"\n- 1\n- 2", 2}, {"[1, '2']", 2}, {"[1, .5]", 2},
+    };
+    struct shmt_arena *arena = shmt_arena_new();
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct shmt_text text = {0};
+        struct shmt_yaml_source source = {
+            .origin = {"f", 1, 1}, .unread = "us", .unread_most = 4};
+        const struct shmt_yaml *root = NULL, *node = NULL;
+
+        shmt_text_addf(&text, "a: [1, 2]\nus: %s\nb: [7, 8]\n",
+                       cases[k].value);
+        source.data = text.data;
+        source.size = text.length;
+        CHECK_INT(shmt_yaml_parse_from(arena, &source, &root, &err),
+                  SHMTUNE_OK);
+        node = root == NULL ? NULL : shmt_yaml_get(root, "us");
+        if (node != NULL && node->count != (size_t)cases[k].count)
+            CHECK_TEXT(cases[k].value, "read as far as it is needed");
+        CHECK(node != NULL && node->kind == SHMT_YAML_SEQUENCE);
+        CHECK(root != NULL && root->items[0]->count == 2);
+        CHECK(root != NULL && root->items[2]->count == 2);
+        shmt_text_free(&text);
+    }
     shmt_arena_free(arena);
 }
 
@@ -287,24 +329,23 @@ static void a_journal_line_is_cheap(void)
 static int count_plain(struct shmt_arena *arena, const char *path, bool deep)
 {
     const char *const *names = NULL;
-    size_t count = 0, size;
+    size_t count = 0;
     int plain = 0;
 
     CHECK_INT(shmt_path_list(arena, path, deep ? "" : ".yaml", &names, &count,
                              &err), SHMTUNE_OK);
     for (size_t k = 0; k < count; k++) {
-        const char *file = shmt_path_join(arena, path, names[k]), *data;
-        const struct shmt_place origin = {file, 1, 1};
+        const char *file = shmt_path_join(arena, path, names[k]);
+        struct shmt_yaml_source source = {.origin = {file, 1, 1}};
         const struct shmt_yaml *root;
 
         if (deep) {
             plain += count_plain(arena, file, false);
             continue;
         }
-        CHECK_INT(shmt_path_read(arena, file, 1 << 20, &data, &size, &err),
-                  SHMTUNE_OK);
-        if (shmt_yaml_plain_parse(arena, origin, data, size, &root) !=
-            SHMTUNE_OK)
+        CHECK_INT(shmt_path_read(arena, file, 1 << 20, &source.data,
+                                 &source.size, &err), SHMTUNE_OK);
+        if (shmt_yaml_plain_parse(arena, &source, &root) != SHMTUNE_OK)
             CHECK_TEXT(file, "plain: see core/yaml_plain.h");
         plain++;
     }
@@ -330,6 +371,7 @@ int main(void)
 {
     CHECK_RUN(tree_has_kinds_texts_and_places);
     CHECK_RUN(a_piece_keeps_the_place_of_its_file);
+    CHECK_RUN(numbers_that_nobody_reads_are_left_out);
     CHECK_RUN(more_than_plain_data_is_refused);
     CHECK_RUN(hostile_shapes_end_soon);
     CHECK_RUN(caps_hold);

@@ -61,26 +61,34 @@ static struct chunk *add_chunk(struct shmt_arena *arena, size_t bytes)
     return chunk;
 }
 
-void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size)
+void *shmt_arena_room(struct shmt_arena *arena, size_t size)
 {
     const size_t unit = sizeof(max_align_t);
     struct chunk *chunk = arena->chunks;
     size_t bytes;
     void *piece;
 
-    if (__builtin_mul_overflow(count, size, &bytes) ||
-        bytes > SIZE_MAX / 2 - unit)
+    if (size > SIZE_MAX / 2 - unit)
         return NULL;
-    bytes = (bytes + unit - 1) / unit * unit;
-    if (bytes == 0)
-        bytes = unit;
+    bytes = size == 0 ? unit : (size + unit - 1) / unit * unit;
     if (chunk == NULL || chunk->size - chunk->used < bytes)
         chunk = add_chunk(arena, bytes);
     if (chunk == NULL)
         return NULL;
     piece = (char *)chunk->data + chunk->used;
     chunk->used += bytes;
-    return memset(piece, 0, bytes);
+    return piece;
+}
+
+void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    void *piece;
+
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return NULL;
+    piece = shmt_arena_room(arena, bytes);
+    return piece == NULL ? NULL : memset(piece, 0, bytes);
 }
 
 char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
@@ -90,8 +98,11 @@ char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
 
     if (length == SIZE_MAX)
         return NULL;
-    copy = shmt_arena_alloc(arena, length + 1, 1);
-    if (copy != NULL && length > 0)
+    copy = shmt_arena_room(arena, length + 1);
+    if (copy == NULL)
+        return NULL;
+    if (length > 0)
         memcpy(copy, text, length);
+    copy[length] = '\0';
     return copy;
 }

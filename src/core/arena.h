@@ -21,6 +21,9 @@ void shmt_arena_free(struct shmt_arena *arena);
  * is no memory or the product overflows. */
 void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size);
 
+/* Memory for `size` bytes to be written over; else the same. */
+void *shmt_arena_room(struct shmt_arena *arena, size_t size);
+
 /* A copy of `length` bytes and a NUL behind them. */
 char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
                       size_t length);

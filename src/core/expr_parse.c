@@ -34,9 +34,11 @@ static bool next(struct parser *parser)
     return REFUSE(parser, "%s", parser->scan.problem);
 }
 
-static bool is(const struct parser *parser, const char *text)
+/* Asked many times of each token: mostly the first character says no. */
+static inline bool is(const struct parser *parser, const char *text)
 {
-    return shmt_expr_scan_is(&parser->scan, text);
+    return parser->scan.text[parser->scan.start] == *text &&
+           shmt_expr_scan_is(&parser->scan, text);
 }
 
 /* What stands here, for a message. */
@@ -288,9 +290,10 @@ static bool parse_unary(struct parser *parser)
 static enum shmt_op sign_among(const struct parser *parser,
                                enum shmt_op from, enum shmt_op to)
 {
+    if (parser->scan.token != SHMT_TOKEN_SIGN)
+        return SHMT_OP_COUNT;
     for (enum shmt_op op = from; op <= to; op++)
-        if (parser->scan.token == SHMT_TOKEN_SIGN &&
-            is(parser, shmt_arith_spelling(op)))
+        if (is(parser, shmt_arith_spelling(op)))
             return op;
     return SHMT_OP_COUNT;
 }

@@ -170,7 +170,8 @@ static bool word(struct shmt_expr_scan *scan)
     return true;
 }
 
-/* Signs, the longest first; those with a problem are refused by name. */
+/* Signs of one or two characters, the longest first; those with a problem are
+ * refused by name. */
 static const struct {
     const char *sign;
     const char *problem;
@@ -204,16 +205,16 @@ static bool sign(struct shmt_expr_scan *scan)
 {
     for (size_t k = 0; k < sizeof signs / sizeof signs[0]; k++) {
         const char *found = scan->text + scan->at;
-        const size_t length = strlen(signs[k].sign);
+        const char *one = signs[k].sign;
+        const size_t length = one[1] == '\0' ? 1 : 2;
 
-        if (*found != *signs[k].sign ||
-            strncmp(found, signs[k].sign, length) != 0)
+        if (found[0] != one[0] || (length == 2 && found[1] != one[1]))
             continue;
         if (signs[k].problem != NULL)
             return fail(scan, signs[k].problem);
-        if (strchr("([", signs[k].sign[0]) != NULL)
+        if (one[0] == '(' || one[0] == '[')
             scan->brackets++;
-        if (strchr(")]", signs[k].sign[0]) != NULL)
+        if (one[0] == ')' || one[0] == ']')
             scan->brackets--;
         scan->at += length;
         return true;

@@ -207,13 +207,12 @@ enum shmtune_status
 shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    struct files *files =
-        shmt_arena_alloc(kernel->arena, 1, sizeof *files);
+    struct files room, *const files = &room;
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (files == NULL)
-        return shmt_error_memory(reader->err);
     files->reader = reader;
+    files->count = 0;
+    files->bytes = 0;
     files->spec_folder = shmt_path_folder(kernel->arena, kernel->path);
     if (files->spec_folder == NULL)
         return shmt_error_memory(reader->err);

@@ -394,18 +394,25 @@ static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
     return status;
 }
 
-static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
+static enum shmtune_status read_tree(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    const char *text;
-    size_t size;
+    struct shmt_yaml_source source = {.origin = {kernel->path, 1, 1},
+                                      .nodes = reader->tree};
     enum shmtune_status status =
-        shmt_path_read(kernel->arena, kernel->path, SHMT_KERNEL_SPEC_BYTES,
-                       &text, &size, reader->err);
+        shmt_path_read(reader->tree, kernel->path, SHMT_KERNEL_SPEC_BYTES,
+                       &source.data, &source.size, reader->err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_parse(kernel->arena, kernel->path, text, size,
-                                 &reader->root, reader->err);
+        status = shmt_yaml_parse_from(kernel->arena, &source, &reader->root,
+                                      reader->err);
+    return status;
+}
+
+static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
+{
+    enum shmtune_status status = read_tree(reader);
+
     if (status == SHMTUNE_OK)
         status = read_format(reader);
     if (status == SHMTUNE_OK)
@@ -426,26 +433,25 @@ enum shmtune_status shmt_kernel_read(const char *path,
                                      struct shmt_error *err)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    struct shmt_kernel_reader reader = {.err = err};
+    struct shmt_kernel_reader reader = {.tree = shmt_arena_new(), .err = err};
     enum shmtune_status status;
 
-    if (arena == NULL)
-        return shmt_error_memory(err);
-    reader.kernel = shmt_arena_alloc(arena, 1, sizeof *reader.kernel);
+    if (arena != NULL)
+        reader.kernel = shmt_arena_alloc(arena, 1, sizeof *reader.kernel);
     if (reader.kernel != NULL)
         reader.kernel->path = shmt_arena_copy(arena, path, strlen(path));
-    if (reader.kernel == NULL || reader.kernel->path == NULL) {
+    if (reader.kernel == NULL || reader.kernel->path == NULL ||
+        reader.tree == NULL) {
         status = shmt_error_memory(err);
-        goto free_arena;
+        goto done;
     }
     reader.kernel->arena = arena;
     status = read_spec(&reader);
-    if (status != SHMTUNE_OK)
-        goto free_arena;
-    *out = reader.kernel;
-    return SHMTUNE_OK;
-
-free_arena:
-    shmt_arena_free(arena);
+done:
+    if (status == SHMTUNE_OK)
+        *out = reader.kernel;
+    else
+        shmt_arena_free(arena);
+    shmt_arena_free(reader.tree);
     return status;
 }

@@ -26,6 +26,8 @@ enum {
 
 struct shmt_kernel_reader {
     struct shmt_kernel *kernel;      /* filled step by step */
+    struct shmt_arena *tree;         /* nodes; gone when the spec is read,
+                                        its texts are in the kernel's */
     const struct shmt_yaml *root;
     bool defaults_given;             /* some parameter names its default */
     struct shmt_error *err;

@@ -40,20 +40,21 @@ static enum shmtune_status fail_to_open(struct shmt_error *err,
     return SHMTUNE_NOT_FOUND;
 }
 
-/* As many bytes as there are, at most `size`; -1 with errno. */
-static ssize_t read_all(int fd, char *data, size_t size)
+/* As many bytes as there are, at most `size`; -1 with errno.  A read that
+ * ends early at `expected` bytes has met the end. */
+static ssize_t read_all(int fd, char *data, size_t size, size_t expected)
 {
     size_t used = 0;
 
     while (used < size) {
         const ssize_t got = read(fd, data + used, size - used);
 
-        if (got == 0)
-            break;
         if (got > 0)
             used += (size_t)got;
-        else if (errno != EINTR)
+        else if (got < 0 && errno != EINTR)
             return -1;
+        if (got == 0 || used == expected)
+            break;
     }
     return (ssize_t)used;
 }
@@ -86,14 +87,15 @@ static bool sync_all(int fd)
 /* The bytes of an open file.  Its size is a hint: it may grow under us, and
  * what the kernel makes up has none. */
 static enum shmtune_status read_open(struct shmt_arena *arena, int fd,
-                                     size_t room, size_t limit,
+                                     size_t expected, size_t limit,
                                      const char **data, size_t *size)
 {
     char *bytes = NULL;
-    size_t used = 0;
+    /* one byte more: the end is seen without another round */
+    size_t used = 0, room = expected + 1;
 
     for (;;) {
-        char *more = shmt_arena_alloc(arena, room + 1, 1);
+        char *more = shmt_arena_room(arena, room + 1);
         ssize_t got;
 
         if (more == NULL) {
@@ -103,7 +105,7 @@ static enum shmtune_status read_open(struct shmt_arena *arena, int fd,
         if (used > 0)
             memcpy(more, bytes, used);
         bytes = more;
-        got = read_all(fd, bytes + used, room - used);
+        got = read_all(fd, bytes + used, room - used, expected);
         if (got < 0)
             return SHMTUNE_STORAGE;
         used += (size_t)got;
@@ -168,8 +170,7 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
         status = refuse_size(err, path, limit);
         goto done;
     }
-    /* One byte more than its size: the end is seen without another round. */
-    status = read_open(arena, fd, expected + 1, limit, &bytes, &count);
+    status = read_open(arena, fd, expected, limit, &bytes, &count);
     if (status != SHMTUNE_OK)
         status = fail(err, path, "cannot be read");
     else if (count > limit)

@@ -42,11 +42,12 @@ void shmt_text_free(struct shmt_text *text);
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);
 
-/* For tables of names, most of which differ in their first letter: a call of
- * strcmp would take most of the time of reading a tuning. */
+/* For tables of names, most of which differ in their first two letters: a call
+ * of strcmp would take most of the time of reading a tuning. */
 static inline bool shmt_text_same(const char *a, const char *b)
 {
-    return *a == *b && strcmp(a, b) == 0;
+    return a[0] == b[0] &&
+           (a[0] == '\0' || (a[1] == b[1] && strcmp(a, b) == 0));
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tuning_order: how entries of a tuning stand to one another; between
- * tuning.c and tuning_read.c.
+ * tuning.c and tuning_take.c.
  */
 #ifndef SHMT_CORE_TUNING_ORDER_H
 #define SHMT_CORE_TUNING_ORDER_H

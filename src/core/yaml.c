@@ -439,25 +439,24 @@ static enum shmtune_status read_events(struct reader *reader)
 }
 
 enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
-                                         struct shmt_place origin,
-                                         const char *data, size_t size,
+                                         const struct shmt_yaml_source *source,
                                          const struct shmt_yaml **out,
                                          struct shmt_error *err)
 {
     struct reader reader = {.arena = arena,
-                            .origin = origin,
-                            .data = data,
-                            .size = size,
+                            .origin = source->origin,
+                            .data = source->data,
+                            .size = source->size,
                             .pending_room = PENDING,
                             .err = err};
     enum shmtune_status status;
 
     reader.pending = reader.few;
-    if (size > FILE_BYTES)
-        return shmt_yaml_refuse_at(origin, err,
+    if (source->size > FILE_BYTES)
+        return shmt_yaml_refuse_at(source->origin, err,
                                    "found %zu bytes, expected at most %d",
-                                   size, FILE_BYTES);
-    status = shmt_yaml_plain_parse(arena, origin, data, size, out);
+                                   source->size, FILE_BYTES);
+    status = shmt_yaml_plain_parse(arena, source, out);
     if (status == SHMTUNE_NO_MEMORY)
         return shmt_error_memory(err);
     if (status == SHMTUNE_OK)
@@ -469,7 +468,8 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
         return shmt_error_memory(err);
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser,
-                                 (const unsigned char *)data, size);
+                                 (const unsigned char *)source->data,
+                                 source->size);
     status = read_events(&reader);
     if (status == SHMTUNE_OK)
         *out = reader.root;
@@ -484,12 +484,13 @@ enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
                                     size_t size, const struct shmt_yaml **out,
                                     struct shmt_error *err)
 {
-    struct shmt_place origin = {.line = 1, .column = 1};
+    struct shmt_yaml_source source = {
+        {.line = 1, .column = 1}, .data = data, .size = size};
 
-    origin.file = shmt_arena_copy(arena, file, strlen(file));
-    if (origin.file == NULL)
+    source.origin.file = shmt_arena_copy(arena, file, strlen(file));
+    if (source.origin.file == NULL)
         return shmt_error_memory(err);
-    return shmt_yaml_parse_from(arena, origin, data, size, out, err);
+    return shmt_yaml_parse_from(arena, &source, out, err);
 }
 
 const char *shmt_yaml_library(void)

@@ -39,11 +39,24 @@ enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
                                     size_t size, const struct shmt_yaml **out,
                                     struct shmt_error *err);
 
-/* A piece of a larger file whose first byte stands at `origin` (from 1).
- * The file's name is not copied: it must live as long as the arena. */
+/* A text, or a piece of one whose first byte stands at `origin` (from 1). */
+struct shmt_yaml_source {
+    struct shmt_place origin;
+    const char *data;
+    size_t size;
+    /* A key whose value the caller does not look at, or NULL: up to
+     * `unread_most` plain numbers from 0 on in a list may come back as an
+     * empty one.  All else under it comes back as it is, to be refused. */
+    const char *unread;
+    size_t unread_most;
+    /* Where nodes may go that are not to live as long as the texts; NULL:
+     * beside them. */
+    struct shmt_arena *nodes;
+};
+
+/* The file's name is not copied: it must live as long as the arena. */
 enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
-                                         struct shmt_place origin,
-                                         const char *data, size_t size,
+                                         const struct shmt_yaml_source *source,
                                          const struct shmt_yaml **out,
                                          struct shmt_error *err);
 

@@ -73,13 +73,19 @@ enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
                                    const char *const *allowed,
                                    struct shmt_error *err)
 {
-    for (size_t i = 0; i < mapping->count; i++) {
-        size_t k = 0;
+    size_t k = 0;    /* on from the last one: mostly in order */
 
-        while (allowed[k] != NULL
-               && !shmt_text_same(mapping->keys[i]->text, allowed[k]))
+    for (size_t i = 0; i < mapping->count; i++) {
+        const char *key = mapping->keys[i]->text;
+        const size_t first = k;
+
+        while (allowed[k] != NULL && !shmt_text_same(key, allowed[k]))
             k++;
-        if (allowed[k] == NULL)
+        if (allowed[k] != NULL)
+            continue;
+        for (k = 0; k < first && !shmt_text_same(key, allowed[k]);)
+            k++;
+        if (k == first)
             return refuse_key(mapping->keys[i], allowed, err);
     }
     return SHMTUNE_OK;

@@ -9,24 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/yaml_scan.h"
+
 enum {
     KEY_BYTES = 128,
     SCALAR_BYTES = 1024,
     NODES = 1000000,
+    BATCH = 16,             /* nodes of one allocation */
     PENDING = 128           /* nodes before the first allocation */
 };
 
 struct plain {
-    struct shmt_arena *arena;
-    struct shmt_place origin;
+    struct shmt_arena *arena;   /* of the nodes */
+    const struct shmt_yaml_source *source;
+    struct shmt_place place;    /* of line_begin */
     const char *data;       /* a copy of the data, two NULs after it */
     size_t size;
     char *texts;            /* another, cut into scalars */
     size_t at;              /* the next byte */
     size_t line_begin;
-    int line;
     int depth;
     size_t nodes;
+    struct shmt_yaml *spare;    /* nodes that are none yet */
+    size_t spare_count;
     const struct shmt_yaml **pending;   /* children of what is open */
     size_t pending_count, pending_room;
     const struct shmt_yaml *few[PENDING];
@@ -34,25 +39,6 @@ struct plain {
 };
 
 /* -- characters ------------------------------------------------------------ */
-
-static bool is_ascii(const char *data, size_t size)
-{
-    unsigned char odd = 0;
-
-    /* a fixed number at a time: the compiler makes vectors of them */
-    for (; size >= 64; data += 64, size -= 64)
-        for (size_t k = 0; k < 64; k++)
-            odd |= (data[k] < ' ' || data[k] > '~') && data[k] != '\n';
-    for (size_t k = 0; k < size; k++)
-        odd |= (data[k] < ' ' || data[k] > '~') && data[k] != '\n';
-    return odd == 0;
-}
-
-static bool is_word(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
-           (c >= '0' && c <= '9') || c == '_';
-}
 
 /* NUL at the end: there is none before. */
 static char peek(const struct plain *plain, size_t ahead)
@@ -79,7 +65,8 @@ static void skip_spaces(struct plain *plain)
 static void skip_newline(struct plain *plain)
 {
     plain->at++;
-    plain->line++;
+    plain->place.line++;
+    plain->place.column = 1;
     plain->line_begin = plain->at;
 }
 
@@ -124,36 +111,44 @@ static void *alloc(struct plain *plain, size_t count, size_t size)
 static struct shmt_yaml *new_node(struct plain *plain,
                                   enum shmt_yaml_kind kind)
 {
-    struct shmt_yaml *node = alloc(plain, 1, sizeof *node);
+    struct shmt_yaml *node;
 
-    if (node == NULL || plain->nodes++ == NODES)
+    if (plain->spare_count == 0) {
+        plain->spare = alloc(plain, BATCH, sizeof *plain->spare);
+        plain->spare_count = plain->spare == NULL ? 0 : BATCH;
+    }
+    if (plain->spare == NULL || plain->nodes++ == NODES)
         return NULL;
+    node = plain->spare++;
+    plain->spare_count--;
     node->kind = kind;
-    node->place = plain->origin;
-    node->place.line += plain->line;
-    node->place.column = (int)column(plain) +
-                         (plain->line == 0 ? plain->origin.column : 1);
+    node->place = plain->place;
+    node->place.column += (int)column(plain);
     return node;
 }
 
-static bool push(struct plain *plain, const struct shmt_yaml *node)
+static bool more_pending(struct plain *plain)
 {
-    if (node == NULL)
-        return false;
-    if (plain->pending_count == plain->pending_room) {
-        const size_t room = plain->pending_room * 2;
-        const bool first = plain->pending == plain->few;
-        const struct shmt_yaml **pending =
-            realloc(first ? NULL : plain->pending, room * sizeof *pending);
+    const size_t room = plain->pending_room * 2;
+    const bool first = plain->pending == plain->few;
+    const struct shmt_yaml **pending =
+        realloc(first ? NULL : plain->pending, room * sizeof *pending);
 
-        plain->exhausted = pending == NULL;
-        if (pending == NULL)
-            return false;
-        if (first)
-            memcpy(pending, plain->few, sizeof plain->few);
-        plain->pending = pending;
-        plain->pending_room = room;
-    }
+    plain->exhausted = pending == NULL;
+    if (pending == NULL)
+        return false;
+    if (first)
+        memcpy(pending, plain->few, sizeof plain->few);
+    plain->pending = pending;
+    plain->pending_room = room;
+    return true;
+}
+
+static inline bool push(struct plain *plain, const struct shmt_yaml *node)
+{
+    if (node == NULL ||
+        (plain->pending_count == plain->pending_room && !more_pending(plain)))
+        return false;
     plain->pending[plain->pending_count++] = node;
     return true;
 }
@@ -212,26 +207,12 @@ static bool close_node(struct plain *plain, struct shmt_yaml *node,
 
 /* -- scalars --------------------------------------------------------------- */
 
-/* How many bytes the key here has, with its ':' after it; 0: it is none. */
-static size_t key_length(const struct plain *plain)
-{
-    size_t length = 0;
-
-    if (!is_word(peek(plain, 0)))
-        return 0;
-    while (is_word(peek(plain, length)) || peek(plain, length) == '-' ||
-           peek(plain, length) == '.' || peek(plain, length) == '/')
-        length++;
-    return length <= KEY_BYTES && peek(plain, length) == ':' &&
-                   is_blank(peek(plain, length + 1))
-               ? length
-               : 0;
-}
-
 /* The key and its ':'. */
 static bool read_key(struct plain *plain)
 {
-    const size_t from = plain->at, length = key_length(plain);
+    const size_t from = plain->at;
+    const size_t length = shmt_yaml_scan_key(plain->data + from);
+
 
     if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
                                   from, length))
@@ -259,43 +240,16 @@ static bool read_quoted(struct plain *plain)
     return push_text(plain, node, from, plain->at - 1 - from);
 }
 
-static bool begins_plain(const struct plain *plain)
-{
-    const char c = peek(plain, 0), next = peek(plain, 1);
-
-    return is_word(c) || c == '(' || c == '/' || c == '.' || c == '+' ||
-           (c == '-' && (is_word(next) || next == '.' || next == '('));
-}
-
-/* Ends a plain scalar: in a block a line or its comment, in a flow
- * collection what separates, too. */
-static bool ends_plain(const struct plain *plain, bool flow)
-{
-    const char c = peek(plain, 0);
-
-    return c == '\n' || c == '\0' || (c == ' ' && peek(plain, 1) == '#') ||
-           (flow && (c == ',' || c == ']' || c == '}'));
-}
-
 static bool read_plain(struct plain *plain, bool flow)
 {
-    struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
     const size_t from = plain->at;
-    size_t end = from;
+    const size_t length = shmt_yaml_scan_plain(plain->data + from, flow);
 
-    if (!begins_plain(plain))
+    if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
+                                  from, length))
         return false;
-    for (; is_word(peek(plain, 0)) || !ends_plain(plain, flow); plain->at++) {
-        const char c = peek(plain, 0);
-
-        if (c == ':' && (flow || is_blank(peek(plain, 1))))
-            return false;
-        if (flow && (c == '[' || c == '{' || c == '?' || c == '#'))
-            return false;
-        if (c != ' ')
-            end = plain->at + 1;
-    }
-    return push_text(plain, node, from, end - from);
+    plain->at += length;
+    return true;
 }
 
 /* `>-`, whose lines all begin in one column beyond `at_column` and are joined
@@ -393,6 +347,24 @@ static bool read_flow(struct plain *plain)
 
 static bool read_block(struct plain *plain, size_t at_column);
 
+/* Of the key just read, if nobody looks at its numbers. */
+static bool read_unread(struct plain *plain)
+{
+    const struct shmt_yaml *key = plain->pending[plain->pending_count - 1];
+    const char *unread = plain->source->unread;
+    size_t length, count;
+
+    if (unread == NULL || !shmt_text_same(key->text, unread))
+        return false;
+    length = shmt_yaml_scan_numbers(plain->data + plain->at, &count);
+    if (length == 0 || count > plain->source->unread_most ||
+        !push(plain, new_node(plain, SHMT_YAML_SEQUENCE)))
+        return false;
+    plain->nodes += count;
+    plain->at += length;
+    return true;
+}
+
 /* What stands on the lines after a key of `at_column`. */
 static bool read_below(struct plain *plain, size_t at_column)
 {
@@ -418,7 +390,7 @@ static bool read_entry(struct plain *plain, size_t at_column, bool mapping)
         return mapping && read_below(plain, at_column);
     case '{':
     case '[':
-        good = read_flow(plain);
+        good = (mapping && read_unread(plain)) || read_flow(plain);
         break;
     case '"':
     case '\'':
@@ -427,7 +399,7 @@ static bool read_entry(struct plain *plain, size_t at_column, bool mapping)
     case '>':
         return read_folded(plain, at_column) && to_content(plain);
     default:
-        if (!mapping && key_length(plain) > 0)
+        if (!mapping && shmt_yaml_scan_key(plain->data + plain->at) > 0)
             return read_block(plain, column(plain));
         good = read_plain(plain, false);
     }
@@ -473,23 +445,33 @@ static bool read_root(struct plain *plain)
 }
 
 enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
-                                          struct shmt_place origin,
-                                          const char *data, size_t size,
+                                          const struct shmt_yaml_source *source,
                                           const struct shmt_yaml **out)
 {
-    struct plain plain = {.arena = arena, .origin = origin, .size = size,
+    const char *data = source->data;
+    const size_t size = source->size;
+    struct plain plain = {.arena = source->nodes == NULL ? arena
+                                                         : source->nodes,
+                          .source = source,
+                          .place = source->origin, .size = size,
                           .pending_room = PENDING};
+    char *copy;
     bool good;
 
-    if (!is_ascii(data, size))
+    if (!shmt_yaml_scan_ascii(data, size))
         return SHMTUNE_INVALID_FILE;
-    plain.texts = shmt_arena_alloc(arena, 2 * size + 3, 1);
-    if (plain.texts == NULL)
+    plain.texts = shmt_arena_copy(arena, data, size);
+    copy = malloc(size + 2);
+    if (plain.texts == NULL || copy == NULL) {
+        free(copy);
         return SHMTUNE_NO_MEMORY;
-    memcpy(plain.texts, data, size);
-    plain.data = memcpy(plain.texts + size + 1, data, size);
+    }
+    memcpy(copy, data, size);
+    memset(copy + size, 0, 2);
+    plain.data = copy;
     plain.pending = plain.few;
     good = read_root(&plain) && plain.at == size;
+    free(copy);
     if (good)
         *out = plain.pending[0];
     if (plain.pending != plain.few)

@@ -18,8 +18,7 @@ enum { SHMT_YAML_DEPTH = 32 };
 /* OK: the tree that libyaml's events would make.  INVALID_FILE, and nothing
  * said: not plain, or a mistake.  NO_MEMORY. */
 enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
-                                          struct shmt_place origin,
-                                          const char *data, size_t size,
+                                          const struct shmt_yaml_source *source,
                                           const struct shmt_yaml **out);
 
 #endif

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "core/utf8.h"
+#include "core/yaml_scan.h"
 
 enum { WORD = 64, NUMBER = 64 };
 
@@ -342,20 +343,9 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
                             found);
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
 static bool looks_word(const char *text)
 {
-    size_t length = 0;
-
-    while (is_letter(text[length]) || text[length] == '.' ||
-           text[length] == '-' ||
-           (text[length] >= '0' && text[length] <= '9'))
-        length++;
-    return text[length] == '\0' && length <= WORD && is_letter(*text);
+    return shmt_yaml_scan_is_word(text, WORD);
 }
 
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
@@ -407,13 +397,13 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,
                                     struct shmt_error *err)
 {
+    const bool integer = is_plain(node) && looks_int(node->text);
     struct shmt_value value;
     char found[SHMT_YAML_QUOTED];
 
-    if (is_plain(node) && looks_int(node->text)
-        && to_int(node->text, &value.i)) {
+    if (integer && to_int(node->text, &value.i)) {
         value.type = SHMT_INT;
-    } else if (is_plain(node) && !looks_int(node->text)
+    } else if (is_plain(node) && !integer
                && looks_real(node->text) && to_real(node->text, &value.r)) {
         value.type = SHMT_REAL;
     } else if (node->kind == SHMT_YAML_SCALAR

@@ -233,15 +233,28 @@ static enum shmtune_status read_kernels(struct shmtune *library,
     return status;
 }
 
+static bool is_folder(const char *path)
+{
+    struct stat found;
+
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
+/* What is no folder is nothing of ours. */
 static enum shmtune_status read_shelves(struct shmtune *library,
                                         struct shmtune_kernel *kernel,
                                         const char *folder)
 {
     const char *const *names;
-    size_t count;
-    enum shmtune_status status =
-        list_part(library, folder, ".yaml", &names, &count);
+    size_t count = 0;
+    struct shmt_error err;
+    enum shmtune_status status = shmt_path_list(
+        library->arena, folder, ".yaml", &names, &count, &err);
 
+    if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY)
+        return is_folder(folder)
+                   ? shmt_catalogue_note(library, "%s", err.text)
+                   : SHMTUNE_OK;
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
         const char *path = shmt_path_join(library->arena, folder, names[k]);
 
@@ -249,13 +262,6 @@ static enum shmtune_status read_shelves(struct shmtune *library,
                               : shmt_shelf_add(library, kernel, path);
     }
     return status;
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat found;
-
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
 static enum shmtune_status read_tunings(struct shmtune *library,
@@ -275,13 +281,11 @@ static enum shmtune_status read_tunings(struct shmtune *library,
 
         if (path == NULL)
             return SHMTUNE_NO_MEMORY;
-        if (!is_folder(path) || names[k][0] == '.')
-            continue;
-        if (kernel == NULL)
+        if (kernel != NULL)
+            status = read_shelves(library, kernel, path);
+        else if (is_folder(path))
             status = shmt_catalogue_note(library, "%s: left out: there is no "
                                          "kernel %s", path, names[k]);
-        else
-            status = read_shelves(library, kernel, path);
     }
     return status;
 }

@@ -235,7 +235,8 @@ enum shmtune_status shmt_shelf_add(struct shmtune *library,
     struct shmt_shelf shelf = {.file = file};
     struct shmt_tuning *tuning = NULL;
     struct shmt_error err;
-    enum shmtune_status status = shmt_tuning_read(file, &tuning, &err);
+    enum shmtune_status status = shmt_tuning_read_brief(file, &tuning,
+                                                        &err);
 
     /* What the reader says begins with the file's name. */
     if (status == SHMTUNE_NO_MEMORY)

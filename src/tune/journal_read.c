@@ -326,8 +326,10 @@ static enum shmtune_status take_line(struct reading *r, const char *line,
     if (r->scratch == NULL)
         return shmt_error_memory(err);
     status = shmt_yaml_parse_from(r->scratch,
-                                  (struct shmt_place){r->path, r->line, 3},
-                                  line + 2, length - 2, &node, err);
+                                  &(struct shmt_yaml_source){
+                                      {r->path, r->line, 3},
+                                      .data = line + 2, .size = length - 2},
+                                  &node, err);
     if (status == SHMTUNE_OK)
         status = take_record(r, node, record, err);
     shmt_arena_free(r->scratch);

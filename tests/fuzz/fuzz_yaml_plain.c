@@ -32,7 +32,9 @@ static bool same(const struct shmt_yaml *a, const struct shmt_yaml *b)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct shmt_place origin = {"fuzz", 7, 3};
+    struct shmt_yaml_source source = {.origin = {"fuzz", 7, 3},
+                                      .data = (const char *)data,
+                                      .size = size};
     struct shmt_arena *arena = shmt_arena_new();
     const struct shmt_yaml *plain = NULL, *events = NULL;
     struct shmt_error err;
@@ -42,11 +44,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > 0)
         memcpy(text, data, size);
     memcpy(text + size, not_plain, sizeof not_plain);
-    if (shmt_yaml_plain_parse(arena, origin, (const char *)data, size,
-                              &plain) == SHMTUNE_OK) {
-        FUZZ_HOLDS(shmt_yaml_parse_from(arena, origin, text,
-                                        size + sizeof not_plain - 1, &events,
-                                        &err) == SHMTUNE_OK);
+    if (shmt_yaml_plain_parse(arena, &source, &plain) == SHMTUNE_OK) {
+        source.data = text;
+        source.size = size + sizeof not_plain - 1;
+        FUZZ_HOLDS(shmt_yaml_parse_from(arena, &source, &events, &err) ==
+                   SHMTUNE_OK);
         FUZZ_HOLDS(same(plain, events));
     } else {
         FUZZ_HOLDS(plain == NULL);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml_scan: how long what stands in a text of plain YAML is, and whether a
+ * text is a word.  For yaml_plain.c, which goes from one piece to the next,
+ * and yaml_value.c.
+ *
+ * Texts end in a NUL.  A length of 0: it is none, or not for sure.
+ */
+#ifndef SHMT_CORE_YAML_SCAN_H
+#define SHMT_CORE_YAML_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Printable ASCII and newlines alone. */
+bool shmt_yaml_scan_ascii(const char *data, size_t size);
+
+/* [A-Za-z_][A-Za-z0-9_.-]* and nothing else, at most `most` characters. */
+bool shmt_yaml_scan_is_word(const char *text, size_t most);
+
+/* A key that has its ':' and a blank behind it, which do not count. */
+size_t shmt_yaml_scan_key(const char *text);
+
+/* A scalar without quotes, without the spaces behind it. */
+size_t shmt_yaml_scan_plain(const char *text, bool flow);
+
+/* A list on one line of numbers from 0 on that every reader of numbers takes:
+ * "[0.5, 12]".  An empty one is none. */
+size_t shmt_yaml_scan_numbers(const char *text, size_t *count);
+
+#endif
