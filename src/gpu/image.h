@@ -51,7 +51,9 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
 /* From `folder` when it is there, else compiled with `nvrtc` and put there.
  * `folder` NULL: never stored.  `nvrtc` NULL: never compiled, an image that
  * is not there is SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
- * first error.  A folder that cannot be written is SHMTUNE_STORAGE. */
+ * first error.  A folder that cannot be written is SHMTUNE_STORAGE.
+ * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does
+ * not take, or uses no launch. */
 enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                                       const struct shmt_nvrtc *nvrtc,
                                       const char *folder,
