@@ -100,6 +100,9 @@ enum shmtune_status shmt_command_blame(struct shmt_error *err,
                                        enum shmtune_status from,
                                        enum shmtune_status to);
 
+/* May `word` name a GPU, by number or by UUID or its beginning, "GPU-4b..."? */
+bool shmt_command_is_gpu(const char *word);
+
 /* Processors that may be used: the default of -j. */
 int64_t shmt_command_cores(void);
 

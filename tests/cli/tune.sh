@@ -42,6 +42,19 @@ check "check accepts the tuning" exits 0
 run show "$journal"
 check "show shows the journal" exits 0
 
+# -- devices that cannot be -------------------------------------------------
+for word in cpu h100 -1 1x 0x0 GPU- GPU-xyz ''; do
+    run toy --device "$word" --output elsewhere
+    check "no device is called \"$word\"" all 'exits 1' \
+        'err_has "device is .$word.; .*number of a GPU.*UUID.*replay:NAME"' \
+        'err_lacks driver' 'no_file elsewhere'
+done
+for word in 0 007 GPU-4b gpu-4B-; do
+    run toy --device "$word" --output elsewhere --size n=4096,m=1 -q
+    check "\"$word\" may be one" all 'exits 0' err_empty
+    rm -r elsewhere
+done
+
 # -- resuming -------------------------------------------------------------
 cp "$journal" before
 run toy --strategy exhaustive -j 2
@@ -124,7 +137,7 @@ check "a recording that is not there" all 'exits 6' \
 run --device replay:v100
 check "and for no kernel at all" all 'exits 6' 'err_has v100'
 run toy --device replay:
-check "a recording without a name" all 'exits 1' 'err_has "after the colon"'
+check "a recording without a name" all 'exits 1' 'err_has "device is .replay:.; "'
 run --device replay:./nothing.journal.gz
 check "a recording's file that is not there" all 'exits 6' 'err_has nothing'
 printf 'rubbish' >bad.journal.gz

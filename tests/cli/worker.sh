@@ -91,6 +91,8 @@ fi
 SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 
+worker --device cpu
+check "no GPU is called cpu" '[ $status -eq 1 ] && grep -q "device is .cpu.; .*number of a GPU or its UUID" "$folder/err"'
 worker --device 7
 check "no such device is status 6" '[ $status -eq 6 ] && grep -q "there is 0 (GPU-" "$folder/err"'
 FAKE_CUDA_VERSION=11080 worker --device 0
