@@ -172,6 +172,13 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err);
 
+/* -- command_path.c ------------------------------------------------------ */
+
+/* For each folder that $SHMTUNE_PATH names in vain: it is not there, or not
+ * absolute, or has neither kernels/ nor tunings/. */
+void shmt_command_path_notes(void (*say)(void *context, const char *note),
+                             void *context);
+
 /* -- command_signal.c ---------------------------------------------------- */
 
 /* 1 after the first SIGINT or SIGTERM since they are caught: to end soon, with
