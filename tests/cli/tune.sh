@@ -337,6 +337,57 @@ for command in /proc/[0-9]*/cmdline; do
 done
 check "no worker outlives its tuner" [ $left -eq 0 ]
 
+# -- what the killed leave behind -------------------------------------------
+mkdir tmp2
+TMPDIR=$folder/tmp2
+# folders N: so many are there, with their locks.
+folders() { [ "$(ls -d tmp2/shmtune-??????/lock 2>/dev/null | wc -l)" -eq "$1" ]; }
+await_folders() {
+    tries=0
+    until folders "$1" || [ $tries -ge 400 ]; do
+        tries=$((tries + 1))
+        sleep 0.02
+    done
+}
+STANDIN_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output living
+living=$pid
+await_folders 1
+mine=$(ls -d tmp2/shmtune-??????)
+STANDIN_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output dying
+await_folders 2
+yours=$(ls -d tmp2/shmtune-?????? | grep -v "$mine")
+mkdir "$yours/more"
+touch "$yours/a.cubin" "$yours/more/a"
+kill -KILL $pid
+wait $pid 2>/dev/null
+# What looks like one, and is none of ours.
+machine=$(uname -n)
+plant() { # NAME TEXT
+    mkdir -m 0700 "tmp2/$1"
+    printf %s "$2" >"tmp2/$1/lock"
+}
+plant shmtune-public "$machine" && chmod 0755 tmp2/shmtune-public
+plant shmtune-others "$machine.another"
+plant shmtune-noName ''
+plant shmtune-longer1 "$machine"
+plant shmtune-counters-theirs "$machine"
+plant other "$machine" && ln -s other tmp2/shmtune-linked
+plant shmtune-lockln '' && rm tmp2/shmtune-lockln/lock &&
+    ln -s ../other/lock tmp2/shmtune-lockln/lock
+mkdir -m 0700 tmp2/shmtune-noLock
+touch tmp2/shmtune-a0File tmp2/other/a
+(cd tmp2 && find . ! -path "./${yours#tmp2/}*" | sort) >before
+run toy --size n=4096 --budget 5 --output third -q
+check "the folder of one that was killed is removed by the next" all \
+    'exits 0' 'no_file $yours'
+(cd tmp2 && find . | sort) >after
+check "and no other: that of one that lives, or what only looks like it" \
+    same before after
+kill -TERM $living
+wait $living
+check "which removes its own" no_file "$mine"
+TMPDIR=$folder
+
 # -- for people ------------------------------------------------------------
 run tune --help
 check "--help" all 'exits 0' 'out_has "examples:"' err_empty
