@@ -55,6 +55,7 @@ struct shmt_live {
                                        problem up first */
     double setup_s;                 /* what the first one needed for that and
                                        its measurement; < 0: not known */
+    double expected_s;              /* the same, by earlier runs */
     double longest_s;               /* that a measurement took; < 0: none */
     size_t station_count;           /* measure if there is a device, then
                                        compile */
