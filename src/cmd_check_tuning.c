@@ -133,6 +133,7 @@ static enum shmtune_status filter_recorded(const struct visit *visit,
         visit->tuned->result.resources.registers < 0)
         return status;
     result->resources = visit->tuned->result.resources;
+    result->launches = visit->tuned->result.launches;
     return shmt_filter_after(&filter, visit->choice, result, err);
 }
 

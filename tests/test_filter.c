@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What leaves the funnel without being run. */
 #include "check.h"
+#include "spec_fixture.h"
 #include "core/device.h"
 #include "tune/filter.h"
 
@@ -168,6 +169,54 @@ static void the_lowest_counts(void)
     CHECK_INT(result.shared_dynamic_bytes, 100000);
 }
 
+/* The kernel of one takes many registers a thread, that of the other has many
+ * threads: each fits, though one that were both would not. */
+static void each_launch_is_judged_by_its_own(void)
+{
+    struct shmt_text text = {0};
+    struct shmt_kernel *kernel = NULL;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    const int64_t problem[] = {64, 32, 3};
+    struct shmt_filter filter = {.device = &h100, .problem = problem,
+                                 .policy = {-1, 0}};
+    struct shmt_result result = compiled(168);
+
+    spec_edit("  block: [32]\n", "  block: [1024]\n", &text);
+    spec_write("spec.yaml", text.data, text.length);
+    shmt_text_free(&text);
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, NULL), SHMTUNE_OK);
+    if (kernel == NULL)
+        return;
+    filter.kernel = kernel;
+    shmt_kernel_default(kernel, choice);
+    choice[2] = 1;                      /* STAGES: 2, so there are two */
+    result.launches.count = 2;
+    result.launches.of[0] = compiled(168).resources;
+    result.launches.of[1] = compiled(32).resources;
+    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(result.resident_blocks, 3);
+    CHECK_INT(result.occupancy_percent, 19);
+    CHECK_INT(result.limiter, SHMT_LIMITER_REGISTERS);
+    CHECK_INT(result.resources.registers, 168);
+    CHECK_INT(result.launches.count, 2);
+
+    /* Recorded without: what was found then stays. */
+    result.launches.count = 0;
+    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(result.resident_blocks, 3);
+    CHECK_INT(result.occupancy_percent, 19);
+
+    /* One of them does not fit. */
+    result.launches.count = 2;
+    result.launches.of[1] = compiled(72).resources;
+    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_NOT_RESIDENT);
+    CHECK_HAS(result.reason, "1024 threads, 72 registers");
+    shmt_kernel_free(kernel);
+}
+
 static void policies(void)
 {
     struct shmt_policy policy = {-1, 0};
@@ -202,6 +251,9 @@ int main(void)
     CHECK_RUN(unknown_limits);
     CHECK_RUN(residency);
     CHECK_RUN(the_lowest_counts);
+    spec_begin();
+    CHECK_RUN(each_launch_is_judged_by_its_own);
+    spec_end();
     CHECK_RUN(policies);
     return CHECK_END();
 }

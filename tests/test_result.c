@@ -150,6 +150,13 @@ static void make_any(uint64_t *state, struct shmt_result *result)
     for (int k = 0; k < result->sample_count; k++)
         result->samples_us[k] = (float)fabs(positive(state));
     shmt_result_summarise(result);
+    result->launches.count =
+        (int)(hostile_random(state) % (SHMT_RESULT_LAUNCHES + 1));
+    for (int k = 0; k < result->launches.count; k++) {
+        result->launches.of[k].registers = sometimes(state, 255);
+        result->launches.of[k].shared_static_bytes = sometimes(state, 49152);
+        result->launches.of[k].max_threads = sometimes(state, 1024);
+    }
     if (hostile_random(state) % 2 == 0)
         for (int k = 0; k < 64; k++)
             result->image[k] = "0123456789abcdef"[hostile_random(state) % 16];
@@ -186,6 +193,14 @@ static void compare(const struct shmt_result *back,
     for (int k = 0; k < result->sample_count; k++)
         CHECK(near(back->samples_us[k], result->samples_us[k], 6e-5));
     CHECK_TEXT(back->image, result->image);
+    CHECK_INT(back->launches.count, result->launches.count);
+    for (int k = 0; k < result->launches.count; k++) {
+        a = &back->launches.of[k];
+        b = &result->launches.of[k];
+        CHECK_INT(a->registers, b->registers);
+        CHECK_INT(a->shared_static_bytes, b->shared_static_bytes);
+        CHECK_INT(a->max_threads, b->max_threads);
+    }
 }
 
 /* Both forms; and what was read is written the same again. */
@@ -242,6 +257,12 @@ static void wrong_values_are_refused(void)
         {"{verdict: ok, time_us: .nan}", "expected a finite number"},
         {"{verdict: ok, samples_us: 1}",
          "samples_us: found \"1\", expected a sequence"},
+        {"{verdict: ok, launches: 3}", "launches"},
+        {"{verdict: ok, launches: [3]}", "a launch"},
+        {"{verdict: ok, launches: [[3, 4]]}", "found 2 numbers"},
+        {"{verdict: ok, launches: [[3, 4, -2]]}", "-2"},
+        {"{verdict: ok, launches: [[], [], [], [], [], [], [], [], []]}",
+         "found 9 launches"},
         {"{verdict: ok, samples_us: [1, x]}",
          "f:1:31: found \"x\", expected a finite number"},
         {"{verdict: ok, samples_us: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"

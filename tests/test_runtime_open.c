@@ -254,6 +254,39 @@ static void values_out_of_the_space(void)
     }
 }
 
+/* Of two launches one takes many registers and the other many threads: the
+ * most of each would not fit, and each by itself does, if the file says so. */
+static void each_launch_by_itself(void)
+{
+    static const char most[] = "registers: 128\n";
+    static const char each[] = "    launches: [[128, 0, 1024], [20, 0, 1024]]\n";
+    const struct fixture_tuned tuned[] = {{1024, 1024, 1024, 0, 128, 1}};
+    const struct shmtune_device device = fixture_device();
+    struct shmtune *library;
+    struct shmt_text whole = {0};
+    char *text, *at;
+
+    begin();
+    fixture_clear_first(true);
+    text = fixture_tuning(&device, tuned, 1);
+    at = strstr(text, most) + strlen(most);
+    shmt_text_addf(&whole, "%.*s%s%s", (int)(at - text), text, each, at);
+    fixture_put_text("tunings/toy/h100.yaml", whole.data);
+    library = open_root();
+    CHECK_INT(shmtune_note_count(library), 0);
+    CHECK_INT(shmtune_tuned_device_count(shmtune_kernel_find(library, "toy")),
+              1);
+    shmtune_close(library);
+
+    /* The launch of 1024 threads takes too many. */
+    memcpy(strstr(whole.data, "[20,"), "[99,", 4);
+    fixture_put_text("tunings/toy/h100.yaml", whole.data);
+    check_left_out("99 registers a thread, 1024 threads");
+    fixture_clear_first(false);
+    shmt_text_free(&whole);
+    free(text);
+}
+
 static void unreadable_files(void)
 {
     begin();
@@ -368,6 +401,7 @@ int main(void)
     CHECK_RUN(first_of_a_name);
     CHECK_RUN(stale_and_misplaced);
     CHECK_RUN(values_out_of_the_space);
+    CHECK_RUN(each_launch_by_itself);
     CHECK_RUN(unreadable_files);
     CHECK_RUN(every_truncation);
     CHECK_RUN(flipped_bits);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/result_launch.h"
 #include "core/utf8.h"
 #include "core/yaml.h"
 
@@ -89,7 +90,7 @@ const char *const shmt_result_keys[] = {
     INTEGERS(INTEGER_KEY)
 #undef INTEGER_KEY
     "limiter", "compile_ms", "measure_ms", "time_us", "samples_us", "image",
-    NULL
+    "launches", NULL
 };
 
 const char *shmt_stage_word(enum shmt_stage stage)
@@ -281,6 +282,10 @@ static void write_fields(const struct shmt_result *result,
     }
     if (result->image[0] != '\0')
         shmt_text_addf(text, "%simage: %s", between, result->image);
+    if (result->launches.count > 0) {
+        shmt_text_add(text, between);
+        shmt_result_write_launches(result, text);
+    }
 }
 
 void shmt_result_write(const struct shmt_result *result,
@@ -446,7 +451,7 @@ enum shmtune_status shmt_result_read(const struct shmt_yaml *mapping,
                                      struct shmt_error *err)
 {
     struct shmt_result result;
-    const struct shmt_yaml *samples, *image;
+    const struct shmt_yaml *samples, *image, *launches;
     enum shmtune_status status;
 
     shmt_result_clear(&result);
@@ -459,6 +464,9 @@ enum shmtune_status shmt_result_read(const struct shmt_yaml *mapping,
     image = shmt_yaml_get(mapping, "image");
     if (status == SHMTUNE_OK && image != NULL)
         status = read_image(image, &result, err);
+    launches = shmt_yaml_get(mapping, "launches");
+    if (status == SHMTUNE_OK && launches != NULL)
+        status = shmt_result_read_launches(launches, &result, err);
     if (status == SHMTUNE_OK)
         *out = result;
     return status;

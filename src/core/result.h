@@ -79,12 +79,25 @@ struct shmt_resources {
     int max_threads;           /* launch bound of the binary, or -1 */
 };
 
-enum { SHMT_RESULT_SAMPLES = 64, SHMT_RESULT_REASON = 256 };
+enum {
+    SHMT_RESULT_SAMPLES = 64,
+    SHMT_RESULT_REASON = 256,
+    SHMT_RESULT_LAUNCHES = 8
+};
+
+/* Of several launches each one's own registers, shared_static_bytes and
+ * max_threads, in the order in which they are made; none where there is one,
+ * and where it is not known. */
+struct shmt_launch_resources {
+    int count;
+    struct shmt_resources of[SHMT_RESULT_LAUNCHES];
+};
 
 struct shmt_result {
     enum shmt_verdict verdict;
     char reason[SHMT_RESULT_REASON];  /* "" when the verdict says it all */
     struct shmt_resources resources;
+    struct shmt_launch_resources launches;
     int64_t shared_dynamic_bytes;
     int resident_blocks;              /* -1: not known */
     int occupancy_percent;

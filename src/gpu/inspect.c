@@ -41,6 +41,20 @@ check_static(const struct shmt_image_request *request,
     return SHMTUNE_OK;
 }
 
+/* Each launch's own share of what they take. */
+static void tell_launches(const struct shmt_kernel *kernel,
+                          const struct shmt_image *image,
+                          struct shmt_result *result)
+{
+    int count = 0;
+
+    for (size_t k = 0; k < kernel->launch_count; k++)
+        if (image->launch_entry[k] >= 0)
+            result->launches.of[count++] =
+                image->entries[image->launch_entry[k]].resources;
+    result->launches.count = count > 1 ? count : 0;
+}
+
 enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
                                  const struct shmt_nvrtc *nvrtc,
                                  const char *folder,
@@ -65,6 +79,7 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
     if (status != SHMTUNE_OK)
         return shmt_error_set(err, status, "%s", why.text);
     shmt_image_resources(image, &out.resources);
+    tell_launches(request->kernel, image, &out);
     memcpy(out.image, image->key, sizeof out.image);
     out.compile_ms = image->found ? 0 : image->compile_ms;
     out.shared_dynamic_bytes = 0;

@@ -104,24 +104,29 @@ static enum shmtune_status check_shape(const struct question *ask,
     return SHMTUNE_OK;
 }
 
-/* The spec's own figure where it has one: recorded resources are those of
- * one launch among several. */
-static int64_t static_bytes(const struct question *ask,
-                            const struct shmt_geometry *launch)
+struct shmt_resources
+shmt_admit_resources(const struct shmt_candidate *candidate, size_t before)
 {
-    const struct shmt_resources *resources = ask->candidate->resources;
+    struct shmt_resources taken = {.registers = 1, .max_threads = -1};
 
-    if (launch->shared_static >= 0)
-        return launch->shared_static;
-    if (resources != NULL && resources->shared_static_bytes > 0)
-        return resources->shared_static_bytes;
-    return 0;
+    if (candidate->resources == NULL)
+        return taken;
+    if (before < (size_t)candidate->launches->count)
+        taken = candidate->launches->of[before];
+    else if (before == 0)
+        taken = *candidate->resources;
+    if (taken.registers < 0)
+        taken.registers = 1;
+    if (taken.shared_static_bytes < 0)
+        taken.shared_static_bytes = 0;
+    return taken;
 }
 
 static enum shmtune_status check_shared(const struct question *ask,
-                                        const struct shmt_geometry *launch)
+                                        const struct shmt_geometry *launch,
+                                        const struct shmt_resources *taken)
 {
-    const int64_t fixed = static_bytes(ask, launch);
+    const int64_t fixed = taken->shared_static_bytes;
     const int64_t plain = ask->device->shared_per_block;
     const int64_t optin = ask->device->shared_per_block_optin > plain
                               ? ask->device->shared_per_block_optin
@@ -156,20 +161,12 @@ static bool limits_known(const struct shmtune_device *device)
 }
 
 static enum shmtune_status check_resident(const struct question *ask,
-                                          const struct shmt_geometry *launch)
+                                          const struct shmt_geometry *launch,
+                                          const struct shmt_resources *taken)
 {
-    struct shmt_resources resources = {.registers = 1, .max_threads = -1};
     struct shmt_occupancy occupancy;
-    enum shmtune_status status;
-
-    if (ask->candidate->resources != NULL)
-        resources = *ask->candidate->resources;
-    /* Not known: as little as there can be. */
-    if (resources.registers < 0)
-        resources.registers = 1;
-    resources.shared_static_bytes = static_bytes(ask, launch);
-    status = shmt_occupancy_compute(
-        ask->device, &resources,
+    const enum shmtune_status status = shmt_occupancy_compute(
+        ask->device, taken,
         (int)(launch->block[0] * launch->block[1] * launch->block[2]),
         launch->shared_dynamic, launch->carveout, &occupancy, ask->err);
     /* A device that is newer than our tables: the limits above were all that
@@ -181,16 +178,19 @@ static enum shmtune_status check_resident(const struct question *ask,
             ask->err, SHMTUNE_NO_CONFIGURATION,
             "no block fits a multiprocessor: limited by %s (%d registers a "
             "thread, %u threads, %lld bytes of shared memory a block)",
-            shmt_limiter_word(occupancy.limiter), resources.registers,
+            shmt_limiter_word(occupancy.limiter), taken->registers,
             launch->block[0] * launch->block[1] * launch->block[2],
-            (long long)(resources.shared_static_bytes +
+            (long long)(taken->shared_static_bytes +
                         launch->shared_dynamic));
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status check_launch(const struct question *ask, size_t k)
+/* Launch k; *made counts those that are made. */
+static enum shmtune_status check_launch(const struct question *ask, size_t k,
+                                        size_t *made)
 {
     struct shmt_geometry launch;
+    struct shmt_resources taken;
     enum shmtune_status status =
         shmt_kernel_geometry(ask->kernel, &ask->kernel->launches[k],
                              ask->values, &launch, ask->err);
@@ -199,11 +199,14 @@ static enum shmtune_status check_launch(const struct question *ask, size_t k)
         return SHMTUNE_NO_CONFIGURATION;
     if (!launch.used)
         return SHMTUNE_OK;
+    taken = shmt_admit_resources(ask->candidate, (*made)++);
+    if (launch.shared_static >= 0)
+        taken.shared_static_bytes = launch.shared_static;
     status = check_shape(ask, &launch);
     if (status == SHMTUNE_OK)
-        status = check_shared(ask, &launch);
+        status = check_shared(ask, &launch, &taken);
     if (status == SHMTUNE_OK && limits_known(ask->device))
-        status = check_resident(ask, &launch);
+        status = check_resident(ask, &launch, &taken);
     return status;
 }
 
@@ -215,10 +218,11 @@ enum shmtune_status shmt_admit_check(const struct shmt_kernel *kernel,
     struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
     const struct question ask = {kernel, device, candidate, values, err};
     enum shmtune_status status;
+    size_t made = 0;
 
     shmt_kernel_values(kernel, candidate->problem, candidate->values, values);
     status = check_constraints(&ask);
     for (size_t k = 0; status == SHMTUNE_OK && k < kernel->launch_count; k++)
-        status = check_launch(&ask, k);
+        status = check_launch(&ask, k, &made);
     return status;
 }

@@ -15,7 +15,14 @@ struct shmt_candidate {
     const int64_t *problem;
     const shmt_choice *values;
     const struct shmt_resources *resources;   /* NULL: not known */
+    const struct shmt_launch_resources *launches;   /* with resources */
 };
+
+/* What the launch takes that is made after `before` others: its own share
+ * where it is known, of the first one else what the candidate takes; where
+ * nothing is known as little as there can be. */
+struct shmt_resources
+shmt_admit_resources(const struct shmt_candidate *candidate, size_t before);
 
 /* Every size within its dimension; else SHMTUNE_INVALID_ARGUMENT. */
 enum shmtune_status shmt_admit_problem(const struct shmt_kernel *kernel,

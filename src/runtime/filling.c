@@ -13,10 +13,9 @@ static double share(double blocks, double places)
 }
 
 static double filling_of(const struct shmtune_device *device,
-                         const struct shmt_resources *known,
+                         struct shmt_resources resources,
                          const struct shmt_geometry *launch)
 {
-    struct shmt_resources resources = *known;
     struct shmt_occupancy occupancy;
 
     if (launch->shared_static >= 0)
@@ -52,6 +51,7 @@ double shmt_filling(const struct shmt_kernel *kernel,
 {
     struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
     struct shmt_geometry weighed = {.used = false};
+    size_t made = 0, before = 0;     /* the weighed one */
 
     if (device->multiprocessors < 1)
         return 1;
@@ -60,17 +60,21 @@ double shmt_filling(const struct shmt_kernel *kernel,
         const bool reads = reads_input(kernel, &kernel->launches[k]);
         struct shmt_geometry launch;
 
-        if (weighed.used && !reads)
-            continue;
         if (shmt_kernel_geometry(kernel, &kernel->launches[k], values,
                                  &launch, NULL) != SHMTUNE_OK)
             return 1;
         if (!launch.used)
             continue;
+        made++;
+        if (weighed.used && !reads)
+            continue;
         weighed = launch;
+        before = made - 1;
         if (reads)
             break;
     }
-    return weighed.used ? filling_of(device, candidate->resources, &weighed)
-                        : 1;
+    return weighed.used
+               ? filling_of(device, shmt_admit_resources(candidate, before),
+                            &weighed)
+               : 1;
 }

@@ -150,7 +150,8 @@ static double filling(const struct shmtune_device *device,
                       const shmt_choice *values, const int64_t *problem)
 {
     const struct shmt_candidate candidate = {problem, values,
-                                             &entry->resources};
+                                             &entry->resources,
+                                             &entry->launches};
 
     return log2(shmt_filling(spec, device, &candidate));
 }
@@ -211,7 +212,8 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
             k == 0 ? entry->values
                    : entry->ties + (k - 1) * spec->parameter_count;
         const struct shmt_candidate candidate = {
-            ask->problem, values, known_resources(ask, entry, values)};
+            ask->problem, values, known_resources(ask, entry, values),
+            &entry->launches};
         struct shmt_error err;
 
         walk->checks--;

@@ -106,6 +106,7 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
     if (!read_ties(arena, spec, tuned, out))
         return shmt_error_memory(err);
     out->resources = tuned->result.resources;
+    out->launches = tuned->result.launches;
     out->time_us = tuned->result.time_us;
     out->default_us = tuned->default_us;
     return SHMTUNE_OK;
@@ -117,7 +118,8 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_error *err)
 {
     const struct shmt_candidate candidate = {entry->problem, entry->values,
-                                             &entry->resources};
+                                             &entry->resources,
+                                             &entry->launches};
     enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)

@@ -174,6 +174,31 @@ enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
     return SHMTUNE_OK;
 }
 
+_Static_assert((int)SHMT_RESULT_LAUNCHES >= (int)SHMT_KERNEL_LAUNCHES,
+               "a result has room for every launch");
+
+/* Each by what its own kernel takes. */
+static enum shmtune_status filter_launches(const struct shmt_filter *filter,
+                                           const struct launches *launches,
+                                           struct shmt_result *result,
+                                           struct shmt_error *err)
+{
+    const struct shmt_resources all = result->resources;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    result->resident_blocks = -1;
+    result->shared_dynamic_bytes = 0;
+    for (size_t k = 0; k < launches->used && status == SHMTUNE_OK &&
+                       result->verdict == SHMT_VERDICT_OK; k++) {
+        if (launches->used > 1)
+            result->resources = result->launches.of[k];
+        status = shmt_filter_resources(filter->device, &launches->geometry[k],
+                                       result, err);
+        result->resources = all;
+    }
+    return status;
+}
+
 /* With one launch the report is that launch's; with several, the worker has
  * compared each entry with its own. */
 static void compare_static(const struct launches *launches,
@@ -195,18 +220,14 @@ enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
                                       struct shmt_error *err)
 {
     struct launches launches;
+    enum shmtune_status status = SHMTUNE_OK;
 
     if (evaluate(filter, choice, &launches, result) != SHMTUNE_OK)
         return shmt_error_memory(err);
-    result->resident_blocks = -1;
-    result->shared_dynamic_bytes = 0;
-    for (size_t k = 0;
-         k < launches.used && result->verdict == SHMT_VERDICT_OK; k++) {
-        const enum shmtune_status status = shmt_filter_resources(
-            filter->device, &launches.geometry[k], result, err);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
+    if (launches.used <= 1 || launches.used == (size_t)result->launches.count)
+        status = filter_launches(filter, &launches, result, err);
+    if (status != SHMTUNE_OK)
+        return status;
     if (result->verdict == SHMT_VERDICT_OK && launches.used > 0)
         compare_static(&launches, result);
     if (result->verdict == SHMT_VERDICT_OK)

@@ -47,7 +47,10 @@ struct shmt_filter {
     struct shmt_policy policy;
 };
 
-/* Into a cleared result.  A geometry that cannot be computed is TOO_LARGE
+/* Into a cleared result, and into the compiler's.  Several launches are
+ * judged each by its own resources, the result's `launches`; where they are
+ * not known, in what was recorded, what the result says of residency stays.
+ * A geometry that cannot be computed is TOO_LARGE
  * with the expression's message: a candidate's failure, not ours. */
 enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
                                        const shmt_choice *choice,
