@@ -226,6 +226,26 @@ static void keys_tell_apart_what_differs(void)
     shmt_kernel_free(kernel);
 }
 
+/* Launches of one kernel that take turns: the same binary, another image. */
+static void keys_tell_apart_the_launches(void)
+{
+    struct shmt_kernel *kernel =
+        make(LAUNCH("plain") "  when: LAUNCH == 1 or BIG == 1\n"
+             LAUNCH("plain") "  when: LAUNCH == 2 or BIG == 1\n");
+    char keys[3][SHMT_DIGEST_TEXT];
+    struct shmt_image_request request = request_of(kernel, "LAUNCH", "1");
+
+    CHECK_INT(shmt_image_key(&request, keys[0], &err), SHMTUNE_OK);
+    request = request_of(kernel, "LAUNCH", "2");
+    CHECK_INT(shmt_image_key(&request, keys[1], &err), SHMTUNE_OK);
+    request = request_of(kernel, "BIG", "1");
+    CHECK_INT(shmt_image_key(&request, keys[2], &err), SHMTUNE_OK);
+    CHECK(strcmp(keys[0], keys[1]) != 0);
+    CHECK(strcmp(keys[0], keys[2]) != 0);
+    CHECK(strcmp(keys[1], keys[2]) != 0);
+    shmt_kernel_free(kernel);
+}
+
 /* The file of a key, for damage. */
 static void file_name(const char *key, const char *suffix, char out[512])
 {
@@ -394,6 +414,7 @@ static void wrong_libraries_are_named(void)
     X(failures_say_why)                                                      \
     X(words_reach_the_source)                                                \
     X(keys_tell_apart_what_differs)                                          \
+    X(keys_tell_apart_the_launches)                                          \
     X(binaries_are_kept_and_checked)                                         \
     X(folders_are_shared)                                                    \
     X(specs_are_held_to_their_bytes)                                         \

@@ -39,6 +39,7 @@ struct shmt_image {
     size_t cubin_size;
     size_t entry_count;
     const struct shmt_image_entry *entries;   /* those of used launches */
+    size_t launch_count;
     int launch_entry[SHMT_KERNEL_LAUNCHES];   /* -1: the launch is not used */
     double compile_ms;                        /* when it was compiled */
     bool found;                               /* it was there already */
