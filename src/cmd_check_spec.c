@@ -10,7 +10,6 @@
 
 #include "cmd_check.h"
 #include "core/device.h"
-#include "gpu/arguments.h"
 #include "gpu/image.h"
 
 /* Valid configurations at a size, of which the smallest is told. */
@@ -110,9 +109,6 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     shmt_kernel_default(kernel, choice);
     shmt_kernel_values(kernel, kernel->sizes[0], choice, values);
     status = shmt_image_obtain(&request, nvrtc, NULL, &image, err);
-    /* Launches of the default are compared by its inspection. */
-    if (status == SHMTUNE_OK && kernel->reference != kernel->launches)
-        status = shmt_arguments_check(&request, image, err);
     shmt_image_free(image);
     if (status == SHMTUNE_OK)
         return status;

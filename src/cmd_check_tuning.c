@@ -48,6 +48,18 @@ static void say(const struct visit *visit, enum shmt_check_outcome outcome,
                    text[0] == ':' ? "" : " ", text);
 }
 
+static void say_outside(const struct visit *visit,
+                        const struct shmt_expr *constraint,
+                        const struct shmt_value *values)
+{
+    struct shmt_text why = {0};
+
+    shmt_expr_explain(constraint, values, &why);
+    say(visit, SHMT_CHECK_BAD, "is no longer in the space: \"%s\" does not "
+        "hold: %s", shmt_expr_text(constraint), shmt_text_string(&why));
+    shmt_text_free(&why);
+}
+
 /* In the space: its values are listed, the constraints hold. */
 static enum shmtune_status check_settings(struct visit *visit,
                                           const struct shmt_setting *settings,
@@ -70,8 +82,7 @@ static enum shmtune_status check_settings(struct visit *visit,
     if (status != SHMTUNE_OK)
         say(visit, SHMT_CHECK_BAD, ": %s", err->text);
     else if (!admits)
-        say(visit, SHMT_CHECK_BAD, "is no longer in the space: \"%s\" does "
-            "not hold", shmt_expr_text(kernel->constraints[failed]));
+        say_outside(visit, kernel->constraints[failed], values);
     else if (settings == visit->tuned->settings)
         memcpy(visit->choice, choice,
                kernel->parameter_count * sizeof *choice);

@@ -303,6 +303,11 @@ static void look_at_compiler(struct visit *visit)
 
 /* -- folders -------------------------------------------------------------- */
 
+static void note_folder(void *context, const char *text)
+{
+    say(context, NOTE, "data folder", "%s", text);
+}
+
 static void look_at_folders(struct visit *visit)
 {
     struct shmt_arena *arena = shmt_arena_new();
@@ -341,6 +346,7 @@ static void look_at_folders(struct visit *visit)
         for (size_t i = 0; i < count; i++)
             if (shmt_path_exists(folders[i]))
                 say(visit, GOOD, "data folder", "%s", folders[i]);
+    shmt_command_path_notes(note_folder, visit);
     shmt_arena_free(arena);
 }
 

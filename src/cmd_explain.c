@@ -106,20 +106,19 @@ static enum shmtune_status parse_options(struct job *job,
 static enum shmtune_status open_device(struct job *job,
                                        struct shmt_error *err)
 {
-    const char *const word = job->options.device;
     struct shmt_tune_device *const device = &job->device;
     enum shmtune_status status;
 
     *device = (struct shmt_tune_device){
-        .live = word,
-        .replayed = strncmp(word, "replay:", 7) == 0 ? word + 7 : NULL,
         .jobs = 1,
         .seed = (uint64_t)job->options.seed,
         .arena = job->arena,
         .display = &job->display,
     };
-    status = shmt_command_folders(job->arena, &device->places.roots,
-                                  &device->places.count, err);
+    status = shmt_tune_device_choose(device, job->options.device, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_folders(job->arena, &device->places.roots,
+                                      &device->places.count, err);
     return status == SHMTUNE_OK
                ? shmt_tune_open(device, job->kernel, &job->target, err)
                : status;

@@ -178,19 +178,23 @@ static enum shmtune_status check_named(const struct inspection *inspection,
 {
     const struct shmt_kernel *kernel = inspection->kernel;
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    struct shmt_text why = {0};
     bool admits = false;
     size_t failed = 0;
     enum shmtune_status status;
 
     shmt_kernel_values(kernel, inspection->problem, choice, values);
     status = shmt_kernel_admits(kernel, values, &admits, &failed, err);
-    if (status == SHMTUNE_OK && !admits)
-        status = shmt_error_set(
-            err, SHMTUNE_NO_CONFIGURATION,
-            "--config %.200s: not in the space of %s: \"%.300s\" does not "
-            "hold", text, kernel->name,
-            shmt_expr_text(kernel->constraints[failed]));
-    return status;
+    if (status != SHMTUNE_OK || admits)
+        return status;
+    shmt_expr_explain(kernel->constraints[failed], values, &why);
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                   "--config %.200s: not in the space of %s: \"%.300s\" does "
+                   "not hold: %s", text, kernel->name,
+                   shmt_expr_text(kernel->constraints[failed]),
+                   shmt_text_string(&why));
+    shmt_text_free(&why);
+    return SHMTUNE_NO_CONFIGURATION;
 }
 
 static enum shmtune_status choose_named(struct inspection *inspection,

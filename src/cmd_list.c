@@ -49,6 +49,14 @@ static void note(const struct listing *listing, const struct shmt_error *why)
         fprintf(stderr, "shmtune: left out: %s\n", why->text);
 }
 
+static void note_folder(void *context, const char *text)
+{
+    const struct listing *const listing = context;
+
+    if (!listing->call->quiet)
+        fprintf(stderr, "shmtune: note: %s\n", text);
+}
+
 static void add_section(struct listing *listing, const char *title,
                         const struct shmt_command_table *table)
 {
@@ -409,6 +417,7 @@ static enum shmtune_status list_chosen(struct listing *listing,
     if (status == SHMTUNE_OK)
         status = shmt_command_folders(listing->arena, &listing->folders,
                                       &listing->folder_count, err);
+    shmt_command_path_notes(note_folder, listing);
     for (size_t s = 0; status == SHMTUNE_OK && s < SECTIONS; s++)
         if (chosen[s])
             status = sections[s].list(listing, err);

@@ -107,7 +107,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
     };
     enum shmtune_status status;
 
-    *o = (struct options){.seed = 1,
+    *o = (struct options){.device = "0", .seed = 1,
                           .max_spill = -1, .resume = true,
                           .output = "./tunings"};
     status = shmt_command_options(job->call, table, rest, err);
@@ -434,22 +434,18 @@ static enum shmtune_status tune_words(struct job *job, int count,
 static enum shmtune_status choose_device(struct job *job,
                                          struct shmt_error *err)
 {
-    const char *const word = job->options.device;
     struct shmt_tune_device *const device = &job->device;
 
-    if (word != NULL && strcmp(word, "replay:") == 0)
-        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "--device \"replay:\": expected a name or a "
-                              "file after the colon");
+    enum shmtune_status status;
+
     *device = (struct shmt_tune_device){
-        .live = word == NULL ? "0" : word,
-        .replayed = word != NULL && strncmp(word, "replay:", 7) == 0
-                        ? word + 7
-                        : NULL,
         .seed = (uint64_t)job->options.seed,
         .arena = job->arena,
         .display = &job->display,
     };
+    status = shmt_tune_device_choose(device, job->options.device, err);
+    if (status != SHMTUNE_OK)
+        return status;
     /* A recorded run does not depend on the machine it is replayed on. */
     device->jobs = job->options.jobs > 0 ? (size_t)job->options.jobs
                    : device->replayed != NULL ? REPLAY_JOBS

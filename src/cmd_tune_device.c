@@ -10,6 +10,25 @@
 #include "tune/live.h"
 #include "tune/replay.h"
 
+enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
+                                            const char *word,
+                                            struct shmt_error *err)
+{
+    static const char prefix[] = "replay:";
+    const size_t length = sizeof prefix - 1;
+    const bool replayed = strncmp(word, prefix, length) == 0;
+
+    if (replayed ? word[length] == '\0' : !shmt_command_is_gpu(word))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device is \"%.64s\"; expected the number of "
+                              "a GPU, its UUID (GPU-...), or a recorded "
+                              "device, replay:NAME or replay:FILE; see "
+                              "`shmtune list`", word);
+    device->live = word;
+    device->replayed = replayed ? word + length : NULL;
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status open_replay(const struct shmt_tune_device *device,
                                        const struct shmt_kernel *kernel,
                                        struct shmt_target **out,

@@ -19,6 +19,12 @@ struct shmt_tune_device {
     struct shmt_tune_display *display;
 };
 
+/* Sets `live` or `replayed` by the value of --device.
+ * SHMTUNE_INVALID_ARGUMENT when it can be neither: no driver is asked. */
+enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
+                                            const char *word,
+                                            struct shmt_error *err);
+
 /* SHMTUNE_NO_DEVICE says how to do without one. */
 enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
                                    const struct shmt_kernel *kernel,

@@ -432,6 +432,10 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "worker needs --spec, --images, and --arch or "
                               "--device; see shmtune worker --help");
+    if (device != NULL && !shmt_command_is_gpu(device))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device is \"%.64s\"; expected the number of "
+                              "a GPU or its UUID (GPU-...)", device);
     worker.images = images;
     status = take_requests(requests, err);
     if (status == SHMTUNE_OK)

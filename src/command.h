@@ -100,6 +100,9 @@ enum shmtune_status shmt_command_blame(struct shmt_error *err,
                                        enum shmtune_status from,
                                        enum shmtune_status to);
 
+/* May `word` name a GPU, by number or by UUID or its beginning, "GPU-4b..."? */
+bool shmt_command_is_gpu(const char *word);
+
 /* Processors that may be used: the default of -j. */
 int64_t shmt_command_cores(void);
 
@@ -168,6 +171,13 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
                                            const char *spec,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err);
+
+/* -- command_path.c ------------------------------------------------------ */
+
+/* For each folder that $SHMTUNE_PATH names in vain: it is not there, or not
+ * absolute, or has neither kernels/ nor tunings/. */
+void shmt_command_path_notes(void (*say)(void *context, const char *note),
+                             void *context);
 
 /* -- command_signal.c ---------------------------------------------------- */
 

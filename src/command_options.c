@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 enum { NEAREST_LENGTH = 40 };
@@ -235,6 +236,18 @@ enum shmtune_status shmt_command_blame(struct shmt_error *err,
     if (err->status == from)
         err->status = to;
     return err->status;
+}
+
+bool shmt_command_is_gpu(const char *word)
+{
+    static const char digits[] = "0123456789", prefix[] = "GPU-";
+    const size_t length = sizeof prefix - 1;
+
+    if (strncasecmp(word, prefix, length) != 0)
+        return word[0] != '\0' && word[strspn(word, digits)] == '\0';
+    word += length;
+    return word[0] != '\0' &&
+           word[strspn(word, "0123456789abcdefABCDEF-")] == '\0';
 }
 
 int64_t shmt_command_cores(void)

@@ -391,6 +391,8 @@ enum {
  * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set
  * or NVRTC is not installed.
  * SHMTUNE_COMPILE: the source does not compile.
+ * SHMTUNE_INVALID_FILE: the kernel in the binary takes other parameters than
+ * the spec's launch passes, in number or in size.
  * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device.
  * SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */

@@ -145,6 +145,26 @@ void fixture_copy(const char *name)
     shmt_arena_free(arena);
 }
 
+void fixture_edit(const char *name, const char *from, const char *to)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_text text = {0};
+    const char *data = NULL, *at;
+    size_t size = 0;
+
+    if (shmt_path_read(arena, fixture_path(name), 1 << 20, &data, &size,
+                       NULL) != SHMTUNE_OK ||
+        (at = strstr(data, from)) == NULL)
+        fail(name);
+    shmt_text_addf(&text, "%.*s%s%s", (int)(at - data), data, to,
+                   at + strlen(from));
+    if (text.failed)
+        fail("memory");
+    fixture_put_text(name, text.data);
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+}
+
 static int remove_one(const char *path, const struct stat *about, int type,
                       struct FTW *walk)
 {

@@ -30,6 +30,8 @@ void fixture_put(const char *name, const void *data, size_t size);
 void fixture_put_text(const char *name, const char *text);
 /* tests/`name`, into kernels/; ends the test program when it cannot be read. */
 void fixture_copy(const char *name);
+/* The first `from` in ROOT/`name` becomes `to`. */
+void fixture_edit(const char *name, const char *from, const char *to);
 void fixture_remove(const char *name);
 /* Has the kernel begin with a launch of one block, which is given its output
  * alone, or no longer: the digest is another one then. */

@@ -174,6 +174,52 @@ static void faults_name_values(void)
     CHECK_HAS(err.text, "the value is 3.75, expected an integer");
 }
 
+/* x = 6, y = 0, r = 2.5, mode = 'static' */
+static void reasons_have_both_sides(void)
+{
+    static const struct {
+        const char *text, *why;
+    } reasons[] = {
+        {"x * 2 <= 4", "12 <= 4 is false where x = 6"},
+        {"x * r > 99 + y", "15 > 99 is false where x = 6, r = 2.5, y = 0"},
+        {"mode == 'dynamic'", "'static' == 'dynamic' is false where mode = "
+                              "'static'"},
+        {"mode == 'dynamic' or x * 8 <= 40 or y",
+         "'static' == 'dynamic' or 48 <= 40 or 0 is false where mode = "
+         "'static', x = 6, y = 0"},
+        {"x > 1 and (y == 0 and x % 4 == 0) and 1 // y",
+         "2 == 0 is false where x = 6, y = 0"},
+        {"1 <= x * 2 <= 11 < x", "12 <= 11 is false"},
+        {"7 <= x <= 1 // y", "7 <= 6 is false"},
+        {"x <= 5 if mode == 'static' else 1 // y", "6 <= 5 is false"},
+        {"1 // y if y else x - 6", "0 is false"},
+        {"not x == 6", "not (6 == 6) is false"},
+        {"not (x and 7)", "not 7 is false"},
+        {"x in [1, 2, 4]", "6 in [1, 2, 4] is false"},
+        {"x not in (y, x, 7, 8, 9, 10)",
+         "6 not in [0, 6, 7, 8, ...] is false"},
+        {"y", "0 is false where y = 0"},
+        {"y or y or y or y or y or y", "0 or 0 or 0 or 0 or ... is false"},
+    };
+    struct shmt_text why = {0};
+    bool holds;
+
+    for (size_t k = 0; k < sizeof reasons / sizeof reasons[0]; k++) {
+        struct shmt_expr *expr = compile(reasons[k].text);
+
+        CHECK(expr != NULL);
+        if (expr == NULL)
+            continue;
+        CHECK_INT(shmt_expr_eval_bool(expr, values, &holds, &err),
+                  SHMTUNE_OK);
+        CHECK(!holds);
+        shmt_text_clear(&why);
+        shmt_expr_explain(expr, values, &why);
+        CHECK_HAS(shmt_text_string(&why), reasons[k].why);
+    }
+    shmt_text_free(&why);
+}
+
 /* `count` copies of `piece`, then `end`. */
 static char *repeat(const char *piece, size_t count, const char *end)
 {
@@ -272,6 +318,7 @@ int main(void)
     CHECK_RUN(logic_gives_operands);
     CHECK_RUN(places_are_named);
     CHECK_RUN(faults_name_values);
+    CHECK_RUN(reasons_have_both_sides);
     CHECK_RUN(hostile_text_is_refused_at_once);
     CHECK_RUN(long_but_flat_text_is_fine);
     CHECK_RUN(symbols_used_are_known);

@@ -24,7 +24,7 @@ static const char source[] =
     "{ __shared__ float t[TILE][TILE + 1];\n"
     "  t[threadIdx.y][threadIdx.x] = o[n]; __syncthreads();\n"
     "  o[threadIdx.x] = t[threadIdx.x][threadIdx.y]; }\n"
-    "template <typename T, int N> __global__ void typed(T *o)\n"
+    "template <typename T, int N> __global__ void typed(T *o, int)\n"
     "{ __shared__ T q[N]; q[threadIdx.x % N] = o[threadIdx.x];\n"
     "  __syncthreads(); o[threadIdx.x] = q[0]; }\n"
     "__global__ void __launch_bounds__(1024, 2) spill(float *o, int n)\n"
@@ -43,7 +43,8 @@ static const char source[] =
     "extern \"C\" __global__ void broken() { no_such_thing(); }\n"
     "#endif\n"
     "#if MODE == MODE_slow\n"
-    "extern \"C\" __global__ void mode(float *o) { o[0] = MODE_fast; }\n"
+    "extern \"C\" __global__ void mode(float *o, int n)\n"
+    "{ o[n] = MODE_fast; }\n"
     "#endif\n";
 
 /* %s: the launches */
@@ -225,6 +226,26 @@ static void keys_tell_apart_what_differs(void)
     shmt_kernel_free(kernel);
 }
 
+/* Launches of one kernel that take turns: the same binary, another image. */
+static void keys_tell_apart_the_launches(void)
+{
+    struct shmt_kernel *kernel =
+        make(LAUNCH("plain") "  when: LAUNCH == 1 or BIG == 1\n"
+             LAUNCH("plain") "  when: LAUNCH == 2 or BIG == 1\n");
+    char keys[3][SHMT_DIGEST_TEXT];
+    struct shmt_image_request request = request_of(kernel, "LAUNCH", "1");
+
+    CHECK_INT(shmt_image_key(&request, keys[0], &err), SHMTUNE_OK);
+    request = request_of(kernel, "LAUNCH", "2");
+    CHECK_INT(shmt_image_key(&request, keys[1], &err), SHMTUNE_OK);
+    request = request_of(kernel, "BIG", "1");
+    CHECK_INT(shmt_image_key(&request, keys[2], &err), SHMTUNE_OK);
+    CHECK(strcmp(keys[0], keys[1]) != 0);
+    CHECK(strcmp(keys[0], keys[2]) != 0);
+    CHECK(strcmp(keys[1], keys[2]) != 0);
+    shmt_kernel_free(kernel);
+}
+
 /* The file of a key, for damage. */
 static void file_name(const char *key, const char *suffix, char out[512])
 {
@@ -342,6 +363,32 @@ static void specs_are_held_to_their_bytes(void)
     shmt_kernel_free(kernel);
 }
 
+/* Made or found: nobody is handed a binary that would read beyond what a
+ * launch is given. */
+static void specs_are_held_to_the_parameters(void)
+{
+    struct shmt_kernel *kernel =
+        make("- entry: plain\n  grid: [1]\n  block: [32]\n"
+             "  arguments: [o]\n");
+    const struct shmt_image_request request =
+        request_of(kernel, "TILE", "16");
+    struct shmt_image *image = NULL;
+    struct shmt_result result;
+
+    for (int found = 0; found < 2; found++) {
+        CHECK_INT(shmt_image_obtain(&request, found ? NULL : nvrtc, folder,
+                                    &image, &err), SHMTUNE_INVALID_FILE);
+        CHECK(image == NULL);
+        CHECK_HAS(err.text, "plain takes 2 parameters of 8 and 4 bytes, the "
+                            "spec passes 1 of 8: see 'arguments' of launch 1");
+    }
+    CHECK_INT(shmt_inspect(&request, nvrtc, folder, &result, &err),
+              SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_SPEC_MISMATCH);
+    CHECK_HAS(result.reason, "plain takes 2 ");
+    shmt_kernel_free(kernel);
+}
+
 /* The answer to a library that is none, in a process of its own: a process
  * looks once. */
 static void wrong_libraries_are_named(void)
@@ -367,9 +414,11 @@ static void wrong_libraries_are_named(void)
     X(failures_say_why)                                                      \
     X(words_reach_the_source)                                                \
     X(keys_tell_apart_what_differs)                                          \
+    X(keys_tell_apart_the_launches)                                          \
     X(binaries_are_kept_and_checked)                                         \
     X(folders_are_shared)                                                    \
-    X(specs_are_held_to_their_bytes)
+    X(specs_are_held_to_their_bytes)                                         \
+    X(specs_are_held_to_the_parameters)
 
 int main(void)
 {

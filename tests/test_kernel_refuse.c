@@ -75,7 +75,12 @@ static const struct {
     {"- BLOCK * TILE <= 4096", "- BLOCK * TYLE <= 4096", ":20:11:", "TYLE"},
     {"- BLOCK * TILE <= 4096", "- BLOCK * TILE <=", ":20:", ""},
     {"- BLOCK * TILE <= 4096", "- BLOCK * TILE <= 256", ":20:3:",
-     "BLOCK=64 TILE=8"},
+     "the default configuration does not satisfy \"BLOCK * TILE <= 256\" at "
+     "rows=64 cols=32 filter=3: 512 <= 256 is false where BLOCK = 64, TILE = "
+     "8; change a default"},
+    {"- TILE <= rows", "- rows == cols or filter < TILE <= cols < 64",
+     ":22:3:", "at rows=1024 cols=512 filter=3: 1024 == 512 or 512 < 64 is "
+     "false where rows = 1024, cols = 512, filter = 3, TILE = 8; change"},
     {"- BLOCK * TILE <= 4096", "- BLOCK // (TILE - 8) <= 256", ":20:", ""},
     {"- TILE <= rows", "- TILE < rows - 25", ":22:3:", "rows=33"},
     {"- TILE <= rows", "- {TILE: rows}", ":22:3:", ""},

@@ -145,6 +145,38 @@ static void faults_are_not_tried_again(void)
     target->operations->close(target);
 }
 
+/* The first that hangs after a resume is not given the minute of a worker of
+ * which nothing is known. */
+static void hanging_first_after_a_resume(void)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_target *const target = fixture_patient(faults, 2);
+    struct shmt_tune_outcome *outcome;
+    const struct shmt_result *result;
+    size_t size;
+    char *text = fixture_read(fixture_path("faults.journal"), &size);
+    char *const from = strstr(text, "- {config: {BEHAVE: hang,");
+    char *const to = from == NULL ? NULL : strchr(from, '\n');
+
+    CHECK(target != NULL && to != NULL);
+    if (to != NULL) {
+        memmove(from, to + 1, strlen(to));
+        fixture_write(fixture_path("hang.journal"), text, strlen(text));
+        options.journal = fixture_path("hang.journal");
+        outcome = fixture_run(target, &options, SHMTUNE_OK);
+        CHECK(outcome != NULL);
+        result = outcome == NULL ? NULL : result_of(outcome, "hang");
+        CHECK(result != NULL && result->verdict == SHMT_VERDICT_TIMEOUT);
+        if (result != NULL) {
+            printf("# %s\n", result->reason);
+            CHECK(result->measure_ms > 1600 && result->measure_ms < 20000);
+        }
+        shmt_tune_free(outcome);
+    }
+    free(text);
+    target->operations->close(target);
+}
+
 static enum shmtune_status open_with(const char *how, struct shmt_error *err)
 {
     const struct shmt_live_options options = {
@@ -272,6 +304,7 @@ int main(void)
     CHECK_RUN(every_fault_is_a_verdict);
     CHECK_RUN(waiting_for_nothing_is_an_error);
     CHECK_RUN(faults_are_not_tried_again);
+    CHECK_RUN(hanging_first_after_a_resume);
     CHECK_RUN(workers_that_never_start);
     CHECK_RUN(no_reference);
     CHECK_RUN(killed_by_others);

@@ -401,6 +401,36 @@ static void source_that_does_not_compile(void)
     shmtune_close(other);
 }
 
+/* Where the launch would read beyond what it is given. */
+static void spec_that_passes_too_little(void)
+{
+    const struct shmtune_choice kept = choice;
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {N};
+    struct shmtune *other = NULL;
+
+    fixture_copy("fake_kernel.cu");
+    fixture_edit("kernels/fake_kernel.yaml", ", fault, cost]", ", fault]");
+    CHECK_INT(shmtune_open(root, &other, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_select(shmtune_kernel_find(other, "fake_kernel"),
+                             &device, problem, &choice), SHMTUNE_OK);
+    /* Compiled, from the cache, and from beside the spec. */
+    for (int round = 0; round < 3; round++) {
+        CHECK_INT(try(round == 0 ? SHMTUNE_ALLOW_COMPILE : 0),
+                  SHMTUNE_INVALID_FILE);
+        CHECK_HAS(message.text, "kernel fake_kernel: scale takes 7 ");
+        CHECK_HAS(message.text, " passes 6 of 8, 8, 8, 8, 4 and 4");
+        CHECK_HAS(message.text, "fake_kernel.yaml:20:14");
+        if (round == 1)
+            CHECK_INT(rename(fixture_path("cache/shmtune/cubin"),
+                             fixture_path("cubins")), 0);
+    }
+    choice = kept;
+    fixture_remove("cubins");
+    fixture_copy("fake_kernel.yaml");
+    shmtune_close(other);
+}
+
 int main(void)
 {
     const struct shmtune_device device = fixture_device();
@@ -433,6 +463,7 @@ int main(void)
     CHECK_RUN(errors_of_a_launch);
     CHECK_RUN(memory_runs_out);
     CHECK_RUN(source_that_does_not_compile);
+    CHECK_RUN(spec_that_passes_too_little);
     driver->MemFree((CUdeviceptr)out);
     driver->MemFree((CUdeviceptr)x);
     driver->MemFree((CUdeviceptr)acc);

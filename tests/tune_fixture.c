@@ -72,8 +72,8 @@ struct shmt_kernel *fixture_kernel(const char *name)
     return kernel;
 }
 
-struct shmt_target *fixture_live(const struct shmt_kernel *kernel,
-                                 size_t jobs)
+static struct shmt_target *open_live(const struct shmt_kernel *kernel,
+                                     size_t jobs, double first_s)
 {
     static char worker[1024];
     const struct shmt_live_options options = {
@@ -84,7 +84,7 @@ struct shmt_target *fixture_live(const struct shmt_kernel *kernel,
         .start_s = 3,
         .compile_s = 0.6,
         .measure_s = 0.6,
-        .first_s = 0.2,
+        .first_s = first_s,
     };
     struct shmt_target *target = NULL;
     struct shmt_error err = {0};
@@ -94,6 +94,18 @@ struct shmt_target *fixture_live(const struct shmt_kernel *kernel,
     if (shmt_live_open(kernel, &options, &target, &err) != SHMTUNE_OK)
         printf("# %s\n", err.text);
     return target;
+}
+
+struct shmt_target *fixture_live(const struct shmt_kernel *kernel,
+                                 size_t jobs)
+{
+    return open_live(kernel, jobs, 0.2);
+}
+
+struct shmt_target *fixture_patient(const struct shmt_kernel *kernel,
+                                    size_t jobs)
+{
+    return open_live(kernel, jobs, 0);
 }
 
 struct shmt_target *fixture_replay(const struct shmt_kernel *kernel,

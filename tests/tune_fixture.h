@@ -21,6 +21,9 @@ struct shmt_kernel *fixture_kernel(const char *name);
 /* The tests' worker, with deadlines short enough to be waited for. */
 struct shmt_target *fixture_live(const struct shmt_kernel *kernel,
                                  size_t jobs);
+/* The same with the usual minute for the first measurement. */
+struct shmt_target *fixture_patient(const struct shmt_kernel *kernel,
+                                    size_t jobs);
 struct shmt_target *fixture_replay(const struct shmt_kernel *kernel,
                                    const char *recording, size_t jobs);
 

@@ -246,24 +246,23 @@ static size_t name_length(const char *name)
     return length;
 }
 
-static void put_value(struct shmt_value value, char out[80])
+void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
 {
     if (value.type == SHMT_INT)
-        snprintf(out, 80, "%" PRId64, value.i);
+        snprintf(out, SHMT_EXPR_SHOWN, "%" PRId64, value.i);
     else if (value.type == SHMT_REAL)
-        snprintf(out, 80, "%.17g", value.r);
+        snprintf(out, SHMT_EXPR_SHOWN, "%.17g", value.r);
     else
-        snprintf(out, 80, "'%.60s'", value.w);
+        snprintf(out, SHMT_EXPR_SHOWN, "'%.60s'", value.w);
 }
 
-/* " where x = 0, y = 4": the symbols in order of appearance, the first
- * eight. */
-static void put_values(const struct shmt_expr *expr,
-                       const struct shmt_value *symbols, char out[512])
+void shmt_expr_put_values(const struct shmt_expr *expr,
+                          const struct shmt_value *symbols,
+                          char out[SHMT_EXPR_NAMED])
 {
     uint64_t shown[8];
     size_t count = 0, used = 0, k;
-    char value[80];
+    char value[SHMT_EXPR_SHOWN];
 
     out[0] = '\0';
     for (size_t n = 0; n < expr->node_count && count < 8; n++) {
@@ -275,12 +274,13 @@ static void put_values(const struct shmt_expr *expr,
             ;
         if (k < count)
             continue;
-        put_value(symbols[node->symbol], value);
-        used += (size_t)snprintf(out + used, 512 - used, "%s%.*s = %s",
+        shmt_expr_put_value(symbols[node->symbol], value);
+        used += (size_t)snprintf(out + used, SHMT_EXPR_NAMED - used,
+                                 "%s%.*s = %s",
                                  count == 0 ? " where " : ", ",
                                  (int)name_length(node->name), node->name,
                                  value);
-        if (used >= 512)
+        if (used >= SHMT_EXPR_NAMED)
             return;
         shown[count++] = node->symbol;
     }
@@ -292,7 +292,7 @@ enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
                                    struct shmt_error *err)
 {
     enum shmt_fault fault;
-    char named[512];
+    char named[SHMT_EXPR_NAMED];
     size_t offset = 0;
 
     fault = run(expr, values, out, &offset);
@@ -300,7 +300,7 @@ enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
         return SHMTUNE_OK;
     if (err == NULL)
         return SHMTUNE_INVALID_FILE;
-    put_values(expr, values, named);
+    shmt_expr_put_values(expr, values, named);
     return shmt_expr_refuse(expr, offset, err, "%s%s",
                             shmt_arith_fault_text(fault), named);
 }
@@ -310,7 +310,7 @@ enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
                                        int64_t *out, struct shmt_error *err)
 {
     struct shmt_value value;
-    char named[512], found[80];
+    char named[SHMT_EXPR_NAMED], found[SHMT_EXPR_SHOWN];
     enum shmtune_status status = shmt_expr_eval(expr, values, &value, err);
 
     if (status != SHMTUNE_OK)
@@ -324,8 +324,8 @@ enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
         *out = (int64_t)value.r;
         return SHMTUNE_OK;
     }
-    put_value(value, found);
-    put_values(expr, values, named);
+    shmt_expr_put_value(value, found);
+    shmt_expr_put_values(expr, values, named);
     return shmt_expr_refuse(expr, 0, err,
                             "the value is %s, expected an integer%s", found,
                             named);

@@ -23,6 +23,7 @@
 
 #include "core/arena.h"
 #include "core/status.h"
+#include "core/text.h"
 #include "core/value.h"
 
 /* Names an expression may use: symbol k has the value values[k] when it is
@@ -86,6 +87,12 @@ enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
 const char *shmt_expr_text(const struct shmt_expr *expr);
 struct shmt_place shmt_expr_place(const struct shmt_expr *expr);
 bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol);
+
+/* Why an expression that was evaluated to something false is so: appends
+ * "66048 <= 49152 is false where TILE = 128, PAD = 1". */
+void shmt_expr_explain(const struct shmt_expr *expr,
+                       const struct shmt_value *values,
+                       struct shmt_text *out);
 
 /* Calls `take` for every word that a symbol is compared with: ==, != or in. */
 void shmt_expr_words(const struct shmt_expr *expr,

@@ -133,6 +133,14 @@ enum shmtune_status shmt_expr_emit(struct shmt_arena *arena,
                                    struct shmt_expr *expr,
                                    struct shmt_error *err);
 
+/* expr.c: a value, and " where x = 0, y = 4": the symbols of an expression in
+ * order of appearance, the first eight. */
+enum { SHMT_EXPR_SHOWN = 80, SHMT_EXPR_NAMED = 512 };
+void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN]);
+void shmt_expr_put_values(const struct shmt_expr *expr,
+                          const struct shmt_value *symbols,
+                          char out[SHMT_EXPR_NAMED]);
+
 /* expr.c: SHMTUNE_INVALID_FILE at an offset of the text. */
 enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
                                      size_t offset, struct shmt_error *err,

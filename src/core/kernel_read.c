@@ -340,6 +340,32 @@ static enum shmtune_status name_trial(struct shmt_kernel_reader *reader,
     return status;
 }
 
+static enum shmtune_status
+refuse_default(struct shmt_kernel_reader *reader, const int64_t *problem,
+               const struct shmt_value *values, size_t failed)
+{
+    const struct shmt_expr *expr = reader->kernel->constraints[failed];
+    const struct shmt_place place = shmt_expr_place(expr);
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_text_addf(&text, "%s:%d:%d: the default configuration does not "
+                   "satisfy \"%.300s\"", place.file, place.line,
+                   place.column, shmt_expr_text(expr));
+    if (reader->kernel->dimension_count > 0) {
+        shmt_text_add(&text, " at ");
+        shmt_kernel_describe_size(reader->kernel, problem, &text);
+    }
+    shmt_text_add(&text, ": ");
+    shmt_expr_explain(expr, values, &text);
+    shmt_text_add(&text, "; change a default, the size or the constraint");
+    status = text.failed ? shmt_error_memory(reader->err)
+                         : shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
+                                          "%s", text.data);
+    shmt_text_free(&text);
+    return status;
+}
+
 /* The default configuration must be usable wherever the tuner will start. */
 static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
                                     const int64_t *problem)
@@ -347,8 +373,6 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
     const struct shmt_kernel *kernel = reader->kernel;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    struct shmt_place place;
-    struct shmt_text text = {0};
     bool admits = true;
     size_t failed = 0;
     enum shmtune_status status;
@@ -356,21 +380,8 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
     shmt_kernel_default(kernel, choice);
     shmt_kernel_values(kernel, problem, choice, values);
     status = shmt_kernel_admits(kernel, values, &admits, &failed, reader->err);
-    if (status == SHMTUNE_OK && !admits) {
-        place = shmt_expr_place(kernel->constraints[failed]);
-        shmt_kernel_describe_size(kernel, problem, &text);
-        shmt_text_add(&text, text.length == 0 ? "" : " ");
-        shmt_kernel_describe(kernel, choice, &text);
-        status = shmt_error_set(
-            reader->err, SHMTUNE_INVALID_FILE,
-            "%s:%d:%d: the default configuration does not satisfy \"%s\" "
-            "at %s; change a default, the size or the constraint",
-            place.file, place.line, place.column,
-            shmt_expr_text(kernel->constraints[failed]),
-            shmt_text_string(&text));
-        shmt_text_free(&text);
-        return status;
-    }
+    if (status == SHMTUNE_OK && !admits)
+        return refuse_default(reader, problem, values, failed);
     if (status == SHMTUNE_OK && kernel->source != NULL)
         status = shmt_kernel_argument_try(reader, values);
     if (status == SHMTUNE_OK && kernel->source != NULL)

@@ -149,20 +149,3 @@ shmt_arguments_check(const struct shmt_image_request *request,
     }
     return SHMTUNE_OK;
 }
-
-enum shmtune_status
-shmt_arguments_judge(const struct shmt_image_request *request,
-                     const struct shmt_image *image,
-                     struct shmt_result *result, struct shmt_error *err)
-{
-    struct shmt_error why = {0};
-    const enum shmtune_status status =
-        shmt_arguments_check(request, image, &why);
-
-    if (status == SHMTUNE_INVALID_FILE) {
-        shmt_result_fail(result, SHMT_VERDICT_SPEC_MISMATCH, "%s", why.text);
-        return SHMTUNE_OK;
-    }
-    return status == SHMTUNE_OK ? status
-                                : shmt_error_set(err, status, "%s", why.text);
-}

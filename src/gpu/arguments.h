@@ -2,7 +2,8 @@
 /*
  * arguments: what the spec passes to each launch, against what the kernel
  * takes.  The driver cannot tell: it is given addresses alone, and reads as
- * many, and as many bytes at each, as the kernel has parameters.
+ * many, and as many bytes at each, as the kernel has parameters.  For
+ * image.c, by which no image gets past it.
  */
 #ifndef SHMT_GPU_ARGUMENTS_H
 #define SHMT_GPU_ARGUMENTS_H
@@ -17,11 +18,5 @@
 enum shmtune_status
 shmt_arguments_check(const struct shmt_image_request *request,
                      const struct shmt_image *image, struct shmt_error *err);
-
-/* The same as a verdict: SPEC_MISMATCH, else *result is left as it is. */
-enum shmtune_status
-shmt_arguments_judge(const struct shmt_image_request *request,
-                     const struct shmt_image *image,
-                     struct shmt_result *result, struct shmt_error *err);
 
 #endif

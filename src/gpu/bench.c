@@ -12,7 +12,6 @@
 
 #include "core/device.h"
 #include "core/occupancy.h"
-#include "gpu/arguments.h"
 #include "gpu/bench_parts.h"
 #include "gpu/query.h"
 
@@ -273,6 +272,30 @@ static enum shmtune_status ready_launch(struct shmt_bench *bench,
     return SHMTUNE_OK;
 }
 
+/* A verdict where it is the candidate's fault that there is no module. */
+static enum shmtune_status judge_loading(enum shmtune_status status,
+                                         const struct shmt_error *why,
+                                         struct shmt_result *out,
+                                         struct shmt_error *err)
+{
+    static const struct {
+        enum shmtune_status status;
+        enum shmt_verdict verdict;
+    } faults[] = {
+        {SHMTUNE_COMPILE, SHMT_VERDICT_COMPILE_ERROR},
+        {SHMTUNE_INVALID_FILE, SHMT_VERDICT_SPEC_MISMATCH},
+        {SHMTUNE_CUDA, SHMT_VERDICT_LAUNCH_ERROR},
+        {SHMTUNE_NO_MEMORY, SHMT_VERDICT_OUT_OF_MEMORY},
+    };
+
+    for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
+        if (status == faults[k].status) {
+            shmt_result_fail(out, faults[k].verdict, "%s", why->text);
+            return SHMTUNE_OK;
+        }
+    return shmt_error_set(err, status, "%s", why->text);
+}
+
 /* A verdict in *out where the candidate cannot be launched. */
 static enum shmtune_status
 ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
@@ -281,26 +304,13 @@ ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
 {
     const struct shmt_kernel *kernel = bench->kernel;
     struct shmt_value values[SHMT_BENCH_VALUES];
-    const struct shmt_image_request compiled = {
-        .kernel = kernel, .values = values
-    };
     enum shmtune_status status;
     struct shmt_error why = {0};
 
     shmt_kernel_values(kernel, request->problem, request->choice, values);
     status = shmt_module_get(bench, values, false, &run->loaded, &why);
-    if (status == SHMTUNE_COMPILE || status == SHMTUNE_CUDA ||
-        status == SHMTUNE_NO_MEMORY) {
-        shmt_result_fail(out,
-                         status == SHMTUNE_COMPILE
-                             ? SHMT_VERDICT_COMPILE_ERROR
-                         : status == SHMTUNE_CUDA ? SHMT_VERDICT_LAUNCH_ERROR
-                                                  : SHMT_VERDICT_OUT_OF_MEMORY,
-                         "%s", why.text);
-        return SHMTUNE_OK;
-    }
     if (status != SHMTUNE_OK)
-        return shmt_error_set(err, status, "%s", why.text);
+        return judge_loading(status, &why, out, err);
     if (request->image != NULL && request->image[0] != '\0' &&
         strcmp(request->image, run->loaded->key) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
@@ -316,8 +326,6 @@ ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
         if (status == SHMTUNE_OK && run->geometry[k].used)
             status = ready_launch(bench, run, k, out, note);
     }
-    if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
-        status = shmt_arguments_judge(&compiled, run->loaded->image, out, err);
     if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
         status = shmt_problem_adapt(bench, values, out, err);
     return status;

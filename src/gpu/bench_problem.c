@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/arguments.h"
 #include "gpu/bench_parts.h"
 
 static bool has_result(enum shmt_role role)
@@ -188,17 +187,12 @@ static enum shmtune_status ready_reference(struct shmt_bench *bench,
                                            struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = bench->kernel;
-    const struct shmt_image_request compiled = {
-        .kernel = kernel, .values = values, .reference = true
-    };
     enum shmtune_status status;
 
     run->launches = kernel->reference;
     run->launch_count = kernel->reference_count;
     run->reference = true;
     status = shmt_module_get(bench, values, true, &run->loaded, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_arguments_check(&compiled, run->loaded->image, err);
     for (size_t k = 0; k < run->launch_count && status == SHMTUNE_OK; k++) {
         status = shmt_kernel_geometry(kernel, &run->launches[k], values,
                                       &run->geometry[k], err);

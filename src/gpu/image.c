@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu/arguments.h"
 #include "gpu/image_build.h"
 
 enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
@@ -59,13 +60,21 @@ enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                                       struct shmt_error *err)
 {
     struct shmt_image_plan plan;
+    struct shmt_image *image;
     enum shmtune_status status;
 
     status = shmt_image_plan(request, nvrtc != NULL ? nvrtc->include : NULL,
                              &plan, err);
+    if (status == SHMTUNE_OK)
+        status = obtain(&plan, nvrtc, folder, &image, err);
     if (status != SHMTUNE_OK)
         return status;
-    return obtain(&plan, nvrtc, folder, out, err);
+    status = shmt_arguments_check(request, image, err);
+    if (status == SHMTUNE_OK)
+        *out = image;
+    else
+        shmt_image_free(image);
+    return status;
 }
 
 enum shmtune_status shmt_image_obtain_text(const struct shmt_image_text *text,

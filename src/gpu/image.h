@@ -39,6 +39,7 @@ struct shmt_image {
     size_t cubin_size;
     size_t entry_count;
     const struct shmt_image_entry *entries;   /* those of used launches */
+    size_t launch_count;
     int launch_entry[SHMT_KERNEL_LAUNCHES];   /* -1: the launch is not used */
     double compile_ms;                        /* when it was compiled */
     bool found;                               /* it was there already */
@@ -51,7 +52,9 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
 /* From `folder` when it is there, else compiled with `nvrtc` and put there.
  * `folder` NULL: never stored.  `nvrtc` NULL: never compiled, an image that
  * is not there is SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
- * first error.  A folder that cannot be written is SHMTUNE_STORAGE. */
+ * first error.  A folder that cannot be written is SHMTUNE_STORAGE.
+ * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does
+ * not take, or uses no launch. */
 enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                                       const struct shmt_nvrtc *nvrtc,
                                       const char *folder,

@@ -55,6 +55,7 @@ name_entries(const struct shmt_image_request *request,
         return shmt_error_memory(err);
     for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
         image->launch_entry[k] = -1;
+    image->launch_count = launch_count;
     for (size_t k = 0; k < launch_count && status == SHMTUNE_OK; k++) {
         bool used = true;
         const char *name;
@@ -133,6 +134,11 @@ static void make_key(const char *source, int nvrtc_version,
                         strlen(image->entries[k].name));
         shmt_digest_add(&digest, "\n", 1);
     }
+    /* Launches of one entry may take turns: the binary is the same, and which
+     * launch is which of its functions is not. */
+    for (size_t k = 0; k < image->launch_count; k++)
+        if (image->launch_entry[k] < 0)
+            shmt_digest_add(&digest, &(unsigned char){(unsigned char)k}, 1);
     shmt_digest_end(&digest, image->key);
 }
 
@@ -250,6 +256,7 @@ enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
     for (size_t k = 0; k < text->entry_count; k++)
         entries[k].name = text->entries[k];
     plan.image->arena = arena;
+    plan.image->launch_count = text->entry_count;
     plan.image->entry_count = text->entry_count;
     plan.image->entries = entries;
     if (plan.options[0] == NULL)

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "gpu/arguments.h"
-
 static enum shmtune_status
 check_static(const struct shmt_image_request *request,
              const struct shmt_image *image, struct shmt_result *result,
@@ -70,8 +68,11 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
 
     shmt_result_clear(&out);
     status = shmt_image_obtain(request, nvrtc, folder, &image, &why);
-    if (status == SHMTUNE_COMPILE) {
-        shmt_result_fail(&out, SHMT_VERDICT_COMPILE_ERROR, "%s", why.text);
+    if (status == SHMTUNE_COMPILE || status == SHMTUNE_INVALID_FILE) {
+        shmt_result_fail(&out,
+                         status == SHMTUNE_COMPILE
+                             ? SHMT_VERDICT_COMPILE_ERROR
+                             : SHMT_VERDICT_SPEC_MISMATCH, "%s", why.text);
         *result = out;
         return SHMTUNE_OK;
     }
@@ -83,8 +84,6 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
     out.compile_ms = image->found ? 0 : image->compile_ms;
     out.shared_dynamic_bytes = 0;
     status = check_static(request, image, &out, err);
-    if (status == SHMTUNE_OK && out.verdict == SHMT_VERDICT_OK)
-        status = shmt_arguments_judge(request, image, &out, err);
     shmt_image_free(image);
     if (status == SHMTUNE_OK)
         *result = out;

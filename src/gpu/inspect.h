@@ -8,8 +8,8 @@
 #include "gpu/image.h"
 
 /* OK with resources, time and the image's key; COMPILE_ERROR; SPEC_MISMATCH
- * where the static shared bytes of the spec and of the compiler differ, or a
- * launch's arguments and its kernel's parameters.  A binary that was there
+ * where the static shared bytes of the spec and of the compiler differ, or
+ * where an image is refused for its spec (image.h).  A binary that was there
  * already took 0 ms. */
 enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
                                  const struct shmt_nvrtc *nvrtc,

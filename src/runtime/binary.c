@@ -64,6 +64,13 @@ static enum shmtune_status compile(const struct shmt_image_request *request,
     return status;
 }
 
+/* Nothing that lies elsewhere would change it. */
+static bool is_final(enum shmtune_status status)
+{
+    return status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY ||
+           status == SHMTUNE_INVALID_FILE;
+}
+
 static enum shmtune_status find(const struct shmt_binary_request *request,
                                 const struct shmt_image_request *wanted,
                                 struct shmt_image **image,
@@ -75,11 +82,10 @@ static enum shmtune_status find(const struct shmt_binary_request *request,
     enum shmtune_status status =
         arena == NULL ? shmt_error_memory(err) : SHMTUNE_NOT_FOUND;
 
-    for (size_t k = 0; k < 2; k++)
-        if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY &&
-            folders[k] != NULL)
+    for (size_t k = 0; k < 2 && !is_final(status); k++)
+        if (folders[k] != NULL)
             status = shmt_image_obtain(wanted, NULL, folders[k], image, err);
-    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
+    if (is_final(status))
         goto out;
     if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)
         status = compile(wanted, cache, image, err);
@@ -144,6 +150,8 @@ static enum shmtune_status load(const struct shmt_binary_request *request,
 
     shmt_device_arch_text(&binary->device, arch);
     status = find(request, &wanted, &image, err);
+    if (status == SHMTUNE_INVALID_FILE)
+        shmt_error_prefix(err, "kernel %s", wanted.kernel->name);
     if (status != SHMTUNE_OK)
         return status;
     memcpy(binary->key, image->key, sizeof binary->key);

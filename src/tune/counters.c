@@ -23,7 +23,7 @@ enum { ATTEMPTS = 3, WORDS = 48 };
 struct collection {
     const struct shmt_counters_request *request;
     struct shmt_arena *arena;
-    char folder[512];
+    struct shmt_scratch scratch;
     char requests[640], log[640], images[640];
     char ncu[4096], self[4096];
     char seed[24];
@@ -45,21 +45,14 @@ static const shmt_choice *choice_at(const struct shmt_counters_request *request,
 static enum shmtune_status make_folder(struct collection *c,
                                        struct shmt_error *err)
 {
-    const enum shmtune_status status = shmt_scratch_make(
-        "shmtune-counters", c->folder, sizeof c->folder, err);
+    const char *const folder = c->scratch.folder;
+    const enum shmtune_status status =
+        shmt_scratch_make("shmtune-counters", &c->scratch, err);
 
-    snprintf(c->requests, sizeof c->requests, "%s/requests", c->folder);
-    snprintf(c->log, sizeof c->log, "%s/counters.csv", c->folder);
-    snprintf(c->images, sizeof c->images, "%s/images", c->folder);
+    snprintf(c->requests, sizeof c->requests, "%s/requests", folder);
+    snprintf(c->log, sizeof c->log, "%s/counters.csv", folder);
+    snprintf(c->images, sizeof c->images, "%s/images", folder);
     return status;
-}
-
-static void remove_folder(const struct collection *c)
-{
-    if (c->folder[0] == '\0')
-        return;
-    shmt_scratch_remove(c->images);
-    shmt_scratch_remove(c->folder);
 }
 
 static enum shmtune_status write_requests(struct collection *c,
@@ -403,7 +396,7 @@ shmt_counters_collect(const struct shmt_counters_request *request,
         if (status == SHMTUNE_OK || k > 0)
             status = attempt(&c, &again, out, err);
     }
-    remove_folder(&c);
+    shmt_scratch_remove(&c.scratch);
     shmt_arena_free(c.arena);
     return status;
 }

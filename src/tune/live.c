@@ -81,6 +81,18 @@ static enum shmtune_status finish_inspect(struct shmt_live *live,
 /* One that takes so much longer than any that came to its end will not end. */
 static const double patience_factor = 50, patience_least_s = 3;
 
+/* A successor does what its predecessor did; one candidate after another that
+ * hangs shall not cost the whole allowance each time.  In an earlier run the
+ * machine may have been less busy. */
+static double setup_allowance(const struct shmt_live *live)
+{
+    if (live->setup_s >= 0)
+        return fmin(live->options.first_s, 1 + 3 * live->setup_s);
+    if (live->expected_s >= 0)
+        return fmin(live->options.first_s, 1 + 10 * live->expected_s);
+    return live->options.first_s;
+}
+
 static double deadline_of(const struct shmt_live *live, enum shmt_verb verb)
 {
     const double longest = fmax(patience_factor * live->longest_s,
@@ -89,12 +101,8 @@ static double deadline_of(const struct shmt_live *live, enum shmt_verb verb)
 
     if (verb == SHMT_INSPECT)
         return live->options.compile_s;
-    /* A successor does what its predecessor did; one candidate after another
-     * that hangs shall not cost the whole allowance each time. */
     if (live->fresh)
-        setup_s = live->setup_s < 0
-                      ? live->options.first_s
-                      : fmin(live->options.first_s, 1 + 3 * live->setup_s);
+        setup_s = setup_allowance(live);
     return setup_s + (live->longest_s > 0
                           ? fmin(live->options.measure_s, longest)
                           : live->options.measure_s);
@@ -248,8 +256,14 @@ static enum shmtune_status live_begin(struct shmt_target *target,
         live->problem[k] = problem[k];
     live->fresh = true;
     live->setup_s = -1;
+    live->expected_s = -1;
     live->longest_s = -1;
     return SHMTUNE_OK;
+}
+
+static void live_expect(struct shmt_target *target, double longest_s)
+{
+    shmt_live_of(target)->expected_s = longest_s;
 }
 
 static void live_renew(struct shmt_target *target)
@@ -386,6 +400,6 @@ static double live_now(const struct shmt_target *target)
 }
 
 const struct shmt_target_operations shmt_live_operations = {
-    live_begin, live_submit, live_wait, live_capacity, live_renew, live_now,
-    shmt_live_close
+    live_begin, live_expect, live_submit, live_wait, live_capacity, live_renew,
+    live_now, shmt_live_close
 };

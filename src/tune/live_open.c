@@ -7,7 +7,6 @@
 #include "core/device.h"
 #include "core/path.h"
 #include "tune/live_state.h"
-#include "tune/scratch.h"
 
 /* -- the end ------------------------------------------------------------- */
 
@@ -35,7 +34,7 @@ void shmt_live_close(struct shmt_target *target)
         live->answers = one->next;
         free(one);
     }
-    shmt_scratch_remove(live->folder);
+    shmt_scratch_remove(&live->scratch);
     free(live->compiled);
     shmt_binaries_free(live->binaries);
     free(live->stations);
@@ -54,10 +53,9 @@ static enum shmtune_status make_folder(struct shmt_live *live,
 
     if (live->options.images != NULL)
         return shmt_path_make(live->options.images, 0700, err);
-    status = shmt_scratch_make("shmtune", live->folder, sizeof live->folder,
-                               err);
+    status = shmt_scratch_make("shmtune", &live->scratch, err);
     if (status == SHMTUNE_OK)
-        live->options.images = live->folder;
+        live->options.images = live->scratch.folder;
     return status;
 }
 

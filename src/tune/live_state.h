@@ -8,6 +8,7 @@
 
 #include "tune/binary.h"
 #include "tune/live.h"
+#include "tune/scratch.h"
 #include "tune/station.h"
 
 /* A request on its way. */
@@ -41,7 +42,7 @@ struct shmt_live {
     struct shmt_target target;
     struct shmt_arena *arena;
     struct shmt_live_options options;
-    char folder[256];               /* temporary, or "" */
+    struct shmt_scratch scratch;
     char protocol[32];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_binaries *binaries;
@@ -54,6 +55,7 @@ struct shmt_live {
                                        problem up first */
     double setup_s;                 /* what the first one needed for that and
                                        its measurement; < 0: not known */
+    double expected_s;              /* the same, by earlier runs */
     double longest_s;               /* that a measurement took; < 0: none */
     size_t station_count;           /* measure if there is a device, then
                                        compile */

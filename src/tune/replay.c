@@ -367,7 +367,7 @@ static void replay_close(struct shmt_target *target)
 }
 
 static const struct shmt_target_operations operations = {
-    replay_begin, replay_submit, replay_wait, replay_capacity, NULL,
+    replay_begin, NULL, replay_submit, replay_wait, replay_capacity, NULL,
     replay_now, replay_close
 };
 

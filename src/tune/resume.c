@@ -72,6 +72,23 @@ static enum shmtune_status take_record(struct shmt_tune *tune,
     return SHMTUNE_OK;
 }
 
+/* The longest that a measurement took which came to an end.  The first one of
+ * a worker is among them, which sets the problem up; < 0: there is none. */
+static double longest_measure_s(const struct shmt_journal *journal)
+{
+    double longest_ms = -1;
+
+    for (size_t k = 0; k < journal->count; k++) {
+        const struct shmt_journal_record *const record = &journal->records[k];
+
+        if (record->kind == SHMT_JOURNAL_RESULT &&
+            shmt_verdict_stage(record->result->verdict) >= SHMT_STAGE_RUN &&
+            record->result->verdict != SHMT_VERDICT_TIMEOUT)
+            longest_ms = fmax(longest_ms, record->result->measure_ms);
+    }
+    return longest_ms / 1000;
+}
+
 /* What was begun too often, and what is left. */
 static size_t count_known(struct shmt_tune *tune)
 {
@@ -97,12 +114,16 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
                                        struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
+    double longest_s;
     size_t known;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < journal->count; k++)
         status = take_record(tune, &journal->records[k], err);
     if (status != SHMTUNE_OK)
         return status;
+    longest_s = longest_measure_s(journal);
+    if (longest_s >= 0 && tune->target->operations->expect != NULL)
+        tune->target->operations->expect(tune->target, longest_s);
     known = count_known(tune);
     if (known > 0)
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",

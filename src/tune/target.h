@@ -46,6 +46,10 @@ struct shmt_target_operations {
     enum shmtune_status (*begin)(struct shmt_target *target,
                                  const int64_t *problem,
                                  struct shmt_error *err);
+    /* NULL where it makes no difference.  After begin: with how many seconds
+     * the first measure of this problem, which sets it up, and any other came
+     * to its end in earlier runs.  Who takes many times as long hangs. */
+    void (*expect)(struct shmt_target *target, double longest_s);
     enum shmtune_status (*submit)(struct shmt_target *target,
                                   const struct shmt_request *request,
                                   struct shmt_error *err);

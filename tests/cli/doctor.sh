@@ -13,6 +13,17 @@ check "without a driver" all "exits 6" err_empty \
 check "the kernels it sees" out_has "kernels .* the first at"
 run doctor --json
 check "as JSON" all "exits 6" err_empty is_json "out_has '\"can_tune\": false'"
+SHMTUNE_PATH=$folder/nowhere:root:$folder/home:$root
+run doctor
+check "folders that are named in vain" all "exits 6" err_empty \
+    "out_has '^note .*SHMTUNE_PATH: $folder/nowhere: there is no such folder'" \
+    "out_has '^note .*SHMTUNE_PATH: root is ignored: not an absolute path'" \
+    "out_has '^note .*SHMTUNE_PATH: $folder/home: has neither a folder ker'" \
+    "out_lacks '^note .*SHMTUNE_PATH: $root'"
+run doctor --json
+check "also as JSON" all "exits 6" is_json \
+    "out_has 'SHMTUNE_PATH: $folder/nowhere: there is no such folder'"
+SHMTUNE_PATH=$root
 run doctor now
 check "it takes no words" all "exits 1" out_empty
 check "it makes nothing" [ ! -e "$HOME/.cache" ]

@@ -42,6 +42,9 @@ run explain toy --device replay:h100 --output nowhere
 check "no tuning" all 'exits 8' 'err_has "in nowhere: .shmtune tune"'
 run explain toy --device replay:h100 --output x --config BLOCK_X=64
 check "a tuning and configurations" all 'exits 1' 'err_has "leave"'
+run explain toy --device cpu
+check "a device that cannot be" all 'exits 1' \
+    'err_has "device is .cpu.; .*number of a GPU"' 'err_lacks driver'
 echo '/* another */' >>"$root/kernels/toy.cu"
 run explain toy --device replay:h100
 check "sources that have changed" all 'exits 0' 'err_has "have changed"'

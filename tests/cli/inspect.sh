@@ -66,6 +66,11 @@ check "as JSON" all "exits 0" err_empty is_json \
     "out_has '\"shared_static_bytes\": 256'" \
     "out_has '\"shared_dynamic_bytes\": 1024'" "out_has '\"sm_90\"'"
 
+run inspect scale --config BLOCK=256,PAD=16384,MEMORY=dynamic
+check "a configuration that is none" all "exits 3" out_empty \
+    "err_has '.*\"PAD != 16384 or BLOCK <= 128\" does not hold: 16384 != 163'" \
+    "err_has '16384 or 256 <= 128 is false where PAD = 16384, BLOCK = 256'"
+
 # A spec that counts its bytes wrongly, and a source that does not compile.
 sed 's/shared_static: (BLOCK + PAD) \* 4/shared_static: BLOCK * 4/' \
     "$data/scale.yaml" >"$root/kernels/forgets.yaml"

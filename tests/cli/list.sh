@@ -4,6 +4,8 @@
 # list, and where kernels and tunings are looked for.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
+notes() { [ "$(grep -c "^shmtune: note: " "$folder/err")" -eq "$1" ]; }
+
 make_tuning "$root/tunings/scale/a.yaml"
 make_journal "$root/tunings/scale/b.journal"
 gzip -c "$root/tunings/scale/b.journal" >"$root/tunings/scale/c.journal.gz"
@@ -50,6 +52,20 @@ SHMTUNE_PATH=root
 cd "$folder" || exit 1
 run -q list kernels
 check "a relative folder is not looked into" out_lacks '^scale'
+run list kernels
+check "which is said" all "exits 0" \
+    "err_has '^shmtune: note: .SHMTUNE_PATH: root is ignored: not an absol'"
+mkdir "$folder/empty"
+SHMTUNE_PATH=$folder/nowhere:$root::$folder/empty:$folder/out
+run list kernels --json
+check "folders that are not there or have nothing are said" all "exits 0" \
+    is_json "err_has 'note: .SHMTUNE_PATH: $folder/nowhere: there is no such'" \
+    "err_has 'note: .*$folder/empty: has neither a folder kernels nor'" \
+    "err_has 'note: .*$folder/out: there is no such folder'" \
+    "notes 3" "out_has '\"scale\"'"
+run -q list kernels
+check "but not with -q" all "exits 0" err_empty
+SHMTUNE_PATH=root
 mkdir -p "$HOME/.local/share/shmtune/kernels"
 cp "$data/scale.yaml" "$data/scale.cu" "$data/scale.h" \
     "$HOME/.local/share/shmtune/kernels/"

@@ -42,6 +42,19 @@ check "check accepts the tuning" exits 0
 run show "$journal"
 check "show shows the journal" exits 0
 
+# -- devices that cannot be -------------------------------------------------
+for word in cpu h100 -1 1x 0x0 GPU- GPU-xyz ''; do
+    run toy --device "$word" --output elsewhere
+    check "no device is called \"$word\"" all 'exits 1' \
+        'err_has "device is .$word.; .*number of a GPU.*UUID.*replay:NAME"' \
+        'err_lacks driver' 'no_file elsewhere'
+done
+for word in 0 007 GPU-4b gpu-4B-; do
+    run toy --device "$word" --output elsewhere --size n=4096,m=1 -q
+    check "\"$word\" may be one" all 'exits 0' err_empty
+    rm -r elsewhere
+done
+
 # -- resuming -------------------------------------------------------------
 cp "$journal" before
 run toy --strategy exhaustive -j 2
@@ -124,7 +137,7 @@ check "a recording that is not there" all 'exits 6' \
 run --device replay:v100
 check "and for no kernel at all" all 'exits 6' 'err_has v100'
 run toy --device replay:
-check "a recording without a name" all 'exits 1' 'err_has "after the colon"'
+check "a recording without a name" all 'exits 1' 'err_has "device is .replay:.; "'
 run --device replay:./nothing.journal.gz
 check "a recording's file that is not there" all 'exits 6' 'err_has nothing'
 printf 'rubbish' >bad.journal.gz
@@ -323,6 +336,57 @@ for command in /proc/[0-9]*/cmdline; do
         left=$((left + 1))
 done
 check "no worker outlives its tuner" [ $left -eq 0 ]
+
+# -- what the killed leave behind -------------------------------------------
+mkdir tmp2
+TMPDIR=$folder/tmp2
+# folders N: so many are there, with their locks.
+folders() { [ "$(ls -d tmp2/shmtune-??????/lock 2>/dev/null | wc -l)" -eq "$1" ]; }
+await_folders() {
+    tries=0
+    until folders "$1" || [ $tries -ge 400 ]; do
+        tries=$((tries + 1))
+        sleep 0.02
+    done
+}
+STANDIN_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output living
+living=$pid
+await_folders 1
+mine=$(ls -d tmp2/shmtune-??????)
+STANDIN_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output dying
+await_folders 2
+yours=$(ls -d tmp2/shmtune-?????? | grep -v "$mine")
+mkdir "$yours/more"
+touch "$yours/a.cubin" "$yours/more/a"
+kill -KILL $pid
+wait $pid 2>/dev/null
+# What looks like one, and is none of ours.
+machine=$(uname -n)
+plant() { # NAME TEXT
+    mkdir -m 0700 "tmp2/$1"
+    printf %s "$2" >"tmp2/$1/lock"
+}
+plant shmtune-public "$machine" && chmod 0755 tmp2/shmtune-public
+plant shmtune-others "$machine.another"
+plant shmtune-noName ''
+plant shmtune-longer1 "$machine"
+plant shmtune-counters-theirs "$machine"
+plant other "$machine" && ln -s other tmp2/shmtune-linked
+plant shmtune-lockln '' && rm tmp2/shmtune-lockln/lock &&
+    ln -s ../other/lock tmp2/shmtune-lockln/lock
+mkdir -m 0700 tmp2/shmtune-noLock
+touch tmp2/shmtune-a0File tmp2/other/a
+(cd tmp2 && find . ! -path "./${yours#tmp2/}*" | sort) >before
+run toy --size n=4096 --budget 5 --output third -q
+check "the folder of one that was killed is removed by the next" all \
+    'exits 0' 'no_file $yours'
+(cd tmp2 && find . | sort) >after
+check "and no other: that of one that lives, or what only looks like it" \
+    same before after
+kill -TERM $living
+wait $living
+check "which removes its own" no_file "$mine"
+TMPDIR=$folder
 
 # -- for people ------------------------------------------------------------
 run tune --help

@@ -91,6 +91,8 @@ fi
 SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 
+worker --device cpu
+check "no GPU is called cpu" '[ $status -eq 1 ] && grep -q "device is .cpu.; .*number of a GPU or its UUID" "$folder/err"'
 worker --device 7
 check "no such device is status 6" '[ $status -eq 6 ] && grep -q "there is 0 (GPU-" "$folder/err"'
 FAKE_CUDA_VERSION=11080 worker --device 0
@@ -132,6 +134,30 @@ worker --device 0
 spec=fake_kernel
 check "an array by value reaches the kernel" 'lines 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 1018, verdict: ok"'
 check "too large a one is told at its place" 'has "tag: 1019, .*fake_value.yaml:24:44: the arguments of smooth take 4100 bytes"'
+
+# Two launches of one kernel that take turns by a parameter that is not
+# compiled in: one binary, of which the second launch has the only function.
+spec=fake_kernel specs=$folder
+cp "$source/tests/fake_kernel.cu" "$folder/"
+awk '/^- entry: scale$/ { in_launch = 1 }
+    /^reference:/ {
+        printf "- entry: scale\n  when: COST == 5\n%s", rest
+        in_launch = 0
+    }
+    { print }
+    /^- entry: scale$/ { print "  when: COST == 100" }
+    in_launch && !/^- entry/ { rest = rest $0 "\n" }' \
+    "$source/tests/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
+{
+    request measure 21 0
+    request measure 22 0 | sed 's/COST: 100/COST: 5/'
+    request measure 23 0
+} >"$folder/in"
+worker --device 0
+check "launches of one kernel take turns" 'lines 4 && [ $status -eq 0 ] &&
+    has "tag: 21, verdict: ok" && has "tag: 22, verdict: ok" &&
+    has "tag: 23, verdict: ok"'
+specs=$source/tests
 
 # A candidate and a reference that are passed one argument too few are never
 # launched, inspected before or not.

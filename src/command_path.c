@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command_path: what in $SHMTUNE_PATH cannot be what was meant.  The same is
+ * noted by the library's catalogue (runtime/catalogue.c).
+ */
+#include "config.h"
+
+#include "command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ROOM = 4096, SHOWN = 256 };
+
+static bool is_folder(const char *folder, size_t length, const char *part)
+{
+    char path[ROOM];
+    struct stat found;
+    const int used = snprintf(path, sizeof path, "%.*s/%s", (int)length,
+                              folder, part);
+
+    return used > 0 && used < ROOM && stat(path, &found) == 0 &&
+           S_ISDIR(found.st_mode);
+}
+
+/* NULL: nothing. */
+static const char *blame(const char *folder, size_t length)
+{
+    if (folder[0] != '/')
+        return "is ignored: not an absolute path";
+    if (length >= ROOM || !is_folder(folder, length, ""))
+        return "there is no such folder";
+    if (!is_folder(folder, length, "kernels") &&
+        !is_folder(folder, length, "tunings"))
+        return "has neither a folder kernels nor a folder tunings";
+    return NULL;
+}
+
+void shmt_command_path_notes(void (*say)(void *context, const char *note),
+                             void *context)
+{
+    const char *list = getenv("SHMTUNE_PATH");
+
+    while (list != NULL && *list != '\0') {
+        const size_t length = strcspn(list, ":");
+        const char *what = length == 0 ? NULL : blame(list, length);
+        char note[SHOWN + 80];
+
+        if (what != NULL) {
+            snprintf(note, sizeof note, "$SHMTUNE_PATH: %.*s%s %s",
+                     (int)(length < SHOWN ? length : SHOWN), list,
+                     list[0] == '/' ? ":" : "", what);
+            say(context, note);
+        }
+        list += length;
+        list += *list == ':';
+    }
+}
