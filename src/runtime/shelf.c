@@ -117,9 +117,10 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_entry *entry,
                                        struct shmt_error *err)
 {
+    struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
     const struct shmt_candidate candidate = {entry->problem, entry->values,
                                              &entry->resources,
-                                             &entry->launches};
+                                             &entry->launches, geometry};
     enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)
