@@ -79,7 +79,8 @@ static void ties_may_say_everything(void)
 }
 
 /* From a file with these samples instead of those it has. */
-static enum shmtune_status read_brief(const char *samples,
+static enum shmtune_status read_brief(struct shmt_arena *arena,
+                                      const char *samples,
                                       struct shmt_tuning **out)
 {
     char path[] = "test_tuning.XXXXXX";
@@ -90,7 +91,7 @@ static enum shmtune_status read_brief(const char *samples,
     CHECK(fd >= 0);
     close(fd);
     CHECK_INT(shmt_path_write(path, text, strlen(text), &err), SHMTUNE_OK);
-    status = shmt_tuning_read_brief(path, out, &err);
+    status = shmt_tuning_read_brief(arena, path, out, &err);
     unlink(path);
     return status;
 }
@@ -98,10 +99,11 @@ static enum shmtune_status read_brief(const char *samples,
 static void briefly_all_but_the_samples_is_read(void)
 {
     struct shmt_tuning *tuning = parse(good), *brief = NULL;
+    struct shmt_arena *arena = shmt_arena_new();
     struct shmt_text text = {0}, brief_text = {0};
 
     CHECK(tuning->tuned[0]->result.sample_count > 0);
-    CHECK_INT(read_brief("samples_us: [1, ", &brief), SHMTUNE_OK);
+    CHECK_INT(read_brief(arena, "samples_us: [1, ", &brief), SHMTUNE_OK);
     CHECK_INT(brief->tuned[0]->result.sample_count, 0);
     for (size_t k = 0; k < tuning->tuned_count; k++) {
         tuning->tuned[k]->result.sample_count = 0;
@@ -113,11 +115,13 @@ static void briefly_all_but_the_samples_is_read(void)
     shmt_text_free(&text);
     shmt_text_free(&brief_text);
     shmt_tuning_free(tuning);
-    shmt_tuning_free(brief);
+    shmt_arena_clear(arena);
     brief = NULL;
-    CHECK_INT(read_brief("samples_us: [-1, ", &brief), SHMTUNE_INVALID_FILE);
+    CHECK_INT(read_brief(arena, "samples_us: [-1, ", &brief),
+              SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "found \"-1\", expected a number from 0 to");
     CHECK(brief == NULL);
+    shmt_arena_free(arena);
 }
 
 static void files_go_out_and_in(void)

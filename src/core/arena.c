@@ -45,6 +45,28 @@ void shmt_arena_free(struct shmt_arena *arena)
     free(arena);
 }
 
+void shmt_arena_clear(struct shmt_arena *arena)
+{
+    struct chunk *kept = arena->chunks;
+
+    while (arena->chunks != NULL) {
+        struct chunk *chunk = arena->chunks;
+
+        arena->chunks = chunk->next;
+        if (chunk->size > kept->size) {
+            free(kept);
+            kept = chunk;
+        } else if (chunk != kept) {
+            free(chunk);
+        }
+    }
+    if (kept != NULL) {
+        kept->next = NULL;
+        kept->used = 0;
+    }
+    arena->chunks = kept;
+}
+
 static struct chunk *add_chunk(struct shmt_arena *arena, size_t bytes)
 {
     size_t size = bytes > arena->next_size ? bytes : arena->next_size;

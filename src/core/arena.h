@@ -17,6 +17,9 @@ struct shmt_arena *shmt_arena_new(void);
 /* Frees every piece; NULL is allowed. */
 void shmt_arena_free(struct shmt_arena *arena);
 
+/* Gives every piece back; the largest chunk stays for the next ones. */
+void shmt_arena_clear(struct shmt_arena *arena);
+
 /* Zeroed memory of count * size bytes, aligned for any type; NULL when there
  * is no memory or the product overflows. */
 void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size);

@@ -251,9 +251,9 @@ bool shmt_expr_build_keep(struct shmt_expr_build *build)
 {
     struct shmt_expr *expr = build->expr;
     struct shmt_expr_node *nodes =
-        shmt_arena_alloc(build->arena, build->node_count, sizeof *nodes);
+        shmt_arena_room(build->arena, build->node_count * sizeof *nodes);
     uint32_t *kids =
-        shmt_arena_alloc(build->arena, build->kid_count, sizeof *kids);
+        shmt_arena_room(build->arena, build->kid_count * sizeof *kids);
 
     if (nodes == NULL || kids == NULL)
         return no_memory(build);

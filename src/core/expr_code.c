@@ -317,9 +317,9 @@ static bool keep(struct emitter *emitter, struct shmt_arena *arena)
 {
     struct shmt_expr *expr = emitter->expr;
     struct shmt_expr_step *steps =
-        shmt_arena_alloc(arena, emitter->step_count, sizeof *steps);
+        shmt_arena_room(arena, emitter->step_count * sizeof *steps);
     struct shmt_value *constants =
-        shmt_arena_alloc(arena, emitter->constant_count, sizeof *constants);
+        shmt_arena_room(arena, emitter->constant_count * sizeof *constants);
 
     if (steps == NULL || constants == NULL) {
         emitter->status = shmt_error_memory(emitter->err);

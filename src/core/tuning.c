@@ -9,7 +9,21 @@
 #include <string.h>
 
 #include "core/tuning_order.h"
+#include "core/tuning_take.h"
 #include "core/yaml.h"
+
+struct shmt_tuning *shmt_tuning_blank(struct shmt_arena *arena)
+{
+    struct shmt_tuning *tuning = shmt_arena_alloc(arena, 1, sizeof *tuning);
+
+    if (tuning != NULL) {
+        tuning->arena = arena;
+        tuning->kernel = "";
+        tuning->created = "";
+        tuning->protocol = "";
+    }
+    return tuning;
+}
 
 enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
                                     struct shmt_error *err)
@@ -18,15 +32,11 @@ enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
     struct shmt_tuning *tuning = NULL;
 
     if (arena != NULL)
-        tuning = shmt_arena_alloc(arena, 1, sizeof *tuning);
+        tuning = shmt_tuning_blank(arena);
     if (tuning == NULL) {
         shmt_arena_free(arena);
         return shmt_error_memory(err);
     }
-    tuning->arena = arena;
-    tuning->kernel = "";
-    tuning->created = "";
-    tuning->protocol = "";
     *out = tuning;
     return SHMTUNE_OK;
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning_take: what a tree says, into a tuning.  For tuning_read.c.
+ * tuning_take: a tuning in an arena, and what a tree says into it.  For
+ * tuning_read.c.
  */
 #ifndef SHMT_CORE_TUNING_TAKE_H
 #define SHMT_CORE_TUNING_TAKE_H
 
 #include "core/tuning.h"
 #include "core/yaml.h"
+
+/* Nothing known, in an arena that may be another's; NULL when there is no
+ * memory.  In tuning.c. */
+struct shmt_tuning *shmt_tuning_blank(struct shmt_arena *arena);
 
 /* The tree lives in the tuning's arena, and the tuning points into it. */
 enum shmtune_status shmt_tuning_take(struct shmt_tuning *tuning,

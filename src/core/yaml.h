@@ -23,13 +23,14 @@ enum shmt_yaml_kind { SHMT_YAML_SCALAR, SHMT_YAML_SEQUENCE, SHMT_YAML_MAPPING };
 /* Lives in the arena it was parsed into. */
 struct shmt_yaml {
     enum shmt_yaml_kind kind;
+    bool quoted;              /* scalar */
     struct shmt_place place;
-    /* scalar */
-    const char *text;         /* NUL-terminated, no NUL inside */
-    bool quoted;
-    /* sequence: items[0..count); mapping: keys[k] -> items[k] */
-    size_t count;
-    const struct shmt_yaml *const *items;
+    union {
+        const char *text;     /* scalar: NUL-terminated, no NUL inside */
+        /* sequence: items[0..count); mapping: keys[k] -> items[k] */
+        const struct shmt_yaml *const *items;
+    };
+    size_t count;             /* scalar: 0 */
     const struct shmt_yaml *const *keys;   /* scalars */
 };
 

@@ -197,6 +197,8 @@ static enum shmtune_status check_launch(const struct question *ask, size_t k,
 
     if (status != SHMTUNE_OK)
         return SHMTUNE_NO_CONFIGURATION;
+    if (ask->candidate->geometry != NULL)
+        ask->candidate->geometry[k] = launch;
     if (!launch.used)
         return SHMTUNE_OK;
     taken = shmt_admit_resources(ask->candidate, (*made)++);

@@ -16,6 +16,9 @@ struct shmt_candidate {
     const shmt_choice *values;
     const struct shmt_resources *resources;   /* NULL: not known */
     const struct shmt_launch_resources *launches;   /* with resources */
+    /* NULL, or [launch_count]: where the check leaves that of each launch,
+     * for shmt_filling to find there. */
+    struct shmt_geometry *geometry;
 };
 
 /* What the launch takes that is made after `before` others: its own share

@@ -350,12 +350,15 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
         return shmt_message_set(message, SHMTUNE_NO_MEMORY, "out of memory");
     status = SHMTUNE_NO_MEMORY;
     library->arena = shmt_arena_new();
-    if (library->arena != NULL)
+    library->scratch = shmt_arena_new();
+    if (library->arena != NULL && library->scratch != NULL)
         status = path != NULL ? add_list(library, &folders, path, false)
                               : default_folders(library, &folders);
     if (status == SHMTUNE_OK)
         status = read_folders(library, &folders);
     free(folders.names);
+    shmt_arena_free(library->scratch);
+    library->scratch = NULL;
     if (status == SHMTUNE_OK) {
         *out = library;
         return SHMTUNE_OK;

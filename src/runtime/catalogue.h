@@ -51,6 +51,7 @@ struct shmtune_kernel {
 
 struct shmtune {
     struct shmt_arena *arena;          /* all but the specs */
+    struct shmt_arena *scratch;        /* of one file, while opening */
     size_t kernel_count;
     struct shmtune_kernel *kernels;    /* sorted by name */
     size_t note_count;

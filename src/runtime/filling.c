@@ -55,13 +55,17 @@ double shmt_filling(const struct shmt_kernel *kernel,
 
     if (device->multiprocessors < 1)
         return 1;
-    shmt_kernel_values(kernel, candidate->problem, candidate->values, values);
+    if (candidate->geometry == NULL)
+        shmt_kernel_values(kernel, candidate->problem, candidate->values,
+                           values);
     for (size_t k = 0; k < kernel->launch_count; k++) {
         const bool reads = reads_input(kernel, &kernel->launches[k]);
         struct shmt_geometry launch;
 
-        if (shmt_kernel_geometry(kernel, &kernel->launches[k], values,
-                                 &launch, NULL) != SHMTUNE_OK)
+        if (candidate->geometry != NULL)
+            launch = candidate->geometry[k];
+        else if (shmt_kernel_geometry(kernel, &kernel->launches[k], values,
+                                      &launch, NULL) != SHMTUNE_OK)
             return 1;
         if (!launch.used)
             continue;

@@ -26,7 +26,7 @@ static enum shmtune_status check_fit(const struct loading *loading)
     const struct shmtune_choice *choice = loading->choice;
     const struct shmtune_device *device = &loading->function->binary->device;
     const struct shmt_candidate candidate = {choice->problem, choice->values,
-                                             NULL, NULL};
+                                             NULL, NULL, NULL};
     enum shmtune_status status = shmt_admit_check(
         choice->kernel->spec, device, &candidate, loading->err);
 

@@ -151,7 +151,7 @@ static double filling(const struct shmtune_device *device,
 {
     const struct shmt_candidate candidate = {problem, values,
                                              &entry->resources,
-                                             &entry->launches};
+                                             &entry->launches, NULL};
 
     return log2(shmt_filling(spec, device, &candidate));
 }
@@ -213,7 +213,7 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
                    : entry->ties + (k - 1) * spec->parameter_count;
         const struct shmt_candidate candidate = {
             ask->problem, values, known_resources(ask, entry, values),
-            &entry->launches};
+            &entry->launches, NULL};
         struct shmt_error err;
 
         walk->checks--;

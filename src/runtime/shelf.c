@@ -117,9 +117,10 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_entry *entry,
                                        struct shmt_error *err)
 {
+    struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
     const struct shmt_candidate candidate = {entry->problem, entry->values,
                                              &entry->resources,
-                                             &entry->launches};
+                                             &entry->launches, geometry};
     enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)
@@ -235,19 +236,18 @@ enum shmtune_status shmt_shelf_add(struct shmtune *library,
     struct shmt_shelf shelf = {.file = file};
     struct shmt_tuning *tuning = NULL;
     struct shmt_error err;
-    enum shmtune_status status = shmt_tuning_read_brief(file, &tuning,
-                                                        &err);
+    enum shmtune_status status;
 
+    shmt_arena_clear(library->scratch);
+    status = shmt_tuning_read_brief(library->scratch, file, &tuning, &err);
     /* What the reader says begins with the file's name. */
     if (status == SHMTUNE_NO_MEMORY)
         return status;
     if (status != SHMTUNE_OK)
         return shmt_catalogue_note(library, "%s", err.text);
     status = check_tuning(kernel->spec, tuning, &err);
-    if (status != SHMTUNE_OK) {
-        status = shmt_catalogue_note(library, "%s: %s", file, err.text);
-        goto out;
-    }
+    if (status != SHMTUNE_OK)
+        return shmt_catalogue_note(library, "%s: %s", file, err.text);
     shelf.device = tuning->device;
     if (shelf.device.multiprocessors > 0)
         shelf.log2_multiprocessors = log2(shelf.device.multiprocessors);
@@ -255,7 +255,5 @@ enum shmtune_status shmt_shelf_add(struct shmtune *library,
     status = fill(library, kernel->spec, tuning, &shelf);
     if (status == SHMTUNE_OK && shelf.entry_count > 0)
         status = append(library, kernel, &shelf);
-out:
-    shmt_tuning_free(tuning);
     return status;
 }
