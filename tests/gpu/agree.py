@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """agree.py DIR DIR: do two tunings choose the same, or within each other's
-tie sets?  One line a kernel and size that the second tuned anew; the exit
-status says whether all do."""
+tie sets?  One line a device, kernel and size that the second tuned anew; the
+exit status says whether all do."""
 import glob
 import os
 import sys
@@ -15,7 +15,8 @@ def entries(folder):
         with open(path) as file:
             tuning = yaml.safe_load(file)
         for one in tuning["tuned"]:
-            key = tuning["kernel"], tuple(one["size"].items())
+            key = (tuning["device"]["name"], tuning["kernel"],
+                   tuple(one["size"].items()))
             found[key] = one
     return found
 
@@ -41,7 +42,7 @@ def main():
         word = "same" if same else "tie" if tie else "DIFFERENT"
         bad += word == "DIFFERENT"
         times = [one["result"]["time_us"] for one in (x, y)]
-        print(f"{key[0]:12} {dict(key[1])} {word} {times[0]} us, "
+        print(f"{key[1]:12} {dict(key[2])} {word} {times[0]} us, "
               f"{times[1]} us, {times[1] / times[0]:.4f}")
     sys.exit(bad > 0)
 
