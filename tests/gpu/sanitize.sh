@@ -28,7 +28,7 @@ size_of() {
     case $1 in
     transpose) echo rows=129,cols=261 ;;
     reduce) echo n=40003 ;;
-    matmul) echo m=131,n=197,k=101 ;;
+    matmul) echo m=131,n=197,k=2101 ;;    # that k is split, deep too
     conv2d) echo height=67,width=133,filter=5 ;;
     scan | histogram) echo n=40003 ;;
     row_reduce | softmax) echo rows=67,cols=1031 ;;
