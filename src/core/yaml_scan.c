@@ -106,7 +106,7 @@ size_t shmt_yaml_scan_plain(const char *text, bool flow)
                : 0;
 }
 
-static size_t digits(const char *text)
+size_t shmt_yaml_scan_digits(const char *text)
 {
     size_t count = 0;
 
@@ -118,13 +118,13 @@ static size_t digits(const char *text)
 /* 0|[1-9][0-9]*, then (.[0-9]+)?, not too long for any reader. */
 static size_t number(const char *text)
 {
-    const size_t whole = digits(text);
+    const size_t whole = shmt_yaml_scan_digits(text);
     size_t part = 0;
 
     if (whole == 0 || (whole > 1 && text[0] == '0'))
         return 0;
     if (text[whole] == '.') {
-        part = digits(text + whole + 1);
+        part = shmt_yaml_scan_digits(text + whole + 1);
         if (part == 0)
             return 0;
         part++;

@@ -24,6 +24,9 @@ size_t shmt_yaml_scan_key(const char *text);
 /* A scalar without quotes, without the spaces behind it. */
 size_t shmt_yaml_scan_plain(const char *text, bool flow);
 
+/* Decimal digits. */
+size_t shmt_yaml_scan_digits(const char *text);
+
 /* A list on one line of numbers from 0 on that every reader of numbers takes:
  * "[0.5, 12]".  An empty one is none. */
 size_t shmt_yaml_scan_numbers(const char *text, size_t *count);

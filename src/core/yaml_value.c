@@ -144,15 +144,6 @@ enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
     return SHMTUNE_OK;
 }
 
-static size_t digits(const char *text)
-{
-    size_t count = 0;
-
-    while (text[count] >= '0' && text[count] <= '9')
-        count++;
-    return count;
-}
-
 /* -?(0|[1-9][0-9]*|0x[0-9A-Fa-f]+) */
 static bool looks_int(const char *text)
 {
@@ -163,7 +154,7 @@ static bool looks_int(const char *text)
         count = strspn(text + 2, "0123456789abcdefABCDEF");
         return count > 0 && text[2 + count] == '\0';
     }
-    count = digits(text);
+    count = shmt_yaml_scan_digits(text);
     return count > 0 && text[count] == '\0' && (count == 1 || *text != '0');
 }
 
@@ -173,19 +164,19 @@ static bool looks_real(const char *text)
     size_t count;
 
     text += *text == '-';
-    count = digits(text);
+    count = shmt_yaml_scan_digits(text);
     if (count == 0 || (count > 1 && *text == '0'))
         return false;
     text += count;
     if (*text == '.') {
-        count = digits(text + 1);
+        count = shmt_yaml_scan_digits(text + 1);
         if (count == 0)
             return false;
         text += 1 + count;
     }
     if (*text == 'e' || *text == 'E') {
         text += 1 + (text[1] == '+' || text[1] == '-');
-        count = digits(text);
+        count = shmt_yaml_scan_digits(text);
         if (count == 0)
             return false;
         text += count;
