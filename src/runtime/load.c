@@ -25,8 +25,8 @@ static enum shmtune_status check_fit(const struct loading *loading)
 {
     const struct shmtune_choice *choice = loading->choice;
     const struct shmtune_device *device = &loading->function->binary->device;
-    const struct shmt_candidate candidate = {choice->problem, choice->values,
-                                             NULL, NULL, NULL};
+    const struct shmt_candidate candidate = {.problem = choice->problem,
+                                             .values = choice->values};
     enum shmtune_status status = shmt_admit_check(
         choice->kernel->spec, device, &candidate, loading->err);
 

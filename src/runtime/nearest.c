@@ -149,9 +149,9 @@ static double filling(const struct shmtune_device *device,
                       const struct shmt_entry *entry,
                       const shmt_choice *values, const int64_t *problem)
 {
-    const struct shmt_candidate candidate = {problem, values,
-                                             &entry->resources,
-                                             &entry->launches, NULL};
+    const struct shmt_candidate candidate = {
+        .problem = problem, .values = values, .resources = &entry->resources,
+        .launches = &entry->launches};
 
     return log2(shmt_filling(spec, device, &candidate));
 }
@@ -212,8 +212,9 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
             k == 0 ? entry->values
                    : entry->ties + (k - 1) * spec->parameter_count;
         const struct shmt_candidate candidate = {
-            ask->problem, values, known_resources(ask, entry, values),
-            &entry->launches, NULL};
+            .problem = ask->problem, .values = values,
+            .resources = known_resources(ask, entry, values),
+            .launches = &entry->launches};
         struct shmt_error err;
 
         walk->checks--;

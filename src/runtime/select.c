@@ -109,8 +109,8 @@ static enum shmtune_status take_default(const struct shmt_question *ask,
     static const struct shmt_shelf no_shelf;
     const struct shmt_entry entry = {.values = ask->kernel->fallback,
                                      .time_us = -1, .default_us = -1};
-    const struct shmt_candidate candidate = {ask->problem, entry.values,
-                                             NULL, NULL, NULL};
+    const struct shmt_candidate candidate = {.problem = ask->problem,
+                                             .values = entry.values};
     struct shmt_error err;
     const enum shmtune_status status =
         shmt_admit_check(ask->kernel->spec, device, &candidate,

@@ -118,9 +118,10 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_error *err)
 {
     struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
-    const struct shmt_candidate candidate = {entry->problem, entry->values,
-                                             &entry->resources,
-                                             &entry->launches, geometry};
+    const struct shmt_candidate candidate = {
+        .problem = entry->problem, .values = entry->values,
+        .resources = &entry->resources, .launches = &entry->launches,
+        .geometry = geometry};
     enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)
