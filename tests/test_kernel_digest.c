@@ -52,7 +52,48 @@ static void digest_covers_spec_source_and_local_includes(void)
     spec_write_text("scale.cu", "// \n");
     read_digest(after);
     CHECK(strcmp(after, before) != 0);
+    spec_write_text("scale.cu", "#define FOLDER \"extra\"\n#include \".\"\n");
+    read_digest(after);
+    CHECK_INT(strlen(after), 64);
     spec_write_text("scale.cu", "\n");
+}
+
+/* Where the compiler looks: beside the source, were it not beside the spec;
+ * and directives that stand behind a comment, or name a macro. */
+static void digest_covers_what_the_compiler_finds(void)
+{
+    static const struct {
+        const char *directive, *file;
+    } headers[] = {
+        {"#include <deep/beside.h>", "extra/deep/beside.h"},
+        {"#include <angled.h>", "extra/angled.h"},
+        {"#include \"nested.h\"", "extra/below.h"},
+        {"/* tiles */ #include \"angled.h\"", "extra/angled.h"},
+        {"# /* as */ include /* ever */ \"angled.h\"", "extra/angled.h"},
+        {"#define TILES \"angled.h\"\n#include TILES", "extra/angled.h"},
+        {"#define TILES <angled.h>\n#include TILES", "extra/angled.h"},
+    };
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+    struct shmt_text text = {0};
+
+    spec_edit("source: scale.cu\nincludes: [extra]",
+              "source: extra/scale.cu\nincludes: [other]", &text);
+    spec_write_text("spec.yaml", shmt_text_string(&text));
+    spec_write_text("extra/nested.h", "#include <deep/nested.h>\n");
+    spec_write_text("extra/deep/nested.h", "#include \"below.h\"\n");
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        spec_write_text("extra/scale.cu", headers[i].directive);
+        spec_write_text(headers[i].file, "int one;\n");
+        read_digest(before);
+        CHECK_INT(strlen(before), 64);
+        spec_write_text(headers[i].file, "int two;\n");
+        read_digest(after);
+        if (strcmp(after, before) == 0) {
+            printf("# %s\n", headers[i].directive);
+            CHECK(!"the header counts");
+        }
+    }
+    shmt_text_free(&text);
 }
 
 /* The same kernel, said otherwise or tuned at other sizes. */
@@ -117,6 +158,7 @@ int main(void)
 {
     spec_begin();
     CHECK_RUN(digest_covers_spec_source_and_local_includes);
+    CHECK_RUN(digest_covers_what_the_compiler_finds);
     CHECK_RUN(digest_is_of_what_a_spec_says);
     CHECK_RUN(digest_is_bounded);
     spec_end();

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * kernel_digest: the content key of a kernel: its spec, its source, and
- * every file that these include and that lies in the folder of the including
- * file, of the spec, or of its `includes`.  Headers from elsewhere (the
- * toolkit's) are not the kernel's own.
+ * every file that these include and that lies where the compiler looks for
+ * it: in the folder of the including file, of the source, or of the spec's
+ * `includes`.  Headers from elsewhere (the toolkit's) are not the kernel's
+ * own.
  *
  * Of the spec counts what it says, not how it is laid out, and neither its
  * summary nor the list of sizes to tune: one more size, or a comment, makes
  * no tuning stale.
  *
  * Directives are found by eye, not by a preprocessor: one inside a comment
- * or a false #if counts too.  That can make a digest more careful than it
- * need be, never less.
+ * or a false #if counts too, and so does a macro that could be the name in
+ * one.  That can make a digest more careful than it need be, and less only
+ * where a name is put together of parts.
  */
 #include "core/kernel_read.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "core/path.h"
 
@@ -28,7 +31,7 @@ enum {
 struct files {
     struct shmt_kernel_reader *reader;
     struct shmt_digest digest;
-    const char *spec_folder;
+    const char *source_folder;
     size_t count;
     size_t bytes;
     const char *paths[FILES];     /* each once, in the order they are met */
@@ -85,15 +88,37 @@ static void add_spec(struct files *files, const struct shmt_yaml *root)
     }
 }
 
+/* Blanks and comments that end on the same line. */
 static const char *skip_blanks(const char *text)
 {
-    while (*text == ' ' || *text == '\t')
-        text++;
-    return text;
+    for (;;) {
+        const char *at = text + strspn(text, " \t"), *end = NULL;
+
+        if (at[0] == '/' && at[1] == '*')
+            end = strstr(at + 2, "*/");
+        if (end == NULL || memchr(at, '\n', (size_t)(end - at)) != NULL)
+            return at;
+        text = end + 2;
+    }
 }
 
-/* The name in `#include "name"` or `#include <name>` on the line at `line`,
- * which ends in '\n' or NUL. */
+/* Behind `include`, or behind a `define` and the name of a macro, which an
+ * include may name; NULL when it is neither. */
+static const char *behind_directive(const char *at)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+
+    if (strncmp(at, "include", 7) == 0)
+        return skip_blanks(at + 7);
+    if (strncmp(at, "define", 6) != 0)
+        return NULL;
+    at = skip_blanks(at + 6);
+    return skip_blanks(at + strspn(at, letters));
+}
+
+/* The name in `#include "name"`, `#include <name>` or `#define MACRO "name"`
+ * on the line at `line`, which ends in '\n' or NUL. */
 static bool parse_include(const char *line, const char **name, size_t *length,
                           bool *quoted)
 {
@@ -102,11 +127,8 @@ static bool parse_include(const char *line, const char **name, size_t *length,
 
     if (*at != '#')
         return false;
-    at = skip_blanks(at + 1);
-    if (strncmp(at, "include", 7) != 0)
-        return false;
-    at = skip_blanks(at + 7);
-    if (*at != '"' && *at != '<')
+    at = behind_directive(skip_blanks(at + 1));
+    if (at == NULL || (*at != '"' && *at != '<'))
         return false;
     found = strcspn(at + 1, *at == '"' ? "\"\n" : ">\n");
     if (at[1 + found] != (*at == '"' ? '"' : '>') || found == 0 ||
@@ -116,6 +138,14 @@ static bool parse_include(const char *line, const char **name, size_t *length,
     *length = found;
     *quoted = *at == '"';
     return true;
+}
+
+/* What a macro says may be the name of anything. */
+static bool is_file(const char *path)
+{
+    struct stat found;
+
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
 }
 
 /* Takes folder/name in when it is there and new. */
@@ -132,7 +162,7 @@ static enum shmtune_status take(struct files *files, const char *folder,
     for (size_t i = 0; i < files->count; i++)
         if (strcmp(files->paths[i], path) == 0)
             return SHMTUNE_OK;
-    if (!shmt_path_exists(path)) {
+    if (!is_file(path)) {
         *found = false;
         return SHMTUNE_OK;
     }
@@ -171,7 +201,7 @@ static enum shmtune_status look_up(struct files *files, const char *from,
     if (quoted)
         status = take(files, beside, name, &found);
     if (status == SHMTUNE_OK && !found)
-        status = take(files, files->spec_folder, name, &found);
+        status = take(files, files->source_folder, name, &found);
     for (size_t i = 0;
          status == SHMTUNE_OK && !found && i < kernel->include_count; i++)
         status = take(files, kernel->includes[i], name, &found);
@@ -213,12 +243,13 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
     files->reader = reader;
     files->count = 0;
     files->bytes = 0;
-    files->spec_folder = shmt_path_folder(kernel->arena, kernel->path);
-    if (files->spec_folder == NULL)
-        return shmt_error_memory(reader->err);
     shmt_digest_begin(&files->digest);
     add_spec(files, reader->root);
     if (kernel->source != NULL) {
+        files->source_folder = shmt_path_folder(kernel->arena,
+                                                kernel->source);
+        if (files->source_folder == NULL)
+            return shmt_error_memory(reader->err);
         add_file(files, "source", kernel->source_text, kernel->source_size);
         files->paths[0] = kernel->source;
         files->texts[0] = kernel->source_text;
