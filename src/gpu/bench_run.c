@@ -41,12 +41,30 @@ CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
     return result;
 }
 
+/* One bit for each argument that a launch of this run takes. */
+static uint32_t passed(const struct shmt_run *run)
+{
+    uint32_t all = 0;
+
+    for (size_t k = 0; k < run->launch_count; k++)
+        for (size_t a = 0;
+             run->geometry[k].used && a < run->launches[k].argument_count;
+             a++)
+            all |= UINT32_C(1) << run->launches[k].arguments[a];
+    return all;
+}
+_Static_assert(SHMT_KERNEL_ARGUMENTS <= 32, "a bit for each argument");
+
+/* As libshmtune does it: a candidate is not to pay for what only others
+ * use. */
 CUresult shmt_run_zero(struct shmt_bench *bench, const struct shmt_run *run)
 {
+    const uint32_t wanted = passed(run);
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
-        if (result == CUDA_SUCCESS && bench->kernel->arguments[k].zeroed)
+        if (result == CUDA_SUCCESS && (wanted >> k & 1) != 0 &&
+            bench->kernel->arguments[k].zeroed)
             result = shmt_probe_zero(&bench->probe, target(bench, run, k));
     return result;
 }

@@ -159,6 +159,54 @@ check "launches of one kernel take turns" 'lines 4 && [ $status -eq 0 ] &&
     has "tag: 23, verdict: ok"'
 specs=$source/tests
 
+# One way that needs a cleared workspace, and one that does not: the library
+# clears what is launched with, and so nothing else is timed.
+spec=two_ways specs=$folder
+cat >"$folder/two_ways.yaml" <<EOF
+format: kernel/1
+name: two_ways
+source: $source/tests/fake_kernel.cu
+problem:
+  n: {default: 1000}
+parameters:
+  TILE: {values: [64], default: 64}
+  WAY: {values: [counted, plain], default: counted}
+launches:
+- entry: scale
+  when: WAY == 'counted'
+  grid: ["ceildiv(n, TILE)"]
+  block: [TILE]
+  arguments: [out, x, acc, counter, n, zero, zero]
+- entry: scale_reference
+  when: WAY == 'plain'
+  grid: [1]
+  block: [1]
+  arguments: [out, x, acc, n]
+reference:
+- entry: scale_reference
+  grid: [1]
+  block: [1]
+  arguments: [out, x, acc, n]
+arguments:
+  out: {type: f32, role: output, count: n}
+  x: {type: f32, role: input, count: n}
+  acc: {type: i32, role: inout, count: n}
+  counter: {type: i32, role: workspace, count: 64, zeroed: true}
+  n: {type: i32, value: n}
+  zero: {type: i32, value: 0}
+EOF
+for way in counted plain; do
+    echo "{verb: measure, tag: 31, config: {TILE: 64, WAY: $way}}"
+done >"$folder/in"
+FAKE_CUDA_FAIL=MemsetD8Async=1
+export FAKE_CUDA_FAIL
+worker --device 0
+unset FAKE_CUDA_FAIL
+check "what is not launched with is not cleared" 'lines 3 &&
+    sed -n 2p "$folder/out" | grep -q "verdict: launch_error" &&
+    sed -n 3p "$folder/out" | grep -q "verdict: ok"'
+spec=fake_kernel specs=$source/tests
+
 # A candidate and a reference that are passed one argument too few are never
 # launched, inspected before or not.
 spec=fake_kernel specs=$folder
