@@ -2,8 +2,10 @@
 #include "tune/deliver.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -254,11 +256,27 @@ static enum shmtune_status open_tuning(const char *path,
     return shmt_tuning_new(out, err);
 }
 
-enum shmtune_status
-shmt_deliver_tuning(const struct shmt_kernel *kernel,
-                    const struct shmt_tune_outcome *outcome,
-                    const char *path, size_t *left_out,
-                    struct shmt_error *err)
+/* Another run may add another size to the same tuning: one reads and writes
+ * it at a time.  A descriptor to close; -1 where the file system knows no
+ * such locks, and then nobody can be waited for. */
+static int lock_folder(const char *path)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *const folder =
+        arena == NULL ? NULL : shmt_path_folder(arena, path);
+    const int fd = folder == NULL ? -1
+                                  : open(folder, O_RDONLY | O_DIRECTORY |
+                                                     O_CLOEXEC);
+
+    while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+        continue;
+    shmt_arena_free(arena);
+    return fd;
+}
+
+static enum shmtune_status add_to_tuning(
+    const struct shmt_kernel *kernel, const struct shmt_tune_outcome *outcome,
+    const char *path, size_t *left_out, struct shmt_error *err)
 {
     const struct shmt_journal_header *const header = &outcome->header;
     struct shmt_tuning *tuning;
@@ -285,5 +303,20 @@ shmt_deliver_tuning(const struct shmt_kernel *kernel,
     shmt_tuning_free(tuning);
     if (status == SHMTUNE_OK)
         *left_out = gone;
+    return status;
+}
+
+enum shmtune_status
+shmt_deliver_tuning(const struct shmt_kernel *kernel,
+                    const struct shmt_tune_outcome *outcome,
+                    const char *path, size_t *left_out,
+                    struct shmt_error *err)
+{
+    const int lock = lock_folder(path);
+    const enum shmtune_status status =
+        add_to_tuning(kernel, outcome, path, left_out, err);
+
+    if (lock >= 0)
+        close(lock);
     return status;
 }

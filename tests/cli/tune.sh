@@ -201,6 +201,29 @@ mkdir -p locked/toy && : >locked/toy/$device.4096x1.journal
 status=$(cat code)
 check "a journal that another run writes: exit 5" all 'exits 5' \
     'err_has "another run"'
+# Another run adds a size while this one measures its own.
+both=both/toy/$device.yaml
+run toy --output both --size n=4096,m=1 --budget 3 -q
+cp "$both" one
+run toy --output both --size n=65536,m=3 --budget 3 -q
+mv "$both" two && mv one "$both"
+(
+    flock -x 9 || exit 1
+    "$build/shmtune" toy --output both --size n=1000,m=2 --budget 3 -q \
+        >"$folder/out" 2>"$folder/err" 9<&- &
+    for wait in 1 2 3 4 5 6 7 8 9; do
+        sleep 0.2
+        lines both/toy/$device.1000x2.journal config: 3 && break
+    done
+    sleep 0.5
+    mv two "$both"
+    exec 9<&-
+    wait $!
+    echo $? >code
+) 9<both/toy
+status=$(cat code)
+check "two runs that add to one tuning keep each other's sizes" all \
+    'exits 0' 'lines "$both" "^- size:" 3'
 printf 'a: b\n' >file
 run toy --output file
 check "an output that is no folder: exit 5" all 'exits 5' \
