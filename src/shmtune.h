@@ -149,7 +149,8 @@ struct shmtune_kernel;   /* one kernel of a handle */
  *     cubins/                     binaries of those kernels, for machines
  *                                 without NVRTC (see shmtune_prepare): trusted
  * Of two kernels of one name the first is taken; tunings of all folders count,
- * those of earlier folders first where two are for one device and problem.
+ * those of earlier folders first where two are for one device and problem.  A
+ * folder that is named twice counts once.
  *
  * A file that is unreadable, malformed, or made for other sources of a kernel
  * never fails the call: it is left out, and a note says why (shmtune_note).

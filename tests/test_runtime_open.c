@@ -186,15 +186,43 @@ static void first_of_a_name(void)
     fixture_put_text("second/kernels/toy.yaml",
                      "format: kernel/1\nname: toy\nparameters:\n"
                      "  A: {values: [1], default: 1}\n");
-    snprintf(list, sizeof list, "%s:%s:%s", root, fixture_path("second"),
-             root);
+    snprintf(list, sizeof list, "%s:%s", root, fixture_path("second"));
     CHECK_INT(shmtune_open(list, &library, NULL), SHMTUNE_OK);
     CHECK_INT(shmtune_kernel_count(library), 1);
-    CHECK_INT(shmtune_note_count(library), 2);
+    CHECK_INT(shmtune_note_count(library), 1);
     CHECK_HAS(shmtune_note(library, 0), "bad.yaml:1:9");
-    CHECK_HAS(shmtune_note(library, 1), "same name, toy");
     shmtune_close(library);
+    /* In one folder it is a mistake. */
+    fixture_put_text("kernels/toy2.yaml",
+                     "format: kernel/1\nname: toy\nparameters:\n"
+                     "  A: {values: [1], default: 1}\n");
+    CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_kernel_count(library), 1);
+    CHECK_INT(shmtune_note_count(library), 1);
+    CHECK_HAS(shmtune_note(library, 0), "same name, toy");
+    shmtune_close(library);
+    fixture_remove("kernels/toy2.yaml");
     fixture_remove("second");
+}
+
+/* $SHMTUNE_PATH may name what is installed, and any name may be a link. */
+static void folders_count_once(void)
+{
+    const struct shmtune_device device = fixture_device();
+    struct shmtune *library = NULL;
+    char list[2048];
+
+    begin();
+    fixture_tune("a.yaml", &device, one, 1);
+    CHECK_INT(symlink(root, fixture_path("again")), 0);
+    snprintf(list, sizeof list, "%s:%s/:%s", root, root,
+             fixture_path("again"));
+    CHECK_INT(shmtune_open(list, &library, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_note_count(library), 0);
+    CHECK_INT(shmtune_kernel_count(library), 1);
+    CHECK_INT(shmtune_tuned_device_count(shmtune_kernel_at(library, 0)), 1);
+    shmtune_close(library);
+    unlink(fixture_path("again"));
 }
 
 static char *replace(const char *text, const char *what, const char *with)
@@ -408,6 +436,7 @@ int main(void)
     CHECK_RUN(search_path);
     CHECK_RUN(current_folder_is_not_searched);
     CHECK_RUN(first_of_a_name);
+    CHECK_RUN(folders_count_once);
     CHECK_RUN(stale_and_misplaced);
     CHECK_RUN(values_out_of_the_space);
     CHECK_RUN(each_launch_by_itself);

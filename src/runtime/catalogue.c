@@ -16,11 +16,17 @@
 #include "core/path.h"
 #include "runtime/message.h"
 
-/* Folders in search order while a handle is being opened. */
+struct folder {
+    const char *name;
+    dev_t device;              /* with the inode 0: it is not there */
+    ino_t inode;
+};
+
+/* Folders in search order while a handle is being opened, each once. */
 struct folders {
     size_t count;
     size_t room;
-    const char **names;
+    struct folder *items;
 };
 
 enum shmtune_status shmt_catalogue_note(struct shmtune *library,
@@ -50,22 +56,42 @@ enum shmtune_status shmt_catalogue_note(struct shmtune *library,
     return SHMTUNE_OK;
 }
 
+/* $SHMTUNE_PATH may name what is installed, and one may be a link to the
+ * other: what is read twice would be in its own way. */
+static bool is_new(const struct folders *folders, const struct folder *folder)
+{
+    for (size_t k = 0; k < folders->count; k++)
+        if (folder->inode != 0 && folders->items[k].inode == folder->inode &&
+            folders->items[k].device == folder->device)
+            return false;
+    return true;
+}
+
 static enum shmtune_status add_folder(struct folders *folders,
                                       const char *name)
 {
+    struct folder folder = {.name = name};
+    struct stat found;
+
     if (name == NULL)
         return SHMTUNE_NO_MEMORY;
+    if (stat(name, &found) == 0) {
+        folder.device = found.st_dev;
+        folder.inode = found.st_ino;
+    }
+    if (!is_new(folders, &folder))
+        return SHMTUNE_OK;
     if (folders->count == folders->room) {
         const size_t room = folders->room * 2 + 8;
-        const char **names =
-            realloc(folders->names, room * sizeof *folders->names);
+        struct folder *items =
+            realloc(folders->items, room * sizeof *folders->items);
 
-        if (names == NULL)
+        if (items == NULL)
             return SHMTUNE_NO_MEMORY;
-        folders->names = names;
+        folders->items = items;
         folders->room = room;
     }
-    folders->names[folders->count++] = name;
+    folders->items[folders->count++] = folder;
     return SHMTUNE_OK;
 }
 
@@ -323,15 +349,15 @@ static enum shmtune_status read_folders(struct shmtune *library,
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++) {
-        status = check_folder(library, folders->names[k]);
+        status = check_folder(library, folders->items[k].name);
         if (status == SHMTUNE_OK)
-            status = read_kernels(library, folders->names[k]);
+            status = read_kernels(library, folders->items[k].name);
     }
     if (library->kernel_count > 0)
         qsort(library->kernels, library->kernel_count,
               sizeof *library->kernels, by_name);
     for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++)
-        status = read_tunings(library, folders->names[k]);
+        status = read_tunings(library, folders->items[k].name);
     return status;
 }
 
@@ -356,7 +382,7 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
                               : default_folders(library, &folders);
     if (status == SHMTUNE_OK)
         status = read_folders(library, &folders);
-    free(folders.names);
+    free(folders.items);
     shmt_arena_free(library->scratch);
     library->scratch = NULL;
     if (status == SHMTUNE_OK) {
