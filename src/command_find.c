@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/path.h"
@@ -23,19 +24,31 @@ struct folders {
     bool failed;
 };
 
+/* By one name or by two. */
+static bool is_same(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return strcmp(one, other) == 0 ||
+           (stat(one, &a) == 0 && stat(other, &b) == 0 &&
+            a.st_dev == b.st_dev && a.st_ino == b.st_ino);
+}
+
 static void add_folder(struct folders *folders, const char *path,
                        size_t length)
 {
+    const char *name;
+
     if (folders->count == FOLDERS || length == 0)
         return;
+    name = shmt_arena_copy(folders->arena, path, length);
+    folders->failed |= name == NULL;
+    if (name == NULL)
+        return;
     for (size_t i = 0; i < folders->count; i++)
-        if (strlen(folders->items[i]) == length &&
-            memcmp(folders->items[i], path, length) == 0)
+        if (is_same(folders->items[i], name))
             return;
-    folders->items[folders->count] =
-        shmt_arena_copy(folders->arena, path, length);
-    folders->failed |= folders->items[folders->count] == NULL;
-    folders->count++;
+    folders->items[folders->count++] = name;
 }
 
 /* What is not absolute is left out: the current folder is not to be trusted

@@ -25,6 +25,13 @@ run list recordings
 check "recordings, compressed ones too" all "exits 0" err_empty \
     "out_has 'n=1048576  *44  .*/b.journal$'" \
     "out_has 'n=1048576  *44  .*/c.journal.gz$'"
+ln -s "$root" "$folder/link"
+SHMTUNE_PATH=$root:$root/:$folder/link
+run list tunings recordings
+SHMTUNE_PATH=$root
+check "of a folder that is named twice once" all "exits 0" err_empty \
+    "[ $(grep -c 'scale .*/a.yaml$' "$folder/out") -eq 1 ]" \
+    "[ $(grep -c 'scale .*/b.journal$' "$folder/out") -eq 1 ]"
 run list strategies
 check "strategies" all "exits 0" "out_has '^exhaustive'" "out_has '^random'"
 run list kernels tunings --json
