@@ -40,7 +40,7 @@ const char spec_good[] =
     "  arguments: [y, x, part, a, cols]\n"
     "- entry: finish\n"
     "  when: STAGES > 1\n"
-    "  grid: 7\n"
+    "  grid: 6\n"
     "  block: [32]\n"
     "  cluster: STAGES\n"
     "  arguments: [y, part]\n"

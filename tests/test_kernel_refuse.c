@@ -102,6 +102,10 @@ static const struct {
      "a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]", ":30:14:",
      "33 arguments; at most 32 are allowed"},
     {"  when: STAGES > 1", "  when: STAGE > 1", ":32:9:", "STAGE"},
+    {"  when: STAGES > 1\n  grid: 6\n  block: [32]\n  cluster: STAGES",
+     "  grid: 6\n  block: [32]\n  cluster: STAGES + 3", ":34:12:",
+     "cluster \"STAGES + 3\" is 4, the grid's x is 6, which is no multiple "
+     "of it; round the grid up"},
     {"  grid: [\"ceildiv(rows * cols, 256)\"]",
      "  grid: [ceildiv(rows * cols, 256)]", ":39:29:",
      "with a comma in quotes"},

@@ -116,6 +116,25 @@ check_arguments(const struct shmt_kernel *kernel,
     return SHMTUNE_OK;
 }
 
+/* The driver refuses a grid that ends within a cluster. */
+static enum shmtune_status check_cluster(const struct shmt_launch *launch,
+                                         int64_t grid, int64_t cluster,
+                                         struct shmt_error *err)
+{
+    struct shmt_place place;
+
+    if (cluster < 2 || grid % cluster == 0)
+        return SHMTUNE_OK;
+    place = shmt_expr_place(launch->cluster);
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_FILE,
+        "%s:%d:%d: cluster \"%s\" is %lld, the grid's x is %lld, which is no "
+        "multiple of it; round the grid up: roundup(..., %s)",
+        place.file, place.line, place.column,
+        shmt_expr_text(launch->cluster), (long long)cluster, (long long)grid,
+        shmt_expr_text(launch->cluster));
+}
+
 enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
                                          const struct shmt_launch *launch,
                                          const struct shmt_value *values,
@@ -153,6 +172,9 @@ enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
             return status;
     }
     status = check_arguments(kernel, launch, values, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = check_cluster(launch, found[0], found[NUMBERS - 1], err);
     if (status != SHMTUNE_OK)
         return status;
     *out = (struct shmt_geometry){
