@@ -3,6 +3,7 @@
  * test_element: numbers as a device holds them, against the compiler's own
  * half precision where it has one, and what buffers are filled with.
  */
+#include <float.h>
 #include <math.h>
 
 #include "check.h"
@@ -89,6 +90,7 @@ static void integers_must_fit(void)
 static void reals_are_rounded(void)
 {
     union shmt_scalar scalar = {0};
+    struct shmt_error err = {0};
 
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(0.1), &scalar,
                                    NULL), SHMTUNE_OK);
@@ -96,6 +98,22 @@ static void reals_are_rounded(void)
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F64, whole(7), &scalar,
                                    NULL), SHMTUNE_OK);
     CHECK(scalar.d == 7.0);
+    CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(3.4028235e38),
+                                   &scalar, &err), SHMTUNE_OK);
+    CHECK(scalar.f == FLT_MAX);
+    CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(3.4028236e38),
+                                   &scalar, &err), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(err.text, "does not fit the type f32");
+    CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F16, real(-65519), &scalar,
+                                   &err), SHMTUNE_OK);
+    CHECK_INT(scalar.h, 0xfbff);
+    CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F16, real(-65520), &scalar,
+                                   &err), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F16, real((double)INFINITY),
+                                   &scalar, &err), SHMTUNE_OK);
+    CHECK_INT(scalar.h, 0x7c00);
+    CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F64, real(7), &scalar, &err),
+              SHMTUNE_OK);
     CHECK(shmt_element_real(SHMT_ELEMENT_F64, &scalar) == 7.0);
 }
 

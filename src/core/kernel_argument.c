@@ -6,6 +6,8 @@
  */
 #include "core/kernel_read.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,6 +85,54 @@ static bool is_real(enum shmt_element element)
            element == SHMT_ELEMENT_F64;
 }
 
+/* Between what a range of each type lies.  Its bounds are doubles, and their
+ * difference has to be one. */
+static const struct {
+    double low, high;
+} widest[SHMT_ELEMENT_COUNT] = {
+    [SHMT_ELEMENT_F16] = {-65504, 65504},
+    [SHMT_ELEMENT_F32] = {-(double)FLT_MAX, (double)FLT_MAX},
+    [SHMT_ELEMENT_F64] = {-DBL_MAX / 2, DBL_MAX / 2},
+    [SHMT_ELEMENT_U8] = {0, 256},
+    [SHMT_ELEMENT_I32] = {-0x1p31, 0x1p31},
+    [SHMT_ELEMENT_U32] = {0, 0x1p32},
+    [SHMT_ELEMENT_I64] = {-0x1p53, 0x1p53},
+};
+
+/* What does not fit would wrap round, or be infinite; whole numbers of
+ * [0, 1) are all 0, and then any kernel's results are as right as another's.
+ */
+static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node,
+                                       const struct shmt_argument *argument)
+{
+    const enum shmt_element element = argument->element;
+    const double low = argument->low, high = argument->high;
+
+    if (low >= high)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the range [%g, %g) is empty", low, high);
+    if (low < widest[element].low || high > widest[element].high)
+        return shmt_yaml_refuse(
+            node, reader->err, "the range [%.17g, %.17g) is outside of what "
+            "%s may have, [%.17g, %.17g)", low, high,
+            shmt_element_word(element), widest[element].low,
+            widest[element].high);
+    if (is_real(element))
+        return SHMTUNE_OK;
+    if (low != floor(low) || high != floor(high))
+        return shmt_yaml_refuse(node, reader->err,
+                                "the range [%g, %g) of %s; whole numbers are "
+                                "expected", low, high,
+                                shmt_element_word(element));
+    if (low == 0 && high == 1)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the range [0, 1) holds 0 alone, the end is "
+                                "not in it; write [0, 2] for 0 and 1, or "
+                                "fill: zero");
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *node,
                                       struct shmt_argument *argument)
@@ -103,11 +153,8 @@ static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
     status = shmt_yaml_real(node->items[0], &argument->low, reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_real(node->items[1], &argument->high, reader->err);
-    if (status == SHMTUNE_OK && argument->low >= argument->high)
-        status = shmt_yaml_refuse(node, reader->err,
-                                  "the range [%g, %g) is empty",
-                                  argument->low, argument->high);
-    return status;
+    return status == SHMTUNE_OK ? check_range(reader, node, argument)
+                                : status;
 }
 
 static enum shmtune_status read_fill(struct shmt_kernel_reader *reader,
@@ -370,9 +417,38 @@ static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
     return refuse_number(reader, argument->count, what);
 }
 
-static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
-                                      const struct shmt_argument *argument,
-                                      const struct shmt_value *values)
+/* From here on a number rounds to infinity, which is not what was said. */
+static const double too_large[SHMT_ELEMENT_COUNT] = {
+    [SHMT_ELEMENT_F16] = 65520, [SHMT_ELEMENT_F32] = 0x1.ffffffp127,
+    [SHMT_ELEMENT_F64] = INFINITY,
+};
+
+static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
+                                    const struct shmt_argument *argument,
+                                    const struct shmt_value *values)
+{
+    struct shmt_value value;
+    char what[160];
+    double number;
+    const enum shmtune_status status =
+        shmt_expr_eval(argument->value, values, &value, reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (value.type == SHMT_WORD)
+        return refuse_number(reader, argument->value,
+                             "a word where a number is needed");
+    number = value.type == SHMT_REAL ? value.r : (double)value.i;
+    if (!isfinite(number) || fabs(number) < too_large[argument->element])
+        return SHMTUNE_OK;
+    snprintf(what, sizeof what, "the value of %s is %.9g, outside its type %s",
+             argument->name, number, shmt_element_word(argument->element));
+    return refuse_number(reader, argument->value, what);
+}
+
+static enum shmtune_status try_whole(struct shmt_kernel_reader *reader,
+                                     const struct shmt_argument *argument,
+                                     const struct shmt_value *values)
 {
     static const struct {
         int64_t low, high;
@@ -383,25 +459,25 @@ static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
         [SHMT_ELEMENT_I64] = {INT64_MIN, INT64_MAX},
     };
     const enum shmt_element element = argument->element;
-    struct shmt_value value;
     char what[160];
     int64_t number;
-    enum shmtune_status status;
+    const enum shmtune_status status =
+        shmt_expr_eval_int(argument->value, values, &number, reader->err);
 
-    if (is_real(element)) {
-        status = shmt_expr_eval(argument->value, values, &value, reader->err);
-        if (status == SHMTUNE_OK && value.type == SHMT_WORD)
-            status = refuse_number(reader, argument->value,
-                                   "a word where a number is needed");
-        return status;
-    }
-    status = shmt_expr_eval_int(argument->value, values, &number, reader->err);
     if (status != SHMTUNE_OK ||
         (number >= bounds[element].low && number <= bounds[element].high))
         return status;
     snprintf(what, sizeof what, "the value of %s is %lld, outside its type %s",
              argument->name, (long long)number, shmt_element_word(element));
     return refuse_number(reader, argument->value, what);
+}
+
+static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
+                                      const struct shmt_argument *argument,
+                                      const struct shmt_value *values)
+{
+    return is_real(argument->element) ? try_real(reader, argument, values)
+                                      : try_whole(reader, argument, values);
 }
 
 enum shmtune_status

@@ -75,6 +75,21 @@ static enum shmtune_status whole(enum shmt_element element,
     return SHMTUNE_OK;
 }
 
+/* Infinity stays what it is; a number must not become it. */
+static enum shmtune_status check_real(enum shmt_element element, double real,
+                                      struct shmt_error *err)
+{
+    const double limit = element == SHMT_ELEMENT_F16   ? 65520
+                         : element == SHMT_ELEMENT_F32 ? 0x1.ffffffp127
+                                                       : (double)INFINITY;
+
+    if (!isfinite(real) || fabs(real) < limit)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "%.9g does not fit the type %s", real,
+                          shmt_element_word(element));
+}
+
 enum shmtune_status shmt_element_convert(enum shmt_element element,
                                          struct shmt_value value,
                                          union shmt_scalar *out,
@@ -90,6 +105,10 @@ enum shmtune_status shmt_element_convert(enum shmt_element element,
                               "\"%s\" is a word, the type is %s", value.w,
                               shmt_element_word(element));
     real = value.type == SHMT_REAL ? value.r : (double)value.i;
+    if (element <= SHMT_ELEMENT_F64)
+        status = check_real(element, real, err);
+    if (status != SHMTUNE_OK)
+        return status;
     switch (element) {
     case SHMT_ELEMENT_F16: scalar.h = shmt_element_half(real); break;
     case SHMT_ELEMENT_F32: scalar.f = (float)real; break;
