@@ -80,7 +80,8 @@ struct job {
     struct shmt_tune_sheet sheet;
     struct shmt_winners winners;   /* of this kernel's problems so far */
     struct shmt_winners also;      /* of --also */
-    struct shmt_error first;       /* the failure that decides the status */
+    struct shmt_error first;       /* the failure that decides the status: that
+                                      which ended the run, else the first */
 };
 
 /* -- options ------------------------------------------------------------- */
@@ -269,23 +270,28 @@ static size_t count_problems(const struct job *job,
                             : target->kernel->size_count;
 }
 
-/* Said at once, since the run goes on; the first decides the status. */
-static void note_failure(struct job *job, const struct shmt_kernel *kernel,
-                         const int64_t *problem, const struct shmt_error *why)
-{
-    shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
-    if (job->first.status == SHMTUNE_OK)
-        job->first = *why;
-    else
-        shmt_tune_display_notice(&job->display, why->text);
-}
-
 /* After these the next problem would fail alike. */
 static bool ends_all(enum shmtune_status status)
 {
     return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_NO_DEVICE ||
            status == SHMTUNE_STORAGE || status == SHMTUNE_NO_MEMORY ||
            status == SHMTUNE_INVALID_ARGUMENT;
+}
+
+/* Said at once, since the run goes on.  What ends it decides the status, else
+ * the first. */
+static void note_failure(struct job *job, const struct shmt_kernel *kernel,
+                         const int64_t *problem, const struct shmt_error *why)
+{
+    const struct shmt_error before = job->first;
+    const bool decides = before.status == SHMTUNE_OK || ends_all(why->status);
+
+    shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
+    if (decides)
+        job->first = *why;
+    if (before.status != SHMTUNE_OK)
+        shmt_tune_display_notice(&job->display,
+                                 decides ? before.text : why->text);
 }
 
 /* False when nothing more is to be done. */

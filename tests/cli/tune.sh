@@ -330,6 +330,13 @@ check "a signal where there is a tuning" all 'exits 130' \
     'err_has "$device.yaml is as it was for this problem"' \
     'same stopped.yaml stopped/toy/$device.yaml'
 
+sed 's/^name: toy/name: never/' never.yaml >never_toy.yaml
+start ./never_toy.yaml toy --size n=64,m=1 --strategy random --budget 60 \
+    --output later
+interrupt later/toy/$device.64x1.journal 5
+check "a signal decides the status, whatever failed before" all 'exits 130' \
+    'err_has "error: interrupted: "' 'err_has "never, .*no configuration"'
+
 # Killed outright, at ten points of one run; never twice within the same
 # candidate, which would be taken for its fault: one compile worker, so that
 # what was being measured comes first again.
