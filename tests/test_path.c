@@ -196,6 +196,25 @@ static void *replace(void *letter)
 }
 
 /* A reader sees the one or the other, whole. */
+/* As root it would be replaced, be it /dev/null. */
+static void pipes_are_written_to(void)
+{
+    const char *const path = in_root("pipe");
+    struct stat about;
+    char text[8] = "";
+    int fd;
+
+    CHECK_INT(mkfifo(path, 0600), 0);
+    fd = open(path, O_RDWR | O_NONBLOCK);
+    CHECK(fd >= 0);
+    CHECK_INT(shmt_path_write(path, "tuned", 5, NULL), SHMTUNE_OK);
+    CHECK(stat(path, &about) == 0 && S_ISFIFO(about.st_mode));
+    CHECK_INT(read(fd, text, sizeof text - 1), 5);
+    CHECK_TEXT(text, "tuned");
+    close(fd);
+    unlink(path);
+}
+
 static void writers_do_not_mix(void)
 {
     static char letters[] = "ab";
@@ -400,6 +419,7 @@ int main(void)
     CHECK_RUN(permissions_are_kept);
     CHECK_RUN(failures_leave_nothing);
     CHECK_RUN(a_full_disk_keeps_the_old_file);
+    CHECK_RUN(pipes_are_written_to);
     CHECK_RUN(writers_do_not_mix);
     CHECK_RUN(signals_do_not_matter);
     CHECK_RUN(folders_are_made);

@@ -242,6 +242,33 @@ static void sync_folder(struct shmt_arena *arena, const char *path)
     close(fd);
 }
 
+/* What takes what it is given and keeps nothing, a terminal or a pipe: there
+ * is nothing to put in its place. */
+static bool is_stream(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 &&
+           (S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode));
+}
+
+static enum shmtune_status write_stream(const char *path, const void *data,
+                                        size_t size, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    int fd;
+
+    do
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return fail(err, path, "cannot be opened");
+    if (!write_all(fd, data, size))
+        status = fail(err, path, "cannot be written");
+    close(fd);
+    return status;
+}
+
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err)
 {
@@ -253,6 +280,10 @@ enum shmtune_status shmt_path_write(const char *path, const void *data,
 
     if (arena == NULL)
         return shmt_error_memory(err);
+    if (is_stream(path)) {
+        status = write_stream(path, data, size, err);
+        goto done;
+    }
     fd = open_temporary(arena, path, &temporary);
     if (fd < 0) {
         status = fail(err, path, "no temporary file can be created beside");

@@ -23,7 +23,8 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
 
 /* Temporary file beside it, fsync, rename.  Nothing is left on failure, and
  * the old file stays.  Keeps the permissions of what it replaces; a symbolic
- * link is replaced, not followed.  Any number of writers at a time.
+ * link is replaced, not followed.  Any number of writers at a time.  A pipe
+ * or a terminal, /dev/stdout say, is written to.
  * SHMTUNE_STORAGE, also where there is no such folder. */
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
