@@ -29,6 +29,15 @@ enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
     return SHMTUNE_OK;
 }
 
+static bool is_stale(const struct shmt_target *replay)
+{
+    for (size_t k = 0; k < shmt_replay_count(replay); k++)
+        if (strcmp(shmt_replay_header(replay, k)->digest,
+                   replay->kernel->digest) != 0)
+            return true;
+    return false;
+}
+
 static enum shmtune_status open_replay(const struct shmt_tune_device *device,
                                        const struct shmt_kernel *kernel,
                                        struct shmt_target **out,
@@ -42,10 +51,10 @@ static enum shmtune_status open_replay(const struct shmt_tune_device *device,
 
     if (status == SHMTUNE_OK)
         status = shmt_replay_open(kernel, &options, out, err);
-    if (status == SHMTUNE_OK &&
-        strcmp(shmt_replay_header(*out, 0)->digest, kernel->digest) != 0) {
+    if (status == SHMTUNE_OK && is_stale(*out)) {
         snprintf(text, sizeof text, "%s: the sources have changed since they "
-                 "were recorded on %s", kernel->name, (*out)->device.name);
+                 "were recorded on %s; the tuning will be of those recorded, "
+                 "and stale", kernel->name, (*out)->device.name);
         shmt_tune_display_notice(device->display, text);
     }
     return status;

@@ -348,6 +348,7 @@ static enum shmtune_status replay_begin(struct shmt_target *target,
     replay->device_free_s = replay->now_s;
     replay->problem = replay->files[k].header.problem;
     target->protocol = replay->files[k].header.protocol;
+    target->digest = replay->files[k].header.digest;
     target->nvrtc_version = replay->files[k].header.nvrtc_version;
     status = shmt_journal_read(replay->files[k].path, target->kernel,
                                &replay->journal, err);

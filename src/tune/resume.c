@@ -185,7 +185,7 @@ static enum shmtune_status read_old(const struct shmt_tune *tune,
     enum shmtune_status status = shmt_journal_peek(path, NULL, &old, err);
 
     if (status == SHMTUNE_OK && strcmp(old.kernel, kernel->name) == 0 &&
-        strcmp(old.digest, kernel->digest) != 0) {
+        strcmp(old.digest, tune->outcome->header.digest) != 0) {
         *why = "the kernel's sources have changed";
         return SHMTUNE_OK;
     }

@@ -75,6 +75,8 @@ struct shmt_target {
     struct shmtune_device device;
     int nvrtc_version;
     const char *protocol;       /* how it measures: "cold-l2" */
+    const char *digest;         /* of the sources that it measures; NULL: the
+                                   kernel's, as they are today */
     bool recorded;
     const char *name;           /* "NVIDIA H100 80GB HBM3", "replay:..." */
 };

@@ -299,7 +299,9 @@ static void fill_header(struct shmt_tune *tune)
     struct shmt_text text = {0};
 
     snprintf(header->kernel, sizeof header->kernel, "%s", kernel->name);
-    memcpy(header->digest, kernel->digest, sizeof header->digest);
+    memcpy(header->digest, tune->target->digest != NULL
+                               ? tune->target->digest : kernel->digest,
+           sizeof header->digest);
     header->device = tune->target->device;
     header->nvrtc_version = tune->target->nvrtc_version;
     snprintf(header->protocol, sizeof header->protocol, "%s",

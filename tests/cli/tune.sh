@@ -128,6 +128,22 @@ check "what is not recorded is not in the rate" all 'exits 0' \
 run toy --device replay:h100 --size n=4096 --output again4 --budget 1s
 check "--size chooses one" all 'exits 0' 'out_has "n=4096"' \
     'out_lacks "n=65536"'
+# What was recorded is not of the sources as they are now.
+cp "$root/kernels/toy.cu" toy.cu.kept
+echo '// edited' >>"$root/kernels/toy.cu"
+run toy --device replay:h100 --size n=4096 --budget 9 --output stale \
+    --record stale
+check "a recording of other sources is used, and said to be" all 'exits 0' \
+    'err_has "sources have changed since they were recorded"'
+run check stale/toy/$device.yaml
+check "the tuning is of those it was recorded from" all 'exits 2' \
+    'out_has "made for other sources"'
+run check stale/toy/$device.4096x1.journal.gz
+check "and so is what it records" all 'exits 2' \
+    'out_has "made for other sources"'
+run toy --device replay:h100 --size n=4096 --budget 12 --output stale
+check "it resumes nevertheless" all 'exits 0' 'err_has "resuming: 9 "'
+cp toy.cu.kept "$root/kernels/toy.cu"
 run toy --device replay:h100 --size n=4097 --output again4
 check "a size that is not recorded" all 'exits 6' 'err_has "n=4096 m=1"' \
     out_empty
