@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include "cmd_json.h"
+#include "command.h"
 
 #include <math.h>
 #include <string.h>
@@ -166,12 +167,16 @@ json_t *shmt_json_device(const struct shmtune_device *device)
     return object;
 }
 
+/* Whoever reads standard output gets one document. */
+static bool printed;
+
 enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)
 {
     int failed;
 
     if (root == NULL)
         return shmt_error_memory(err);
+    printed = true;
     failed = json_dumpf(root, stdout,
                         JSON_INDENT(2) | JSON_REAL_PRECISION(9));
     putc('\n', stdout);
@@ -179,4 +184,12 @@ enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)
     return failed == 0 ? SHMTUNE_OK
                        : shmt_error_set(err, SHMTUNE_STORAGE,
                                         "the JSON could not be written");
+}
+
+void shmt_command_json_error(const struct shmt_error *why)
+{
+    if (!printed)
+        (void)shmt_json_print(json_pack("{s:i, s:o}", "status",
+                                        (int)why->status, "error",
+                                        shmt_json_text(why->text)), NULL);
 }

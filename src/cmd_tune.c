@@ -479,6 +479,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     status = choose_device(&job, err);
     if (status == SHMTUNE_OK)
         status = tune_words(&job, rest, err);
+    if (status != SHMTUNE_OK)
+        shmt_tune_sheet_fail(&job.sheet, NULL, NULL, err);
     if (status == SHMTUNE_OK && job.first.status != SHMTUNE_OK)
         status = shmt_error_set(err, job.first.status, "%s", job.first.text);
     if (shmt_tune_sheet_end(&job.sheet, call->colour, &printed) !=

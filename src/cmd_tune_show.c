@@ -363,7 +363,8 @@ void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
     if (sheet->json)
         json_array_append_new(
             sheet->failures,
-            json_pack("{s:s, s:o, s:i, s:o}", "kernel", kernel->name, "size",
+            json_pack("{s:s?, s:o, s:i, s:o}", "kernel",
+                      kernel == NULL ? NULL : kernel->name, "size",
                       problem == NULL ? json_null()
                                       : shmt_json_size(kernel, problem),
                       "status", (int)why->status, "error",

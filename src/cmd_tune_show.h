@@ -61,7 +61,8 @@ void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
                          const struct shmt_target *target,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_deliver_place *place);
-/* `problem` is NULL when no problem of the kernel could be begun. */
+/* `problem` is NULL when no problem of the kernel could be begun, `kernel` when
+ * it is of none. */
 void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
                           const struct shmt_kernel *kernel,
                           const int64_t *problem,

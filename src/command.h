@@ -172,6 +172,12 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err);
 
+/* -- cmd_json.c ----------------------------------------------------------- */
+
+/* What failed, as {"status": 2, "error": "..."}, unless a document of results
+ * was printed, which has what there was. */
+void shmt_command_json_error(const struct shmt_error *why);
+
 /* -- command_path.c ------------------------------------------------------ */
 
 /* For each folder that $SHMTUNE_PATH names in vain: it is not there, or not

@@ -22,6 +22,7 @@ static const struct shmt_command *const commands[] = {
 struct request {
     struct shmt_command_call call;
     bool help, version, no_color;
+    bool json;                 /* the commands' own option, noted for errors */
 };
 
 static void print_help(FILE *to)
@@ -95,6 +96,7 @@ static void take_globals(struct request *request, int count, char **words)
 
     for (int i = 0; i < count; i++) {
         ended |= strcmp(words[i], "--") == 0;
+        request->json |= !ended && strcmp(words[i], "--json") == 0;
         if (ended || !take_global(request, words[i]))
             words[kept++] = words[i];
     }
@@ -243,6 +245,8 @@ int main(int argc, char **argv)
     request.call.colour = may_colour(&request, STDOUT_FILENO);
     request.call.error_colour = may_colour(&request, STDERR_FILENO);
     status = run(&request, &err);
+    if (status != SHMTUNE_OK && request.json && err.text[0] != '\0')
+        shmt_command_json_error(&err);
     closed = close_output(status == SHMTUNE_OK ? &err : NULL);
     if (status == SHMTUNE_OK)
         status = closed;

@@ -135,4 +135,23 @@ if command -v script >/dev/null && script -qec true /dev/null \
 else
     skip "colour on a terminal" "no script(1) here"
 fi
+# Whoever parses standard output gets a document, whatever happens.
+failed_as() { # STATUS
+    all "exits $1" is_json "out_has '\"status\": $1,'" "out_has '\"error\": '" \
+        "[ $(grep -c '"error"' "$folder/out") -eq 1 ]"
+}
+for words in "list nope" "space nope" "inspect scale --arch sm_1" "show" \
+    "score" "import" "export" "explain" "tune nope" "scale --budget 0" \
+    "check --nope" "nope" "--nope"; do
+    run $words --json
+    check "$words --json fails as JSON" failed_as 1
+done
+echo nonsense >"$folder/nonsense"
+run show --json "$folder/nonsense"
+check "so does a file that is none" failed_as 2
+run list --json kernels
+check "what did not fail says nothing of it" all 'exits 0' is_json \
+    "out_lacks '\"error\"'"
+run list -- --json
+check "--json may be another word's place" all 'exits 1' out_empty
 finish
