@@ -290,8 +290,8 @@ static void note_failure(struct job *job, const struct shmt_kernel *kernel,
     if (decides)
         job->first = *why;
     if (before.status != SHMTUNE_OK)
-        shmt_tune_display_notice(&job->display,
-                                 decides ? before.text : why->text);
+        shmt_tune_display_failure(&job->display,
+                                  decides ? before.text : why->text);
 }
 
 /* False when nothing more is to be done. */

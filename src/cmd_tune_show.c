@@ -92,6 +92,13 @@ void shmt_tune_display_notice(void *context, const char *text)
     fprintf(stderr, "shmtune: %s\n", text);
 }
 
+void shmt_tune_display_failure(struct shmt_tune_display *display,
+                               const char *text)
+{
+    shmt_tune_display_clear(display);
+    fprintf(stderr, "shmtune: error: %s\n", text);
+}
+
 /* Of this run alone: what a journal knew took none of its time.  < 0: there
  * is none to speak of. */
 static double rate_of(const struct shmt_tune_outcome *outcome)

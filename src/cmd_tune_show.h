@@ -27,6 +27,9 @@ void shmt_tune_display_begin(struct shmt_tune_display *display,
 void shmt_tune_display_progress(void *context,
                                 const struct shmt_tune_progress *now);
 void shmt_tune_display_notice(void *context, const char *text);
+/* An error that does not end the run: no notice, told to whoever wants none. */
+void shmt_tune_display_failure(struct shmt_tune_display *display,
+                               const char *text);
 /* One line for what a run came to. */
 void shmt_tune_display_result(struct shmt_tune_display *display,
                               const struct shmt_target *target,

@@ -347,6 +347,10 @@ check "a signal where there is a tuning" all 'exits 130' \
     'same stopped.yaml stopped/toy/$device.yaml'
 
 sed 's/^name: toy/name: never/' never.yaml >never_toy.yaml
+sed 's/^name: toy/name: nor/' never.yaml >nor_toy.yaml
+run ./never_toy.yaml ./nor_toy.yaml --size n=64,m=1 --output later -q
+check "each failure is told, quiet or not" all 'exits 3' \
+    'err_has "error: never, "' 'err_has "error: nor, "'
 start ./never_toy.yaml toy --size n=64,m=1 --strategy random --budget 60 \
     --output later
 interrupt later/toy/$device.64x1.journal 5
