@@ -69,6 +69,7 @@ static void digest_covers_what_the_compiler_finds(void)
         {"#include <angled.h>", "extra/angled.h"},
         {"#include \"nested.h\"", "extra/below.h"},
         {"/* tiles */ #include \"angled.h\"", "extra/angled.h"},
+        {"/* tiles:\n * */ #include \"angled.h\"", "extra/angled.h"},
         {"# /* as */ include /* ever */ \"angled.h\"", "extra/angled.h"},
         {"#define TILES \"angled.h\"\n#include TILES", "extra/angled.h"},
         {"#define TILES <angled.h>\n#include TILES", "extra/angled.h"},

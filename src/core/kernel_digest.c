@@ -117,17 +117,14 @@ static const char *behind_directive(const char *at)
     return skip_blanks(at + strspn(at, letters));
 }
 
-/* The name in `#include "name"`, `#include <name>` or `#define MACRO "name"`
- * on the line at `line`, which ends in '\n' or NUL. */
-static bool parse_include(const char *line, const char **name, size_t *length,
+/* The name in `#include "name"`, `#include <name>` or `#define MACRO "name"`,
+ * of which `sign` is the first character. */
+static bool parse_include(const char *sign, const char **name, size_t *length,
                           bool *quoted)
 {
-    const char *at = skip_blanks(line);
+    const char *at = behind_directive(skip_blanks(sign + 1));
     size_t found;
 
-    if (*at != '#')
-        return false;
-    at = behind_directive(skip_blanks(at + 1));
     if (at == NULL || (*at != '"' && *at != '<'))
         return false;
     found = strcspn(at + 1, *at == '"' ? "\"\n" : ">\n");
@@ -208,16 +205,27 @@ static enum shmtune_status look_up(struct files *files, const char *from,
     return status;
 }
 
+/* Nothing but blanks before it, or the end of a comment. */
+static bool begins_line(const char *text, const char *at)
+{
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
+        at--;
+    return at == text || at[-1] == '\n' ||
+           (at - text >= 2 && memcmp(at - 2, "*/", 2) == 0);
+}
+
 static enum shmtune_status scan(struct files *files, size_t index)
 {
-    const char *line = files->texts[index];
+    const char *const text = files->texts[index];
 
-    while (line != NULL && *line != '\0') {
-        const char *name, *end = strchr(line, '\n');
+    for (const char *sign = strchr(text, '#'); sign != NULL;
+         sign = strchr(sign + 1, '#')) {
+        const char *name;
         size_t length;
         bool quoted;
 
-        if (parse_include(line, &name, &length, &quoted)) {
+        if (begins_line(text, sign) &&
+            parse_include(sign, &name, &length, &quoted)) {
             const char *copy = shmt_arena_copy(files->reader->kernel->arena,
                                                name, length);
             enum shmtune_status status;
@@ -228,7 +236,6 @@ static enum shmtune_status scan(struct files *files, size_t index)
             if (status != SHMTUNE_OK)
                 return status;
         }
-        line = end == NULL ? NULL : end + 1;
     }
     return SHMTUNE_OK;
 }
