@@ -149,7 +149,7 @@ void fixture_edit(const char *name, const char *from, const char *to)
 {
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_text text = {0};
-    const char *data = NULL, *at;
+    const char *data = NULL, *at = NULL;
     size_t size = 0;
 
     if (shmt_path_read(arena, fixture_path(name), 1 << 20, &data, &size,
