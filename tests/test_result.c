@@ -304,7 +304,13 @@ static void keys_are_those_that_are_written(void)
         CHECK_INT(shmt_yaml_parse(arena, "f", text.data, text.length, &root,
                                   &err), SHMTUNE_OK);
         CHECK_INT(shmt_yaml_keys(root, shmt_result_keys, &err), SHMTUNE_OK);
+        CHECK_INT(shmt_result_read_strict(root, &result, &err), SHMTUNE_OK);
     }
+    CHECK_INT(shmt_yaml_parse(arena, "f", "{verdict: ok, other: 1}", 23,
+                              &root, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_result_read_strict(root, &result, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "f:1:15: found the unknown key \"other\"");
     shmt_text_free(&text);
     shmt_arena_free(arena);
 }

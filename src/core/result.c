@@ -84,6 +84,17 @@ enum {
     REAL_COUNT = sizeof reals / sizeof reals[0]
 };
 
+/* Where a key's value is among those of all of them. */
+enum {
+    KEY_VERDICT, KEY_REASON, KEY_INTEGERS,
+    KEY_LIMITER = KEY_INTEGERS + INTEGER_COUNT,
+    KEY_REALS,
+    KEY_SAMPLES = KEY_REALS + REAL_COUNT,
+    KEY_IMAGE,
+    KEY_LAUNCHES,
+    KEYS
+};
+
 const char *const shmt_result_keys[] = {
     "verdict", "reason",
 #define INTEGER_KEY(key, member, high) #key,
@@ -335,28 +346,20 @@ static enum shmtune_status read_verdict(const struct shmt_yaml *node,
                             "\"ok\" or \"compile_error\"", found);
 }
 
-static enum shmtune_status read_words(const struct shmt_yaml *mapping,
+static enum shmtune_status read_words(const struct shmt_yaml *const *values,
                                       struct shmt_result *result,
                                       struct shmt_error *err)
 {
-    const struct shmt_yaml *node;
     const char *reason;
-    enum shmtune_status status;
+    enum shmtune_status status =
+        read_verdict(values[KEY_VERDICT], &result->verdict, err);
 
-    status = shmt_yaml_need(mapping, "verdict", &node, err);
-    if (status == SHMTUNE_OK)
-        status = read_verdict(node, &result->verdict, err);
-    if (status != SHMTUNE_OK)
+    if (status == SHMTUNE_OK && values[KEY_LIMITER] != NULL)
+        status = read_limiter(values[KEY_LIMITER], &result->limiter, err);
+    if (status != SHMTUNE_OK || values[KEY_REASON] == NULL)
         return status;
-    node = shmt_yaml_get(mapping, "limiter");
-    if (node != NULL)
-        status = read_limiter(node, &result->limiter, err);
-    if (status != SHMTUNE_OK)
-        return status;
-    node = shmt_yaml_get(mapping, "reason");
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_text(node, sizeof result->reason - 1, &reason, err);
+    status = shmt_yaml_text(values[KEY_REASON], sizeof result->reason - 1,
+                            &reason, err);
     if (status == SHMTUNE_OK)
         memcpy(result->reason, reason, strlen(reason) + 1);
     return status;
@@ -380,28 +383,27 @@ static enum shmtune_status read_positive(const struct shmt_yaml *node,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status read_numbers(const struct shmt_yaml *mapping,
+static enum shmtune_status read_numbers(const struct shmt_yaml *const *values,
                                         struct shmt_result *result,
                                         struct shmt_error *err)
 {
-    const struct shmt_yaml *node;
     enum shmtune_status status;
     int64_t value = 0;
 
     for (size_t k = 0; k < INTEGER_COUNT; k++) {
-        node = shmt_yaml_get(mapping, integers[k].key);
-        if (node == NULL)
+        if (values[KEY_INTEGERS + k] == NULL)
             continue;
-        status = shmt_yaml_int(node, 0, integers[k].high, &value, err);
+        status = shmt_yaml_int(values[KEY_INTEGERS + k], 0, integers[k].high,
+                               &value, err);
         if (status != SHMTUNE_OK)
             return status;
         set_integer(result, &integers[k], value);
     }
     for (size_t k = 0; k < REAL_COUNT; k++) {
-        node = shmt_yaml_get(mapping, reals[k].key);
-        if (node == NULL)
+        if (values[KEY_REALS + k] == NULL)
             continue;
-        status = read_positive(node, real_at(result, &reals[k]), err);
+        status = read_positive(values[KEY_REALS + k],
+                               real_at(result, &reals[k]), err);
         if (status != SHMTUNE_OK)
             return status;
     }
@@ -446,28 +448,53 @@ static enum shmtune_status read_image(const struct shmt_yaml *node,
                             "digits", found);
 }
 
+static enum shmtune_status read_fields(const struct shmt_yaml *mapping,
+                                       const struct shmt_yaml *const *values,
+                                       struct shmt_result *out,
+                                       struct shmt_error *err)
+{
+    struct shmt_result result;
+    const struct shmt_yaml *node;
+    enum shmtune_status status =
+        shmt_yaml_need(mapping, "verdict", &node, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_result_clear(&result);
+    status = read_words(values, &result, err);
+    if (status == SHMTUNE_OK)
+        status = read_numbers(values, &result, err);
+    if (status == SHMTUNE_OK && values[KEY_SAMPLES] != NULL)
+        status = read_samples(values[KEY_SAMPLES], &result, err);
+    if (status == SHMTUNE_OK && values[KEY_IMAGE] != NULL)
+        status = read_image(values[KEY_IMAGE], &result, err);
+    if (status == SHMTUNE_OK && values[KEY_LAUNCHES] != NULL)
+        status = shmt_result_read_launches(values[KEY_LAUNCHES], &result,
+                                           err);
+    if (status == SHMTUNE_OK)
+        *out = result;
+    return status;
+}
+
 enum shmtune_status shmt_result_read(const struct shmt_yaml *mapping,
                                      struct shmt_result *out,
                                      struct shmt_error *err)
 {
-    struct shmt_result result;
-    const struct shmt_yaml *samples, *image, *launches;
-    enum shmtune_status status;
+    const struct shmt_yaml *values[KEYS];
 
-    shmt_result_clear(&result);
-    status = read_words(mapping, &result, err);
+    shmt_yaml_pick(mapping, shmt_result_keys, values);
+    return read_fields(mapping, values, out, err);
+}
+
+enum shmtune_status shmt_result_read_strict(const struct shmt_yaml *mapping,
+                                            struct shmt_result *out,
+                                            struct shmt_error *err)
+{
+    const struct shmt_yaml *values[KEYS];
+    enum shmtune_status status =
+        shmt_yaml_take(mapping, shmt_result_keys, values, err);
+
     if (status == SHMTUNE_OK)
-        status = read_numbers(mapping, &result, err);
-    samples = shmt_yaml_get(mapping, "samples_us");
-    if (status == SHMTUNE_OK && samples != NULL)
-        status = read_samples(samples, &result, err);
-    image = shmt_yaml_get(mapping, "image");
-    if (status == SHMTUNE_OK && image != NULL)
-        status = read_image(image, &result, err);
-    launches = shmt_yaml_get(mapping, "launches");
-    if (status == SHMTUNE_OK && launches != NULL)
-        status = shmt_result_read_launches(launches, &result, err);
-    if (status == SHMTUNE_OK)
-        *out = result;
+        status = read_fields(mapping, values, out, err);
     return status;
 }

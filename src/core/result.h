@@ -123,9 +123,8 @@ void shmt_result_summarise(struct shmt_result *result);
 
 /* "verdict: ok, registers: 32, ..." : the inside of a flow mapping, fields
  * that are not known left out, samples with 5 significant digits; and back
- * from a mapping whose other keys are ignored (the caller checks them against
- * shmt_result_keys).  Strict on values: SHMTUNE_INVALID_FILE with the place
- * of the first that cannot be. */
+ * from a mapping whose other keys are ignored.  Strict on values:
+ * SHMTUNE_INVALID_FILE with the place of the first that cannot be. */
 void shmt_result_write(const struct shmt_result *result,
                        struct shmt_text *text);
 /* The same as a block mapping, each line indented by `indent` spaces. */
@@ -135,6 +134,10 @@ struct shmt_yaml;
 enum shmtune_status shmt_result_read(const struct shmt_yaml *mapping,
                                      struct shmt_result *out,
                                      struct shmt_error *err);
+/* The same; other keys are refused. */
+enum shmtune_status shmt_result_read_strict(const struct shmt_yaml *mapping,
+                                            struct shmt_result *out,
+                                            struct shmt_error *err);
 extern const char *const shmt_result_keys[];   /* NULL-terminated */
 
 #endif

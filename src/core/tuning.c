@@ -304,14 +304,12 @@ static bool choose_tie(const struct shmt_kernel *kernel,
                        const struct shmt_setting *tie, shmt_choice *choice)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++) {
-        const struct shmt_value own = tuned->settings[p].value;
-        const struct shmt_value value = tie[p].value;
-        const bool same = own.type == value.type &&
-                          (own.type == SHMT_WORD ? own.w == value.w
-                           : own.type == SHMT_INT ? own.i == value.i
-                                                  : own.r == value.r);
+        const struct shmt_value *own = &tuned->settings[p].value;
+        const struct shmt_value *value = &tie[p].value;
 
-        if (!same && !find_value(&kernel->parameters[p], value, &choice[p]))
+        /* bit by bit, whatever the type: others may be equal as well */
+        if ((own->type != value->type || own->i != value->i) &&
+            !find_value(&kernel->parameters[p], *value, &choice[p]))
             return false;
     }
     return true;
@@ -322,7 +320,8 @@ size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
                         const shmt_choice *winner, shmt_choice *ties)
 {
     const size_t count = tuned->setting_count;
-    const bool ordered = in_order(kernel, tuned->settings, count);
+    const bool ordered =
+        tuned->tie_count > 1 && in_order(kernel, tuned->settings, count);
     size_t fit = 0;
 
     for (size_t k = 1; k < tuned->tie_count; k++) {

@@ -17,18 +17,29 @@ enum { TEXT = 128, CREATED = 20 };
 /* More than any program runs: a thousand years in microseconds. */
 static const double most_real = 3.2e16;
 
+enum {
+    SIZE, CONFIGURATION, RESULT, SPREAD, DEFAULT_US, FLOOR_US, STRATEGY,
+    SEED, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S, TIES, TUNED_KEYS
+};
+
+static const char *const tuned_keys[TUNED_KEYS + 1] = {
+    "size", "configuration", "result", "spread", "default_us", "floor_us",
+    "strategy", "seed", "space_count", "tried", "verdicts", "elapsed_s",
+    "ties", NULL
+};
+
 static const struct {
-    const char *key;
+    int key;
     size_t offset;
 } reals[] = {
-    {"spread", offsetof(struct shmt_tuned, spread)},
-    {"default_us", offsetof(struct shmt_tuned, default_us)},
-    {"floor_us", offsetof(struct shmt_tuned, floor_us)},
-    {"elapsed_s", offsetof(struct shmt_tuned, elapsed_s)},
+    {SPREAD, offsetof(struct shmt_tuned, spread)},
+    {DEFAULT_US, offsetof(struct shmt_tuned, default_us)},
+    {FLOOR_US, offsetof(struct shmt_tuned, floor_us)},
+    {ELAPSED_S, offsetof(struct shmt_tuned, elapsed_s)},
 }, counts[] = {
-    {"seed", offsetof(struct shmt_tuned, seed)},
-    {"space_count", offsetof(struct shmt_tuned, space_count)},
-    {"tried", offsetof(struct shmt_tuned, tried)},
+    {SEED, offsetof(struct shmt_tuned, seed)},
+    {SPACE_COUNT, offsetof(struct shmt_tuned, space_count)},
+    {TRIED, offsetof(struct shmt_tuned, tried)},
 };
 
 enum {
@@ -36,16 +47,34 @@ enum {
     COUNTS = sizeof counts / sizeof counts[0]
 };
 
-static const char *const tuned_keys[] = {
-    "size",  "configuration", "result",    "spread", "default_us",
-    "floor_us", "strategy",   "seed",      "space_count", "tried",
-    "verdicts", "elapsed_s",  "ties",      NULL
-};
-
 static const char *const keys[] = {
     "format", "kernel", "digest", "created", "nvrtc_version", "protocol",
     "device", "tuned", NULL
 };
+
+static enum shmtune_status read_value(const struct shmt_yaml *node,
+                                      struct shmt_value *out,
+                                      struct shmt_error *err)
+{
+    const enum shmtune_status status = shmt_yaml_value(node, out, err);
+
+    /* Not any text: what a macro can be made of. */
+    return status == SHMTUNE_OK && out->type == SHMT_WORD && node->quoted
+               ? shmt_yaml_word(node, &out->w, err)
+               : status;
+}
+
+static enum shmtune_status check_settings(const struct shmt_yaml *mapping,
+                                          size_t most, struct shmt_error *err)
+{
+    const enum shmtune_status status = shmt_yaml_expect(
+        mapping, SHMT_YAML_MAPPING, "names and values", err);
+
+    if (status == SHMTUNE_OK && mapping->count > most)
+        return shmt_yaml_refuse(mapping, err, "found %zu names, expected at "
+                                "most %zu", mapping->count, most);
+    return status;
+}
 
 /* Names and values in the order of the file. */
 static enum shmtune_status read_settings(struct shmt_arena *arena,
@@ -55,27 +84,17 @@ static enum shmtune_status read_settings(struct shmt_arena *arena,
                                          struct shmt_error *err)
 {
     struct shmt_setting *settings;
-    enum shmtune_status status;
+    enum shmtune_status status = check_settings(mapping, most, err);
 
-    status = shmt_yaml_expect(mapping, SHMT_YAML_MAPPING, "names and values",
-                              err);
     if (status != SHMTUNE_OK)
         return status;
-    if (mapping->count > most)
-        return shmt_yaml_refuse(mapping, err, "found %zu names, expected at "
-                                "most %zu", mapping->count, most);
-    settings = shmt_arena_alloc(arena, mapping->count, sizeof *settings);
+    settings = shmt_arena_room(arena, mapping->count * sizeof *settings);
     if (settings == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < mapping->count; k++) {
         status = shmt_yaml_word(mapping->keys[k], &settings[k].name, err);
         if (status == SHMTUNE_OK)
-            status = shmt_yaml_value(mapping->items[k], &settings[k].value,
-                                     err);
-        /* Not any text: what a macro can be made of. */
-        if (status == SHMTUNE_OK && settings[k].value.type == SHMT_WORD)
-            status = shmt_yaml_word(mapping->items[k], &settings[k].value.w,
-                                    err);
+            status = read_value(mapping->items[k], &settings[k].value, err);
         if (status != SHMTUNE_OK)
             return status;
     }
@@ -112,6 +131,18 @@ static bool same_settings(const struct shmt_setting *a,
     return true;
 }
 
+static enum shmtune_status refuse_tie(const struct shmt_yaml *key,
+                                      struct shmt_error *err)
+{
+    const char *name;
+    const enum shmtune_status status = shmt_yaml_word(key, &name, err);
+
+    return status != SHMTUNE_OK
+               ? status
+               : shmt_yaml_refuse(key, err, "found the name %.64s, expected "
+                                  "one of the configuration's", name);
+}
+
 /* The winner's settings with those of `mapping` in place of its own. */
 static enum shmtune_status read_tie(struct shmt_arena *arena,
                                     const struct shmt_yaml *mapping,
@@ -121,10 +152,9 @@ static enum shmtune_status read_tie(struct shmt_arena *arena,
 {
     const size_t count = tuned->setting_count;
     struct shmt_setting *const all =
-        shmt_arena_alloc(arena, count, sizeof *all);
-    const struct shmt_setting *own = NULL;
+        shmt_arena_room(arena, count * sizeof *all);
     enum shmtune_status status =
-        read_settings(arena, mapping, SHMT_SPACE_PARAMETERS, &own, err);
+        check_settings(mapping, SHMT_SPACE_PARAMETERS, err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -132,17 +162,18 @@ static enum shmtune_status read_tie(struct shmt_arena *arena,
         return shmt_error_memory(err);
     memcpy(all, tuned->settings, count * sizeof *all);
     for (size_t k = 0, at = 0; k < mapping->count; k++) {
+        const char *name = mapping->keys[k]->text;
         size_t looked = 0;    /* on from the last one: mostly in order */
 
-        while (looked < count && !shmt_text_same(all[at].name, own[k].name)) {
+        while (looked < count && !shmt_text_same(all[at].name, name)) {
             at = at + 1 < count ? at + 1 : 0;
             looked++;
         }
         if (looked == count)
-            return shmt_yaml_refuse(mapping->keys[k], err, "found the name "
-                                    "%.64s, expected one of the "
-                                    "configuration's", own[k].name);
-        all[at].value = own[k].value;
+            return refuse_tie(mapping->keys[k], err);
+        status = read_value(mapping->items[k], &all[at].value, err);
+        if (status != SHMTUNE_OK)
+            return status;
     }
     *out = all;
     return SHMTUNE_OK;
@@ -205,7 +236,7 @@ static enum shmtune_status read_verdicts(const struct shmt_yaml *node,
     return status;
 }
 
-static enum shmtune_status read_numbers(const struct shmt_yaml *entry,
+static enum shmtune_status read_numbers(const struct shmt_yaml *const *values,
                                         struct shmt_tuned *tuned,
                                         struct shmt_error *err)
 {
@@ -215,12 +246,13 @@ static enum shmtune_status read_numbers(const struct shmt_yaml *entry,
     for (size_t k = 0; k < REALS && status == SHMTUNE_OK; k++) {
         double value = -1;
 
-        node = shmt_yaml_get(entry, reals[k].key);
+        node = values[reals[k].key];
         if (node != NULL) {
             status = shmt_yaml_real(node, &value, err);
             if (status == SHMTUNE_OK && (value < 0 || value > most_real))
                 status = shmt_yaml_refuse(node, err, "%s: found %g, expected "
-                                          "0 to %g", reals[k].key, value,
+                                          "0 to %g",
+                                          tuned_keys[reals[k].key], value,
                                           most_real);
         }
         memcpy((char *)tuned + reals[k].offset, &value, sizeof value);
@@ -228,7 +260,7 @@ static enum shmtune_status read_numbers(const struct shmt_yaml *entry,
     for (size_t k = 0; k < COUNTS && status == SHMTUNE_OK; k++) {
         uint64_t value = 0;
 
-        node = shmt_yaml_get(entry, counts[k].key);
+        node = values[counts[k].key];
         if (node != NULL)
             status = shmt_yaml_count(node, &value, err);
         memcpy((char *)tuned + counts[k].offset, &value, sizeof value);
@@ -244,9 +276,7 @@ static enum shmtune_status read_result(const struct shmt_yaml *node,
         shmt_yaml_expect(node, SHMT_YAML_MAPPING, "result", err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, shmt_result_keys, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_result_read(node, result, err);
+        status = shmt_result_read_strict(node, result, err);
     if (status == SHMTUNE_OK && result->verdict != SHMT_VERDICT_OK)
         status = shmt_yaml_refuse(node, err, "found the verdict \"%s\", "
                                   "expected a winner that is ok",
@@ -255,26 +285,23 @@ static enum shmtune_status read_result(const struct shmt_yaml *node,
 }
 
 static enum shmtune_status read_optional(struct shmt_arena *arena,
-                                         const struct shmt_yaml *entry,
+                                         const struct shmt_yaml *const *values,
                                          struct shmt_tuned *tuned,
                                          struct shmt_error *err)
 {
-    const struct shmt_yaml *result = shmt_yaml_get(entry, "result");
-    const struct shmt_yaml *strategy = shmt_yaml_get(entry, "strategy");
-    const struct shmt_yaml *verdicts = shmt_yaml_get(entry, "verdicts");
-    const struct shmt_yaml *ties = shmt_yaml_get(entry, "ties");
-    enum shmtune_status status = read_numbers(entry, tuned, err);
+    enum shmtune_status status = read_numbers(values, tuned, err);
 
     shmt_result_clear(&tuned->result);
     tuned->strategy = "";
-    if (status == SHMTUNE_OK && result != NULL)
-        status = read_result(result, &tuned->result, err);
-    if (status == SHMTUNE_OK && strategy != NULL)
-        status = shmt_yaml_text(strategy, TEXT, &tuned->strategy, err);
-    if (status == SHMTUNE_OK && verdicts != NULL)
-        status = read_verdicts(verdicts, tuned, err);
-    if (status == SHMTUNE_OK && ties != NULL)
-        status = read_ties(arena, ties, tuned, err);
+    if (status == SHMTUNE_OK && values[RESULT] != NULL)
+        status = read_result(values[RESULT], &tuned->result, err);
+    if (status == SHMTUNE_OK && values[STRATEGY] != NULL)
+        status = shmt_yaml_text(values[STRATEGY], TEXT, &tuned->strategy,
+                                err);
+    if (status == SHMTUNE_OK && values[VERDICTS] != NULL)
+        status = read_verdicts(values[VERDICTS], tuned, err);
+    if (status == SHMTUNE_OK && values[TIES] != NULL)
+        status = read_ties(arena, values[TIES], tuned, err);
     return status;
 }
 
@@ -283,12 +310,12 @@ static enum shmtune_status read_tuned(struct shmt_arena *arena,
                                       struct shmt_tuned *tuned,
                                       struct shmt_error *err)
 {
-    const struct shmt_yaml *node = NULL;
+    const struct shmt_yaml *node = NULL, *values[TUNED_KEYS];
     enum shmtune_status status =
         shmt_yaml_expect(entry, SHMT_YAML_MAPPING, "a tuned problem", err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(entry, tuned_keys, err);
+        status = shmt_yaml_take(entry, tuned_keys, values, err);
     if (status == SHMTUNE_OK)
         status = read_size(arena, entry, tuned, err);
     if (status == SHMTUNE_OK)
@@ -301,7 +328,7 @@ static enum shmtune_status read_tuned(struct shmt_arena *arena,
     tuned->setting_count = node->count;
     tuned->place = entry->place;
     tuned->settings_place = node->place;
-    return read_optional(arena, entry, tuned, err);
+    return read_optional(arena, values, tuned, err);
 }
 
 static int compare_tuned(const void *left, const void *right)

@@ -45,6 +45,7 @@ struct shmt_yaml_source {
     struct shmt_place origin;
     const char *data;
     size_t size;
+    bool ended;     /* data[size] is a NUL */
     /* A key whose value the caller does not look at, or NULL: up to
      * `unread_most` plain numbers from 0 on in a list may come back as an
      * empty one.  All else under it comes back as it is, to be refused. */
@@ -79,6 +80,17 @@ enum shmtune_status shmt_yaml_expect(const struct shmt_yaml *node,
 enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
                                    const char *const *allowed,
                                    struct shmt_error *err);
+
+/* The values of all keys of a mapping at once: values[k] is that of
+ * allowed[k], NULL where there is none; other keys are refused, or passed
+ * over.  Fastest where the keys are in the order of `allowed`. */
+enum shmtune_status shmt_yaml_take(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   const struct shmt_yaml **values,
+                                   struct shmt_error *err);
+void shmt_yaml_pick(const struct shmt_yaml *mapping,
+                    const char *const *allowed,
+                    const struct shmt_yaml **values);
 
 /* The value of `key`, which must be there. */
 enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,

@@ -69,24 +69,69 @@ static enum shmtune_status refuse_key(const struct shmt_yaml *key,
     return SHMTUNE_INVALID_FILE;
 }
 
+/* Which of `allowed` the key is, looked for from `from` on and round; else
+ * where the NULL is. */
+static size_t find(const char *const *allowed, const char *key, size_t from)
+{
+    size_t k = from;
+
+    while (allowed[k] != NULL && !shmt_text_same(key, allowed[k]))
+        k++;
+    if (allowed[k] != NULL)
+        return k;
+    for (size_t before = 0; before < from; before++)
+        if (shmt_text_same(key, allowed[before]))
+            return before;
+    return k;
+}
+
+/* Into `values`, unless that is NULL; the first key that is not allowed. */
+static const struct shmt_yaml *pick(const struct shmt_yaml *mapping,
+                                    const char *const *allowed,
+                                    const struct shmt_yaml **values)
+{
+    const size_t count =
+        mapping->kind == SHMT_YAML_MAPPING ? mapping->count : 0;
+    const struct shmt_yaml *other = NULL;
+    size_t next = 0;
+
+    for (size_t k = 0; values != NULL && allowed[k] != NULL; k++)
+        values[k] = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct shmt_yaml *key = mapping->keys[i];
+        const size_t k = find(allowed, key->text, next);
+
+        if (allowed[k] == NULL) {
+            other = other == NULL ? key : other;
+            continue;
+        }
+        if (values != NULL)
+            values[k] = mapping->items[i];
+        next = k + 1;
+    }
+    return other;
+}
+
+void shmt_yaml_pick(const struct shmt_yaml *mapping,
+                    const char *const *allowed,
+                    const struct shmt_yaml **values)
+{
+    pick(mapping, allowed, values);
+}
+
+enum shmtune_status shmt_yaml_take(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   const struct shmt_yaml **values,
+                                   struct shmt_error *err)
+{
+    const struct shmt_yaml *other = pick(mapping, allowed, values);
+
+    return other == NULL ? SHMTUNE_OK : refuse_key(other, allowed, err);
+}
+
 enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
                                    const char *const *allowed,
                                    struct shmt_error *err)
 {
-    size_t k = 0;    /* on from the last one: mostly in order */
-
-    for (size_t i = 0; i < mapping->count; i++) {
-        const char *key = mapping->keys[i]->text;
-        const size_t first = k;
-
-        while (allowed[k] != NULL && !shmt_text_same(key, allowed[k]))
-            k++;
-        if (allowed[k] != NULL)
-            continue;
-        for (k = 0; k < first && !shmt_text_same(key, allowed[k]);)
-            k++;
-        if (k == first)
-            return refuse_key(mapping->keys[i], allowed, err);
-    }
-    return SHMTUNE_OK;
+    return shmt_yaml_take(mapping, allowed, NULL, err);
 }
