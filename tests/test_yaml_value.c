@@ -23,6 +23,10 @@ static void numbers_are_strict(void)
         {"9223372036854775808", false, true, 0, 9223372036854775808.},
         {"0x7f", true, false, 127, 0},
         {"-0xA", true, false, -10, 0},
+        {"999999999999999999", true, true, 999999999999999999, 1e18},
+        {"-999999999999999999", true, true, -999999999999999999, -1e18},
+        {"1000000000000000001", true, true, 1000000000000000001, 1e18},
+        {"-01", false, false, 0, 0},
         {"0x", false, false, 0, 0},
         {"0X1", false, false, 0, 0},
         {"0x1p3", false, false, 0, 0},
@@ -127,10 +131,44 @@ static void messages_name_both_sides(void)
     shmt_arena_free(arena);
 }
 
+static void keys_are_taken_in_any_order(void)
+{
+    static const char *const allowed[] = {"a", "ab", "c", NULL};
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_yaml *values[3];
+    const struct shmt_yaml *root = parse(arena, "c: 3\nab: 2\n");
+
+    CHECK_INT(shmt_yaml_take(root, allowed, values, &err), SHMTUNE_OK);
+    CHECK(values[0] == NULL && values[1] == root->items[1] &&
+          values[2] == root->items[0]);
+    root = parse(arena, "{a: 1, ab: 2, c: 3}");
+    CHECK_INT(shmt_yaml_take(root, allowed, values, &err), SHMTUNE_OK);
+    for (int k = 0; k < 3; k++)
+        CHECK(values[k] == root->items[k]);
+    root = parse(arena, "{ab: 2, x: 0, a: 1, b: 0}");
+    shmt_yaml_pick(root, allowed, values);
+    CHECK(values[0] == root->items[2] && values[1] == root->items[0] &&
+          values[2] == NULL);
+    CHECK_INT(shmt_yaml_take(root, allowed, values, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "f.yaml:1:9: found the unknown key \"x\"");
+    shmt_yaml_pick(parse(arena, "[1, 2]"), allowed, values);
+    CHECK(values[0] == NULL && values[1] == NULL && values[2] == NULL);
+    shmt_arena_free(arena);
+}
+
 static void counts_reach_to_64_bits(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
     uint64_t count = 0;
+
+    CHECK_INT(shmt_yaml_count(parse(arena, "-0"), &count, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_count(parse(arena, "00"), &count, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_count(parse(arena, "1000000000000000001"), &count,
+                              &err), SHMTUNE_OK);
+    CHECK(count == 1000000000000000001);
 
     CHECK_INT(shmt_yaml_count(parse(arena, "18446744073709551615"), &count,
                               &err), SHMTUNE_OK);
@@ -333,6 +371,7 @@ int main(void)
 {
     CHECK_RUN(numbers_are_strict);
     CHECK_RUN(messages_name_both_sides);
+    CHECK_RUN(keys_are_taken_in_any_order);
     CHECK_RUN(counts_reach_to_64_bits);
     CHECK_RUN(strings_survive);
     CHECK_RUN(strings_are_plain_where_others_agree);

@@ -23,11 +23,11 @@ struct plain {
     struct shmt_arena *arena;   /* of the nodes */
     const struct shmt_yaml_source *source;
     struct shmt_place place;    /* of line_begin */
-    const char *data;       /* a copy of the data, two NULs after it */
-    size_t size;
-    char *texts;            /* another, cut into scalars */
-    size_t at;              /* the next byte */
-    size_t line_begin;
+    const char *data;       /* and a NUL behind it */
+    const char *end;
+    char *texts;            /* a copy, cut into scalars */
+    const char *at;         /* the next byte */
+    const char *line_begin;
     int depth;
     size_t nodes;
     struct shmt_yaml *spare;    /* nodes that are none yet */
@@ -43,7 +43,7 @@ struct plain {
 /* NUL at the end: there is none before. */
 static char peek(const struct plain *plain, size_t ahead)
 {
-    return plain->data[plain->at + ahead];
+    return plain->at[ahead];
 }
 
 static bool is_blank(char c)
@@ -53,7 +53,7 @@ static bool is_blank(char c)
 
 static size_t column(const struct plain *plain)
 {
-    return plain->at - plain->line_begin;
+    return (size_t)(plain->at - plain->line_begin);
 }
 
 static void skip_spaces(struct plain *plain)
@@ -83,14 +83,15 @@ static bool to_content(struct plain *plain)
             break;
         skip_newline(plain);
     }
-    return column(plain) > 0 || peek(plain, 0) != peek(plain, 1) ||
-           (peek(plain, 0) != '-' && peek(plain, 0) != '.');
+    return column(plain) > 0 ||
+           (peek(plain, 0) != '-' && peek(plain, 0) != '.') ||
+           peek(plain, 0) != peek(plain, 1);
 }
 
 /* After a value: nothing but a comment may follow in its line. */
 static bool end_line(struct plain *plain)
 {
-    const size_t end = plain->at;
+    const char *end = plain->at;
 
     skip_spaces(plain);
     return (peek(plain, 0) == '#' ? plain->at > end
@@ -100,29 +101,28 @@ static bool end_line(struct plain *plain)
 
 /* -- nodes ----------------------------------------------------------------- */
 
-static void *alloc(struct plain *plain, size_t count, size_t size)
+static void *take_room(struct plain *plain, size_t bytes)
 {
-    void *piece = shmt_arena_alloc(plain->arena, count, size);
+    void *piece = shmt_arena_room(plain->arena, bytes);
 
     plain->exhausted = plain->exhausted || piece == NULL;
     return piece;
 }
 
-static struct shmt_yaml *new_node(struct plain *plain,
-                                  enum shmt_yaml_kind kind)
+static inline struct shmt_yaml *new_node(struct plain *plain,
+                                         enum shmt_yaml_kind kind)
 {
     struct shmt_yaml *node;
 
     if (plain->spare_count == 0) {
-        plain->spare = alloc(plain, BATCH, sizeof *plain->spare);
+        plain->spare = take_room(plain, BATCH * sizeof *plain->spare);
         plain->spare_count = plain->spare == NULL ? 0 : BATCH;
     }
     if (plain->spare == NULL || plain->nodes++ == NODES)
         return NULL;
     node = plain->spare++;
     plain->spare_count--;
-    node->kind = kind;
-    node->place = plain->place;
+    *node = (struct shmt_yaml){.kind = kind, .place = plain->place};
     node->place.column += (int)column(plain);
     return node;
 }
@@ -154,13 +154,15 @@ static inline bool push(struct plain *plain, const struct shmt_yaml *node)
 }
 
 /* The scalar of `length` bytes from `from` on; `node` was made before it. */
-static bool push_text(struct plain *plain, struct shmt_yaml *node,
-                      size_t from, size_t length)
+static inline bool push_text(struct plain *plain, struct shmt_yaml *node,
+                             const char *from, size_t length)
 {
+    char *text = plain->texts + (from - plain->data);
+
     if (node == NULL || length > SCALAR_BYTES)
         return false;
-    plain->texts[from + length] = '\0';
-    node->text = plain->texts + from;
+    text[length] = '\0';
+    node->text = text;
     return push(plain, node);
 }
 
@@ -186,7 +188,7 @@ static bool close_node(struct plain *plain, struct shmt_yaml *node,
     const struct shmt_yaml **children = plain->pending + first;
     const size_t count = plain->pending_count - first;
     const bool mapping = node->kind == SHMT_YAML_MAPPING;
-    const struct shmt_yaml **copy = alloc(plain, count, sizeof *copy);
+    const struct shmt_yaml **copy = take_room(plain, count * sizeof *copy);
 
     if (copy == NULL)
         return false;
@@ -194,9 +196,12 @@ static bool close_node(struct plain *plain, struct shmt_yaml *node,
     node->count = mapping ? count / 2 : count;
     if (mapping)
         node->keys = copy + count / 2;
-    for (size_t k = 0; k < count; k++)
-        copy[!mapping ? k : k % 2 == 0 ? count / 2 + k / 2 : k / 2] =
-            children[k];
+    for (size_t k = 0; mapping && k < count / 2; k++) {
+        copy[count / 2 + k] = children[2 * k];
+        copy[k] = children[2 * k + 1];
+    }
+    if (!mapping && count > 0)
+        memcpy(copy, children, count * sizeof *copy);
     plain->pending_count = first;
     plain->depth--;
     /* many keys are compared faster by the other reader */
@@ -210,9 +215,8 @@ static bool close_node(struct plain *plain, struct shmt_yaml *node,
 /* The key and its ':'. */
 static bool read_key(struct plain *plain)
 {
-    const size_t from = plain->at;
-    const size_t length = shmt_yaml_scan_key(plain->data + from);
-
+    const char *from = plain->at;
+    const size_t length = shmt_yaml_scan_key(from);
 
     if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
                                   from, length))
@@ -225,7 +229,7 @@ static bool read_quoted(struct plain *plain)
 {
     const char quote = peek(plain, 0);
     struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
-    const size_t from = ++plain->at;
+    const char *from = ++plain->at;
 
     while (peek(plain, 0) != quote) {
         if (peek(plain, 0) == '\\' || peek(plain, 0) == '\n' ||
@@ -237,13 +241,13 @@ static bool read_quoted(struct plain *plain)
     if (node == NULL || peek(plain, 0) == quote)
         return false;
     node->quoted = true;
-    return push_text(plain, node, from, plain->at - 1 - from);
+    return push_text(plain, node, from, (size_t)(plain->at - 1 - from));
 }
 
 static bool read_plain(struct plain *plain, bool flow)
 {
-    const size_t from = plain->at;
-    const size_t length = shmt_yaml_scan_plain(plain->data + from, flow);
+    const char *from = plain->at;
+    const size_t length = shmt_yaml_scan_plain(from, flow);
 
     if (length == 0 || !push_text(plain, new_node(plain, SHMT_YAML_SCALAR),
                                   from, length))
@@ -257,7 +261,9 @@ static bool read_plain(struct plain *plain, bool flow)
 static bool read_folded(struct plain *plain, size_t at_column)
 {
     struct shmt_yaml *node = new_node(plain, SHMT_YAML_SCALAR);
-    size_t from, length = 0, indent;
+    size_t length = 0, indent;
+    const char *from;
+    char *text;
 
     if (node == NULL || peek(plain, 1) != '-' || peek(plain, 2) != '\n')
         return false;
@@ -267,17 +273,18 @@ static bool read_folded(struct plain *plain, size_t at_column)
     skip_spaces(plain);
     indent = column(plain);
     from = plain->at;
+    text = plain->texts + (from - plain->data);
     while (column(plain) == indent && !is_blank(peek(plain, 0))) {
-        const char *line = plain->data + plain->at;
-        const char *end = memchr(line, '\n', plain->size - plain->at);
-        const size_t bytes = end == NULL ? plain->size - plain->at
-                                         : (size_t)(end - line);
+        const char *line = plain->at;
+        const char *end = memchr(line, '\n', (size_t)(plain->end - line));
+        const size_t bytes =
+            (size_t)((end == NULL ? plain->end : end) - line);
 
         if (line[bytes - 1] == ' ')
             return false;
         if (length > 0)
-            plain->texts[from + length++] = ' ';
-        memcpy(plain->texts + from + length, line, bytes);
+            text[length++] = ' ';
+        memcpy(text + length, line, bytes);
         length += bytes;
         plain->at += bytes;
         if (end == NULL)
@@ -294,9 +301,14 @@ static bool read_folded(struct plain *plain, size_t at_column)
 
 static bool read_flow(struct plain *plain);
 
-static bool skip_flow(struct plain *plain)
+/* To the next content; what stands in the first column could mark a
+ * document. */
+static inline bool skip_flow(struct plain *plain)
 {
-    for (skip_spaces(plain); peek(plain, 0) == '\n'; skip_spaces(plain))
+    skip_spaces(plain);
+    if (peek(plain, 0) != '\n')
+        return true;
+    for (; peek(plain, 0) == '\n'; skip_spaces(plain))
         skip_newline(plain);
     return column(plain) > 0;
 }
@@ -356,7 +368,7 @@ static bool read_unread(struct plain *plain)
 
     if (unread == NULL || !shmt_text_same(key->text, unread))
         return false;
-    length = shmt_yaml_scan_numbers(plain->data + plain->at, &count);
+    length = shmt_yaml_scan_numbers(plain->at, &count);
     if (length == 0 || count > plain->source->unread_most ||
         !push(plain, new_node(plain, SHMT_YAML_SEQUENCE)))
         return false;
@@ -368,7 +380,7 @@ static bool read_unread(struct plain *plain)
 /* What stands on the lines after a key of `at_column`. */
 static bool read_below(struct plain *plain, size_t at_column)
 {
-    if (!to_content(plain) || plain->at == plain->size ||
+    if (!to_content(plain) || plain->at == plain->end ||
         column(plain) < at_column)
         return false;
     if (column(plain) == at_column &&
@@ -399,7 +411,7 @@ static bool read_entry(struct plain *plain, size_t at_column, bool mapping)
     case '>':
         return read_folded(plain, at_column) && to_content(plain);
     default:
-        if (!mapping && shmt_yaml_scan_key(plain->data + plain->at) > 0)
+        if (!mapping && shmt_yaml_scan_key(plain->at) > 0)
             return read_block(plain, column(plain));
         good = read_plain(plain, false);
     }
@@ -429,15 +441,15 @@ static bool read_block(struct plain *plain, size_t at_column)
         }
         if (!read_entry(plain, at_column, mapping))
             return false;
-    } while (plain->at < plain->size && column(plain) == at_column);
+    } while (plain->at < plain->end && column(plain) == at_column);
     /* deeper is the rest of a scalar, or a mistake */
-    return (plain->at == plain->size || column(plain) <= at_column) &&
+    return (plain->at == plain->end || column(plain) <= at_column) &&
            close_node(plain, node, first);
 }
 
 static bool read_root(struct plain *plain)
 {
-    if (!to_content(plain) || plain->at == plain->size)
+    if (!to_content(plain) || plain->at == plain->end)
         return false;
     if (peek(plain, 0) == '{' || peek(plain, 0) == '[')
         return read_flow(plain) && end_line(plain);
@@ -453,24 +465,29 @@ enum shmtune_status shmt_yaml_plain_parse(struct shmt_arena *arena,
     struct plain plain = {.arena = source->nodes == NULL ? arena
                                                          : source->nodes,
                           .source = source,
-                          .place = source->origin, .size = size,
+                          .place = source->origin,
                           .pending_room = PENDING};
-    char *copy;
+    char *copy = NULL;
     bool good;
 
     if (!shmt_yaml_scan_ascii(data, size))
         return SHMTUNE_INVALID_FILE;
     plain.texts = shmt_arena_copy(arena, data, size);
-    copy = malloc(size + 2);
-    if (plain.texts == NULL || copy == NULL) {
+    if (!source->ended) {
+        data = copy = malloc(size + 1);
+        if (copy != NULL) {
+            memcpy(copy, source->data, size);
+            copy[size] = '\0';
+        }
+    }
+    if (plain.texts == NULL || data == NULL) {
         free(copy);
         return SHMTUNE_NO_MEMORY;
     }
-    memcpy(copy, data, size);
-    memset(copy + size, 0, 2);
-    plain.data = copy;
+    plain.data = plain.at = plain.line_begin = data;
+    plain.end = data + size;
     plain.pending = plain.few;
-    good = read_root(&plain) && plain.at == size;
+    good = read_root(&plain) && plain.at == plain.end;
     free(copy);
     if (good)
         *out = plain.pending[0];

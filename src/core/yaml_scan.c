@@ -75,12 +75,14 @@ size_t shmt_yaml_scan_key(const char *text)
                : 0;
 }
 
+/* The second character is looked at behind a first one only. */
 static bool begins_plain(const char *text)
 {
-    const char c = text[0], next = text[1];
+    const char c = text[0];
 
     return is(c, NAME) || c == '(' || c == '/' || c == '.' || c == '+' ||
-           (c == '-' && (is(next, NAME) || next == '.' || next == '('));
+           (c == '-' &&
+            (is(text[1], NAME) || text[1] == '.' || text[1] == '('));
 }
 
 size_t shmt_yaml_scan_plain(const char *text, bool flow)

@@ -203,6 +203,29 @@ static bool to_int(const char *text, int64_t *out)
     return true;
 }
 
+/* Up to 18 digits, most there are: each is looked at once. */
+static bool to_short_int(const char *text, int64_t *out)
+{
+    const bool negative = *text == '-';
+    int64_t value = 0;
+    size_t count = 0;
+
+    for (text += negative; text[count] >= '0' && text[count] <= '9'; count++) {
+        if (count == 18)
+            return false;
+        value = 10 * value + (text[count] - '0');
+    }
+    if (count == 0 || text[count] != '\0' || (count > 1 && *text == '0'))
+        return false;
+    *out = negative ? -value : value;
+    return true;
+}
+
+static bool read_int(const char *text, int64_t *out)
+{
+    return to_short_int(text, out) || (looks_int(text) && to_int(text, out));
+}
+
 /* Up to 15 digits, no exponent: most there are.  Both numbers are exact, so
  * that their quotient is rounded as strtod rounds. */
 static bool to_short_real(const char *text, double *out)
@@ -278,8 +301,8 @@ enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
 {
     int64_t value;
 
-    if (!is_plain(node) || !looks_int(node->text)
-        || !to_int(node->text, &value) || value < low || value > high)
+    if (!is_plain(node) || !read_int(node->text, &value) || value < low
+        || value > high)
         return refuse_int(node, low, high, err);
     *out = value;
     return SHMTUNE_OK;
@@ -290,7 +313,13 @@ enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
 {
     char found[SHMT_YAML_QUOTED];
     uintmax_t value = 0;
+    int64_t brief;
 
+    if (is_plain(node) && *node->text != '-' &&
+        to_short_int(node->text, &brief)) {
+        *out = (uint64_t)brief;
+        return SHMTUNE_OK;
+    }
     errno = is_plain(node) && looks_int(node->text) && *node->text != '-'
                 ? 0
                 : EINVAL;
@@ -388,13 +417,12 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,
                                     struct shmt_error *err)
 {
-    const bool integer = is_plain(node) && looks_int(node->text);
     struct shmt_value value;
     char found[SHMT_YAML_QUOTED];
 
-    if (integer && to_int(node->text, &value.i)) {
+    if (is_plain(node) && read_int(node->text, &value.i)) {
         value.type = SHMT_INT;
-    } else if (is_plain(node) && !integer
+    } else if (is_plain(node) && !looks_int(node->text)
                && looks_real(node->text) && to_real(node->text, &value.r)) {
         value.type = SHMT_REAL;
     } else if (node->kind == SHMT_YAML_SCALAR
