@@ -21,6 +21,18 @@ static void text_grows_and_keeps_its_bytes(void)
     shmt_text_free(&text);
 }
 
+static void arena_has_the_room_it_was_told_of(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *first;
+
+    shmt_arena_expect(arena, 64 * 4096);
+    first = shmt_arena_room(arena, 4096);
+    for (size_t k = 1; k < 64; k++)
+        CHECK((char *)shmt_arena_room(arena, 4096) == first + k * 4096);
+    shmt_arena_free(arena);
+}
+
 static void arena_gives_zeroed_aligned_pieces(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
@@ -77,6 +89,7 @@ int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
+    CHECK_RUN(arena_has_the_room_it_was_told_of);
     CHECK_RUN(microseconds_have_no_exponent);
     CHECK_RUN(error_is_set_and_prefixed);
     return CHECK_END();

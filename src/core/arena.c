@@ -32,6 +32,12 @@ struct shmt_arena *shmt_arena_new(void)
     return arena;
 }
 
+void shmt_arena_expect(struct shmt_arena *arena, size_t bytes)
+{
+    if (bytes > arena->next_size)
+        arena->next_size = bytes;
+}
+
 void shmt_arena_free(struct shmt_arena *arena)
 {
     if (arena == NULL)

@@ -14,6 +14,10 @@ struct shmt_arena;
 /* NULL when there is no memory. */
 struct shmt_arena *shmt_arena_new(void);
 
+/* The next piece begins a chunk of so many bytes: for those who know what
+ * they will need.  Memory that is not written to costs nothing. */
+void shmt_arena_expect(struct shmt_arena *arena, size_t bytes);
+
 /* Frees every piece; NULL is allowed. */
 void shmt_arena_free(struct shmt_arena *arena);
 

@@ -136,6 +136,12 @@ struct shmt_kernel {
 enum shmtune_status shmt_kernel_read(const char *path,
                                      struct shmt_kernel **out,
                                      struct shmt_error *err);
+/* The same; what is needed while it is read and no longer goes into
+ * `scratch`, which whoever reads many can clear between them. */
+enum shmtune_status shmt_kernel_read_with(const char *path,
+                                          struct shmt_arena *scratch,
+                                          struct shmt_kernel **out,
+                                          struct shmt_error *err);
 void shmt_kernel_free(struct shmt_kernel *kernel);
 
 /* The space for one problem: `values` is filled with the problem and must

@@ -409,6 +409,7 @@ static enum shmtune_status read_tree(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
     struct shmt_yaml_source source = {.origin = {kernel->path, 1, 1},
+                                      .ended = true,
                                       .nodes = reader->tree};
     enum shmtune_status status =
         shmt_path_read(reader->tree, kernel->path, SHMT_KERNEL_SPEC_BYTES,
@@ -439,20 +440,20 @@ static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
     return status;
 }
 
-enum shmtune_status shmt_kernel_read(const char *path,
-                                     struct shmt_kernel **out,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_kernel_read_with(const char *path,
+                                          struct shmt_arena *scratch,
+                                          struct shmt_kernel **out,
+                                          struct shmt_error *err)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    struct shmt_kernel_reader reader = {.tree = shmt_arena_new(), .err = err};
+    struct shmt_kernel_reader reader = {.tree = scratch, .err = err};
     enum shmtune_status status;
 
     if (arena != NULL)
         reader.kernel = shmt_arena_alloc(arena, 1, sizeof *reader.kernel);
     if (reader.kernel != NULL)
         reader.kernel->path = shmt_arena_copy(arena, path, strlen(path));
-    if (reader.kernel == NULL || reader.kernel->path == NULL ||
-        reader.tree == NULL) {
+    if (reader.kernel == NULL || reader.kernel->path == NULL) {
         status = shmt_error_memory(err);
         goto done;
     }
@@ -463,6 +464,18 @@ done:
         *out = reader.kernel;
     else
         shmt_arena_free(arena);
-    shmt_arena_free(reader.tree);
+    return status;
+}
+
+enum shmtune_status shmt_kernel_read(const char *path,
+                                     struct shmt_kernel **out,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *scratch = shmt_arena_new();
+    const enum shmtune_status status =
+        scratch == NULL ? shmt_error_memory(err)
+                        : shmt_kernel_read_with(path, scratch, out, err);
+
+    shmt_arena_free(scratch);
     return status;
 }

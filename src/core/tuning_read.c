@@ -75,6 +75,7 @@ enum shmtune_status shmt_tuning_read_brief(struct shmt_arena *arena,
                                            struct shmt_error *err)
 {
     struct shmt_yaml_source source = {.origin = {path, 1, 1},
+                                      .ended = true,
                                       .unread = "samples_us",
                                       .unread_most = SHMT_RESULT_SAMPLES};
     enum shmtune_status status =

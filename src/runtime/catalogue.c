@@ -16,6 +16,9 @@
 #include "core/path.h"
 #include "runtime/message.h"
 
+/* The tree of a large file, and more. */
+enum { SCRATCH_BYTES = 512 << 10 };
+
 struct folder {
     const char *name;
     dev_t device;              /* with the inode 0: it is not there */
@@ -250,7 +253,8 @@ static enum shmtune_status read_kernels(struct shmtune *library,
 
         if (path == NULL)
             return SHMTUNE_NO_MEMORY;
-        status = shmt_kernel_read(path, &spec, &err);
+        shmt_arena_clear(library->scratch);
+        status = shmt_kernel_read_with(path, library->scratch, &spec, &err);
         if (status == SHMTUNE_OK)
             status = add_kernel(library, folder, spec);
         else if (status != SHMTUNE_NO_MEMORY)
@@ -377,6 +381,8 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
     status = SHMTUNE_NO_MEMORY;
     library->arena = shmt_arena_new();
     library->scratch = shmt_arena_new();
+    if (library->scratch != NULL)
+        shmt_arena_expect(library->scratch, SCRATCH_BYTES);
     if (library->arena != NULL && library->scratch != NULL)
         status = path != NULL ? add_list(library, &folders, path, false)
                               : default_folders(library, &folders);

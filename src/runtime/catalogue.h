@@ -21,7 +21,7 @@ struct shmt_entry {
     size_t tie_count;                  /* the others as good as it there, */
     const shmt_choice *ties;           /* [tie_count][parameter_count] */
     struct shmt_resources resources;   /* as the compiler reported them, */
-    struct shmt_launch_resources launches;   /* and of each launch */
+    const struct shmt_launch_resources *launches;   /* and of each launch */
     double time_us;
     double default_us;
 };

@@ -151,7 +151,7 @@ static double filling(const struct shmtune_device *device,
 {
     const struct shmt_candidate candidate = {
         .problem = problem, .values = values, .resources = &entry->resources,
-        .launches = &entry->launches};
+        .launches = entry->launches};
 
     return log2(shmt_filling(spec, device, &candidate));
 }
@@ -214,7 +214,7 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
         const struct shmt_candidate candidate = {
             .problem = ask->problem, .values = values,
             .resources = known_resources(ask, entry, values),
-            .launches = &entry->launches};
+            .launches = entry->launches};
         struct shmt_error err;
 
         walk->checks--;

@@ -73,6 +73,22 @@ static bool read_ties(struct shmt_arena *arena,
     return true;
 }
 
+/* Mostly there is but one, and nothing to keep. */
+static bool read_launches(struct shmt_arena *arena,
+                          const struct shmt_launch_resources *tuned,
+                          struct shmt_entry *out)
+{
+    static const struct shmt_launch_resources none;
+    struct shmt_launch_resources *copy = NULL;
+
+    if (tuned->count > 0)
+        copy = shmt_arena_room(arena, sizeof *copy);
+    if (copy != NULL)
+        *copy = *tuned;
+    out->launches = tuned->count > 0 ? copy : &none;
+    return out->launches != NULL;
+}
+
 /* What fits the kernel of one tuned problem, as an entry. */
 static enum shmtune_status read_entry(struct shmt_arena *arena,
                                       const struct shmt_kernel *spec,
@@ -103,10 +119,10 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
         out->log2[k] =
             log2(out->problem[k] > 1 ? (double)out->problem[k] : 1.0);
     out->values = values;
-    if (!read_ties(arena, spec, tuned, out))
+    if (!read_ties(arena, spec, tuned, out) ||
+        !read_launches(arena, &tuned->result.launches, out))
         return shmt_error_memory(err);
     out->resources = tuned->result.resources;
-    out->launches = tuned->result.launches;
     out->time_us = tuned->result.time_us;
     out->default_us = tuned->default_us;
     return SHMTUNE_OK;
@@ -120,7 +136,7 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
     struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
     const struct shmt_candidate candidate = {
         .problem = entry->problem, .values = entry->values,
-        .resources = &entry->resources, .launches = &entry->launches,
+        .resources = &entry->resources, .launches = entry->launches,
         .geometry = geometry};
     enum shmtune_status status;
 
