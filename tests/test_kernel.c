@@ -289,77 +289,6 @@ static void reads_a_search_space_without_source(void)
     CHECK_HAS(err.text, "source");
 }
 
-/* Reads a space of n, A and B, with what follows; NULL when refused. */
-static struct shmt_kernel *read_derived(const char *rest,
-                                        struct shmt_error *err)
-{
-    struct shmt_kernel *kernel = NULL;
-    struct shmt_text text = {0};
-
-    shmt_text_addf(&text, "format: kernel/1\nname: sums\n"
-                   "problem:\n  n: {default: 10}\n"
-                   "parameters:\n"
-                   "  A: {values: [1, 2, 3, 4], default: 1}\n"
-                   "  B: {values: [1, 2, 3], default: 1}\n"
-                   "derived:\n%s", rest);
-    spec_write_text("spec.yaml", shmt_text_string(&text));
-    shmt_text_free(&text);
-    shmt_kernel_read(spec_path, &kernel, err);
-    return kernel;
-}
-
-static void derived_names_stand_for_expressions(void)
-{
-    const int64_t problem[1] = {10};
-    struct shmt_value values[1];
-    struct shmt_space *space = NULL;
-    struct shmt_error err = {0};
-    /* Not 2 * A + B, nor without the space beyond the brackets. */
-    struct shmt_kernel *kernel = read_derived(
-        "  both: A +\n    B\n  twice: 2 * both\n"
-        "constraints:\n- 10 * twice <= 8 * n\n- both != 3 or A == 1\n",
-        &err);
-
-    CHECK(kernel != NULL);
-    if (kernel == NULL) {
-        printf("# %s\n", err.text);
-        return;
-    }
-    CHECK_TEXT(shmt_expr_text(kernel->constraints[0]), "10 * twice <= 8 * n");
-    for (size_t k = 0; k < 3; k++) {
-        CHECK(shmt_expr_uses(kernel->constraints[0], k));
-        CHECK(shmt_expr_uses(kernel->constraints[1], k) == (k > 0));
-    }
-    CHECK_INT(shmt_kernel_space(kernel, problem, values, &space, &err),
-              SHMTUNE_OK);
-    CHECK_INT(shmt_space_count(space), 5);   /* of six, one more is refused */
-    shmt_space_free(space);
-    shmt_kernel_free(kernel);
-}
-
-static void derived_names_are_blamed_where_they_stand(void)
-{
-    struct shmt_error err = {0};
-    struct shmt_text text = {0};
-    struct shmt_kernel *kernel = read_derived(
-        "  both: A + B\nconstraints:\n- 1 // (both - 2) >= 0\n", &err);
-
-    CHECK(kernel == NULL);
-    CHECK_HAS(err.text, "spec.yaml:11:5: ");
-    CHECK_HAS(err.text, "A = 1, B = 1");
-    /* Each says the one before it twice. */
-    shmt_text_add(&text, "  a0: A + B\n");
-    for (int k = 1; k < 20; k++)
-        shmt_text_addf(&text, "  a%d: a%d * a%d\n", k, k - 1, k - 1);
-    kernel = read_derived(shmt_text_string(&text), &err);
-    shmt_text_free(&text);
-    CHECK(kernel == NULL);
-    CHECK_HAS(err.text, "10000");
-    kernel = read_derived("  both: A + both\n", &err);
-    CHECK(kernel == NULL);
-    CHECK_HAS(err.text, "spec.yaml:9:13: unknown name 'both'");
-}
-
 static void the_default_is_the_oracle_without_a_reference(void)
 {
     struct shmt_kernel *kernel = NULL;
@@ -418,8 +347,6 @@ int main(void)
     CHECK_RUN(sizes_are_read_and_written);
     CHECK_RUN(absent_files_are_not_found);
     CHECK_RUN(reads_a_search_space_without_source);
-    CHECK_RUN(derived_names_stand_for_expressions);
-    CHECK_RUN(derived_names_are_blamed_where_they_stand);
     CHECK_RUN(the_default_is_the_oracle_without_a_reference);
     CHECK_RUN(reals_become_exact_definitions);
     spec_end();

@@ -106,7 +106,12 @@ enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "a scope of %zu names, at most %d",
                               scope->count, SHMT_EXPR_INDEX);
+    if (scope->derived_count > SHMT_EXPR_DERIVED)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "a scope of %zu derived names, at most %d",
+                              scope->derived_count, SHMT_EXPR_DERIVED);
     expr->scope = *scope;
+    expr->derived = scope->derived;
     expr->symbol_count = scope->count;
     expr->used = shmt_arena_alloc(arena, scope->count / 64 + 1,
                                   sizeof *expr->used);
@@ -179,14 +184,19 @@ static inline bool quick(uint8_t op, const struct shmt_value *a,
     return true;
 }
 
-/* The value; or a fault, and where in the text it is. */
+static enum shmt_fault know(const struct shmt_expr *expr, size_t derived,
+                            struct shmt_evaluation *evaluation,
+                            struct shmt_value *registers);
+
+/* The value, or a fault.  Registers from `registers` on are free. */
 static enum shmt_fault run(const struct shmt_expr *expr,
-                           const struct shmt_value *symbols,
-                           struct shmt_value *out, size_t *offset)
+                           struct shmt_evaluation *evaluation,
+                           struct shmt_value *registers,
+                           struct shmt_value *out)
 {
-    struct shmt_value registers[SHMT_EXPR_REGISTERS];
     const struct shmt_value *const bases[4] = {
-        registers, expr->constants, symbols, symbols};
+        registers, expr->constants, evaluation->values,
+        evaluation->derived};
     const struct shmt_expr_step *step = expr->steps;
     const struct shmt_expr_step *const end = step + expr->step_count;
     const struct shmt_value *a, *b;
@@ -219,11 +229,13 @@ static enum shmt_fault run(const struct shmt_expr *expr,
             b = OPERAND(step->b);
             if (step->op < SHMT_OP_NEG && quick(step->op, a, b, to))
                 break;
-            fault = step->op < SHMT_OP_NEG
+            fault = step->op == SHMT_STEP_KNOW
+                        ? know(expr, step->b, evaluation, to)
+                    : step->op < SHMT_OP_NEG
                         ? shmt_arith_binary(step->op, a, b, to)
                         : shmt_arith_unary(step->op, a, to);
             if (fault != SHMT_FAULT_NONE) {
-                *offset = step->offset;
+                evaluation->offset = step->offset;
                 return fault;
             }
         }
@@ -232,6 +244,21 @@ static enum shmt_fault run(const struct shmt_expr *expr,
     *out = *OPERAND(expr->result);
 #undef OPERAND
     return SHMT_FAULT_NONE;
+}
+
+static enum shmt_fault know(const struct shmt_expr *expr, size_t derived,
+                            struct shmt_evaluation *evaluation,
+                            struct shmt_value *registers)
+{
+    const uint64_t bit = UINT64_C(1) << derived;
+    enum shmt_fault fault = SHMT_FAULT_NONE;
+
+    if ((evaluation->known & bit) == 0)
+        fault = run(expr->derived[derived].expr, evaluation, registers,
+                    &evaluation->derived[derived]);
+    if (fault == SHMT_FAULT_NONE)
+        evaluation->known |= bit;
+    return fault;
 }
 
 static size_t name_length(const char *name)
@@ -256,62 +283,90 @@ void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
         snprintf(out, SHMT_EXPR_SHOWN, "'%.60s'", value.w);
 }
 
+/* The symbols of a message, each once. */
+struct naming {
+    const struct shmt_value *symbols;
+    size_t shown[8];
+    size_t count;
+    size_t length;
+    char *out;
+};
+
+static void name_symbol(struct naming *naming,
+                        const struct shmt_expr_node *node)
+{
+    const size_t room = SHMT_EXPR_NAMED - naming->length;
+    char value[SHMT_EXPR_SHOWN];
+
+    for (size_t k = 0; k < naming->count; k++)
+        if (naming->shown[k] == node->symbol)
+            return;
+    shmt_expr_put_value(naming->symbols[node->symbol], value);
+    naming->length += (size_t)snprintf(
+        naming->out + naming->length, room, "%s%.*s = %s",
+        naming->count == 0 ? " where " : ", ", (int)name_length(node->name),
+        node->name, value);
+    naming->shown[naming->count++] = node->symbol;
+}
+
+static void name_symbols(struct naming *naming, const struct shmt_expr *expr)
+{
+    for (size_t n = 0; n < expr->node_count; n++) {
+        const struct shmt_expr_node *node = &expr->nodes[n];
+
+        if (naming->count == sizeof naming->shown / sizeof naming->shown[0] ||
+            naming->length >= SHMT_EXPR_NAMED)
+            return;
+        if (node->op == SHMT_OP_SYMBOL)
+            name_symbol(naming, node);
+        else if (node->op == SHMT_NODE_DERIVED)
+            name_symbols(naming, expr->derived[node->derived].expr);
+    }
+}
+
 void shmt_expr_put_values(const struct shmt_expr *expr,
                           const struct shmt_value *symbols,
                           char out[SHMT_EXPR_NAMED])
 {
-    uint64_t shown[8];
-    size_t count = 0, used = 0, k;
-    char value[SHMT_EXPR_SHOWN];
+    struct naming naming = {.symbols = symbols, .out = out};
 
     out[0] = '\0';
-    for (size_t n = 0; n < expr->node_count && count < 8; n++) {
-        const struct shmt_expr_node *node = &expr->nodes[n];
-
-        if (node->op != SHMT_OP_SYMBOL)
-            continue;
-        for (k = 0; k < count && shown[k] != node->symbol; k++)
-            ;
-        if (k < count)
-            continue;
-        shmt_expr_put_value(symbols[node->symbol], value);
-        used += (size_t)snprintf(out + used, SHMT_EXPR_NAMED - used,
-                                 "%s%.*s = %s",
-                                 count == 0 ? " where " : ", ",
-                                 (int)name_length(node->name), node->name,
-                                 value);
-        if (used >= SHMT_EXPR_NAMED)
-            return;
-        shown[count++] = node->symbol;
-    }
+    name_symbols(&naming, expr);
 }
 
-enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
-                                   const struct shmt_value *values,
+void shmt_expr_begin(struct shmt_evaluation *evaluation,
+                     const struct shmt_value *values)
+{
+    evaluation->values = values;
+    evaluation->known = 0;
+}
+
+enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
+                                   struct shmt_evaluation *evaluation,
                                    struct shmt_value *out,
                                    struct shmt_error *err)
 {
-    enum shmt_fault fault;
+    struct shmt_value registers[SHMT_EXPR_REGISTERS];
+    const enum shmt_fault fault = run(expr, evaluation, registers, out);
     char named[SHMT_EXPR_NAMED];
-    size_t offset = 0;
 
-    fault = run(expr, values, out, &offset);
     if (fault == SHMT_FAULT_NONE)
         return SHMTUNE_OK;
     if (err == NULL)
         return SHMTUNE_INVALID_FILE;
-    shmt_expr_put_values(expr, values, named);
-    return shmt_expr_refuse(expr, offset, err, "%s%s",
+    shmt_expr_put_values(expr, evaluation->values, named);
+    return shmt_expr_refuse(expr, evaluation->offset, err, "%s%s",
                             shmt_arith_fault_text(fault), named);
 }
 
-enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
-                                       const struct shmt_value *values,
+enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
+                                       struct shmt_evaluation *evaluation,
                                        int64_t *out, struct shmt_error *err)
 {
     struct shmt_value value;
     char named[SHMT_EXPR_NAMED], found[SHMT_EXPR_SHOWN];
-    enum shmtune_status status = shmt_expr_eval(expr, values, &value, err);
+    enum shmtune_status status = shmt_expr_next(expr, evaluation, &value,
+                                                err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -325,22 +380,54 @@ enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
         return SHMTUNE_OK;
     }
     shmt_expr_put_value(value, found);
-    shmt_expr_put_values(expr, values, named);
+    shmt_expr_put_values(expr, evaluation->values, named);
     return shmt_expr_refuse(expr, 0, err,
                             "the value is %s, expected an integer%s", found,
                             named);
+}
+
+enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
+                                        struct shmt_evaluation *evaluation,
+                                        bool *out, struct shmt_error *err)
+{
+    struct shmt_value value;
+    enum shmtune_status status = shmt_expr_next(expr, evaluation, &value,
+                                                err);
+
+    if (status == SHMTUNE_OK)
+        *out = truth(&value);
+    return status;
+}
+
+enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
+                                   const struct shmt_value *values,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err)
+{
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
+    return shmt_expr_next(expr, &evaluation, out, err);
+}
+
+enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
+                                       const struct shmt_value *values,
+                                       int64_t *out, struct shmt_error *err)
+{
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
+    return shmt_expr_next_int(expr, &evaluation, out, err);
 }
 
 enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
                                         const struct shmt_value *values,
                                         bool *out, struct shmt_error *err)
 {
-    struct shmt_value value;
-    enum shmtune_status status = shmt_expr_eval(expr, values, &value, err);
+    struct shmt_evaluation evaluation;
 
-    if (status == SHMTUNE_OK)
-        *out = truth(&value);
-    return status;
+    shmt_expr_begin(&evaluation, values);
+    return shmt_expr_next_bool(expr, &evaluation, out, err);
 }
 
 const char *shmt_expr_text(const struct shmt_expr *expr)

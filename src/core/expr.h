@@ -35,8 +35,9 @@ struct shmt_symbol {
 
 struct shmt_expr;
 
-/* A name that stands for an expression of the same symbols, which outlives
- * what is compiled with it. */
+/* A name that stands for an expression of the same symbols and of derived
+ * names before it; its program runs when its value is first needed.  The
+ * array outlives what is compiled with it. */
 struct shmt_derived {
     const char *name;
     const struct shmt_expr *expr;
@@ -83,6 +84,29 @@ enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
                                         const struct shmt_value *values,
                                         bool *out, struct shmt_error *err);
 
+/* The same for several expressions of one scope with the same values, which
+ * are not copied: a derived name that one of them needed is known to the
+ * others.  Nothing is to be freed. */
+enum { SHMT_EXPR_DERIVED = 64 };    /* derived names of a scope */
+struct shmt_evaluation {
+    const struct shmt_value *values;
+    size_t offset;                  /* in the text, of a fault */
+    uint64_t known;                 /* one bit a derived name */
+    struct shmt_value derived[SHMT_EXPR_DERIVED];
+};
+void shmt_expr_begin(struct shmt_evaluation *evaluation,
+                     const struct shmt_value *values);
+enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
+                                   struct shmt_evaluation *evaluation,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err);
+enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
+                                       struct shmt_evaluation *evaluation,
+                                       int64_t *out, struct shmt_error *err);
+enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
+                                        struct shmt_evaluation *evaluation,
+                                        bool *out, struct shmt_error *err);
+
 /* The source text, and whether symbol k occurs in it. */
 const char *shmt_expr_text(const struct shmt_expr *expr);
 struct shmt_place shmt_expr_place(const struct shmt_expr *expr);
@@ -94,7 +118,8 @@ void shmt_expr_explain(const struct shmt_expr *expr,
                        const struct shmt_value *values,
                        struct shmt_text *out);
 
-/* Calls `take` for every word that a symbol is compared with: ==, != or in. */
+/* Calls `take` for every word that a symbol is compared with: ==, != or in;
+ * derived names are to be looked at on their own. */
 void shmt_expr_words(const struct shmt_expr *expr,
                      void (*take)(void *context, size_t symbol,
                                   const char *word), void *context);

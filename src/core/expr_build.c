@@ -51,20 +51,13 @@ static bool add_kid(struct shmt_expr_build *build, uint32_t node)
     return true;
 }
 
-/* Room for `count` nodes more. */
-static bool make_room(struct shmt_expr_build *build, size_t count,
-                      size_t offset)
+static bool make_room(struct shmt_expr_build *build)
 {
+    const size_t room = build->node_room == 0 ? 32 : 2 * build->node_room;
     struct shmt_expr_node *grown;
-    size_t room = build->node_room == 0 ? 32 : build->node_room;
 
-    if (count > SHMT_EXPR_NODES - build->node_count)
-        return REFUSE(build, offset, "more than %d operators and operands",
-                      SHMT_EXPR_NODES);
-    if (build->node_count + count <= build->node_room)
+    if (build->node_count < build->node_room)
         return true;
-    while (room < build->node_count + count)
-        room *= 2;
     grown = realloc(build->nodes, room * sizeof *grown);
     if (grown == NULL)
         return no_memory(build);
@@ -73,12 +66,24 @@ static bool make_room(struct shmt_expr_build *build, size_t count,
     return true;
 }
 
-static bool add(struct shmt_expr_build *build, struct shmt_expr_node node)
+/* A node that stands for `weight` of them. */
+static bool add_weighty(struct shmt_expr_build *build,
+                        struct shmt_expr_node node, size_t weight)
 {
-    if (!make_room(build, 1, node.offset))
+    if (weight > SHMT_EXPR_NODES - build->weight)
+        return REFUSE(build, node.offset,
+                      "more than %d operators and operands",
+                      SHMT_EXPR_NODES);
+    build->weight += weight;
+    if (!make_room(build))
         return false;
     build->nodes[build->node_count] = node;
     return shmt_expr_build_push(build, (uint32_t)build->node_count++);
+}
+
+static bool add(struct shmt_expr_build *build, struct shmt_expr_node node)
+{
+    return add_weighty(build, node, 1);
 }
 
 bool shmt_expr_build_constant(struct shmt_expr_build *build,
@@ -101,26 +106,21 @@ bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
         .name = build->expr->text + offset});
 }
 
-bool shmt_expr_build_derived(struct shmt_expr_build *build,
-                             const struct shmt_expr *derived, size_t offset)
+bool shmt_expr_build_derived(struct shmt_expr_build *build, size_t k,
+                             size_t offset)
 {
-    const uint32_t node = (uint32_t)build->node_count;
-    const uint32_t kid = (uint32_t)build->kid_count;
+    const struct shmt_expr *derived = build->expr->derived[k].expr;
+    struct shmt_expr_node node = derived->nodes[derived->root];
+    const bool leaf = node.op == SHMT_OP_CONST || node.op == SHMT_OP_SYMBOL;
 
-    if (!make_room(build, derived->node_count, offset))
-        return false;
-    for (size_t k = 0; k < derived->kid_count; k++)
-        if (!add_kid(build, node + derived->kids[k]))
-            return false;
-    for (size_t k = 0; k < derived->node_count; k++) {
-        build->nodes[node + k] = derived->nodes[k];
-        build->nodes[node + k].offset = (uint32_t)offset;
-        build->nodes[node + k].first += kid;
-    }
-    build->node_count += derived->node_count;
-    for (size_t k = 0; k < derived->symbol_count / 64 + 1; k++)
-        build->expr->used[k] |= derived->used[k];
-    return shmt_expr_build_push(build, node + derived->root);
+    for (size_t n = 0; n < derived->symbol_count / 64 + 1; n++)
+        build->expr->used[n] |= derived->used[n];
+    if (!leaf)
+        node = (struct shmt_expr_node){.op = SHMT_NODE_DERIVED,
+                                       .types = node.types,
+                                       .depth = node.depth, .derived = k};
+    node.offset = (uint32_t)offset;
+    return add_weighty(build, node, leaf ? 1 : derived->weight);
 }
 
 /* A power of two integers is real when the exponent is negative. */
@@ -262,6 +262,7 @@ bool shmt_expr_build_keep(struct shmt_expr_build *build)
         memcpy(kids, build->kids, build->kid_count * sizeof *kids);
     expr->nodes = nodes;
     expr->node_count = build->node_count;
+    expr->weight = build->weight;
     expr->kid_count = build->kid_count;
     expr->kids = kids;
     expr->root = build->stack[0];

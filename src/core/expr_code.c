@@ -40,18 +40,29 @@ static uint32_t kid_of(const struct emitter *emitter,
     return emitter->expr->kids[node->first + k];
 }
 
+/* `count` registers from `first` on. */
+static bool take_registers(struct emitter *emitter, size_t first,
+                           size_t count, size_t offset)
+{
+    if (first + count > SHMT_EXPR_REGISTERS) {
+        emitter->status = shmt_expr_refuse(
+            emitter->expr, offset, emitter->err,
+            "more than %d intermediate values at a time",
+            SHMT_EXPR_REGISTERS);
+        return false;
+    }
+    if (first + count > emitter->highest)
+        emitter->highest = (uint16_t)(first + count);
+    return true;
+}
+
 static bool step(struct emitter *emitter, struct shmt_expr_step next)
 {
     struct shmt_expr_step *grown;
     size_t room;
 
-    if (next.to >= SHMT_EXPR_REGISTERS) {
-        emitter->status = shmt_expr_refuse(
-            emitter->expr, next.offset, emitter->err,
-            "more than %d intermediate values at a time",
-            SHMT_EXPR_REGISTERS);
+    if (!take_registers(emitter, next.to, 1, next.offset))
         return false;
-    }
     if (emitter->step_count == emitter->step_room) {
         room = emitter->step_room == 0 ? 32 : 2 * emitter->step_room;
         grown = realloc(emitter->steps, room * sizeof *grown);
@@ -62,8 +73,6 @@ static bool step(struct emitter *emitter, struct shmt_expr_step next)
         emitter->steps = grown;
         emitter->step_room = room;
     }
-    if (next.to >= emitter->highest)
-        emitter->highest = (uint16_t)(next.to + 1);
     emitter->steps[emitter->step_count++] = next;
     return true;
 }
@@ -110,6 +119,21 @@ static bool emit_leaf(struct emitter *emitter, uint32_t node, uint16_t *out)
     }
     *out = SHMT_EXPR_CONSTANT | *number;
     return true;
+}
+
+static bool emit_derived(struct emitter *emitter,
+                         const struct shmt_expr_node *node, uint16_t reg,
+                         uint16_t *out)
+{
+    const struct shmt_expr *derived =
+        emitter->expr->derived[node->derived].expr;
+
+    *out = (uint16_t)(SHMT_EXPR_KNOWN | node->derived);
+    return take_registers(emitter, reg, derived->register_count,
+                          node->offset) &&
+           step(emitter, (struct shmt_expr_step){
+               .op = SHMT_STEP_KNOW, .to = reg, .b = (uint16_t)node->derived,
+               .offset = (uint16_t)node->offset});
 }
 
 /* Two operands, or min and max of several, from left to right. */
@@ -298,6 +322,8 @@ static bool emit(struct emitter *emitter, uint32_t number, uint16_t reg,
     case SHMT_OP_CONST:
     case SHMT_OP_SYMBOL:
         return emit_leaf(emitter, number, out);
+    case SHMT_NODE_DERIVED:
+        return emit_derived(emitter, node, reg, out);
     case SHMT_OP_AND:
     case SHMT_OP_OR:
         return emit_logic(emitter, node, reg);

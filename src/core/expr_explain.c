@@ -28,6 +28,16 @@ static uint32_t kid_of(const struct explanation *explanation,
     return explanation->expr->kids[node->first + k];
 }
 
+/* The same in the tree of a derived name. */
+static struct explanation within(const struct explanation *explanation,
+                                 const struct shmt_expr_node *mention)
+{
+    struct explanation inner = *explanation;
+
+    inner.expr = explanation->expr->derived[mention->derived].expr;
+    return inner;
+}
+
 /* What is evaluated here was evaluated before, and had a value. */
 static bool value_of(const struct explanation *explanation, uint32_t number,
                      struct shmt_value *out)
@@ -117,6 +127,12 @@ static void add_not(const struct explanation *explanation, uint32_t operand)
 {
     const struct shmt_expr_node *const node = node_at(explanation, operand);
 
+    if (node->op == SHMT_NODE_DERIVED) {
+        const struct explanation inner = within(explanation, node);
+
+        add_not(&inner, inner.expr->root);
+        return;
+    }
     shmt_text_add(explanation->out, "not ");
     if (!compares(node)) {
         add_value(explanation, operand);
@@ -132,7 +148,11 @@ static void add_false(const struct explanation *explanation, uint32_t number)
 {
     const struct shmt_expr_node *const node = node_at(explanation, number);
 
-    if (compares(node))
+    if (node->op == SHMT_NODE_DERIVED) {
+        const struct explanation inner = within(explanation, node);
+
+        add_false(&inner, inner.expr->root);
+    } else if (compares(node))
         add_comparison(explanation, node);
     else if (node->op == SHMT_OP_OR)
         add_each(explanation, node);

@@ -184,8 +184,7 @@ static bool parse_name(struct parser *parser)
     for (size_t k = 0; k < scope->derived_count; k++)
         if (is(parser, scope->derived[k].name))
             return next(parser) &&
-                   shmt_expr_build_derived(&parser->build,
-                                           scope->derived[k].expr, offset);
+                   shmt_expr_build_derived(&parser->build, k, offset);
     rest += strspn(rest, " \t");
     if (*rest != '(')
         return refuse_name(parser);

@@ -13,7 +13,8 @@ enum {
     SHMT_EXPR_TEXT = 16384,     /* longest source text */
     SHMT_EXPR_NESTING = 64,     /* of parentheses, signs, else, ** */
     SHMT_EXPR_DEPTH = 1024,     /* of the tree: a + b + c + ... */
-    SHMT_EXPR_NODES = 10000,
+    SHMT_EXPR_NODES = 10000,    /* with those of the derived names it uses,
+                                   as often as it does */
     SHMT_EXPR_REGISTERS = 256
 };
 
@@ -25,12 +26,17 @@ enum {
     SHMT_EXPR_NUMBER = SHMT_EXPR_INT | SHMT_EXPR_REAL
 };
 
+/* A node beyond the operators: a mention of a derived name, which has no
+ * operands here but a tree of its own.  What stands for one number, word or
+ * symbol is that instead. */
+enum { SHMT_NODE_DERIVED = SHMT_OP_COUNT };
+
 /* Operands are kids[first .. first + count) of the expression and stand
  * before the node.  A node may have several parents: CHAIN's operands are
  * comparisons, and the right side of one is the left side of the next.  IN
  * has the value sought, then the elements; IF has condition, then, else. */
 struct shmt_expr_node {
-    uint8_t op;             /* enum shmt_op */
+    uint8_t op;             /* enum shmt_op, or SHMT_NODE_DERIVED */
     uint8_t types;
     uint16_t depth;
     uint32_t offset;        /* of its sign or name in the text */
@@ -41,11 +47,13 @@ struct shmt_expr_node {
             size_t symbol;
             const char *name;   /* in the text it was read from */
         };
+        size_t derived;     /* of the expression's derived names */
     };
 };
 
-/* One step of the program: registers, constants and symbols are addressed
- * by their kind in the two highest bits and their number in the others. */
+/* One step of the program: registers, constants, symbols and the values of
+ * derived names are addressed by their kind in the two highest bits and their
+ * number in the others. */
 struct shmt_expr_step {
     uint8_t op;
     uint16_t to;            /* a register */
@@ -59,6 +67,8 @@ struct shmt_expr {
     struct shmt_scope scope;        /* while it is parsed; then empty */
     size_t symbol_count;
     uint64_t *used;                 /* one bit a symbol */
+    const struct shmt_derived *derived;
+    size_t weight;                  /* nodes, were derived names copied */
     size_t node_count;
     const struct shmt_expr_node *nodes;
     size_t kid_count;
@@ -102,6 +112,7 @@ struct shmt_expr_build {
     struct shmt_error *err;
     struct shmt_expr_node *nodes;
     size_t node_count, node_room;
+    size_t weight;
     uint32_t *kids;
     size_t kid_count, kid_room;
     uint32_t *stack;
@@ -113,9 +124,9 @@ bool shmt_expr_build_constant(struct shmt_expr_build *build,
                               struct shmt_value value, size_t offset);
 bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
                             size_t offset);
-/* What a derived name stands for; refused, it is at `offset`. */
-bool shmt_expr_build_derived(struct shmt_expr_build *build,
-                             const struct shmt_expr *derived, size_t offset);
+/* A mention of the scope's k-th derived name. */
+bool shmt_expr_build_derived(struct shmt_expr_build *build, size_t k,
+                             size_t offset);
 /* The `count` uppermost nodes become op's operands. */
 bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
                           size_t count, size_t offset);
@@ -152,7 +163,8 @@ enum {
     SHMT_EXPR_INDEX = (1 << SHMT_EXPR_KIND_SHIFT) - 1,
     SHMT_EXPR_REGISTER = 0,
     SHMT_EXPR_CONSTANT = 1 << SHMT_EXPR_KIND_SHIFT,
-    SHMT_EXPR_SYMBOL = 2 << SHMT_EXPR_KIND_SHIFT
+    SHMT_EXPR_SYMBOL = 2 << SHMT_EXPR_KIND_SHIFT,
+    SHMT_EXPR_KNOWN = 3 << SHMT_EXPR_KIND_SHIFT  /* of a derived name */
 };
 
 /* Steps beyond the operators. */
@@ -161,7 +173,9 @@ enum {
     SHMT_STEP_FALSE,           /* the integer 0 */
     SHMT_STEP_JUMP,            /* to step b */
     SHMT_STEP_JUMP_FALSE,      /* to step b when a is false */
-    SHMT_STEP_JUMP_TRUE
+    SHMT_STEP_JUMP_TRUE,
+    SHMT_STEP_KNOW             /* the value of derived name b; registers from
+                                  `to` on are free */
 };
 
 #endif

@@ -80,10 +80,13 @@ enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,
                                        bool *admits, size_t *failed,
                                        struct shmt_error *err)
 {
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
     for (size_t i = 0; i < kernel->constraint_count; i++) {
         bool holds;
-        const enum shmtune_status status =
-            shmt_expr_eval_bool(kernel->constraints[i], values, &holds, err);
+        const enum shmtune_status status = shmt_expr_next_bool(
+            kernel->constraints[i], &evaluation, &holds, err);
 
         if (status != SHMTUNE_OK)
             return status;

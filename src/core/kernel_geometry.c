@@ -17,7 +17,7 @@ struct bounded {
 };
 
 static enum shmtune_status eval_bounded(const struct bounded *bounded,
-                                        const struct shmt_value *values,
+                                        struct shmt_evaluation *evaluation,
                                         int64_t *out, struct shmt_error *err)
 {
     struct shmt_place place;
@@ -28,7 +28,7 @@ static enum shmtune_status eval_bounded(const struct bounded *bounded,
         *out = bounded->fallback;
         return SHMTUNE_OK;
     }
-    status = shmt_expr_eval_int(bounded->expr, values, &number, err);
+    status = shmt_expr_next_int(bounded->expr, evaluation, &number, err);
     if (status != SHMTUNE_OK)
         return status;
     if (number < bounded->low || number > bounded->high) {
@@ -52,10 +52,10 @@ static int64_t unit_of(const struct shmt_argument *argument)
                ? (int64_t)shmt_element_bytes(argument->element) : 8;
 }
 
-enum shmtune_status
-shmt_kernel_argument_bytes(const struct shmt_argument *argument,
-                           const struct shmt_value *values, int64_t *out,
-                           struct shmt_error *err)
+static enum shmtune_status argument_bytes(const struct shmt_argument *argument,
+                                          struct shmt_evaluation *evaluation,
+                                          int64_t *out,
+                                          struct shmt_error *err)
 {
     const struct bounded bounded = {"the count", argument->count, 1,
                                     INT32_MAX, 0};
@@ -63,10 +63,21 @@ shmt_kernel_argument_bytes(const struct shmt_argument *argument,
     enum shmtune_status status = SHMTUNE_OK;
 
     if (argument->role == SHMT_ROLE_VALUE)
-        status = eval_bounded(&bounded, values, &count, err);
+        status = eval_bounded(&bounded, evaluation, &count, err);
     if (status == SHMTUNE_OK)
         *out = count * unit_of(argument);
     return status;
+}
+
+enum shmtune_status
+shmt_kernel_argument_bytes(const struct shmt_argument *argument,
+                           const struct shmt_value *values, int64_t *out,
+                           struct shmt_error *err)
+{
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
+    return argument_bytes(argument, &evaluation, out, err);
 }
 
 static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
@@ -90,7 +101,7 @@ static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
 static enum shmtune_status
 check_arguments(const struct shmt_kernel *kernel,
                 const struct shmt_launch *launch,
-                const struct shmt_value *values, struct shmt_error *err)
+                struct shmt_evaluation *evaluation, struct shmt_error *err)
 {
     const struct shmt_argument *largest = NULL;
     int64_t bytes = 0, most = 0;
@@ -101,7 +112,7 @@ check_arguments(const struct shmt_kernel *kernel,
         const int64_t unit = unit_of(argument);
         int64_t size;
         const enum shmtune_status status =
-            shmt_kernel_argument_bytes(argument, values, &size, err);
+            argument_bytes(argument, evaluation, &size, err);
 
         if (status != SHMTUNE_OK)
             return status;
@@ -154,12 +165,14 @@ enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
         {"carveout", launch->carveout, -1, 100, -1},
         {"cluster", launch->cluster, 0, 1024, 0},
     };
+    struct shmt_evaluation evaluation;
     int64_t found[NUMBERS];
     bool used = true;
     enum shmtune_status status = SHMTUNE_OK;
 
+    shmt_expr_begin(&evaluation, values);
     if (launch->when != NULL)
-        status = shmt_expr_eval_bool(launch->when, values, &used, err);
+        status = shmt_expr_next_bool(launch->when, &evaluation, &used, err);
     if (status != SHMTUNE_OK)
         return status;
     if (!used) {
@@ -167,11 +180,11 @@ enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
         return SHMTUNE_OK;
     }
     for (size_t i = 0; i < NUMBERS; i++) {
-        status = eval_bounded(&numbers[i], values, &found[i], err);
+        status = eval_bounded(&numbers[i], &evaluation, &found[i], err);
         if (status != SHMTUNE_OK)
             return status;
     }
-    status = check_arguments(kernel, launch, values, err);
+    status = check_arguments(kernel, launch, &evaluation, err);
     if (status != SHMTUNE_OK)
         return status;
     status = check_cluster(launch, found[0], found[NUMBERS - 1], err);

@@ -348,6 +348,22 @@ static bool add_word(struct shmt_graph *graph, struct shmt_value value,
     return true;
 }
 
+static bool add_words(struct shmt_graph *graph, const struct shmt_expr *expr,
+                      size_t *room)
+{
+    bool done = true;
+
+    for (size_t k = 0; done && k < expr->node_count; k++) {
+        const struct shmt_expr_node *node = &expr->nodes[k];
+
+        if (node->op == SHMT_OP_CONST)
+            done = add_word(graph, node->constant, room);
+        else if (node->op == SHMT_NODE_DERIVED)
+            done = add_words(graph, expr->derived[node->derived].expr, room);
+    }
+    return done;
+}
+
 bool shmt_graph_collect_words(struct shmt_graph *graph, size_t constraints)
 {
     const struct shmt_space_definition *const d = graph->definition;
@@ -364,11 +380,8 @@ bool shmt_graph_collect_words(struct shmt_graph *graph, size_t constraints)
             if (!add_word(graph, d->parameters[p].values[k], &room))
                 return false;
     for (size_t c = 0; c < constraints; c++)
-        for (size_t k = 0; k < d->constraints[c]->node_count; k++)
-            if (d->constraints[c]->nodes[k].op == SHMT_OP_CONST &&
-                !add_word(graph, d->constraints[c]->nodes[k].constant,
-                          &room))
-                return false;
+        if (!add_words(graph, d->constraints[c], &room))
+            return false;
     qsort(graph->words, graph->word_count, sizeof *graph->words,
           by_characters);
     for (size_t k = 0; k < graph->word_count; k++)

@@ -23,6 +23,8 @@ struct lower {
 
 static uint32_t value_of(struct lower *lower, uint32_t tree);
 static uint32_t truth_of(struct lower *lower, uint32_t tree);
+static uint32_t lower_expr(struct shmt_graph *graph,
+                           const struct shmt_expr *expr, bool truth);
 
 static const struct shmt_graph_node *node_at(const struct lower *lower,
                                              uint32_t id)
@@ -307,6 +309,13 @@ static uint32_t relation(struct lower *lower, uint32_t tree)
                               b);
 }
 
+static uint32_t derived(struct lower *lower, uint32_t tree, bool truth)
+{
+    const size_t k = lower->expr->nodes[tree].derived;
+
+    return lower_expr(lower->graph, lower->expr->derived[k].expr, truth);
+}
+
 static uint32_t make_value(struct lower *lower, uint32_t tree)
 {
     const struct shmt_expr_node *node = &lower->expr->nodes[tree];
@@ -332,6 +341,8 @@ static uint32_t make_value(struct lower *lower, uint32_t tree)
         return logic_value(lower, tree);
     case SHMT_OP_NOT: case SHMT_OP_CHAIN:
         return truth_of(lower, tree);
+    case SHMT_NODE_DERIVED:
+        return derived(lower, tree, false);
     default:
         return binary(lower, tree);
     }
@@ -383,6 +394,8 @@ static uint32_t make_truth(struct lower *lower, uint32_t tree)
     case SHMT_OP_NOT:
         id = truth_of(lower, kid_of(lower, tree, 0));
         return id == NONE ? NONE : shmt_graph_negate(lower->graph, id);
+    case SHMT_NODE_DERIVED:
+        return derived(lower, tree, true);
     default:
         id = value_of(lower, tree);
         return id == NONE ? NONE : shmt_graph_truth(lower->graph, id);
@@ -449,25 +462,34 @@ static void split(struct shmt_graph *graph, uint32_t id)
     free(kids);
 }
 
-void shmt_lower_constraint(struct shmt_graph *graph,
-                           const struct shmt_expr *expr)
+/* The value of an expression, or its truth. */
+static uint32_t lower_expr(struct shmt_graph *graph,
+                           const struct shmt_expr *expr, bool truth)
 {
     struct lower lower = {.graph = graph, .expr = expr};
-    uint32_t id = NONE;
+    uint32_t id;
 
     lower.values = malloc(2 * expr->node_count * sizeof *lower.values);
     if (lower.values == NULL) {
         graph->failed = true;
-        return;
+        return NONE;
     }
     lower.truths = lower.values + expr->node_count;
     for (size_t k = 0; k < 2 * expr->node_count; k++)
         lower.values[k] = UNKNOWN;
-    id = truth_of(&lower, expr->root);
-    if (!graph->failed) {
-        if (id == NONE)
-            id = shmt_graph_opaque(graph, expr);
-        split(graph, id);
-    }
+    id = truth ? truth_of(&lower, expr->root) : value_of(&lower, expr->root);
     free(lower.values);
+    return id;
+}
+
+void shmt_lower_constraint(struct shmt_graph *graph,
+                           const struct shmt_expr *expr)
+{
+    uint32_t id = lower_expr(graph, expr, true);
+
+    if (graph->failed)
+        return;
+    if (id == NONE)
+        id = shmt_graph_opaque(graph, expr);
+    split(graph, id);
 }
