@@ -97,6 +97,25 @@ static void digest_covers_what_the_compiler_finds(void)
     shmt_text_free(&text);
 }
 
+static void a_directive_stands_alone_in_its_line(void)
+{
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+
+    spec_write_text("spec.yaml", spec_good);
+    spec_write_text("scale.cu", "int a; #include \"odd.h\"\n"
+               "#define B(x) #x\n \t# include \"even.h\"\n#include");
+    spec_write_text("odd.h", "int odd;\n");
+    spec_write_text("even.h", "int even;\n");
+    read_digest(before);
+    spec_write_text("odd.h", "int changed;\n");
+    read_digest(after);
+    CHECK_TEXT(after, before);
+    spec_write_text("even.h", "int changed;\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("scale.cu", "\n");
+}
+
 /* The same kernel, said otherwise or tuned at other sizes. */
 static const struct {
     const char *from, *to;
@@ -160,6 +179,7 @@ int main(void)
     spec_begin();
     CHECK_RUN(digest_covers_spec_source_and_local_includes);
     CHECK_RUN(digest_covers_what_the_compiler_finds);
+    CHECK_RUN(a_directive_stands_alone_in_its_line);
     CHECK_RUN(digest_is_of_what_a_spec_says);
     CHECK_RUN(digest_is_bounded);
     spec_end();

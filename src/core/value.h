@@ -22,6 +22,13 @@ struct shmt_value {
 };
 
 /* 1 == 1.0 as in Python; a word equals only the same word. */
-bool shmt_value_equal(struct shmt_value a, struct shmt_value b);
+bool shmt_value_equal_any(const struct shmt_value *a,
+                          const struct shmt_value *b);
+/* The same, at once for integers, which most are. */
+static inline bool shmt_value_equal(struct shmt_value a, struct shmt_value b)
+{
+    return a.type == SHMT_INT && b.type == SHMT_INT
+               ? a.i == b.i : shmt_value_equal_any(&a, &b);
+}
 
 #endif
