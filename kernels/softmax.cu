@@ -293,6 +293,11 @@ __device__ __forceinline__ void bulk_wait(unsigned long long *arrived,
                  "@!done bra again;\n\t"
                  "}" :: "r"(address(arrived)), "r"(phase) : "memory");
 }
+
+__device__ __forceinline__ void bulk_after_reads()
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
 #endif
 
 /* One block's view of the matrix. */
@@ -330,8 +335,11 @@ __device__ __forceinline__ void do_row(const line<W> &my, int &turn,
         take(held, (const piece<W> *)my.stage, my.first, my.end);
     else
         take(held, my.from, my.first, my.end);
-    /* The rows are in registers: the stage may be filled again. */
+    /* The stage may be filled again once its rows are in registers, and not
+     * only on their way: a barrier does not wait for that, and the copy
+     * engine is not behind these reads in line as a store would be. */
     if (staged) {
+        bulk_after_reads();
         __syncthreads();
         next();
     }

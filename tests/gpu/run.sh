@@ -65,6 +65,7 @@ part() {
 part oracle "$build/tests/gpu/oracle"
 part library "$build/tests/gpu/launch"
 part candidates sh "$here/candidates.sh" "$build"
+part races sh "$here/races.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
     part sanitize sh "$here/sanitize.sh" "$build"
