@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/path.h"
@@ -24,16 +23,6 @@ struct folders {
     bool failed;
 };
 
-/* By one name or by two. */
-static bool is_same(const char *one, const char *other)
-{
-    struct stat a, b;
-
-    return strcmp(one, other) == 0 ||
-           (stat(one, &a) == 0 && stat(other, &b) == 0 &&
-            a.st_dev == b.st_dev && a.st_ino == b.st_ino);
-}
-
 static void add_folder(struct folders *folders, const char *path,
                        size_t length)
 {
@@ -46,7 +35,8 @@ static void add_folder(struct folders *folders, const char *path,
     if (name == NULL)
         return;
     for (size_t i = 0; i < folders->count; i++)
-        if (is_same(folders->items[i], name))
+        if (strcmp(folders->items[i], name) == 0 ||
+            shmt_path_is_same(folders->items[i], name))
             return;
     folders->items[folders->count++] = name;
 }

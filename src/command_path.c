@@ -10,19 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "core/path.h"
 
 enum { ROOM = 4096, SHOWN = 256 };
 
 static bool is_folder(const char *folder, size_t length, const char *part)
 {
     char path[ROOM];
-    struct stat found;
     const int used = snprintf(path, sizeof path, "%.*s/%s", (int)length,
                               folder, part);
 
-    return used > 0 && used < ROOM && stat(path, &found) == 0 &&
-           S_ISDIR(found.st_mode);
+    return used > 0 && used < ROOM && shmt_path_is_folder(path);
 }
 
 /* NULL: nothing. */

@@ -18,7 +18,6 @@
 #include "core/kernel_read.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #include "core/path.h"
 
@@ -137,14 +136,6 @@ static bool parse_include(const char *sign, const char **name, size_t *length,
     return true;
 }
 
-/* What a macro says may be the name of anything. */
-static bool is_file(const char *path)
-{
-    struct stat found;
-
-    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
-}
-
 /* Takes folder/name in when it is there and new. */
 static enum shmtune_status take(struct files *files, const char *folder,
                                 const char *name, bool *found)
@@ -159,7 +150,8 @@ static enum shmtune_status take(struct files *files, const char *folder,
     for (size_t i = 0; i < files->count; i++)
         if (strcmp(files->paths[i], path) == 0)
             return SHMTUNE_OK;
-    if (!is_file(path)) {
+    /* what a macro says may be the name of anything */
+    if (!shmt_path_is_file(path)) {
         *found = false;
         return SHMTUNE_OK;
     }

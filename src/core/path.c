@@ -305,17 +305,6 @@ done:
     return status;
 }
 
-/* Leaves errno as it was. */
-static bool is_folder(const char *path)
-{
-    const int code = errno;
-    struct stat about;
-    const bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-
-    errno = code;
-    return folder;
-}
-
 enum shmtune_status shmt_path_make(const char *path, unsigned mode,
                                    struct shmt_error *err)
 {
@@ -323,7 +312,7 @@ enum shmtune_status shmt_path_make(const char *path, unsigned mode,
     const size_t length = strlen(path);
     char *part;
 
-    if (is_folder(path))
+    if (shmt_path_is_folder(path))
         return SHMTUNE_OK;
     part = malloc(length + 1);
     if (part == NULL)
@@ -334,11 +323,11 @@ enum shmtune_status shmt_path_make(const char *path, unsigned mode,
             continue;
         part[i] = '\0';
         if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST
-            && !is_folder(part))
+            && !shmt_path_is_folder(part))
             status = fail(err, part, "folder cannot be created");
         part[i] = path[i];
     }
-    if (status == SHMTUNE_OK && !is_folder(path))
+    if (status == SHMTUNE_OK && !shmt_path_is_folder(path))
         status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a file, "
                                 "expected a folder", path);
     free(part);
@@ -405,4 +394,33 @@ bool shmt_path_exists(const char *path)
     struct stat about;
 
     return stat(path, &about) == 0;
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+    const int code = errno;
+    struct stat about;
+    const bool is = stat(path, &about) == 0 &&
+                    (about.st_mode & S_IFMT) == kind;
+
+    errno = code;
+    return is;
+}
+
+bool shmt_path_is_folder(const char *path)
+{
+    return is_kind(path, S_IFDIR);
+}
+
+bool shmt_path_is_file(const char *path)
+{
+    return is_kind(path, S_IFREG);
+}
+
+bool shmt_path_is_same(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }

@@ -42,6 +42,11 @@ const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
 const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
                            const char *suffix);
 bool shmt_path_exists(const char *path);
+/* What is there, by a link or not; errno stays. */
+bool shmt_path_is_folder(const char *path);
+bool shmt_path_is_file(const char *path);
+/* Whether both are there, and one and the same, by whatever names. */
+bool shmt_path_is_same(const char *one, const char *other);
 
 /* Names (not paths) in a folder that end in `suffix`, sorted by bytes; hidden
  * ones are not among them. */

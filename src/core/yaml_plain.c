@@ -12,7 +12,7 @@
 #include "core/yaml_scan.h"
 
 enum {
-    KEY_BYTES = 128,
+    KEYS = 128,             /* of a mapping, that are compared one by one */
     SCALAR_BYTES = 1024,
     NODES = 1000000,
     BATCH = 16,             /* nodes of one allocation */
@@ -44,11 +44,6 @@ struct plain {
 static char peek(const struct plain *plain, size_t ahead)
 {
     return plain->at[ahead];
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\0';
 }
 
 static size_t column(const struct plain *plain)
@@ -95,7 +90,7 @@ static bool end_line(struct plain *plain)
 
     skip_spaces(plain);
     return (peek(plain, 0) == '#' ? plain->at > end
-                                  : is_blank(peek(plain, 0))) &&
+                                  : shmt_yaml_scan_blank(peek(plain, 0))) &&
            to_content(plain);
 }
 
@@ -205,7 +200,7 @@ static bool close_node(struct plain *plain, struct shmt_yaml *node,
     plain->pending_count = first;
     plain->depth--;
     /* many keys are compared faster by the other reader */
-    return (!mapping || (node->count <= KEY_BYTES &&
+    return (!mapping || (node->count <= KEYS &&
                          !has_twice(node->keys, node->count))) &&
            push(plain, node);
 }
@@ -274,7 +269,8 @@ static bool read_folded(struct plain *plain, size_t at_column)
     indent = column(plain);
     from = plain->at;
     text = plain->texts + (from - plain->data);
-    while (column(plain) == indent && !is_blank(peek(plain, 0))) {
+    while (column(plain) == indent &&
+           !shmt_yaml_scan_blank(peek(plain, 0))) {
         const char *line = plain->at;
         const char *end = memchr(line, '\n', (size_t)(plain->end - line));
         const size_t bytes =
@@ -384,7 +380,7 @@ static bool read_below(struct plain *plain, size_t at_column)
         column(plain) < at_column)
         return false;
     if (column(plain) == at_column &&
-        (peek(plain, 0) != '-' || !is_blank(peek(plain, 1))))
+        (peek(plain, 0) != '-' || !shmt_yaml_scan_blank(peek(plain, 1))))
         return false;
     return read_block(plain, column(plain));
 }

@@ -43,11 +43,6 @@ bool shmt_yaml_scan_is_word(const char *text, size_t most)
            (text[0] < '0' || text[0] > '9');
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\n' || c == '\0';
-}
-
 bool shmt_yaml_scan_ascii(const char *data, size_t size)
 {
     unsigned char odd = 0;
@@ -70,7 +65,7 @@ size_t shmt_yaml_scan_key(const char *text)
     while (is(text[length], KEY))
         length++;
     return length <= KEY_BYTES && text[length] == ':' &&
-                   is_blank(text[length + 1])
+                   shmt_yaml_scan_blank(text[length + 1])
                ? length
                : 0;
 }
@@ -95,7 +90,8 @@ size_t shmt_yaml_scan_plain(const char *text, bool flow)
         return 0;
     do {
         while (is(text[at], inside) ||
-               (!flow && text[at] == ':' && !is_blank(text[at + 1])))
+               (!flow && text[at] == ':' &&
+                !shmt_yaml_scan_blank(text[at + 1])))
             at++;
         length = at;
         while (text[at] == ' ')

@@ -12,6 +12,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What may follow a key's ':': a space, or the end of a line or of the text. */
+static inline bool shmt_yaml_scan_blank(char c)
+{
+    return c == ' ' || c == '\n' || c == '\0';
+}
+
 /* Printable ASCII and newlines alone. */
 bool shmt_yaml_scan_ascii(const char *data, size_t size);
 

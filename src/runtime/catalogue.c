@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/path.h"
@@ -19,17 +18,11 @@
 /* The tree of a large file, and more. */
 enum { SCRATCH_BYTES = 512 << 10 };
 
-struct folder {
-    const char *name;
-    dev_t device;              /* with the inode 0: it is not there */
-    ino_t inode;
-};
-
 /* Folders in search order while a handle is being opened, each once. */
 struct folders {
     size_t count;
     size_t room;
-    struct folder *items;
+    const char **names;
 };
 
 enum shmtune_status shmt_catalogue_note(struct shmtune *library,
@@ -61,11 +54,10 @@ enum shmtune_status shmt_catalogue_note(struct shmtune *library,
 
 /* $SHMTUNE_PATH may name what is installed, and one may be a link to the
  * other: what is read twice would be in its own way. */
-static bool is_new(const struct folders *folders, const struct folder *folder)
+static bool is_new(const struct folders *folders, const char *name)
 {
     for (size_t k = 0; k < folders->count; k++)
-        if (folder->inode != 0 && folders->items[k].inode == folder->inode &&
-            folders->items[k].device == folder->device)
+        if (shmt_path_is_same(folders->names[k], name))
             return false;
     return true;
 }
@@ -73,28 +65,21 @@ static bool is_new(const struct folders *folders, const struct folder *folder)
 static enum shmtune_status add_folder(struct folders *folders,
                                       const char *name)
 {
-    struct folder folder = {.name = name};
-    struct stat found;
-
     if (name == NULL)
         return SHMTUNE_NO_MEMORY;
-    if (stat(name, &found) == 0) {
-        folder.device = found.st_dev;
-        folder.inode = found.st_ino;
-    }
-    if (!is_new(folders, &folder))
+    if (!is_new(folders, name))
         return SHMTUNE_OK;
     if (folders->count == folders->room) {
         const size_t room = folders->room * 2 + 8;
-        struct folder *items =
-            realloc(folders->items, room * sizeof *folders->items);
+        const char **names =
+            realloc(folders->names, room * sizeof *folders->names);
 
-        if (items == NULL)
+        if (names == NULL)
             return SHMTUNE_NO_MEMORY;
-        folders->items = items;
+        folders->names = names;
         folders->room = room;
     }
-    folders->items[folders->count++] = folder;
+    folders->names[folders->count++] = name;
     return SHMTUNE_OK;
 }
 
@@ -263,13 +248,6 @@ static enum shmtune_status read_kernels(struct shmtune *library,
     return status;
 }
 
-static bool is_folder(const char *path)
-{
-    struct stat found;
-
-    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
-}
-
 /* What is no folder is nothing of ours. */
 static enum shmtune_status read_shelves(struct shmtune *library,
                                         struct shmtune_kernel *kernel,
@@ -282,7 +260,7 @@ static enum shmtune_status read_shelves(struct shmtune *library,
         library->arena, folder, ".yaml", &names, &count, &err);
 
     if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY)
-        return is_folder(folder)
+        return shmt_path_is_folder(folder)
                    ? shmt_catalogue_note(library, "%s", err.text)
                    : SHMTUNE_OK;
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
@@ -313,7 +291,7 @@ static enum shmtune_status read_tunings(struct shmtune *library,
             return SHMTUNE_NO_MEMORY;
         if (kernel != NULL)
             status = read_shelves(library, kernel, path);
-        else if (is_folder(path))
+        else if (shmt_path_is_folder(path))
             status = shmt_catalogue_note(library, "%s: left out: there is no "
                                          "kernel %s", path, names[k]);
     }
@@ -336,10 +314,10 @@ static enum shmtune_status check_folder(struct shmtune *library,
 
     if (kernels == NULL || tunings == NULL)
         return SHMTUNE_NO_MEMORY;
-    if (!is_folder(folder))
+    if (!shmt_path_is_folder(folder))
         return shmt_catalogue_note(library, "%s: there is no such folder",
                                    folder);
-    if (!is_folder(kernels) && !is_folder(tunings))
+    if (!shmt_path_is_folder(kernels) && !shmt_path_is_folder(tunings))
         return shmt_catalogue_note(library, "%s: has neither a folder "
                                    "kernels nor a folder tunings", folder);
     return SHMTUNE_OK;
@@ -353,15 +331,15 @@ static enum shmtune_status read_folders(struct shmtune *library,
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++) {
-        status = check_folder(library, folders->items[k].name);
+        status = check_folder(library, folders->names[k]);
         if (status == SHMTUNE_OK)
-            status = read_kernels(library, folders->items[k].name);
+            status = read_kernels(library, folders->names[k]);
     }
     if (library->kernel_count > 0)
         qsort(library->kernels, library->kernel_count,
               sizeof *library->kernels, by_name);
     for (size_t k = 0; status == SHMTUNE_OK && k < folders->count; k++)
-        status = read_tunings(library, folders->items[k].name);
+        status = read_tunings(library, folders->names[k]);
     return status;
 }
 
@@ -388,7 +366,7 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
                               : default_folders(library, &folders);
     if (status == SHMTUNE_OK)
         status = read_folders(library, &folders);
-    free(folders.items);
+    free(folders.names);
     shmt_arena_free(library->scratch);
     library->scratch = NULL;
     if (status == SHMTUNE_OK) {

@@ -4,17 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/path.h"
 #include "tune/counters.h"
 
 static bool is_program(const char *path)
 {
-    struct stat found;
-
-    return stat(path, &found) == 0 && S_ISREG(found.st_mode) &&
-           access(path, X_OK) == 0;
+    return shmt_path_is_file(path) && access(path, X_OK) == 0;
 }
 
 static bool try_in(const char *folder, size_t length, char *out, size_t room)
