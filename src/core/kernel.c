@@ -6,25 +6,6 @@
  */
 #include "core/kernel.h"
 
-static const struct {
-    const char *word;
-    size_t bytes;
-} elements[SHMT_ELEMENT_COUNT] = {
-#define SHMT_ELEMENT_ROW(name, word, bytes) {word, bytes},
-    SHMT_ELEMENT_LIST(SHMT_ELEMENT_ROW)
-#undef SHMT_ELEMENT_ROW
-};
-
-size_t shmt_element_bytes(enum shmt_element element)
-{
-    return elements[element].bytes;
-}
-
-const char *shmt_element_word(enum shmt_element element)
-{
-    return elements[element].word;
-}
-
 void shmt_kernel_free(struct shmt_kernel *kernel)
 {
     /* The kernel itself lies in its arena. */

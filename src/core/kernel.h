@@ -43,6 +43,12 @@ enum shmt_element {
 };
 size_t shmt_element_bytes(enum shmt_element element);
 const char *shmt_element_word(enum shmt_element element);
+bool shmt_element_is_real(enum shmt_element element);
+/* Whether whole numbers of this type have it among them. */
+bool shmt_element_holds(enum shmt_element element, int64_t number);
+/* Whether a real of this type can be it; infinity and NaN can, but no number
+ * becomes infinity. */
+bool shmt_element_holds_real(enum shmt_element element, double number);
 
 enum shmt_role {
     SHMT_ROLE_INPUT,

@@ -79,12 +79,6 @@ static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
     return status;
 }
 
-static bool is_real(enum shmt_element element)
-{
-    return element == SHMT_ELEMENT_F16 || element == SHMT_ELEMENT_F32 ||
-           element == SHMT_ELEMENT_F64;
-}
-
 /* Between what a range of each type lies.  Its bounds are doubles, and their
  * difference has to be one. */
 static const struct {
@@ -118,7 +112,7 @@ static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
             "%s may have, [%.17g, %.17g)", low, high,
             shmt_element_word(element), widest[element].low,
             widest[element].high);
-    if (is_real(element))
+    if (shmt_element_is_real(element))
         return SHMTUNE_OK;
     if (low != floor(low) || high != floor(high))
         return shmt_yaml_refuse(node, reader->err,
@@ -139,8 +133,8 @@ static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
 {
     enum shmtune_status status;
 
-    argument->low = is_real(argument->element) ? -1 : 0;
-    argument->high = is_real(argument->element) ? 1 : 256;
+    argument->low = shmt_element_is_real(argument->element) ? -1 : 0;
+    argument->high = shmt_element_is_real(argument->element) ? 1 : 256;
     if (node == NULL)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "range", reader->err);
@@ -417,12 +411,6 @@ static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
     return refuse_number(reader, argument->count, what);
 }
 
-/* From here on a number rounds to infinity, which is not what was said. */
-static const double too_large[SHMT_ELEMENT_COUNT] = {
-    [SHMT_ELEMENT_F16] = 65520, [SHMT_ELEMENT_F32] = 0x1.ffffffp127,
-    [SHMT_ELEMENT_F64] = INFINITY,
-};
-
 static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
                                     const struct shmt_argument *argument,
                                     const struct shmt_value *values)
@@ -439,7 +427,7 @@ static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
         return refuse_number(reader, argument->value,
                              "a word where a number is needed");
     number = value.type == SHMT_REAL ? value.r : (double)value.i;
-    if (!isfinite(number) || fabs(number) < too_large[argument->element])
+    if (shmt_element_holds_real(argument->element, number))
         return SHMTUNE_OK;
     snprintf(what, sizeof what, "the value of %s is %.9g, outside its type %s",
              argument->name, number, shmt_element_word(argument->element));
@@ -450,22 +438,13 @@ static enum shmtune_status try_whole(struct shmt_kernel_reader *reader,
                                      const struct shmt_argument *argument,
                                      const struct shmt_value *values)
 {
-    static const struct {
-        int64_t low, high;
-    } bounds[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_U8] = {0, UINT8_MAX},
-        [SHMT_ELEMENT_I32] = {INT32_MIN, INT32_MAX},
-        [SHMT_ELEMENT_U32] = {0, UINT32_MAX},
-        [SHMT_ELEMENT_I64] = {INT64_MIN, INT64_MAX},
-    };
     const enum shmt_element element = argument->element;
     char what[160];
     int64_t number;
     const enum shmtune_status status =
         shmt_expr_eval_int(argument->value, values, &number, reader->err);
 
-    if (status != SHMTUNE_OK ||
-        (number >= bounds[element].low && number <= bounds[element].high))
+    if (status != SHMTUNE_OK || shmt_element_holds(element, number))
         return status;
     snprintf(what, sizeof what, "the value of %s is %lld, outside its type %s",
              argument->name, (long long)number, shmt_element_word(element));
@@ -476,8 +455,9 @@ static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
                                       const struct shmt_argument *argument,
                                       const struct shmt_value *values)
 {
-    return is_real(argument->element) ? try_real(reader, argument, values)
-                                      : try_whole(reader, argument, values);
+    return shmt_element_is_real(argument->element)
+               ? try_real(reader, argument, values)
+               : try_whole(reader, argument, values);
 }
 
 enum shmtune_status

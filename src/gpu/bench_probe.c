@@ -280,7 +280,7 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
     } device = {
         .low = pattern->low, .high = pattern->high, .seed = pattern->seed,
         .mask = masks[pattern->element], .fill = fills[pattern->fill],
-        .real = pattern->element <= SHMT_ELEMENT_F64,
+        .real = shmt_element_is_real(pattern->element),
     };
     CUdeviceptr data = shmt_buffer_data(buffer);
     uint64_t count = buffer->count;

@@ -4,7 +4,6 @@
  */
 #include "gpu/element.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,12 +48,6 @@ static enum shmtune_status whole(enum shmt_element element,
                                  struct shmt_value value, int64_t *out,
                                  struct shmt_error *err)
 {
-    static const struct { int64_t low, high; } limits[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_U8] = {0, UINT8_MAX},
-        [SHMT_ELEMENT_I32] = {INT32_MIN, INT32_MAX},
-        [SHMT_ELEMENT_U32] = {0, UINT32_MAX},
-        [SHMT_ELEMENT_I64] = {INT64_MIN, INT64_MAX},
-    };
     int64_t number;
 
     if (value.type == SHMT_REAL) {
@@ -67,27 +60,12 @@ static enum shmtune_status whole(enum shmt_element element,
     } else {
         number = value.i;
     }
-    if (number < limits[element].low || number > limits[element].high)
+    if (!shmt_element_holds(element, number))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "%lld does not fit the type %s",
                               (long long)number, shmt_element_word(element));
     *out = number;
     return SHMTUNE_OK;
-}
-
-/* Infinity stays what it is; a number must not become it. */
-static enum shmtune_status check_real(enum shmt_element element, double real,
-                                      struct shmt_error *err)
-{
-    const double limit = element == SHMT_ELEMENT_F16   ? 65520
-                         : element == SHMT_ELEMENT_F32 ? 0x1.ffffffp127
-                                                       : (double)INFINITY;
-
-    if (!isfinite(real) || fabs(real) < limit)
-        return SHMTUNE_OK;
-    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "%.9g does not fit the type %s", real,
-                          shmt_element_word(element));
 }
 
 enum shmtune_status shmt_element_convert(enum shmt_element element,
@@ -105,10 +83,11 @@ enum shmtune_status shmt_element_convert(enum shmt_element element,
                               "\"%s\" is a word, the type is %s", value.w,
                               shmt_element_word(element));
     real = value.type == SHMT_REAL ? value.r : (double)value.i;
-    if (element <= SHMT_ELEMENT_F64)
-        status = check_real(element, real, err);
-    if (status != SHMTUNE_OK)
-        return status;
+    if (shmt_element_is_real(element) &&
+        !shmt_element_holds_real(element, real))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%.9g does not fit the type %s", real,
+                              shmt_element_word(element));
     switch (element) {
     case SHMT_ELEMENT_F16: scalar.h = shmt_element_half(real); break;
     case SHMT_ELEMENT_F32: scalar.f = (float)real; break;
