@@ -441,7 +441,6 @@ static enum shmtune_status choose_device(struct job *job,
                                          struct shmt_error *err)
 {
     struct shmt_tune_device *const device = &job->device;
-
     enum shmtune_status status;
 
     *device = (struct shmt_tune_device){
