@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 #
 # Who may know whom, and the budgets: what the README says of the layout, held
-# over src/ and search/, and the length of a file over tests/ too.  Each rule is
-# first tried on a planted tree, where it must find what is wrong and nothing
-# else.  TAP.
+# over src/ and search/, the looks of a file over kernels/ and its length over
+# tests/ too.  Each rule is first tried on a planted tree, where it must find
+# what is wrong and nothing else.  TAP.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -17,6 +17,7 @@ trap 'rm -rf "$work"' EXIT
 check() {
     (cd "$1" && {
         find src search -name '*.[ch]' -type f
+        find kernels -name '*.cu*' -type f
         # Not what a build leaves in hidden folders.
         find tests -type f ! -path '*/.*' | grep -E '\.(c|h|cu|cuh|py|sh)$'
     } | sort | xargs awk -f "$work/rules.awk")
@@ -28,7 +29,8 @@ function report(rule, text)
     printf "%s %s:%d: %s\n", rule, FILENAME, FNR, text
 }
 
-# The layer of a file: core, gpu, tune, runtime, search, or top for src/*.
+# The layer of a file: core, gpu, tune, runtime, search, kernels, or top for
+# src/*.
 function layer_of(file)
 {
     if (file ~ /^search\//)
@@ -135,6 +137,8 @@ FNR == 1 {
         report("line_length", length(wide) " characters")
     if (/\t/ || / $/)
         report("blanks", "a tab, or a blank at the end of the line")
+    if (layer == "kernels")
+        next
     code = code_of($0)
 }
 !in_comment && /^[ ]*#[ ]*include[ ]*"/ {
@@ -221,13 +225,15 @@ lengthen() {
         i=$((i + 1))
     done >>"$work/tree/$1"
 }
-for name in src/core/long.c tests/long.c tests/long.h tests/bench/long.cu \
+for name in src/core/long.c kernels/long.cu kernels/long.cuh tests/long.c tests/long.h tests/bench/long.cu \
     tests/bench/long.cuh tests/bench/long.py tests/cli/long.sh; do
     plant "$name"
     lengthen "$name" 500
     echo '/*file_length*/ int b;' >>"$work/tree/$name"
 done
+plant kernels/a.cuh "$wide /*line_length*/" '	x; /*blanks*/'
 echo 'int a; /*spdx*/' >"$work/tree/src/core/b.c"
+echo 'int a; /*spdx*/' >"$work/tree/kernels/b.cu"
 
 # ... and what looks like it and is not.
 plant src/core/c.h '#include "core/a.h"' '#include "shmtune.h"' \
@@ -252,10 +258,11 @@ for name in tests/.libs/long.c tests/data/long.yaml tests/corpus/long; do
     plant "$name"
     lengthen "$name" 501
 done
+plant kernels/c.cu '#include "part.cuh"' '#include <cuda_fp16.h>' 'printf("a");'
 plant tests/b.c '#include <yaml.h>' 'exit(1);' '	printf("a");' 'fork();'
 
 check "$work/tree" >"$work/found"
-(cd "$work/tree" && find src search tests -type f | sort | xargs awk '
+(cd "$work/tree" && find src search kernels tests -type f | sort | xargs awk '
     match($0, /\/\*[a-z_]+\*\//) {
         print substr($0, RSTART + 2, RLENGTH - 4) " " FILENAME ":" FNR
     }

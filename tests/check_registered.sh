@@ -63,8 +63,13 @@ check_kernels() {
         *.cu) pair=${file%.cu}.yaml ;;
         *.yaml) pair=${file%.yaml}.cu ;;
         */README.md | */plots) continue ;;
+        *.cuh)
+            grep -qF "#include \"$(basename "$file")\"" kernels/*.cu ||
+                echo "kernels $file: no .cu includes it"
+            continue
+            ;;
         *)
-            echo "kernels $file: neither a .cu nor a .yaml"
+            echo "kernels $file: neither a .cu, a .cuh nor a .yaml"
             continue
             ;;
         esac
@@ -159,8 +164,9 @@ C
     echo 'name: a' >kernels/a.yaml
     echo 'name: a' >kernels/b.yaml
     mkdir kernels/plots
-    touch kernels/a.cu kernels/b.cu kernels/c.cu kernels/README \
-        kernels/README.md kernels/plots/lost.svg \
+    echo '#include "a_part.cuh"' >kernels/a.cu
+    touch kernels/b.cu kernels/c.cu kernels/README kernels/README.md \
+        kernels/a_part.cuh kernels/lost.cuh kernels/plots/lost.svg \
         tunings/a/t.yaml tunings/lost/t.yaml src/core/a.c src/core/lost.c \
         tests/test_a.c tests/test_b.c tests/corpus/x tests/cli/a.sh \
         tests/lost.cuh src/core/b.h.in
@@ -170,7 +176,8 @@ x_SOURCES = search/good.c search/unlisted.c search/undeclared.c \
 	src/cmd_a.c src/cmd_b.c src/command.h src/core/a.c src/core/b.h
 # src/core/lost.c
 dist_DATA = kernels/a.cu kernels/a.yaml kernels/b.cu kernels/b.yaml \
-	kernels/c.cu kernels/README kernels/README.md tunings/a/t.yaml tunings/lost/t.yaml
+	kernels/c.cu kernels/README kernels/README.md kernels/a_part.cuh \
+	kernels/lost.cuh tunings/a/t.yaml tunings/lost/t.yaml
 check_PROGRAMS = tests/test_a
 tests_test_a_SOURCES = tests/test_a.c src/core/gone.c
 EXTRA_DIST = tests/corpus tests/test_b.c tests/cli/a.sh
@@ -179,9 +186,10 @@ AM
 cat >"$work/planted" <<'EOF'
 commands src/cmd_b.c: b is not in src/command.h
 exists Makefile.am: there is no src/core/gone.c
-kernels kernels/README: neither a .cu nor a .yaml
+kernels kernels/README: neither a .cu, a .cuh nor a .yaml
 kernels kernels/b.yaml: its name is not b
 kernels kernels/c.cu: there is no kernels/c.yaml
+kernels kernels/lost.cuh: no .cu includes it
 listed kernels/plots/lost.svg: is not in Makefile.am
 listed src/core/lost.c: is not in Makefile.am
 listed tests/lost.cuh: is not in Makefile.am
