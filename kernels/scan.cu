@@ -6,11 +6,14 @@
  * A block scans a tile of THREADS x ITEMS and adds the sum of all tiles
  * before it.  What the space spans:
  *
- * METHOD   where that sum comes from.  `lookback`: one pass; a tile
- *          publishes its own sum at once and the sum up to its end as soon
- *          as it knows it, and a warp looks back over the tiles before until
- *          it meets one of the latter.  `phases`: sums of tiles, a scan of
+ * METHOD   where that sum comes from.  `phases`: sums of tiles, a scan of
  *          those, and the tiles again: a third more traffic, no waiting.
+ *          `lookback`: one pass (decoupled look-back, Merrill and Garland);
+ *          a tile publishes its own sum at once and the sum up to its end
+ *          as soon as it knows it, and a warp looks back over the tiles
+ *          before until it meets one of the latter.  `ahead`: one pass by
+ *          blocks that stay, each a tile ahead of what it stores, so that
+ *          nobody waits for a chain of others; see scan_ahead.cuh.
  * ORDER    `ticket`: tiles are taken in the order in which blocks begin to
  *          run, so that a block never waits for one that cannot start;
  *          `index`: the block's index, an atomic less, which relies on the
@@ -21,6 +24,7 @@
  * PAD      words after every 32 of that exchange.
  * WARP_SCAN  by shuffles, or in shared memory.
  * STREAM   loads and stores that ask not to stay in cache.
+ * BLOCKS   that stay, of `ahead`.
  *
  * Sums of tiles are carried in double, so that the rounding does not grow
  * with the number of tiles.  A double and its flag travel in one 64-bit
@@ -71,6 +75,11 @@ __device__ __forceinline__ void put(float *to, float4 v)
 __device__ __forceinline__ int at(int i)
 {
     return i + i / 32 * PAD;
+}
+
+__device__ __forceinline__ bool aligned(const float *base)
+{
+    return ((size_t)base & 15) == 0;
 }
 
 /* ITEMS neighbours a thread: `in` is the tile's, `count` how much of it
@@ -192,7 +201,6 @@ __device__ __forceinline__ float block_scan(float sum, float *totals,
     return before + warps;
 }
 
-#if METHOD == METHOD_lookback
 __device__ __forceinline__ void publish(word *to, double sum, int flag)
 {
     word w = ((word)__double_as_longlong(sum) & ~3ull) | flag;
@@ -208,6 +216,7 @@ __device__ __forceinline__ word peek(const word *from)
     return w;
 }
 
+#if METHOD == METHOD_lookback
 /* A warp: the sum of all tiles before `tile`. */
 __device__ __forceinline__ double look_back(const word *state, int tile)
 {
@@ -237,11 +246,6 @@ __device__ __forceinline__ double look_back(const word *state, int tile)
     }
 }
 #endif
-
-__device__ __forceinline__ bool aligned(const float *base)
-{
-    return ((size_t)base & 15) == 0;
-}
 
 /* `state` has a word a tile and a counter behind them, all 0. */
 extern "C" __global__ void __launch_bounds__(THREADS)
@@ -302,6 +306,10 @@ scan(float *__restrict__ out, const float *__restrict__ in,
         x[i] = base + (offset + x[i]);
     store_items(x, out + start, count, wide, turn);
 }
+
+#if METHOD == METHOD_ahead
+#include "scan_ahead.cuh"
+#endif
 
 #if METHOD == METHOD_phases
 /* The sum of each tile. */

@@ -161,7 +161,7 @@ def scan(plain, tuned):
     a, b = plain.set["METHOD"], tuned.set["METHOD"]
     return "a single pass (`%s`) instead of three (`%s`), so that the " \
         "numbers are read once" % (b, a) \
-        if (a, b) == ("phases", "lookback") else ""
+        if a == "phases" != b else ""
 
 
 def softmax(plain, tuned):
