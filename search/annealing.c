@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "around.h"
 #include "strategies.h"
 
 enum { TEMPERATURE, COOLING, FLOOR };
@@ -36,9 +37,8 @@ static void *create(const struct shmt_search_view *view)
 
     if (state == NULL)
         return NULL;
-    for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
-        state->room += shmt_space_parameter(view->space, p)->count;
-    state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
+    state->room = shmt_around_room(view->space);
+    state->neighbours = calloc(state->room, sizeof *state->neighbours);
     if (state->neighbours == NULL) {
         free(state);
         return NULL;
@@ -79,9 +79,8 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
                                          shmt_space_count(view->space));
         return SHMT_ASK_CANDIDATE;
     }
-    count = shmt_space_neighbours(view->space, state->here,
-                                  SHMT_NEIGHBOUR_ANY, state->neighbours,
-                                  state->room);
+    count = shmt_around_list(view->space, state->here, state->neighbours,
+                             state->room);
     for (size_t k = 0; k < count; k++)
         if (!view->seen(view->session, state->neighbours[k]))
             state->neighbours[fresh++] = state->neighbours[k];

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "around.h"
 #include "strategies.h"
 
 enum { LEAP, SAMPLES, ANYWHERE };
@@ -36,9 +37,8 @@ static void *create(const struct shmt_search_view *view)
 
     if (state == NULL)
         return NULL;
-    for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
-        state->room += shmt_space_parameter(view->space, p)->count;
-    state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
+    state->room = shmt_around_room(view->space);
+    state->neighbours = calloc(state->room, sizeof *state->neighbours);
     if (state->neighbours == NULL) {
         free(state);
         return NULL;
@@ -60,9 +60,8 @@ static void destroy(void *opaque)
 /* The neighbours of `here`, all of them to be tried. */
 static void look_around(struct state *state)
 {
-    state->count = shmt_space_neighbours(state->view->space, state->here,
-                                         SHMT_NEIGHBOUR_ANY,
-                                         state->neighbours, state->room);
+    state->count = shmt_around_list(state->view->space, state->here,
+                                    state->neighbours, state->room);
 }
 
 static uint64_t anywhere(const struct state *state)
