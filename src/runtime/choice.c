@@ -187,7 +187,8 @@ static void explain(const struct shmt_question *ask)
         shmt_text_addf(text, "%s\n", err.text);
         return;
     }
-    if (shmt_select_search(ask, &choice) != SHMTUNE_OK) {
+    if (!shmt_select_exact(ask, &choice) &&
+        shmt_select_search(ask, &choice) != SHMTUNE_OK) {
         shmt_text_add(text, "nothing fits\n");
         return;
     }
