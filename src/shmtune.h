@@ -138,7 +138,8 @@ struct shmtune_kernel;   /* one kernel of a handle */
  * them; NULL stands for, in this order, the folders of $SHMTUNE_PATH (absolute
  * ones only), the user's ($XDG_DATA_HOME/shmtune, else
  * ~/.local/share/shmtune) and the installed ones (PREFIX/share/shmtune).  The
- * current folder is never searched.  A process that runs with more rights than
+ * current folder is never searched; a relative name in `path` is one from
+ * what it is during the call.  A process that runs with more rights than
  * its user (set-user-id) takes neither from the environment.
  *
  * A folder has, all optional:

@@ -83,6 +83,15 @@ static enum shmtune_status add_folder(struct folders *folders,
     return SHMTUNE_OK;
 }
 
+/* A program may change its folder between opening and preparing. */
+static const char *folder_of(struct shmtune *library, const char *name,
+                             size_t length)
+{
+    const char *given = shmt_arena_copy(library->arena, name, length);
+
+    return given == NULL ? NULL : shmt_path_absolute(library->arena, given);
+}
+
 /* The folders between ':'.  Those the application names may be relative and
  * must not be empty; of those from the environment the absolute count. */
 static enum shmtune_status add_list(struct shmtune *library,
@@ -101,8 +110,7 @@ static enum shmtune_status add_list(struct shmtune *library,
                 library, "$SHMTUNE_PATH: %.*s is ignored: not an absolute "
                 "path", (int)(length < 256 ? length : 256), list);
         else if (length > 0)
-            status = add_folder(folders, shmt_arena_copy(library->arena, list,
-                                                         length));
+            status = add_folder(folders, folder_of(library, list, length));
         if (status != SHMTUNE_OK || list[length] == '\0')
             return status;
         list += length + 1;
