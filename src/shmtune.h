@@ -395,6 +395,8 @@ enum {
  * SHMTUNE_COMPILE: the source does not compile.
  * SHMTUNE_INVALID_FILE: the kernel in the binary takes other parameters than
  * the spec's launch passes, in number or in size.
+ * SHMTUNE_STORAGE: a header beside the source is not what it was when the
+ * kernel was opened: it would make another kernel of it.
  * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device.
  * SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */

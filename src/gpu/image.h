@@ -52,7 +52,8 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
 /* From `folder` when it is there, else compiled with `nvrtc` and put there.
  * `folder` NULL: never stored.  `nvrtc` NULL: never compiled, an image that
  * is not there is SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
- * first error.  A folder that cannot be written is SHMTUNE_STORAGE.
+ * first error.  A folder that cannot be written is SHMTUNE_STORAGE, and so
+ * is a local header that has changed since the spec was read.
  * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does
  * not take, or uses no launch. */
 enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,

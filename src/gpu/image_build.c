@@ -218,6 +218,7 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
         shmt_arena_free(arena);
         return status;
     }
+    plan.kernel = request->kernel;
     plan.name = request->kernel->source;
     plan.source = request->kernel->source_text;
     plan.nvrtc_version = request->nvrtc_version;
