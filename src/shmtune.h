@@ -24,6 +24,9 @@
  *   choice) belongs to the handle and is good until shmtune_close.
  * - A handle never changes after shmtune_open: any number of threads may call
  *   anything on it at the same time.
+ * - CUDA does not survive a fork: a child may go on with what needs no driver,
+ *   and with devices, preparing and launching only where the parent had not
+ *   begun with CUDA.
  * - Bytes are bytes, `_us` are microseconds, sizes count elements.
  */
 #ifndef SHMTUNE_H
@@ -379,9 +382,11 @@ enum {
  * ~/.cache/shmtune/cubin), under a key of all that goes into it: source, local
  * includes, spec, options, architecture.  The cache is created for its owner
  * alone (0700), and one that others may write is not used.  A file that is
- * damaged counts as absent.  A cache that cannot be written is no failure.  To
- * ship binaries, copy what SHMTUNE_ALLOW_COMPILE has put into the cache to
- * `cubins`.
+ * damaged counts as absent, and so does one that the driver refuses because a
+ * newer compiler made it: the next place is looked into, and with
+ * SHMTUNE_ALLOW_COMPILE the one in the cache is replaced.  A cache that cannot
+ * be written is no failure.  To ship binaries, copy what SHMTUNE_ALLOW_COMPILE
+ * has put into the cache to `cubins`.
  *
  * The function is good for the choice's problem and for this context; release
  * it before the context is destroyed.  It may outlive the choice, not the
@@ -390,14 +395,15 @@ enum {
  * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, or a choice made for
  * another compute capability than that of the current context.
  * SHMTUNE_NO_DEVICE: no driver, or no current context.
- * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set
- * or NVRTC is not installed.
+ * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set,
+ * or NVRTC is not installed or knows nothing of the device's architecture.
  * SHMTUNE_COMPILE: the source does not compile.
  * SHMTUNE_INVALID_FILE: the kernel in the binary takes other parameters than
  * the spec's launch passes, in number or in size.
  * SHMTUNE_STORAGE: a header beside the source is not what it was when the
  * kernel was opened: it would make another kernel of it.
- * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device.
+ * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device, or not with
+ * this driver.
  * SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */
 enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,

@@ -53,7 +53,7 @@ static enum shmtune_status obtain(const struct shmt_image_plan *plan,
 {
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
-    if (folder != NULL)
+    if (folder != NULL && !plan->again)
         status = shmt_image_fetch(folder, plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {

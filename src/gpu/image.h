@@ -22,6 +22,7 @@ struct shmt_image_request {
     int nvrtc_version;                 /* part of the key; 0: whichever,
                                           for binaries kept for machines
                                           without NVRTC */
+    bool again;        /* compile it although it is there already */
     bool reference;    /* kernel->reference instead of kernel->launches; the
                           source then sees SHMTUNE_REFERENCE defined */
 };
