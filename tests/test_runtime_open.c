@@ -98,8 +98,13 @@ static void empty_handles(void)
     CHECK_HAS(shmtune_note(library, 0), "no such folder");
     shmtune_close(library);
     library = NULL;
-    library = NULL;
     fixture_put_text("empty/x", "");
+    CHECK_INT(shmtune_open(fixture_path("empty/x"), &library, NULL),
+              SHMTUNE_OK);
+    CHECK_INT(shmtune_note_count(library), 1);
+    CHECK_HAS(shmtune_note(library, 0), "x: the folder cannot be entered: ");
+    shmtune_close(library);
+    library = NULL;
     CHECK_INT(shmtune_open(fixture_path("empty"), &library, NULL),
               SHMTUNE_OK);
     CHECK_INT(shmtune_note_count(library), 1);

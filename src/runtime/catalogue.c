@@ -5,6 +5,7 @@
  */
 #include "runtime/catalogue.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,12 +320,17 @@ static enum shmtune_status check_folder(struct shmtune *library,
 {
     const char *kernels = shmt_path_join(library->arena, folder, "kernels");
     const char *tunings = shmt_path_join(library->arena, folder, "tunings");
+    const char *inside = shmt_path_join(library->arena, folder, ".");
 
-    if (kernels == NULL || tunings == NULL)
+    if (kernels == NULL || tunings == NULL || inside == NULL)
         return SHMTUNE_NO_MEMORY;
-    if (!shmt_path_is_folder(folder))
-        return shmt_catalogue_note(library, "%s: there is no such folder",
-                                   folder);
+    if (!shmt_path_exists(inside))
+        return errno == ENOENT
+                   ? shmt_catalogue_note(library, "%s: there is no such "
+                                         "folder", folder)
+                   : shmt_catalogue_note(library, "%s: the folder cannot be "
+                                         "entered: %s", folder,
+                                         strerror(errno));
     if (!shmt_path_is_folder(kernels) && !shmt_path_is_folder(tunings))
         return shmt_catalogue_note(library, "%s: has neither a folder "
                                    "kernels nor a folder tunings", folder);
