@@ -186,6 +186,13 @@ static void the_driver_refuses(void)
                      fixture_path("cubins")), 0);
     CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
     CHECK_INT(cached(".cubin", path), 0);
+    /* A cache that there cannot be matters less. */
+    setenv("XDG_CACHE_HOME", "/dev/null", 1);
+    setenv("FAKE_CUDA_FAIL", "ModuleLoadData=222", 1);
+    CHECK_INT(try(&choice, 0), SHMTUNE_NOT_FOUND);
+    CHECK_HAS(message.text, "/cubins/");
+    CHECK_HAS(message.text, "cuModuleLoadData");
+    setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
     setenv("FAKE_CUDA_FAIL", "ModuleLoadData=222,1", 1);
     CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
     CHECK_INT(cached(".cubin", path), 1);

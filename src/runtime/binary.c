@@ -21,38 +21,45 @@
  * has them needs none. */
 enum { ANY_NVRTC = 0 };
 
-/* The folder of the cache, made when it is not there; NULL when there is
- * none to be trusted: a binary from it runs with our rights. */
-static const char *cache_folder(const struct shmt_binary_request *request,
-                                struct shmt_arena *arena)
-{
-    const char *folder = NULL;
-    struct stat found;
-
-    if ((request->flags & SHMTUNE_NO_CACHE) != 0 ||
-        getauxval(AT_SECURE) != 0)
-        return NULL;
-    folder = shmt_path_cache(arena);
-    if (folder != NULL)
-        folder = shmt_path_join(arena, folder, "cubin");
-    if (folder == NULL || folder[0] != '/' ||
-        shmt_path_make(folder, 0700, NULL) != SHMTUNE_OK ||
-        stat(folder, &found) != 0)
-        return NULL;
-    if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
-        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-        return NULL;
-    return folder;
-}
-
 /* What one search works on. */
 struct search {
     const struct shmt_binary_request *request;
     const struct shmt_image_request *wanted;
     struct shmt_binary *binary;        /* the key and the module are set */
     bool refused;                      /* by the driver, one that is there */
+    bool met;                          /* one that is there, which why tells */
     struct shmt_error why;             /* "", or what keeps one from us */
 };
+
+/* The folder of the cache, made when it is not there; NULL when there is
+ * none to be trusted: a binary from it runs with our rights. */
+static const char *cache_folder(struct search *search,
+                                struct shmt_arena *arena)
+{
+    const char *folder = NULL;
+    struct stat found;
+
+    if ((search->request->flags & SHMTUNE_NO_CACHE) != 0 ||
+        getauxval(AT_SECURE) != 0)
+        return NULL;
+    folder = shmt_path_cache(arena);
+    if (folder != NULL)
+        folder = shmt_path_join(arena, folder, "cubin");
+    if (folder == NULL || folder[0] != '/' ||
+        shmt_path_make(folder, 0700, &search->why) != SHMTUNE_OK ||
+        stat(folder, &found) != 0)
+        return NULL;
+    if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
+        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        shmt_error_set(&search->why, SHMTUNE_STORAGE,
+                       "%s is not used: it is user %ld's with mode 0%o, and "
+                       "has to be user %ld's with no right for others to "
+                       "write", folder, (long)found.st_uid,
+                       (unsigned)found.st_mode & 07777, (long)geteuid());
+        return NULL;
+    }
+    return folder;
+}
 
 /* Takes the image over. */
 static enum shmtune_status take(struct search *search,
@@ -88,8 +95,9 @@ static enum shmtune_status look_into(struct search *search,
     }
     if (status != SHMTUNE_STORAGE && status != SHMTUNE_NO_CONFIGURATION)
         return status;
-    if (search->why.text[0] == '\0')
+    if (!search->met)
         search->why = *err;
+    search->met = true;
     return SHMTUNE_NOT_FOUND;
 }
 
@@ -126,7 +134,7 @@ static enum shmtune_status find(struct search *search, struct shmt_error *err)
 {
     const struct shmt_binary_request *request = search->request;
     struct shmt_arena *arena = shmt_arena_new();
-    const char *cache = arena == NULL ? NULL : cache_folder(request, arena);
+    const char *cache = arena == NULL ? NULL : cache_folder(search, arena);
     const char *const folders[] = {request->choice->kernel->binaries, cache};
     enum shmtune_status status =
         arena == NULL ? shmt_error_memory(err) : SHMTUNE_NOT_FOUND;
