@@ -392,8 +392,9 @@ enum {
  * it before the context is destroyed.  It may outlive the choice, not the
  * handle.
  *
- * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, or a choice made for
- * another compute capability than that of the current context.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, a choice made for another
+ * compute capability than that of the current context, or a number or a count
+ * of the spec that does not fit its type at this problem.
  * SHMTUNE_NO_DEVICE: no driver, or no current context.
  * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set,
  * or NVRTC is not installed or knows nothing of the device's architecture.

@@ -39,6 +39,24 @@ static const char header[] = "#define VALUE 1\n";
 static const char *root;
 static struct shmtune_message message;
 
+/* A number of it fits its type at the default size. */
+static const char large[] =
+    "format: kernel/1\n"
+    "name: large\n"
+    "source: plain.cu\n"
+    "problem:\n"
+    "  n: {default: 1}\n"
+    "parameters:\n"
+    "  BLOCK: {values: [32, 64], default: 32}\n"
+    "launches:\n"
+    "- entry: plain\n"
+    "  grid: [1]\n"
+    "  block: [BLOCK]\n"
+    "  arguments: [out, bits]\n"
+    "arguments:\n"
+    "  out: {type: f32, role: output, count: n}\n"
+    "  bits: {type: i32, value: n * 100000000}\n";
+
 /* Of what is opened, chooses for the fake device. */
 static struct shmtune *open_and_choose(const char *path,
                                        struct shmtune_choice *choice)
@@ -240,6 +258,23 @@ static void an_architecture_is_unknown(void)
     shmtune_close(library);
 }
 
+static void numbers_that_do_not_fit_are_named(void)
+{
+    const int64_t problem[] = {100};
+    struct shmtune_choice choice;
+    struct shmtune *library = open_and_choose(root, &choice);
+    struct shmtune_device device;
+
+    CHECK_INT(shmtune_device_query(0, &device, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_select(shmtune_kernel_find(library, "large"), &device,
+                             problem, &choice), SHMTUNE_OK);
+    CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_INVALID_ARGUMENT);
+    CHECK_HAS(message.text, "kernel large: the number bits (argument 1) at "
+                            "n=100: 10000000000 does not fit the type i32");
+    shmtune_close(library);
+    fixture_remove("cache");
+}
+
 static void forks_are_named(void)
 {
     struct shmtune_device device;
@@ -261,6 +296,7 @@ int main(void)
     root = fixture_begin();
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
     fixture_put_text("kernels/plain.yaml", spec);
+    fixture_put_text("kernels/large.yaml", large);
     fixture_put_text("kernels/plain.cu", source);
     fixture_put_text("kernels/plain.h", header);
     CHECK_INT(driver->DevicePrimaryCtxRetain(&context, 0), 0);
@@ -271,6 +307,7 @@ int main(void)
     CHECK_RUN(the_driver_refuses);
     CHECK_RUN(unreadable_binaries_are_named);
     CHECK_RUN(an_architecture_is_unknown);
+    CHECK_RUN(numbers_that_do_not_fit_are_named);
     CHECK_RUN(forks_are_named);
     fixture_end();
     return CHECK_END();
