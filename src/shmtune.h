@@ -113,8 +113,9 @@ struct shmtune_message {
 
 /*
  * Ask the driver for a device: `ordinal` counts from 0 as CUDA counts, or is
- * SHMTUNE_CURRENT_DEVICE.  Opens the driver at the first call of a process.
- * Takes microseconds to milliseconds: keep the answer.
+ * SHMTUNE_CURRENT_DEVICE.  The first call of a process opens the driver, which
+ * takes as long as that takes, 0.1 s or more; later ones take microseconds:
+ * keep the answer.  Whether there is a driver is not asked again.
  *
  * SHMTUNE_NO_DEVICE: no driver, no such device, or no current context.
  * SHMTUNE_CUDA: the driver refused.
@@ -432,9 +433,10 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
 void shmtune_release(struct shmtune_function *function);
 
 /*
- * Launch on `stream` (a CUstream or cudaStream_t; NULL: the default stream)
- * and return without waiting.  Clears on the stream what the spec wants
- * cleared, then launches every launch of the kernel in order.
+ * Launch on `stream` (a CUstream or cudaStream_t; NULL: the legacy default
+ * stream, also in a program that is compiled for one a thread) and return
+ * without waiting.  Clears on the stream what the spec wants cleared, then
+ * launches every launch of the kernel in order.
  *
  * `arguments` has one pointer for each argument of the spec, in its order, as
  * cuLaunchKernel takes them: for a buffer the address of your device pointer
