@@ -366,7 +366,9 @@ struct shmtune_function;
 /* Flags of shmtune_prepare. */
 enum {
     /* Compile with NVRTC what is not in the cache: 0.1 to some seconds of this
-     * thread's time.  Without it the compiler is never opened. */
+     * thread's time.  Without it the compiler is never opened.  It is the
+     * library that $SHMTUNE_NVRTC names; else one under $SHMTUNE_CUDA,
+     * $CUDA_HOME, $CUDA_PATH or /usr/local/cuda, or on the loader's path. */
     SHMTUNE_ALLOW_COMPILE = 1,
     /* Neither read nor write the cache. */
     SHMTUNE_NO_CACHE = 2
@@ -447,6 +449,7 @@ void shmtune_release(struct shmtune_function *function);
  * have two of them, on any streams.  A NULL is right, too, where
  * shmtune_argument_bytes says 0.
  *
+ * The context of the function has to be current in the calling thread.
  * Allocates nothing and never synchronises.  Any number of threads may launch
  * one function at the same time, on streams of their own if the kernel has a
  * workspace, each with a workspace of its own.
