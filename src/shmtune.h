@@ -421,8 +421,9 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
  * of their own, to be released in any order.
  *
  * SHMTUNE_NOT_FOUND: the choice needs another binary (other parameters, or a
- * dimension that is compiled in); prepare it.  SHMTUNE_INVALID_ARGUMENT: a
- * NULL, or the current context is not the one of `function`.
+ * dimension that is compiled in), or is of another handle; prepare it.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, or the current context is not the one of
+ * `function`.
  * SHMTUNE_NO_CONFIGURATION, SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */
 enum shmtune_status shmtune_resize(const struct shmtune_function *function,

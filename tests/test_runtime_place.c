@@ -275,6 +275,27 @@ static void numbers_that_do_not_fit_are_named(void)
     fixture_remove("cache");
 }
 
+/* As where a service opens its tunings anew. */
+static void handles_are_told_apart(void)
+{
+    struct shmtune_choice old, new;
+    struct shmtune *library = open_and_choose(root, &old);
+    struct shmtune *reopened = open_and_choose(root, &new);
+    struct shmtune_function *function = NULL, *none = NULL;
+
+    CHECK_INT(shmtune_prepare(&old, SHMTUNE_ALLOW_COMPILE, &function, NULL),
+              SHMTUNE_OK);
+    if (function != NULL) {
+        CHECK_INT(shmtune_resize(function, &new, &none, &message),
+                  SHMTUNE_NOT_FOUND);
+        CHECK_HAS(message.text, "of another handle; prepare it");
+    }
+    shmtune_release(function);
+    shmtune_close(reopened);
+    shmtune_close(library);
+    fixture_remove("cache");
+}
+
 static void forks_are_named(void)
 {
     struct shmtune_device device;
@@ -308,6 +329,7 @@ int main(void)
     CHECK_RUN(unreadable_binaries_are_named);
     CHECK_RUN(an_architecture_is_unknown);
     CHECK_RUN(numbers_that_do_not_fit_are_named);
+    CHECK_RUN(handles_are_told_apart);
     CHECK_RUN(forks_are_named);
     fixture_end();
     return CHECK_END();

@@ -261,9 +261,12 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
                                 "shmtune_resize: a NULL");
     if (choice->kernel != function->kernel)
         return shmt_message_set(message, SHMTUNE_NOT_FOUND,
-                                "a function of kernel %s has no binary of %s",
-                                function->kernel->spec->name,
-                                choice->kernel->spec->name);
+                                "a function of kernel %s has no binary of "
+                                "%s%s", function->kernel->spec->name,
+                                choice->kernel->spec->name,
+                                choice->kernel->library ==
+                                        function->kernel->library
+                                    ? "" : " of another handle; prepare it");
     status = begin(&loading);
     if (status == SHMTUNE_OK)
         status = check_context(function->binary, &err);
