@@ -3,6 +3,7 @@
  * compilers, programs that are started.  Compiles with the real NVRTC. */
 #include "shmtune.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -108,6 +109,7 @@ static size_t cached(const char *suffix, char path[1024])
 /* Files that are written, and whether a program started meanwhile would have
  * them open. */
 static int written, inherited;
+static bool disk_is_full;
 ssize_t __real_write(int file, const void *data, size_t size);
 ssize_t __wrap_write(int file, const void *data, size_t size);
 
@@ -116,8 +118,37 @@ ssize_t __wrap_write(int file, const void *data, size_t size)
     if (file > STDERR_FILENO) {
         written++;
         inherited += (fcntl(file, F_GETFD) & FD_CLOEXEC) == 0;
+        if (disk_is_full) {
+            errno = ENOSPC;
+            return -1;
+        }
     }
     return __real_write(file, data, size);
+}
+
+static int compiled;
+enum shmtune_status
+__real_shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
+                          const struct shmt_nvrtc_job *job,
+                          struct shmt_arena *arena,
+                          struct shmt_nvrtc_product *out,
+                          struct shmt_error *err);
+enum shmtune_status
+__wrap_shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
+                          const struct shmt_nvrtc_job *job,
+                          struct shmt_arena *arena,
+                          struct shmt_nvrtc_product *out,
+                          struct shmt_error *err);
+
+enum shmtune_status
+__wrap_shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
+                          const struct shmt_nvrtc_job *job,
+                          struct shmt_arena *arena,
+                          struct shmt_nvrtc_product *out,
+                          struct shmt_error *err)
+{
+    compiled++;
+    return __real_shmt_nvrtc_compile(nvrtc, job, arena, out, err);
 }
 
 static void descriptors_are_not_inherited(void)
@@ -129,6 +160,27 @@ static void descriptors_are_not_inherited(void)
     CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
     CHECK(written >= 2);
     CHECK_INT(inherited, 0);
+    shmtune_close(library);
+    fixture_remove("cache");
+}
+
+/* Or the user's quota is used up: no more than a cache that is not there. */
+static void the_disk_is_full(void)
+{
+    struct shmtune_choice choice;
+    struct shmtune *library = open_and_choose(root, &choice);
+    char path[1024];
+
+    compiled = 0;
+    disk_is_full = true;
+    CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    disk_is_full = false;
+    CHECK_INT(compiled, 1);
+    CHECK_INT(cached("", path), 0);
+    CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(compiled, 2);
+    CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(compiled, 2);
     shmtune_close(library);
     fixture_remove("cache");
 }
@@ -323,6 +375,7 @@ int main(void)
     CHECK_INT(driver->DevicePrimaryCtxRetain(&context, 0), 0);
     CHECK_INT(driver->CtxSetCurrent(context), 0);
     CHECK_RUN(descriptors_are_not_inherited);
+    CHECK_RUN(the_disk_is_full);
     CHECK_RUN(current_folder_changes);
     CHECK_RUN(headers_change);
     CHECK_RUN(the_driver_refuses);

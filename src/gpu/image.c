@@ -40,8 +40,12 @@ static enum shmtune_status build(const struct shmt_image_plan *plan,
 
         status = same != SHMTUNE_OK ? same : status;
     }
-    if (status == SHMTUNE_OK && folder != NULL)
-        status = shmt_image_keep(folder, plan->image, err);
+    if (status == SHMTUNE_OK && folder != NULL) {
+        const enum shmtune_status kept =
+            shmt_image_keep(folder, plan->image, plan->anew ? NULL : err);
+
+        status = plan->anew ? status : kept;
+    }
     return status;
 }
 
@@ -53,7 +57,7 @@ static enum shmtune_status obtain(const struct shmt_image_plan *plan,
 {
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
-    if (folder != NULL && !plan->again)
+    if (folder != NULL && !plan->anew)
         status = shmt_image_fetch(folder, plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {

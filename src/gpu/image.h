@@ -22,7 +22,8 @@ struct shmt_image_request {
     int nvrtc_version;                 /* part of the key; 0: whichever,
                                           for binaries kept for machines
                                           without NVRTC */
-    bool again;        /* compile it although it is there already */
+    bool anew;         /* compiled although it may be there, and kept where
+                          that can be: a full disk is no failure */
     bool reference;    /* kernel->reference instead of kernel->launches; the
                           source then sees SHMTUNE_REFERENCE defined */
 };

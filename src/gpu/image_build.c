@@ -222,7 +222,7 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
     plan.name = request->kernel->source;
     plan.source = request->kernel->source_text;
     plan.nvrtc_version = request->nvrtc_version;
-    plan.again = request->again;
+    plan.anew = request->anew;
     *out = plan;
     return SHMTUNE_OK;
 }

@@ -15,7 +15,7 @@ struct shmt_image_plan {
     const char *name;              /* of the source */
     const char *source;            /* NULL: there is none to compile */
     int nvrtc_version;             /* 0: whichever */
-    bool again;                    /* not from a folder */
+    bool anew;                     /* see shmt_image_request */
     size_t option_count;
     const char **options;
 };

@@ -26,7 +26,6 @@ struct search {
     const struct shmt_binary_request *request;
     const struct shmt_image_request *wanted;
     struct shmt_binary *binary;        /* the key and the module are set */
-    bool refused;                      /* by the driver, one that is there */
     bool met;                          /* one that is there, which why tells */
     struct shmt_error why;             /* "", or what keeps one from us */
 };
@@ -87,11 +86,9 @@ static enum shmtune_status look_into(struct search *search,
 
     if (status == SHMTUNE_OK) {
         status = take(search, image, err);
-        if (status == SHMTUNE_NO_CONFIGURATION) {
-            search->refused = true;
+        if (status == SHMTUNE_NO_CONFIGURATION)
             shmt_error_prefix(err, "%s/%s.cubin", folder,
                               search->binary->key);
-        }
     }
     if (status != SHMTUNE_STORAGE && status != SHMTUNE_NO_CONFIGURATION)
         return status;
@@ -110,15 +107,9 @@ static enum shmtune_status compile(struct search *search, const char *folder,
     struct shmt_image *image = NULL;
     enum shmtune_status status = shmt_nvrtc_open(&nvrtc, err);
 
-    if (status != SHMTUNE_OK)
-        return status;
-    if (folder != NULL && access(folder, W_OK | X_OK) != 0)
-        folder = NULL;
-    wanted.again = search->refused;
-    status = shmt_image_obtain(&wanted, nvrtc, folder, &image, err);
-    /* A full disk costs a second compile, not the launch. */
-    if (status == SHMTUNE_STORAGE && folder != NULL)
-        status = shmt_image_obtain(&wanted, nvrtc, NULL, &image, err);
+    wanted.anew = true;
+    if (status == SHMTUNE_OK)
+        status = shmt_image_obtain(&wanted, nvrtc, folder, &image, err);
     if (status != SHMTUNE_OK)
         return status;
     status = take(search, image, err);
