@@ -325,7 +325,7 @@ static enum shmtune_status check_folder(struct shmtune *library,
     if (kernels == NULL || tunings == NULL || inside == NULL)
         return SHMTUNE_NO_MEMORY;
     if (!shmt_path_exists(inside))
-        return errno == ENOENT
+        return errno == ENOENT || errno == ENOTDIR
                    ? shmt_catalogue_note(library, "%s: there is no such "
                                          "folder", folder)
                    : shmt_catalogue_note(library, "%s: the folder cannot be "
