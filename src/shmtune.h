@@ -287,10 +287,10 @@ struct shmtune_choice {
 
 /*
  * The best configuration known for `device` and `problem`
- * (shmtune_dimension_count sizes, in their order).  Whatever its match, it has
- * been checked: the constraints hold at this problem, and on this device each
- * launch is within the limits, opt-in shared memory included, and at least one
- * block of it fits a multiprocessor.
+ * (shmtune_dimension_count sizes, in their order; NULL is right for none).
+ * Whatever its match, it has been checked: the constraints hold at this
+ * problem, and on this device each launch is within the limits, opt-in shared
+ * memory included, and at least one block of it fits a multiprocessor.
  *
  * Takes well under 100 ns when the match is exact, a few microseconds
  * otherwise; allocates nothing, makes no system call, takes no lock.

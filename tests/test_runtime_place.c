@@ -58,6 +58,22 @@ static const char large[] =
     "  out: {type: f32, role: output, count: n}\n"
     "  bits: {type: i32, value: n * 100000000}\n";
 
+/* Always of one size. */
+static const char fixed[] =
+    "format: kernel/1\n"
+    "name: fixed\n"
+    "source: plain.cu\n"
+    "parameters:\n"
+    "  BLOCK: {values: [32, 64], default: 32}\n"
+    "launches:\n"
+    "- entry: plain\n"
+    "  grid: [1]\n"
+    "  block: [BLOCK]\n"
+    "  arguments: [out, n]\n"
+    "arguments:\n"
+    "  out: {type: f32, role: output, count: 100}\n"
+    "  n: {type: i32, value: 100}\n";
+
 /* Of what is opened, chooses for the fake device. */
 static struct shmtune *open_and_choose(const char *path,
                                        struct shmtune_choice *choice)
@@ -327,6 +343,28 @@ static void numbers_that_do_not_fit_are_named(void)
     fixture_remove("cache");
 }
 
+static void no_dimensions_need_no_problem(void)
+{
+    struct shmtune_choice choice;
+    struct shmtune *library = open_and_choose(root, &choice);
+    const struct shmtune_kernel *kernel = shmtune_kernel_find(library,
+                                                              "fixed");
+    struct shmtune_device device;
+    char text[512];
+
+    CHECK_INT(shmtune_device_query(0, &device, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_dimension_count(kernel), 0);
+    CHECK_INT(shmtune_select(kernel, &device, NULL, &choice), SHMTUNE_OK);
+    CHECK_INT(choice.match, SHMTUNE_DEFAULT);
+    shmtune_explain(kernel, &device, NULL, text, sizeof text);
+    CHECK_HAS(text, "fixed.yaml: taken");
+    CHECK_INT(try(&choice, SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(shmtune_select(shmtune_kernel_find(library, "plain"), &device,
+                             NULL, &choice), SHMTUNE_INVALID_ARGUMENT);
+    shmtune_close(library);
+    fixture_remove("cache");
+}
+
 /* As where a service opens its tunings anew. */
 static void handles_are_told_apart(void)
 {
@@ -370,6 +408,7 @@ int main(void)
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
     fixture_put_text("kernels/plain.yaml", spec);
     fixture_put_text("kernels/large.yaml", large);
+    fixture_put_text("kernels/fixed.yaml", fixed);
     fixture_put_text("kernels/plain.cu", source);
     fixture_put_text("kernels/plain.h", header);
     CHECK_INT(driver->DevicePrimaryCtxRetain(&context, 0), 0);
@@ -382,6 +421,7 @@ int main(void)
     CHECK_RUN(unreadable_binaries_are_named);
     CHECK_RUN(an_architecture_is_unknown);
     CHECK_RUN(numbers_that_do_not_fit_are_named);
+    CHECK_RUN(no_dimensions_need_no_problem);
     CHECK_RUN(handles_are_told_apart);
     CHECK_RUN(forks_are_named);
     fixture_end();

@@ -203,7 +203,7 @@ size_t shmtune_explain(const struct shmtune_kernel *kernel,
     struct shmt_text whole = {0};
     const struct shmt_question ask = {kernel, device, problem, &whole};
 
-    if (kernel != NULL && device != NULL && problem != NULL)
+    if (shmt_select_complete(&ask))
         explain(&ask);
     else
         shmt_text_add(&whole, "kernel, device or problem is NULL\n");

@@ -168,6 +168,13 @@ enum shmtune_status shmt_select_search(const struct shmt_question *question,
     return SHMTUNE_OK;
 }
 
+bool shmt_select_complete(const struct shmt_question *question)
+{
+    return question->kernel != NULL && question->device != NULL &&
+           (question->problem != NULL ||
+            question->kernel->spec->dimension_count == 0);
+}
+
 enum shmtune_status shmt_select_check(const struct shmt_question *question,
                                       struct shmt_error *err)
 {
@@ -186,7 +193,7 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
     const struct shmt_question ask = {kernel, device, problem, NULL};
     enum shmtune_status status;
 
-    if (kernel == NULL || device == NULL || problem == NULL || out == NULL)
+    if (!shmt_select_complete(&ask) || out == NULL)
         return SHMTUNE_INVALID_ARGUMENT;
     if (shmt_select_exact(&ask, out))
         return SHMTUNE_OK;

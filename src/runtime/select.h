@@ -17,6 +17,9 @@ struct shmt_question {
                                   considered; the one use of memory */
 };
 
+/* Nothing of it is NULL that is needed. */
+bool shmt_select_complete(const struct shmt_question *question);
+
 /* The exact hit; false, and nothing written, when there is none. */
 bool shmt_select_exact(const struct shmt_question *question,
                        struct shmtune_choice *out);
