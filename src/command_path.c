@@ -7,6 +7,7 @@
 
 #include "command.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,13 +25,26 @@ static bool is_folder(const char *folder, size_t length, const char *part)
     return used > 0 && used < ROOM && shmt_path_is_folder(path);
 }
 
+/* With errno where it is not. */
+static bool may_enter(const char *folder, size_t length)
+{
+    char path[ROOM + 2];
+
+    errno = ENOENT;
+    return length < ROOM &&
+           snprintf(path, sizeof path, "%.*s/.", (int)length, folder) > 0 &&
+           shmt_path_exists(path);
+}
+
 /* NULL: nothing. */
 static const char *blame(const char *folder, size_t length)
 {
     if (folder[0] != '/')
         return "is ignored: not an absolute path";
-    if (length >= ROOM || !is_folder(folder, length, ""))
-        return "there is no such folder";
+    if (!may_enter(folder, length))
+        return errno == ENOENT || errno == ENOTDIR
+                   ? "there is no such folder"
+                   : "the folder cannot be entered";
     if (!is_folder(folder, length, "kernels") &&
         !is_folder(folder, length, "tunings"))
         return "has neither a folder kernels nor a folder tunings";

@@ -24,6 +24,9 @@
  *   choice) belongs to the handle and is good until shmtune_close.
  * - A handle never changes after shmtune_open: any number of threads may call
  *   anything on it at the same time.
+ * - CUDA does not survive a fork: a child may go on with what needs no driver,
+ *   and with devices, preparing and launching only where the parent had not
+ *   begun with CUDA.
  * - Bytes are bytes, `_us` are microseconds, sizes count elements.
  */
 #ifndef SHMTUNE_H
@@ -110,8 +113,9 @@ struct shmtune_message {
 
 /*
  * Ask the driver for a device: `ordinal` counts from 0 as CUDA counts, or is
- * SHMTUNE_CURRENT_DEVICE.  Opens the driver at the first call of a process.
- * Takes microseconds to milliseconds: keep the answer.
+ * SHMTUNE_CURRENT_DEVICE.  The first call of a process opens the driver, which
+ * takes as long as that takes, 0.1 s or more; later ones take microseconds:
+ * keep the answer.  Whether there is a driver is not asked again.
  *
  * SHMTUNE_NO_DEVICE: no driver, no such device, or no current context.
  * SHMTUNE_CUDA: the driver refused.
@@ -138,7 +142,8 @@ struct shmtune_kernel;   /* one kernel of a handle */
  * them; NULL stands for, in this order, the folders of $SHMTUNE_PATH (absolute
  * ones only), the user's ($XDG_DATA_HOME/shmtune, else
  * ~/.local/share/shmtune) and the installed ones (PREFIX/share/shmtune).  The
- * current folder is never searched.  A process that runs with more rights than
+ * current folder is never searched; a relative name in `path` is one from
+ * what it is during the call.  A process that runs with more rights than
  * its user (set-user-id) takes neither from the environment.
  *
  * A folder has, all optional:
@@ -282,10 +287,10 @@ struct shmtune_choice {
 
 /*
  * The best configuration known for `device` and `problem`
- * (shmtune_dimension_count sizes, in their order).  Whatever its match, it has
- * been checked: the constraints hold at this problem, and on this device each
- * launch is within the limits, opt-in shared memory included, and at least one
- * block of it fits a multiprocessor.
+ * (shmtune_dimension_count sizes, in their order; NULL is right for none).
+ * Whatever its match, it has been checked: the constraints hold at this
+ * problem, and on this device each launch is within the limits, opt-in shared
+ * memory included, and at least one block of it fits a multiprocessor.
  *
  * Takes well under 100 ns when the match is exact, a few microseconds
  * otherwise; allocates nothing, makes no system call, takes no lock.
@@ -361,7 +366,9 @@ struct shmtune_function;
 /* Flags of shmtune_prepare. */
 enum {
     /* Compile with NVRTC what is not in the cache: 0.1 to some seconds of this
-     * thread's time.  Without it the compiler is never opened. */
+     * thread's time.  Without it the compiler is never opened.  It is the
+     * library that $SHMTUNE_NVRTC names; else one under $SHMTUNE_CUDA,
+     * $CUDA_HOME, $CUDA_PATH or /usr/local/cuda, or on the loader's path. */
     SHMTUNE_ALLOW_COMPILE = 1,
     /* Neither read nor write the cache. */
     SHMTUNE_NO_CACHE = 2
@@ -378,23 +385,29 @@ enum {
  * ~/.cache/shmtune/cubin), under a key of all that goes into it: source, local
  * includes, spec, options, architecture.  The cache is created for its owner
  * alone (0700), and one that others may write is not used.  A file that is
- * damaged counts as absent.  A cache that cannot be written is no failure.  To
- * ship binaries, copy what SHMTUNE_ALLOW_COMPILE has put into the cache to
- * `cubins`.
+ * damaged counts as absent, and so does one that the driver refuses because a
+ * newer compiler made it: the next place is looked into, and with
+ * SHMTUNE_ALLOW_COMPILE the one in the cache is replaced.  A cache that cannot
+ * be written is no failure.  To ship binaries, copy what SHMTUNE_ALLOW_COMPILE
+ * has put into the cache to `cubins`.
  *
  * The function is good for the choice's problem and for this context; release
  * it before the context is destroyed.  It may outlive the choice, not the
  * handle.
  *
- * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, or a choice made for
- * another compute capability than that of the current context.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, a choice made for another
+ * compute capability than that of the current context, or a number or a count
+ * of the spec that does not fit its type at this problem.
  * SHMTUNE_NO_DEVICE: no driver, or no current context.
- * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set
- * or NVRTC is not installed.
+ * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set,
+ * or NVRTC is not installed or knows nothing of the device's architecture.
  * SHMTUNE_COMPILE: the source does not compile.
  * SHMTUNE_INVALID_FILE: the kernel in the binary takes other parameters than
  * the spec's launch passes, in number or in size.
- * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device.
+ * SHMTUNE_STORAGE: a header beside the source is not what it was when the
+ * kernel was opened: it would make another kernel of it.
+ * SHMTUNE_NO_CONFIGURATION: the binary cannot run on this device, or not with
+ * this driver.
  * SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */
 enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
@@ -408,8 +421,9 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
  * of their own, to be released in any order.
  *
  * SHMTUNE_NOT_FOUND: the choice needs another binary (other parameters, or a
- * dimension that is compiled in); prepare it.  SHMTUNE_INVALID_ARGUMENT: a
- * NULL, or the current context is not the one of `function`.
+ * dimension that is compiled in), or is of another handle; prepare it.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, or the current context is not the one of
+ * `function`.
  * SHMTUNE_NO_CONFIGURATION, SHMTUNE_CUDA, SHMTUNE_NO_MEMORY.
  */
 enum shmtune_status shmtune_resize(const struct shmtune_function *function,
@@ -422,9 +436,10 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
 void shmtune_release(struct shmtune_function *function);
 
 /*
- * Launch on `stream` (a CUstream or cudaStream_t; NULL: the default stream)
- * and return without waiting.  Clears on the stream what the spec wants
- * cleared, then launches every launch of the kernel in order.
+ * Launch on `stream` (a CUstream or cudaStream_t; NULL: the legacy default
+ * stream, also in a program that is compiled for one a thread) and return
+ * without waiting.  Clears on the stream what the spec wants cleared, then
+ * launches every launch of the kernel in order.
  *
  * `arguments` has one pointer for each argument of the spec, in its order, as
  * cuLaunchKernel takes them: for a buffer the address of your device pointer
@@ -435,6 +450,7 @@ void shmtune_release(struct shmtune_function *function);
  * have two of them, on any streams.  A NULL is right, too, where
  * shmtune_argument_bytes says 0.
  *
+ * The context of the function has to be current in the calling thread.
  * Allocates nothing and never synchronises.  Any number of threads may launch
  * one function at the same time, on streams of their own if the kernel has a
  * workspace, each with a workspace of its own.

@@ -9,6 +9,7 @@
  *              FAKE_CUDA_VERSION  what cuDriverGetVersion says
  *              FAKE_CUDA_MISSING  a function that is not there
  *              FAKE_CUDA_DEVICES  how many devices
+ *              FAKE_CUDA_MAJOR    of their compute capability, default 9
  *              FAKE_CUDA_FAIL     NAME=CODE[,N]: the N-th call of cuNAME
  *                                 (default: each) returns CODE
  *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel

@@ -40,7 +40,6 @@ CUresult fake_DeviceGetAttribute(int *out, CUdevice_attribute which,
         CUdevice_attribute which;
         int value;
     } table[] = {
-        {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
         {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 0},
         {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 132},
         {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
@@ -61,6 +60,10 @@ CUresult fake_DeviceGetAttribute(int *out, CUdevice_attribute which,
     };
 
     (void)ordinal;
+    if (which == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) {
+        *out = (int)fake_number("FAKE_CUDA_MAJOR", 9);
+        return CUDA_SUCCESS;
+    }
     for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
         if (table[k].which == which) {
             *out = table[k].value;

@@ -146,12 +146,14 @@ static void caches_of_others_are_not_used(void)
     CHECK_INT(try(0), SHMTUNE_OK);
     CHECK_INT(chmod(fixture_path("cache/shmtune/cubin"), 0770), 0);
     CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+    CHECK_HAS(message.text, "with mode 0770, and has to be");
     CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
     CHECK_INT(chmod(fixture_path("cache/shmtune/cubin"), 0700), 0);
     CHECK_INT(try(0), SHMTUNE_OK);
     /* A place where nothing can be written is no failure. */
     setenv("XDG_CACHE_HOME", "/dev/null", 1);
     CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+    CHECK_HAS(message.text, "/dev/null");
     CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
     setenv("XDG_CACHE_HOME", fixture_path("cache"), 1);
 }

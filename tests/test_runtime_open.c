@@ -98,8 +98,14 @@ static void empty_handles(void)
     CHECK_HAS(shmtune_note(library, 0), "no such folder");
     shmtune_close(library);
     library = NULL;
-    library = NULL;
     fixture_put_text("empty/x", "");
+    CHECK_INT(symlink("loop", fixture_path("loop")), 0);
+    CHECK_INT(shmtune_open(fixture_path("loop"), &library, NULL), SHMTUNE_OK);
+    CHECK_INT(shmtune_note_count(library), 1);
+    CHECK_HAS(shmtune_note(library, 0), "loop: the folder cannot be entered: ");
+    shmtune_close(library);
+    CHECK_INT(unlink(fixture_path("loop")), 0);
+    library = NULL;
     CHECK_INT(shmtune_open(fixture_path("empty"), &library, NULL),
               SHMTUNE_OK);
     CHECK_INT(shmtune_note_count(library), 1);

@@ -4,10 +4,10 @@
  * goes.  Used by expr_parse.c alone.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/expr_tree.h"
+#include "core/text.h"
 
 static bool is_digit(char c)
 {
@@ -95,7 +95,7 @@ static void skip_digits(struct shmt_expr_scan *scan)
 
 static bool real(struct shmt_expr_scan *scan)
 {
-    char digits[512];
+    char digits[SHMT_TEXT_NUMBER];
     size_t used = 0;
     double value;
 
@@ -106,7 +106,7 @@ static bool real(struct shmt_expr_scan *scan)
             digits[used++] = scan->text[k];
         }
     digits[used] = '\0';
-    value = strtod(digits, NULL);
+    value = shmt_text_real(digits);
     if (!isfinite(value))
         return fail(scan, "the number is beyond a double");
     scan->value = (struct shmt_value){.type = SHMT_REAL, .r = value};

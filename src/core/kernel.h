@@ -101,6 +101,13 @@ struct shmt_dimension {
     bool defined;        /* a definition too: part of the binary's key */
 };
 
+/* A local file that the source includes, as it was when the spec was read. */
+struct shmt_header {
+    const char *path;
+    const char *text;
+    size_t size;
+};
+
 struct shmt_kernel {
     struct shmt_arena *arena;
     const char *path;          /* of the spec */
@@ -112,6 +119,8 @@ struct shmt_kernel {
     size_t source_size;
     size_t include_count;
     const char *const *includes;   /* folders */
+    size_t header_count;
+    const struct shmt_header *headers;
     const char *standard;          /* "c++17" */
     bool fast_math;
     char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
@@ -149,6 +158,11 @@ enum shmtune_status shmt_kernel_read_with(const char *path,
                                           struct shmt_kernel **out,
                                           struct shmt_error *err);
 void shmt_kernel_free(struct shmt_kernel *kernel);
+
+/* The compiler reads headers itself: are they still those of the digest?
+ * SHMTUNE_STORAGE with the first that is not. */
+enum shmtune_status shmt_kernel_unchanged(const struct shmt_kernel *kernel,
+                                          struct shmt_error *err);
 
 /* The space for one problem: `values` is filled with the problem and must
  * outlive the space ([dimension_count]). */

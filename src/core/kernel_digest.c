@@ -232,6 +232,50 @@ static enum shmtune_status scan(struct files *files, size_t index)
     return SHMTUNE_OK;
 }
 
+/* What was met behind the source. */
+static enum shmtune_status keep_headers(const struct files *files)
+{
+    struct shmt_kernel *kernel = files->reader->kernel;
+    struct shmt_header *headers =
+        shmt_arena_alloc(kernel->arena, files->count, sizeof *headers);
+
+    if (headers == NULL)
+        return shmt_error_memory(files->reader->err);
+    for (size_t i = 1; i < files->count; i++)
+        headers[kernel->header_count++] = (struct shmt_header){
+            files->paths[i], files->texts[i], files->sizes[i]};
+    kernel->headers = headers;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_unchanged(const struct shmt_kernel *kernel,
+                                          struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->header_count;
+         k++) {
+        const struct shmt_header *header = &kernel->headers[k];
+        const char *text;
+        size_t size;
+
+        status = shmt_path_read(arena, header->path, FILE_BYTES, &text, &size,
+                                NULL);
+        if (status == SHMTUNE_NO_MEMORY)
+            status = shmt_error_memory(err);
+        else if (status != SHMTUNE_OK || size != header->size ||
+                 memcmp(text, header->text, size) != 0)
+            status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                    "%s: it was changed since the spec that "
+                                    "it belongs to, %s, was read: begin again",
+                                    header->path, kernel->path);
+    }
+    shmt_arena_free(arena);
+    return status;
+}
+
 enum shmtune_status
 shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
 {
@@ -257,6 +301,8 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
     }
     for (size_t i = 0; status == SHMTUNE_OK && i < files->count; i++)
         status = scan(files, i);
+    if (status == SHMTUNE_OK && files->count > 1)
+        status = keep_headers(files);
     if (status == SHMTUNE_OK)
         shmt_digest_end(&files->digest, kernel->digest);
     return status;

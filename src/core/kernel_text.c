@@ -7,36 +7,14 @@
 #include "core/kernel_read.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* The shortest decimal that reads back as the same number, the same in every
- * locale. */
-static void add_real(struct shmt_text *text, double number)
-{
-    char digits[40];
-    char *comma;
-
-    for (int precision = 1; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, number);
-        if (strtod(digits, NULL) == number)
-            break;
-    }
-    comma = strchr(digits, ',');
-    if (comma != NULL)
-        *comma = '.';
-    shmt_text_add(text, digits);
-    if (strpbrk(digits, ".en") == NULL)
-        shmt_text_add(text, ".0");
-}
 
 static void add_value(struct shmt_text *text, struct shmt_value value)
 {
     if (value.type == SHMT_INT)
         shmt_text_addf(text, "%" PRId64, value.i);
     else if (value.type == SHMT_REAL)
-        add_real(text, value.r);
+        shmt_yaml_add_value(text, value);
     else
         shmt_text_add(text, value.w);
 }

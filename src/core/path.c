@@ -353,6 +353,15 @@ const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
     return path;
 }
 
+const char *shmt_path_absolute(struct shmt_arena *arena, const char *path)
+{
+    char here[4096];
+
+    if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
+        return shmt_arena_copy(arena, path, strlen(path));
+    return shmt_path_join(arena, here, path);
+}
+
 /* The last component is [*begin, *end); slashes at the end do not count. */
 static void last_component(const char *path, size_t *begin, size_t *end)
 {

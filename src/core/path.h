@@ -36,6 +36,9 @@ enum shmtune_status shmt_path_make(const char *path, unsigned mode,
 /* folder/name, or name when it is absolute. */
 const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
                            const char *name);
+/* `path` behind the current folder when it is relative: good whatever folder
+ * is current later.  As it is where no folder is. */
+const char *shmt_path_absolute(struct shmt_arena *arena, const char *path);
 /* The folder part, "." when there is none. */
 const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
 /* The last component without `suffix`. */

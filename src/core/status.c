@@ -62,6 +62,20 @@ enum shmtune_status shmt_error_prefix(struct shmt_error *err,
     return err->status;
 }
 
+enum shmtune_status shmt_error_append(struct shmt_error *err,
+                                      const char *format, ...)
+{
+    const size_t used = err == NULL ? 0 : strlen(err->text);
+    va_list arguments;
+
+    if (err == NULL)
+        return SHMTUNE_INTERNAL;
+    va_start(arguments, format);
+    vsnprintf(err->text + used, sizeof err->text - used, format, arguments);
+    va_end(arguments);
+    return err->status;
+}
+
 enum shmtune_status shmt_error_memory(struct shmt_error *err)
 {
     return shmt_error_set(err, SHMTUNE_NO_MEMORY, "out of memory");

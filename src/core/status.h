@@ -34,6 +34,12 @@ enum shmtune_status shmt_error_prefix(struct shmt_error *err,
                                       const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Put more behind the message that is there, as far as it fits; returns its
+ * status. */
+enum shmtune_status shmt_error_append(struct shmt_error *err,
+                                      const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* The message for a failed allocation. */
 enum shmtune_status shmt_error_memory(struct shmt_error *err);
 

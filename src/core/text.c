@@ -4,6 +4,8 @@
  */
 #include "core/text.h"
 
+#include <langinfo.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -94,4 +96,20 @@ void shmt_text_free(struct shmt_text *text)
 const char *shmt_text_string(const struct shmt_text *text)
 {
     return text->data == NULL ? "" : text->data;
+}
+
+/* strtod takes the locale's decimal point; so it is given that. */
+double shmt_text_real(const char *number)
+{
+    const char *radix = nl_langinfo(RADIXCHAR);
+    const char *point = strchr(number, '.');
+    char copy[SHMT_TEXT_NUMBER + 8];
+
+    if (point == NULL)
+        return strtod(number, NULL);
+    if (strlen(number) >= SHMT_TEXT_NUMBER || strlen(radix) > 8)
+        return (double)NAN;
+    snprintf(copy, sizeof copy, "%.*s%s%s", (int)(point - number), number,
+             radix, point + 1);
+    return strtod(copy, NULL);
 }

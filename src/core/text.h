@@ -42,6 +42,12 @@ void shmt_text_free(struct shmt_text *text);
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);
 
+/* What strtod makes of `number`, a decimal number with a point, where the
+ * locale is C; applications set others.  NAN when it has SHMT_TEXT_NUMBER
+ * bytes or more. */
+enum { SHMT_TEXT_NUMBER = 512 };
+double shmt_text_real(const char *number);
+
 /* For tables of names, most of which differ in their first two letters: a call
  * of strcmp would take most of the time of reading a tuning. */
 static inline bool shmt_text_same(const char *a, const char *b)

@@ -7,11 +7,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <langinfo.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/utf8.h"
@@ -249,24 +247,13 @@ static bool to_short_real(const char *text, double *out)
     return true;
 }
 
-/* strtod takes the locale's decimal point; so it is given that. */
 static bool to_real(const char *text, double *out)
 {
-    const char *radix = nl_langinfo(RADIXCHAR);
-    const char *point = strchr(text, '.');
-    char copy[NUMBER + 8];
     double value;
 
     if (to_short_real(text, out))
         return true;
-    if (strlen(text) > NUMBER || strlen(radix) > 4)
-        return false;
-    if (point == NULL)
-        snprintf(copy, sizeof copy, "%s", text);
-    else
-        snprintf(copy, sizeof copy, "%.*s%s%s", (int)(point - text), text,
-                 radix, point + 1);
-    value = strtod(copy, NULL);
+    value = strlen(text) > NUMBER ? (double)NAN : shmt_text_real(text);
     if (!isfinite(value))
         return false;
     *out = value;

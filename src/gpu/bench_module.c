@@ -69,6 +69,9 @@ enum shmtune_status shmt_module_get(struct shmt_bench *bench,
             return status;
         status = shmt_launch_load(bench->options.driver, fresh.image,
                                   &fresh.module, err);
+        /* There is no other one to turn to. */
+        if (status == SHMTUNE_NO_CONFIGURATION)
+            status = SHMTUNE_CUDA;
         if (status != SHMTUNE_OK) {
             shmt_image_free(fresh.image);
             return status;

@@ -160,9 +160,12 @@ enum shmtune_status shmt_driver_check(const struct shmt_driver *driver,
     return shmt_error_set(err,
                           result == CUDA_ERROR_OUT_OF_MEMORY
                               ? SHMTUNE_NO_MEMORY : SHMTUNE_CUDA,
-                          "%s: %s (%d: %s)", subject,
+                          "%s: %s (%d: %s)%s", subject,
                           shmt_driver_error_name(driver, result), (int)result,
-                          text);
+                          text,
+                          result == CUDA_ERROR_NOT_INITIALIZED
+                              ? "; CUDA does not survive a fork: start the "
+                                "child anew, by exec" : "");
 }
 
 bool shmt_driver_is_sticky(CUresult result)

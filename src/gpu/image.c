@@ -25,6 +25,30 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
     return SHMTUNE_OK;
 }
 
+/* The binary is that of the key, which knows the headers of the kernel as
+ * they were: others would come out of a folder for ever. */
+static enum shmtune_status build(const struct shmt_image_plan *plan,
+                                 const struct shmt_nvrtc *nvrtc,
+                                 const char *folder, struct shmt_error *err)
+{
+    enum shmtune_status status = shmt_image_build(plan, nvrtc, err);
+
+    if (plan->kernel != NULL &&
+        (status == SHMTUNE_OK || status == SHMTUNE_COMPILE)) {
+        const enum shmtune_status same =
+            shmt_kernel_unchanged(plan->kernel, err);
+
+        status = same != SHMTUNE_OK ? same : status;
+    }
+    if (status == SHMTUNE_OK && folder != NULL) {
+        const enum shmtune_status kept =
+            shmt_image_keep(folder, plan->image, plan->anew ? NULL : err);
+
+        status = plan->anew ? status : kept;
+    }
+    return status;
+}
+
 /* Takes the plan's image over. */
 static enum shmtune_status obtain(const struct shmt_image_plan *plan,
                                   const struct shmt_nvrtc *nvrtc,
@@ -33,13 +57,11 @@ static enum shmtune_status obtain(const struct shmt_image_plan *plan,
 {
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
-    if (folder != NULL)
+    if (folder != NULL && !plan->anew)
         status = shmt_image_fetch(folder, plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
-        status = shmt_image_build(plan, nvrtc, err);
-        if (status == SHMTUNE_OK && folder != NULL)
-            status = shmt_image_keep(folder, plan->image, err);
+        status = build(plan, nvrtc, folder, err);
     } else if (status == SHMTUNE_NOT_FOUND) {
         shmt_error_set(err, status, "no binary %.12s... in %s, and no "
                        "compiler to make it", plan->image->key,

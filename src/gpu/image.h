@@ -22,6 +22,8 @@ struct shmt_image_request {
     int nvrtc_version;                 /* part of the key; 0: whichever,
                                           for binaries kept for machines
                                           without NVRTC */
+    bool anew;         /* compiled although it may be there, and kept where
+                          that can be: a full disk is no failure */
     bool reference;    /* kernel->reference instead of kernel->launches; the
                           source then sees SHMTUNE_REFERENCE defined */
 };
@@ -52,7 +54,8 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
 /* From `folder` when it is there, else compiled with `nvrtc` and put there.
  * `folder` NULL: never stored.  `nvrtc` NULL: never compiled, an image that
  * is not there is SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
- * first error.  A folder that cannot be written is SHMTUNE_STORAGE.
+ * first error.  A folder that cannot be written is SHMTUNE_STORAGE, and so
+ * is a local header that has changed since the spec was read.
  * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does
  * not take, or uses no launch. */
 enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,

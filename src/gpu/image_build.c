@@ -218,9 +218,11 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
         shmt_arena_free(arena);
         return status;
     }
+    plan.kernel = request->kernel;
     plan.name = request->kernel->source;
     plan.source = request->kernel->source_text;
     plan.nvrtc_version = request->nvrtc_version;
+    plan.anew = request->anew;
     *out = plan;
     return SHMTUNE_OK;
 }
@@ -271,6 +273,24 @@ fail:
     return shmt_error_memory(err);
 }
 
+/* NVRTC refuses an option: is it a device's architecture that is newer than
+ * it, or one that it has given up?  Then another NVRTC is what is missing. */
+static enum shmtune_status name_architecture(const struct shmt_image_plan *plan,
+                                             const struct shmt_nvrtc *nvrtc,
+                                             struct shmt_error *err)
+{
+    const char *flag = plan->options[0], *arch = strchr(flag, '=');
+
+    if (err == NULL || arch == NULL ||
+        strstr(err->text, "--gpu-architecture") == NULL)
+        return SHMTUNE_INVALID_ARGUMENT;
+    return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                          "NVRTC %d.%d (%s) does not know the architecture "
+                          "%s; name one that does in $SHMTUNE_NVRTC",
+                          nvrtc->version / 1000, nvrtc->version % 1000 / 10,
+                          nvrtc->path, arch + 1);
+}
+
 enum shmtune_status shmt_image_build(const struct shmt_image_plan *plan,
                                      const struct shmt_nvrtc *nvrtc,
                                      struct shmt_error *err)
@@ -299,6 +319,8 @@ enum shmtune_status shmt_image_build(const struct shmt_image_plan *plan,
     for (size_t k = 0; k < image->entry_count; k++)
         names[k] = image->entries[k].name;
     status = shmt_nvrtc_compile(nvrtc, &job, image->arena, &product, err);
+    if (status == SHMTUNE_INVALID_ARGUMENT)
+        status = name_architecture(plan, nvrtc, err);
     if (status != SHMTUNE_OK)
         return status;
     for (size_t k = 0; k < image->entry_count; k++) {

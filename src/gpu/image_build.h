@@ -11,9 +11,11 @@
 /* Everything that decides what the binary is, in the image's arena. */
 struct shmt_image_plan {
     struct shmt_image *image;      /* key, launch_entry, names are set */
+    const struct shmt_kernel *kernel;   /* NULL: of source of our own */
     const char *name;              /* of the source */
     const char *source;            /* NULL: there is none to compile */
     int nvrtc_version;             /* 0: whichever */
+    bool anew;                     /* see shmt_image_request */
     size_t option_count;
     const char **options;
 };

@@ -9,10 +9,10 @@
 #include "gpu/image_build.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "core/path.h"
@@ -20,7 +20,7 @@
 
 #define FORMAT "image/1"
 
-enum { CUBIN_LIMIT = 256 << 20, REPORT_LIMIT = 1 << 20 };
+enum { CUBIN_LIMIT = 256 << 20, REPORT_LIMIT = 1 << 20, TEMPORARIES = 1000 };
 
 /* X(field, low): numbers of an entry, by their names in the file */
 #define NUMBER_LIST(X)                                                       \
@@ -71,6 +71,25 @@ static bool write_all(int file, const char *data, size_t size)
     return true;
 }
 
+/* A new file beside `path`, for its owner alone, -1 with errno.  Another
+ * thread may start a program at any time: nothing of ours is for that. */
+static int open_temporary(const char *path, struct shmt_text *name)
+{
+    int file = -1;
+
+    errno = EEXIST;
+    for (int k = 0; k < TEMPORARIES && file < 0 &&
+                    (errno == EEXIST || errno == EINTR); k++) {
+        shmt_text_clear(name);
+        shmt_text_addf(name, "%s.%ld-%d", path, (long)getpid(), k);
+        errno = ENOMEM;
+        if (!name->failed)
+            file = open(name->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+                        0600);
+    }
+    return file;
+}
+
 static enum shmtune_status put(const char *path, const void *data, size_t size,
                                struct shmt_error *err)
 {
@@ -78,12 +97,11 @@ static enum shmtune_status put(const char *path, const void *data, size_t size,
     int file, why;
     bool done;
 
-    shmt_text_addf(&name, "%s.XXXXXX", path);
+    file = open_temporary(path, &name);
     if (name.failed) {
         shmt_text_free(&name);
         return shmt_error_memory(err);
     }
-    file = mkstemp(name.data);
     done = file >= 0 && write_all(file, data, size);
     why = errno;
     if (file >= 0 && close(file) != 0 && done) {

@@ -47,19 +47,35 @@ static enum shmtune_status read_function(const struct shmt_driver *driver,
     return SHMTUNE_OK;
 }
 
+/* Not damaged: what is damaged does not come as far as here. */
+static bool is_foreign(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_IMAGE ||
+           result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+           result == CUDA_ERROR_INVALID_PTX ||
+           result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+           result == CUDA_ERROR_INVALID_SOURCE;
+}
+
 enum shmtune_status shmt_launch_load(const struct shmt_driver *driver,
                                      const struct shmt_image *image,
                                      struct shmt_module *out,
                                      struct shmt_error *err)
 {
     struct shmt_module module = {.function_count = image->entry_count};
-    enum shmtune_status status;
-
-    status = shmt_driver_check(
-        driver, driver->ModuleLoadData(&module.handle, image->cubin), err,
+    const CUresult result =
+        driver->ModuleLoadData(&module.handle, image->cubin);
+    enum shmtune_status status = shmt_driver_check(
+        driver, result, err,
         "cuModuleLoadData of %zu bytes (driver: CUDA %d.%d)",
         image->cubin_size, driver->version / 1000,
         driver->version % 1000 / 10);
+
+    if (status != SHMTUNE_OK && is_foreign(result)) {
+        status = SHMTUNE_NO_CONFIGURATION;
+        if (err != NULL)
+            err->status = status;
+    }
     if (status != SHMTUNE_OK)
         return status;
     for (size_t k = 0; k < image->entry_count; k++) {

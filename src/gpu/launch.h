@@ -36,6 +36,8 @@ struct shmt_module {
 struct shmt_function *shmt_launch_function(struct shmt_module *module,
                                            size_t launch);
 
+/* SHMTUNE_NO_CONFIGURATION: the driver does not take a binary of this kind;
+ * one of an older compiler it might. */
 enum shmtune_status shmt_launch_load(const struct shmt_driver *driver,
                                      const struct shmt_image *image,
                                      struct shmt_module *out,

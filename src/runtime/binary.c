@@ -21,81 +21,131 @@
  * has them needs none. */
 enum { ANY_NVRTC = 0 };
 
+/* What one search works on. */
+struct search {
+    const struct shmt_binary_request *request;
+    const struct shmt_image_request *wanted;
+    struct shmt_binary *binary;        /* the key and the module are set */
+    bool met;                          /* one that is there, which why tells */
+    struct shmt_error why;             /* "", or what keeps one from us */
+};
+
 /* The folder of the cache, made when it is not there; NULL when there is
  * none to be trusted: a binary from it runs with our rights. */
-static const char *cache_folder(const struct shmt_binary_request *request,
+static const char *cache_folder(struct search *search,
                                 struct shmt_arena *arena)
 {
     const char *folder = NULL;
     struct stat found;
 
-    if ((request->flags & SHMTUNE_NO_CACHE) != 0 ||
+    if ((search->request->flags & SHMTUNE_NO_CACHE) != 0 ||
         getauxval(AT_SECURE) != 0)
         return NULL;
     folder = shmt_path_cache(arena);
     if (folder != NULL)
         folder = shmt_path_join(arena, folder, "cubin");
     if (folder == NULL || folder[0] != '/' ||
-        shmt_path_make(folder, 0700, NULL) != SHMTUNE_OK ||
+        shmt_path_make(folder, 0700, &search->why) != SHMTUNE_OK ||
         stat(folder, &found) != 0)
         return NULL;
     if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
-        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+        shmt_error_set(&search->why, SHMTUNE_STORAGE,
+                       "%s is not used: it is user %ld's with mode 0%o, and "
+                       "has to be user %ld's with no right for others to "
+                       "write", folder, (long)found.st_uid,
+                       (unsigned)found.st_mode & 07777, (long)geteuid());
         return NULL;
+    }
     return folder;
 }
 
-static enum shmtune_status compile(const struct shmt_image_request *request,
-                                   const char *folder,
-                                   struct shmt_image **image,
-                                   struct shmt_error *err)
+/* Takes the image over. */
+static enum shmtune_status take(struct search *search,
+                                struct shmt_image *image,
+                                struct shmt_error *err)
 {
-    const struct shmt_nvrtc *nvrtc;
-    enum shmtune_status status = shmt_nvrtc_open(&nvrtc, err);
+    struct shmt_binary *binary = search->binary;
+    enum shmtune_status status;
 
-    if (status != SHMTUNE_OK)
-        return status;
-    if (folder != NULL && access(folder, W_OK | X_OK) != 0)
-        folder = NULL;
-    status = shmt_image_obtain(request, nvrtc, folder, image, err);
-    /* A full disk costs a second compile, not the launch. */
-    if (status == SHMTUNE_STORAGE && folder != NULL)
-        status = shmt_image_obtain(request, nvrtc, NULL, image, err);
+    memcpy(binary->key, image->key, sizeof binary->key);
+    status = shmt_launch_load(binary->driver, image, &binary->module, err);
+    shmt_image_free(image);
     return status;
 }
 
-/* Nothing that lies elsewhere would change it. */
-static bool is_final(enum shmtune_status status)
+/* What is unreadable, or made by a compiler that the driver is too old for,
+ * may be elsewhere; SHMTUNE_NOT_FOUND then. */
+static enum shmtune_status look_into(struct search *search,
+                                     const char *folder,
+                                     struct shmt_error *err)
 {
-    return status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY ||
-           status == SHMTUNE_INVALID_FILE;
+    struct shmt_image *image = NULL;
+    enum shmtune_status status =
+        shmt_image_obtain(search->wanted, NULL, folder, &image, err);
+
+    if (status == SHMTUNE_OK) {
+        status = take(search, image, err);
+        if (status == SHMTUNE_NO_CONFIGURATION)
+            shmt_error_prefix(err, "%s/%s.cubin", folder,
+                              search->binary->key);
+    }
+    if (status != SHMTUNE_STORAGE && status != SHMTUNE_NO_CONFIGURATION)
+        return status;
+    if (!search->met)
+        search->why = *err;
+    search->met = true;
+    return SHMTUNE_NOT_FOUND;
 }
 
-static enum shmtune_status find(const struct shmt_binary_request *request,
-                                const struct shmt_image_request *wanted,
-                                struct shmt_image **image,
-                                struct shmt_error *err)
+static enum shmtune_status compile(struct search *search, const char *folder,
+                                   struct shmt_error *err)
 {
+    const struct shmt_driver *driver = search->binary->driver;
+    struct shmt_image_request wanted = *search->wanted;
+    const struct shmt_nvrtc *nvrtc;
+    struct shmt_image *image = NULL;
+    enum shmtune_status status = shmt_nvrtc_open(&nvrtc, err);
+
+    wanted.anew = true;
+    if (status == SHMTUNE_OK)
+        status = shmt_image_obtain(&wanted, nvrtc, folder, &image, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = take(search, image, err);
+    if (status == SHMTUNE_NO_CONFIGURATION && nvrtc->version > driver->version)
+        shmt_error_append(err, "; it was made by NVRTC %d.%d, which is newer: "
+                          "update the driver, or name an older NVRTC in "
+                          "$SHMTUNE_NVRTC", nvrtc->version / 1000,
+                          nvrtc->version % 1000 / 10);
+    return status;
+}
+
+static enum shmtune_status find(struct search *search, struct shmt_error *err)
+{
+    const struct shmt_binary_request *request = search->request;
     struct shmt_arena *arena = shmt_arena_new();
-    const char *cache = arena == NULL ? NULL : cache_folder(request, arena);
+    const char *cache = arena == NULL ? NULL : cache_folder(search, arena);
     const char *const folders[] = {request->choice->kernel->binaries, cache};
     enum shmtune_status status =
         arena == NULL ? shmt_error_memory(err) : SHMTUNE_NOT_FOUND;
 
-    for (size_t k = 0; k < 2 && !is_final(status); k++)
+    for (size_t k = 0; k < 2 && status == SHMTUNE_NOT_FOUND; k++)
         if (folders[k] != NULL)
-            status = shmt_image_obtain(wanted, NULL, folders[k], image, err);
-    if (is_final(status))
+            status = look_into(search, folders[k], err);
+    if (status != SHMTUNE_NOT_FOUND)
         goto out;
     if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)
-        status = compile(wanted, cache, image, err);
+        status = compile(search, cache, err);
     else
-        status = shmt_error_set(
-            err, SHMTUNE_NOT_FOUND,
-            "kernel %s: no binary for %s in %s or %s, and compiling was not "
-            "allowed; prepare it once with SHMTUNE_ALLOW_COMPILE",
-            wanted->kernel->name, wanted->arch, folders[0],
+        shmt_error_set(
+            err, status, "kernel %s: no binary for %s in %s or %s, and "
+            "compiling was not allowed; prepare it once with "
+            "SHMTUNE_ALLOW_COMPILE", search->wanted->kernel->name,
+            search->wanted->arch, folders[0],
             cache != NULL ? cache : "a cache (there is none)");
+    if (status == SHMTUNE_NOT_FOUND && search->why.text[0] != '\0')
+        shmt_error_append(err, " (%s)", search->why.text);
 out:
     shmt_arena_free(arena);
     return status;
@@ -145,18 +195,14 @@ static enum shmtune_status load(const struct shmt_binary_request *request,
 {
     char arch[16];
     const struct shmt_image_request wanted = image_request(request, arch);
-    struct shmt_image *image = NULL;
+    struct search search = {.request = request, .wanted = &wanted,
+                            .binary = binary};
     enum shmtune_status status;
 
     shmt_device_arch_text(&binary->device, arch);
-    status = find(request, &wanted, &image, err);
-    if (status == SHMTUNE_INVALID_FILE)
+    status = find(&search, err);
+    if (status == SHMTUNE_INVALID_FILE || status == SHMTUNE_NO_CONFIGURATION)
         shmt_error_prefix(err, "kernel %s", wanted.kernel->name);
-    if (status != SHMTUNE_OK)
-        return status;
-    memcpy(binary->key, image->key, sizeof binary->key);
-    status = shmt_launch_load(binary->driver, image, &binary->module, err);
-    shmt_image_free(image);
     return status;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "runtime/catalogue.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,15 @@ static enum shmtune_status add_folder(struct folders *folders,
     return SHMTUNE_OK;
 }
 
+/* A program may change its folder between opening and preparing. */
+static const char *folder_of(struct shmtune *library, const char *name,
+                             size_t length)
+{
+    const char *given = shmt_arena_copy(library->arena, name, length);
+
+    return given == NULL ? NULL : shmt_path_absolute(library->arena, given);
+}
+
 /* The folders between ':'.  Those the application names may be relative and
  * must not be empty; of those from the environment the absolute count. */
 static enum shmtune_status add_list(struct shmtune *library,
@@ -101,8 +111,7 @@ static enum shmtune_status add_list(struct shmtune *library,
                 library, "$SHMTUNE_PATH: %.*s is ignored: not an absolute "
                 "path", (int)(length < 256 ? length : 256), list);
         else if (length > 0)
-            status = add_folder(folders, shmt_arena_copy(library->arena, list,
-                                                         length));
+            status = add_folder(folders, folder_of(library, list, length));
         if (status != SHMTUNE_OK || list[length] == '\0')
             return status;
         list += length + 1;
@@ -311,12 +320,17 @@ static enum shmtune_status check_folder(struct shmtune *library,
 {
     const char *kernels = shmt_path_join(library->arena, folder, "kernels");
     const char *tunings = shmt_path_join(library->arena, folder, "tunings");
+    const char *inside = shmt_path_join(library->arena, folder, ".");
 
-    if (kernels == NULL || tunings == NULL)
+    if (kernels == NULL || tunings == NULL || inside == NULL)
         return SHMTUNE_NO_MEMORY;
-    if (!shmt_path_is_folder(folder))
-        return shmt_catalogue_note(library, "%s: there is no such folder",
-                                   folder);
+    if (!shmt_path_exists(inside))
+        return errno == ENOENT || errno == ENOTDIR
+                   ? shmt_catalogue_note(library, "%s: there is no such "
+                                         "folder", folder)
+                   : shmt_catalogue_note(library, "%s: the folder cannot be "
+                                         "entered: %s", folder,
+                                         strerror(errno));
     if (!shmt_path_is_folder(kernels) && !shmt_path_is_folder(tunings))
         return shmt_catalogue_note(library, "%s: has neither a folder "
                                    "kernels nor a folder tunings", folder);

@@ -187,7 +187,8 @@ static void explain(const struct shmt_question *ask)
         shmt_text_addf(text, "%s\n", err.text);
         return;
     }
-    if (shmt_select_search(ask, &choice) != SHMTUNE_OK) {
+    if (!shmt_select_exact(ask, &choice) &&
+        shmt_select_search(ask, &choice) != SHMTUNE_OK) {
         shmt_text_add(text, "nothing fits\n");
         return;
     }
@@ -202,7 +203,7 @@ size_t shmtune_explain(const struct shmtune_kernel *kernel,
     struct shmt_text whole = {0};
     const struct shmt_question ask = {kernel, device, problem, &whole};
 
-    if (kernel != NULL && device != NULL && problem != NULL)
+    if (shmt_select_complete(&ask))
         explain(&ask);
     else
         shmt_text_add(&whole, "kernel, device or problem is NULL\n");

@@ -84,6 +84,21 @@ static enum shmtune_status ready_step(struct loading *loading, size_t launch)
     return SHMTUNE_OK;
 }
 
+/* The error says what number it is. */
+static enum shmtune_status refuse_number(const struct loading *loading,
+                                         size_t k)
+{
+    const struct shmt_kernel *spec = loading->choice->kernel->spec;
+    struct shmt_text size = {0};
+
+    shmt_kernel_describe_size(spec, loading->choice->problem, &size);
+    shmt_error_prefix(loading->err, "kernel %s: the number %s (argument %zu) "
+                      "at %s", spec->name, spec->arguments[k].name, k,
+                      shmt_text_string(&size));
+    shmt_text_free(&size);
+    return SHMTUNE_INVALID_ARGUMENT;
+}
+
 static enum shmtune_status ready_slot(struct loading *loading, size_t k)
 {
     struct shmtune_function *function = loading->function;
@@ -101,10 +116,10 @@ static enum shmtune_status ready_slot(struct loading *loading, size_t k)
     if (slot->scalar) {
         status = shmt_expr_eval(argument->value, loading->values, &value,
                                 loading->err);
-        return status == SHMTUNE_OK
-                   ? shmt_element_convert(argument->element, value,
-                                          &slot->value, loading->err)
-                   : SHMTUNE_INVALID_ARGUMENT;
+        if (status == SHMTUNE_OK)
+            status = shmt_element_convert(argument->element, value,
+                                          &slot->value, loading->err);
+        return status == SHMTUNE_OK ? status : refuse_number(loading, k);
     }
     status = shmt_choice_bytes(spec, k, loading->values, &bytes,
                                loading->err);
@@ -246,9 +261,12 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
                                 "shmtune_resize: a NULL");
     if (choice->kernel != function->kernel)
         return shmt_message_set(message, SHMTUNE_NOT_FOUND,
-                                "a function of kernel %s has no binary of %s",
-                                function->kernel->spec->name,
-                                choice->kernel->spec->name);
+                                "a function of kernel %s has no binary of "
+                                "%s%s", function->kernel->spec->name,
+                                choice->kernel->spec->name,
+                                choice->kernel->library ==
+                                        function->kernel->library
+                                    ? "" : " of another handle; prepare it");
     status = begin(&loading);
     if (status == SHMTUNE_OK)
         status = check_context(function->binary, &err);

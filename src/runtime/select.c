@@ -70,6 +70,24 @@ static const struct shmt_entry *find_exact(const struct shmt_question *ask,
     return NULL;
 }
 
+bool shmt_select_exact(const struct shmt_question *question,
+                       struct shmtune_choice *out)
+{
+    const struct shmt_shelf *shelf;
+    const struct shmt_entry *entry = find_exact(question, &shelf);
+
+    if (entry == NULL)
+        return false;
+    fill(question, shelf, entry, entry->values, out);
+    if (question->trace != NULL) {
+        shmt_text_addf(question->trace, "%s: ", shelf->file);
+        shmt_kernel_describe_size(question->kernel->spec, entry->problem,
+                                  question->trace);
+        shmt_text_add(question->trace, ": taken\n");
+    }
+    return true;
+}
+
 /* What is not known of a device is that of its architecture. */
 static const struct shmtune_device *complete(
     const struct shmtune_device *device, struct shmtune_device *room)
@@ -150,6 +168,13 @@ enum shmtune_status shmt_select_search(const struct shmt_question *question,
     return SHMTUNE_OK;
 }
 
+bool shmt_select_complete(const struct shmt_question *question)
+{
+    return question->kernel != NULL && question->device != NULL &&
+           (question->problem != NULL ||
+            question->kernel->spec->dimension_count == 0);
+}
+
 enum shmtune_status shmt_select_check(const struct shmt_question *question,
                                       struct shmt_error *err)
 {
@@ -166,17 +191,12 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
                                    struct shmtune_choice *out)
 {
     const struct shmt_question ask = {kernel, device, problem, NULL};
-    const struct shmt_shelf *shelf;
-    const struct shmt_entry *entry;
     enum shmtune_status status;
 
-    if (kernel == NULL || device == NULL || problem == NULL || out == NULL)
+    if (!shmt_select_complete(&ask) || out == NULL)
         return SHMTUNE_INVALID_ARGUMENT;
-    entry = find_exact(&ask, &shelf);
-    if (entry != NULL) {
-        fill(&ask, shelf, entry, entry->values, out);
+    if (shmt_select_exact(&ask, out))
         return SHMTUNE_OK;
-    }
     status = shmt_select_check(&ask, NULL);
     return status == SHMTUNE_OK ? shmt_select_search(&ask, out) : status;
 }

@@ -17,8 +17,15 @@ struct shmt_question {
                                   considered; the one use of memory */
 };
 
-/* As shmtune_select; `question` is known to be complete and the problem to
- * be one of the kernel's. */
+/* Nothing of it is NULL that is needed. */
+bool shmt_select_complete(const struct shmt_question *question);
+
+/* The exact hit; false, and nothing written, when there is none. */
+bool shmt_select_exact(const struct shmt_question *question,
+                       struct shmtune_choice *out);
+
+/* As shmtune_select where there is none; `question` is known to be complete
+ * and the problem to be one of the kernel's. */
 enum shmtune_status shmt_select_search(const struct shmt_question *question,
                                        struct shmtune_choice *out);
 

@@ -13,10 +13,12 @@ check "without a driver" all "exits 6" err_empty \
 check "the kernels it sees" out_has "kernels .* the first at"
 run doctor --json
 check "as JSON" all "exits 6" err_empty is_json "out_has '\"can_tune\": false'"
-SHMTUNE_PATH=$folder/nowhere:root:$folder/home:$root
+ln -s loop "$folder/loop"
+SHMTUNE_PATH=$folder/nowhere:root:$folder/home:$folder/loop:$root
 run doctor
 check "folders that are named in vain" all "exits 6" err_empty \
     "out_has '^note .*SHMTUNE_PATH: $folder/nowhere: there is no such folder'" \
+    "out_has '^note .*SHMTUNE_PATH: $folder/loop: the folder cannot be ent'" \
     "out_has '^note .*SHMTUNE_PATH: root is ignored: not an absolute path'" \
     "out_has '^note .*SHMTUNE_PATH: $folder/home: has neither a folder ker'" \
     "out_lacks '^note .*SHMTUNE_PATH: $root'"

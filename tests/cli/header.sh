@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # The public header, alone, with every warning an error: as C17 and as C++;
-# and a C++ program that calls every function of the built library.
+# a C++ program that calls every function of the built library; and what
+# pkg-config says of it.
 set -u
 
 source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
@@ -28,11 +29,20 @@ $(setting CC) -std=c17 $warnings -Wstrict-prototypes -fsyntax-only -x c \
     "$source/src/shmtune.h" >"$folder/log" 2>&1
 report $? "as C17"
 
+# As ./configure --datadir=/data writes it: where `make install` puts kernels.
+sed -e 's#@datadir@#/data#' -e 's#@datarootdir@#/share#' \
+    -e 's#@PACKAGE@#shmtune#' "$source/src/shmtune.pc.in" \
+    >"$folder/shmtune.pc"
+# shellcheck disable=SC2016
+grep -qx -e 'datadir=/data' "$folder/shmtune.pc" &&
+    grep -qx -e 'pkgdatadir=${datadir}/shmtune' "$folder/shmtune.pc"
+report $? "pkg-config knows the folder of the kernels"
+
 cxx=${CXX:-c++}
 if ! command -v "$cxx" >/dev/null 2>&1; then
-    echo "ok 2 - as C++ # SKIP no C++ compiler"
-    echo "ok 3 - called from C++ # SKIP no C++ compiler"
-    echo 1..3
+    echo "ok 3 - as C++ # SKIP no C++ compiler"
+    echo "ok 4 - called from C++ # SKIP no C++ compiler"
+    echo 1..4
     exit 0
 fi
 # shellcheck disable=SC2086
@@ -41,8 +51,8 @@ fi
 report $? "as C++"
 
 if [ ! -f "$build/.libs/libshmtune.so" ]; then
-    echo "ok 3 - called from C++ # SKIP no shared library was built"
-    echo 1..3
+    echo "ok 4 - called from C++ # SKIP no shared library was built"
+    echo 1..4
     exit 0
 fi
 # shellcheck disable=SC2046,SC2086
@@ -52,4 +62,4 @@ fi
     >"$folder/log" 2>&1 &&
     "$folder/calls" >"$folder/log" 2>&1
 report $? "called from C++"
-echo 1..3
+echo 1..4
