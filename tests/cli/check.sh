@@ -145,6 +145,33 @@ sed -i '1i #include <vector>' "$root/kernels/nvcc.cu"
 run check "$root/kernels/nvcc.yaml"
 check "what to do about others" all "exits 2" \
     "out_has 'open source file .vector.; .*includes.*__CUDACC_RTC__'"
+complains() { # MESSAGE, of a scale.cu that begins with standard input
+    cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
+    run check "$root/kernels/nvcc.yaml"
+    all "exits 2" "out_has '$1'"
+}
+echo '#include <limits>' | complains \
+    'source file .limits.; device code has <cuda/std/limits>'
+check "what device code has instead" [ $? -eq 0 ]
+echo '__host__ int f() { return 0; }' | complains \
+    'nvcc.cu(1): .*JIT mode; keep .* behind #ifndef __CUDACC_RTC__'
+check "where a function of the host goes" [ $? -eq 0 ]
+echo 'void f(void **p) { cudaMalloc(p, 4); }' | complains \
+    'nvcc.cu(1): .*cudaMalloc.*; keep .* behind #ifndef __CUDACC_RTC__'
+check "and its calls" [ $? -eq 0 ]
+echo '#include <cub/cub.cuh>' | complains 'JIT mode; of CUB include <cub/block/'
+check "which of CUB's headers compile" [ $? -eq 0 ]
+echo 'template <int N, int BLOCK> struct A { int at[BLOCK]; };' | complains \
+    'nvcc.cu(1): error: .*; BLOCK is a macro there, -DBLOCK=128 of the spec: '
+check "a name that is a parameter's is told" [ $? -eq 0 ]
+echo '#define BLOCK 32' | complains \
+    "nvcc.cu(1): #define BLOCK is in the way of the spec.s 128; .*#ifndef BLOCK"
+check "a macro that hides a parameter is an error" [ $? -eq 0 ]
+printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#endif\n' |
+    cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "one of the source's own is not, nor one that gives way" all \
+    "exits 0" "out_lacks '^note'"
 rm "$root/kernels/nvcc."*
 sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"
