@@ -26,6 +26,15 @@ run check --no-compile "$root/kernels/words.yaml"
 check "a word that no parameter has is noted" all "exits 0" \
     "out_has \"^note .*line 19: 'dinamic' is no value of MEMORY, which has static, dynamic\$\""
 rm "$root/kernels/words.yaml"
+sed -e 's/^  PAD:/  PDA: {values: [0, 1], default: 0}\n&/' \
+    -e 's/scale.cu/idle.cu/' "$root/kernels/scale.yaml" \
+    >"$root/kernels/idle.yaml"
+sed '/include/d' "$root/kernels/scale.cu" >"$root/kernels/idle.cu"
+run check --no-compile "$root/kernels/idle.yaml"
+check "what changes nothing is noted" all "exits 0" \
+    "out_has '^note .*: parameter PDA is neither in the source nor in a launch'" \
+    "[ $(grep -c '^note' "$folder/out") -eq 1 ]"
+rm "$root/kernels/idle."*
 run check --no-compile
 check "all that is shipped, with no file" all "exits 0" err_empty \
     "out_has '^ok .*/scale/t.yaml: tuning of scale'" \
