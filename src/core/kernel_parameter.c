@@ -167,6 +167,8 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
                                         struct shmt_parameter *parameter)
 {
     const struct shmt_yaml *node = shmt_yaml_get(mapping, "default");
+    char found[SHMT_YAML_QUOTED];
+    struct shmt_text values = {0};
     struct shmt_value value;
     enum shmtune_status status;
 
@@ -183,9 +185,16 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
             parameter->default_value = i;
             return SHMTUNE_OK;
         }
-    return shmt_yaml_refuse(node, reader->err,
-                            "the default %s of %s is not among its values",
-                            node->text, parameter->name);
+    shmt_yaml_quote(node->text, found);
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_yaml_refuse(node, reader->err, "the default of %s, the %s %s, is not "
+                     "among its values, the %ss %.400s", parameter->name,
+                     value.type == SHMT_WORD ? "word" : "number",
+                     value.type == SHMT_WORD ? found : node->text,
+                     parameter->type == SHMT_WORD ? "word" : "number",
+                     shmt_text_string(&values));
+    shmt_text_free(&values);
+    return SHMTUNE_INVALID_FILE;
 }
 
 /* A word becomes part of a macro's name. */
@@ -243,7 +252,8 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         shmt_kernel_name_check(reader, key, "the parameter");
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a parameter",
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "a parameter, {values: [1, 2], default: 1}",
                                   reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(node, keys, reader->err);
@@ -253,8 +263,10 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         return status;
     if (values->kind == SHMT_YAML_MAPPING)
         status = read_range(reader, values, &parameter);
-    else if ((status = shmt_yaml_expect(values, SHMT_YAML_SEQUENCE, "values",
-                                        reader->err)) == SHMTUNE_OK)
+    else if ((status = shmt_yaml_expect(
+                  values, SHMT_YAML_SEQUENCE,
+                  "values, [1, 2, 4] or {from: 1, to: 8}",
+                  reader->err)) == SHMTUNE_OK)
         status = read_list(reader, values, &parameter);
     if (status == SHMTUNE_OK)
         status = check_words(reader, values, &parameter);
