@@ -63,6 +63,12 @@ run spase scale
 check "a wrong command is suggested against" \
     all "exits 1" out_empty "err_has 'did you mean \"space\"'" \
     "err_has 'Try \"shmtune --help\"'"
+run scael --device 0
+check "so is a wrong kernel where tune is left out" all "exits 1" out_empty \
+    "err_has 'neither a command nor a kernel; did you mean \"scale\"'"
+run inspect scale --config BLOCK
+check "a value that is left out is told" all "exits 1" \
+    "err_has 'BLOCK.: nothing is not a value of BLOCK, which has 64, '"
 run space scael
 check "so is a wrong kernel" \
     all "exits 1" out_empty "err_has 'did you mean \"scale\"'"
