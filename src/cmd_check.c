@@ -33,7 +33,7 @@ static const char help[] =
     "                    in\n"
     "  --arch sm_XX      for specs [sm_90]; tunings name their own\n"
     "  --no-compile      leave the compiler out\n"
-    "  -j N              compile workers [processors]\n"
+    "  -j, --jobs N      compile workers [processors]\n"
     "  --json            as JSON\n"
     "\n"
     "exit status: 0 all is well, 2 something is not\n"

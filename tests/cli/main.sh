@@ -49,6 +49,18 @@ for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
 done
 check "every command and option is in the manual page" [ -z "$missing" ]
 missing=
+for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
+    "$folder/out"); do
+    "$build/shmtune" "$command" --help >"$folder/help"
+    sed -n 's/.*{"\([a-z-]*\)", \(0\|.\([a-z]\).\), SHMT_OPTION.*/\1 \3/p' \
+        "$source/src/cmd_$command.c" >"$folder/taken"
+    while read -r name letter; do
+        grep -q -e "^  ${letter:+-$letter, }--\(no-\)\?$name\b" \
+            -e "\[--$name\]" "$folder/help" || missing="$missing $command:$name"
+    done <"$folder/taken"
+done
+check "every option taken is in its --help:$missing" [ -z "$missing" ]
+missing=
 for status in $(sed -n 's/^ *X([A-Z_]*, \([0-9]*\),.*/\1/p' \
     "$source/src/shmtune.h"); do
     sed -n '/^exit status/,$p' "$folder/out" | grep -q "\b$status [a-z]" ||
