@@ -7,6 +7,7 @@
 #include "core/kernel_read.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { RANGE_VALUES = SHMT_SPACE_VALUES };
 
@@ -219,6 +220,38 @@ static enum shmtune_status check_words(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
+/* 1 for true, 0 for false, -1 for another word. */
+static int truth_of(const char *word)
+{
+    static const char *const truths[][2] = {
+        {"false", "true"}, {"no", "yes"}, {"off", "on"}};
+
+    for (size_t k = 0; k < sizeof truths / sizeof *truths; k++)
+        for (int truth = 0; truth < 2; truth++)
+            if (strcasecmp(word, truths[k][truth]) == 0)
+                return truth;
+    return -1;
+}
+
+/* A word reaches the source as its index: [true, false] would be the other
+ * way round in #if FAST. */
+static enum shmtune_status check_truths(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *node,
+                                        const struct shmt_parameter *parameter)
+{
+    if (parameter->type != SHMT_WORD || parameter->launch_only ||
+        shmt_yaml_get(reader->root, "source") == NULL)
+        return SHMTUNE_OK;
+    for (size_t i = 0; i < parameter->count; i++)
+        if (truth_of(parameter->values[i].w) != (i == 0))
+            return SHMTUNE_OK;
+    return shmt_yaml_refuse(
+        node, reader->err,
+        "a word reaches the source as its place in the list, so that %s=%s "
+        "would be 0 there; %s", parameter->name, parameter->values[0].w,
+        parameter->count == 1 ? "write 1" : "list it last, or write 0 and 1");
+}
+
 static enum shmtune_status read_scope(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *mapping,
                                       struct shmt_parameter *parameter)
@@ -274,6 +307,8 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         status = read_default(reader, node, &parameter);
     if (status == SHMTUNE_OK)
         status = read_scope(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
+        status = check_truths(reader, values, &parameter);
     if (status != SHMTUNE_OK)
         return status;
     parameter.ordered = parameter.type != SHMT_WORD &&
