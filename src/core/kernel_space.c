@@ -167,7 +167,8 @@ static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
 
     if (node == NULL)
         return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "constraints",
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                              "constraints, lines of \"- EXPRESSION\"",
                               reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read_cap(reader, node, "constraints",
