@@ -204,6 +204,46 @@ static bool mentions(const char *text, const char *name)
     return false;
 }
 
+/* The directive `word` of `name`: #define TILE, # ifndef TILE. */
+static bool directs(const char *text, const char *word, const char *name)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = strchr(text, '#'); at != NULL;
+         at = strchr(at + 1, '#')) {
+        const char *behind = at + 1 + strspn(at + 1, " \t");
+
+        if (strncmp(behind, word, length) != 0)
+            continue;
+        behind += length;
+        behind += strspn(behind, " \t");
+        if (strncmp(behind, name, strlen(name)) == 0 &&
+            strspn(behind, letters) == strlen(name))
+            return true;
+    }
+    return false;
+}
+
+/* Compiled with another value than the source's own it is an error; with the
+ * same one nobody tells. */
+static void note_own_macros(struct shmt_check *check,
+                            const struct shmt_kernel *kernel)
+{
+    for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
+         i++) {
+        const char *name = kernel->parameters[i].name;
+        const char *text = kernel->source_text;
+
+        if (!kernel->parameters[i].launch_only &&
+            directs(text, "define", name) && !directs(text, "ifndef", name) &&
+            !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
+            strstr(text, "defined") == NULL)
+            shmt_check_say(check, SHMT_CHECK_NOTE,
+                           "%s has a #define of the parameter %s; put it "
+                           "behind #ifndef %s", kernel->source, name, name);
+    }
+}
+
 /* Headers of the kernel's own, which are not looked into. */
 static bool has_headers(const struct shmt_kernel *kernel)
 {
@@ -271,6 +311,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
 
     note_stray_words(check, kernel);
     note_idle_parameters(check, kernel);
+    note_own_macros(check, kernel);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = check_space(check, kernel, kernel->sizes[i], &least, err);
     if (status == SHMTUNE_OK)

@@ -176,6 +176,11 @@ check "a name that is a parameter's is told" [ $? -eq 0 ]
 echo '#define BLOCK 32' | complains \
     "nvcc.cu(1): #define BLOCK is in the way of the spec.s 128; .*#ifndef BLOCK"
 check "a macro that hides a parameter is an error" [ $? -eq 0 ]
+echo '#define BLOCK 128' | cat - "$root/kernels/scale.cu" \
+    >"$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "one that says the same by chance is noted" all "exits 0" \
+    "out_has '^note .*nvcc.cu has a #define of the parameter BLOCK; put it'"
 printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#endif\n' |
     cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
 run check "$root/kernels/nvcc.yaml"
