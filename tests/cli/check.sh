@@ -186,6 +186,12 @@ printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#end
 run check "$root/kernels/nvcc.yaml"
 check "one of the source's own is not, nor one that gives way" all \
     "exits 0" "out_lacks '^note'"
+echo '__device__ int f() { return n; }' | complains \
+    'identifier "n" is undefined; n is a dimension .* define: true'
+check "a dimension that is no macro" [ $? -eq 0 ]
+echo '__device__ int f() { return CARVEOUT; }' | complains \
+    '"CARVEOUT" is undefined; CARVEOUT is a parameter of the scope .launch.'
+check "nor is a parameter of the launch" [ $? -eq 0 ]
 rm "$root/kernels/nvcc."*
 sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"
