@@ -84,6 +84,13 @@ static enum shmtune_status compile_default(struct shmt_check *check,
     return status;
 }
 
+/* Else the launches, in the default configuration, are the oracle. */
+static bool has_reference(const struct shmt_kernel *kernel)
+{
+    return kernel->reference_count > 0 &&
+           kernel->reference != kernel->launches;
+}
+
 /* Here, not in a worker: it is simple code, and the workers are for
  * candidates. */
 static enum shmtune_status compile_reference(struct shmt_check *check,
@@ -112,7 +119,9 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     shmt_image_free(image);
     if (status == SHMTUNE_OK)
         return status;
-    shmt_error_prefix(err, "the reference");
+    shmt_error_prefix(err, has_reference(kernel)
+                               ? "the reference"
+                               : "the default, as the reference");
     return shmt_check_blame(check, status, err);
 }
 
@@ -330,9 +339,9 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
                        kernel->size_count,
                        shmt_text_plural(kernel->size_count), least,
                        compiler == NULL ? ""
-                       : kernel->reference_count == 0
-                           ? "; the default compiles"
-                           : "; the default and the reference compile");
+                       : has_reference(kernel)
+                           ? "; the default and the reference compile"
+                           : "; the default compiles");
     shmt_compiler_close(compiler);
     return status;
 }

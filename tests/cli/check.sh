@@ -106,6 +106,12 @@ if ! has_nvrtc; then
     finish
     exit
 fi
+sed '/^reference:/,/arguments: \[y, x, a, n\]/d' "$root/kernels/scale.yaml" \
+    >"$root/kernels/alone.yaml"
+run check "$root/kernels/alone.yaml"
+check "a reference is told of where there is one" all "exits 0" \
+    "out_has 'the default compiles$'"
+rm "$root/kernels/alone.yaml"
 run check "$root/kernels/scale.yaml" "$tuning"
 check "compiled for real" all "exits 0" err_empty \
     "out_has 'the default and the reference compile'" "out_has 'every configuration compiles'"
