@@ -11,6 +11,16 @@
 #include "tune/journal.h"
 
 /* Every record of a configuration that the space has today. */
+/* Another tuner's run comes with the values of the parameters and may come
+ * without the constraints: then what it holds is all that is known of its
+ * space. */
+static bool is_own_space(const struct shmt_kernel *kernel,
+                         const struct shmt_journal *journal)
+{
+    return journal->header.origin != NULL && kernel->constraint_count == 0 &&
+           journal->header.space_count <= journal->count;
+}
+
 static enum shmtune_status check_records(struct shmt_check *check,
                                          const struct shmt_kernel *kernel,
                                          const struct shmt_journal *journal,
@@ -21,6 +31,7 @@ static enum shmtune_status check_records(struct shmt_check *check,
     struct shmt_space *space;
     size_t outside = 0, first = 0;
     uint64_t index;
+    bool other;
     enum shmtune_status status = shmt_kernel_space(
         kernel, journal->header.problem, values, &space, err);
 
@@ -30,7 +41,13 @@ static enum shmtune_status check_records(struct shmt_check *check,
         if (!shmt_space_index(space, journal->records[i].choice, &index) &&
             outside++ == 0)
             first = i;
-    if (shmt_space_count(space) != journal->header.space_count)
+    other = shmt_space_count(space) != journal->header.space_count;
+    if (other && is_own_space(kernel, journal))
+        shmt_check_say(check, SHMT_CHECK_NOTE,
+                       "imported without its constraints: %" PRIu64 " of the "
+                       "%" PRIu64 " configurations of the spec are in it",
+                       journal->header.space_count, shmt_space_count(space));
+    else if (other)
         shmt_check_say(check, SHMT_CHECK_BAD,
                        "the space has %" PRIu64 " configurations, %" PRIu64
                        " when it was recorded", shmt_space_count(space),

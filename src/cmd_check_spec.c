@@ -84,6 +84,13 @@ static enum shmtune_status compile_default(struct shmt_check *check,
     return status;
 }
 
+/* Else the launches, in the default configuration, are the oracle. */
+static bool has_reference(const struct shmt_kernel *kernel)
+{
+    return kernel->reference_count > 0 &&
+           kernel->reference != kernel->launches;
+}
+
 /* Here, not in a worker: it is simple code, and the workers are for
  * candidates. */
 static enum shmtune_status compile_reference(struct shmt_check *check,
@@ -112,7 +119,9 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     shmt_image_free(image);
     if (status == SHMTUNE_OK)
         return status;
-    shmt_error_prefix(err, "the reference");
+    shmt_error_prefix(err, has_reference(kernel)
+                               ? "the reference"
+                               : "the default, as the reference");
     return shmt_check_blame(check, status, err);
 }
 
@@ -187,6 +196,119 @@ static void note_stray_words(struct shmt_check *check,
         look_for_words(&strays, kernel->launches[k].when);
 }
 
+/* -- parameters that change nothing --------------------------------------- */
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
+static bool mentions(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = strstr(text, name); at != NULL;
+         at = strstr(at + 1, name))
+        if (strspn(at, letters) == length &&
+            (at == text || strchr(letters, at[-1]) == NULL))
+            return true;
+    return false;
+}
+
+/* The directive `word` of `name`: #define TILE, # ifndef TILE. */
+static bool directs(const char *text, const char *word, const char *name)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = strchr(text, '#'); at != NULL;
+         at = strchr(at + 1, '#')) {
+        const char *behind = at + 1 + strspn(at + 1, " \t");
+
+        if (strncmp(behind, word, length) != 0)
+            continue;
+        behind += length;
+        behind += strspn(behind, " \t");
+        if (strncmp(behind, name, strlen(name)) == 0 &&
+            strspn(behind, letters) == strlen(name))
+            return true;
+    }
+    return false;
+}
+
+/* Compiled with another value than the source's own it is an error; with the
+ * same one nobody tells. */
+static void note_own_macros(struct shmt_check *check,
+                            const struct shmt_kernel *kernel)
+{
+    for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
+         i++) {
+        const char *name = kernel->parameters[i].name;
+        const char *text = kernel->source_text;
+
+        if (!kernel->parameters[i].launch_only &&
+            directs(text, "define", name) && !directs(text, "ifndef", name) &&
+            !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
+            strstr(text, "defined") == NULL)
+            shmt_check_say(check, SHMT_CHECK_NOTE,
+                           "%s has a #define of the parameter %s; put it "
+                           "behind #ifndef %s", kernel->source, name, name);
+    }
+}
+
+/* Headers of the kernel's own, which are not looked into. */
+static bool has_headers(const struct shmt_kernel *kernel)
+{
+    static const char word[] = "include";
+
+    for (const char *at = strstr(kernel->source_text, word); at != NULL;
+         at = strstr(at + 1, word))
+        if (at[strlen(word) + strspn(at + strlen(word), " \t")] == '"')
+            return true;
+    return kernel->include_count > 0;
+}
+
+static bool uses(const struct shmt_expr *expr, size_t symbol)
+{
+    return expr != NULL && shmt_expr_uses(expr, symbol);
+}
+
+static bool launch_uses(const struct shmt_launch *launch, const char *name,
+                        size_t symbol)
+{
+    bool used = mentions(launch->entry, name) || uses(launch->when, symbol) ||
+                uses(launch->shared_dynamic, symbol) ||
+                uses(launch->carveout, symbol) ||
+                uses(launch->cluster, symbol);
+
+    for (size_t k = 0; k < 3; k++)
+        used |= uses(launch->grid[k], symbol) ||
+                uses(launch->block[k], symbol);
+    return used;
+}
+
+/* A source with a default of its own, #ifndef TILE, compiles where the spec
+ * calls it SIZE, and every SIZE is the same kernel. */
+static void note_idle_parameters(struct shmt_check *check,
+                                 const struct shmt_kernel *kernel)
+{
+    if (kernel->source == NULL || has_headers(kernel))
+        return;
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const char *name = kernel->parameters[i].name;
+        const size_t symbol = kernel->dimension_count + i;
+        bool used = mentions(kernel->source_text, name);
+
+        for (size_t k = 0; k < kernel->launch_count; k++)
+            used |= launch_uses(&kernel->launches[k], name, symbol);
+        for (size_t k = 0; k < kernel->argument_count; k++)
+            used |= uses(kernel->arguments[k].count, symbol) ||
+                    uses(kernel->arguments[k].value, symbol);
+        if (!used)
+            shmt_check_say(check, SHMT_CHECK_NOTE,
+                           "parameter %s is neither in the source nor in a "
+                           "launch: its values all make the same kernel",
+                           name);
+    }
+}
+
 static enum shmtune_status check_kernel(struct shmt_check *check,
                                         const struct shmt_kernel *kernel,
                                         struct shmt_error *err)
@@ -197,6 +319,8 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     enum shmtune_status status = SHMTUNE_OK;
 
     note_stray_words(check, kernel);
+    note_idle_parameters(check, kernel);
+    note_own_macros(check, kernel);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = check_space(check, kernel, kernel->sizes[i], &least, err);
     if (status == SHMTUNE_OK)
@@ -215,9 +339,9 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
                        kernel->size_count,
                        shmt_text_plural(kernel->size_count), least,
                        compiler == NULL ? ""
-                       : kernel->reference_count == 0
-                           ? "; the default compiles"
-                           : "; the default and the reference compile");
+                       : has_reference(kernel)
+                           ? "; the default and the reference compile"
+                           : "; the default compiles");
     shmt_compiler_close(compiler);
     return status;
 }

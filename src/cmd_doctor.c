@@ -308,12 +308,37 @@ static void note_folder(void *context, const char *text)
     say(context, NOTE, "data folder", "%s", text);
 }
 
+/* What is not there is made by applications, as far as that is allowed. */
+static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
+{
+    const char *cache = shmt_path_cache(arena), *there = cache;
+    bool made;
+
+    if (cache == NULL) {
+        say(visit, NOTE, "cache", "neither XDG_CACHE_HOME nor HOME is set: "
+            "applications compile anew every time");
+        return;
+    }
+    while (there != NULL && !shmt_path_exists(there) && there[1] != '\0')
+        there = shmt_path_folder(arena, there);
+    there = there == NULL ? NULL : shmt_path_join(arena, there, ".");
+    if (there == NULL)
+        return;
+    made = shmt_path_exists(cache);
+    if (access(there, W_OK | X_OK) != 0)
+        say(visit, NOTE, "cache", "%s%s: %s: applications compile anew every "
+            "time; XDG_CACHE_HOME may name another folder", cache,
+            made ? "" : " cannot be made", strerror(errno));
+    else
+        say(visit, GOOD, "cache", "%s%s", cache,
+            made ? "" : ", made when it is needed");
+}
+
 static void look_at_folders(struct visit *visit)
 {
     struct shmt_arena *arena = shmt_arena_new();
     const struct shmt_command_found *kernels = NULL;
     const char *const *folders;
-    const char *cache = arena == NULL ? NULL : shmt_path_cache(arena);
     const char *temporary = getenv("TMPDIR");
     struct shmt_error err = {0};
     size_t count = 0;
@@ -325,15 +350,7 @@ static void look_at_folders(struct visit *visit)
     if (access(temporary, W_OK | X_OK) != 0)
         say(visit, MISSING, "temporary", "%s: %s; set TMPDIR", temporary,
             strerror(errno));
-    if (cache == NULL)
-        say(visit, NOTE, "cache", "neither XDG_CACHE_HOME nor HOME is set: "
-            "applications compile anew every time");
-    else if (!shmt_path_exists(cache))
-        say(visit, GOOD, "cache", "%s, made when it is needed", cache);
-    else if (access(cache, W_OK | X_OK) != 0)
-        say(visit, NOTE, "cache", "%s: %s", cache, strerror(errno));
-    else
-        say(visit, GOOD, "cache", "%s", cache);
+    look_at_cache(visit, arena);
     if (shmt_command_kernels(arena, &kernels, &count, &err) != SHMTUNE_OK ||
         count == 0) {
         say(visit, NOTE, "kernels", "no built-in kernels; make install, or "

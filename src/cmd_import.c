@@ -190,11 +190,14 @@ static void report(const struct job *job, const struct done *done)
         json_array_append_new(job->json, one);
         return;
     }
-    printf("%s: %s, %zu parameters, %zu conditions", import->file,
+    printf("%s: %s, %zu parameter%s, %zu condition%s", import->file,
            shmt_import_kind_text(import->kind), import->parameter_count,
-           import->constraint_count);
+           shmt_text_plural(import->parameter_count),
+           import->constraint_count,
+           shmt_text_plural(import->constraint_count));
     if (import->kind != SHMT_IMPORT_SPACE)
-        printf(", %zu results", import->entry_count);
+        printf(", %zu result%s", import->entry_count,
+               shmt_text_plural(import->entry_count));
     printf("\n  %s%s: %llu configurations\n", done->spec,
            done->written ? "" : " (as it was)",
            (unsigned long long)done->configurations);

@@ -34,7 +34,7 @@ static const char help[] =
     "  --config P=V,...  this one; parameters left out have their default\n"
     "                    (may be repeated)\n"
     "  --seed N          of --sample [1]\n"
-    "  -j N              compile workers [processors]\n"
+    "  -j, --jobs N      compile workers [processors]\n"
     "  --json            as JSON\n"
     "\n"
     "examples:\n"

@@ -11,6 +11,8 @@
 #include "cmd_json.h"
 #include "cmd_show.h"
 #include "command.h"
+#include "core/device.h"
+#include "core/text.h"
 
 static const char help[] =
     "usage: shmtune show FILE [--spec SPEC.yaml] [--top N] [--json]\n"
@@ -26,6 +28,17 @@ static const char help[] =
     "examples:\n"
     "  shmtune show tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml\n"
     "  shmtune show run.journal --spec my_kernel.yaml --top 20\n";
+
+void shmt_show_device(const struct shmtune_device *device,
+                      struct shmt_text *text)
+{
+    char arch[16];
+
+    shmt_device_arch_text(device, arch);
+    shmt_text_add(text, device->name);
+    if (device->compute_major > 0)
+        shmt_text_addf(text, " (%s)", arch);
+}
 
 void shmt_show_number(struct shmt_command_table *table, int64_t number)
 {

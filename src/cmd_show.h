@@ -22,6 +22,12 @@ struct shmt_show {
 enum { SHMT_SHOW_BAR = 24 };
 
 struct shmt_command_table;
+struct shmt_text;
+struct shmtune_device;
+
+/* NAME (sm_90); the name alone of a device of another tuner's run. */
+void shmt_show_device(const struct shmtune_device *device,
+                      struct shmt_text *text);
 
 /* A cell; below 0, which is not known, "-". */
 void shmt_show_number(struct shmt_command_table *table, int64_t number);

@@ -69,14 +69,16 @@ static enum shmtune_status sum_up(struct digest *digest,
 static void add_heading(const struct digest *digest, struct shmt_text *text)
 {
     const struct shmt_journal_header *header = &digest->journal->header;
-    char arch[16];
 
-    shmt_device_arch_text(&header->device, arch);
-    shmt_text_addf(text, "%s ", header->kernel);
+    shmt_text_addf(text, "%s%s", header->kernel,
+                   digest->kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_size(digest->kernel, header->problem, text);
-    shmt_text_addf(text, " on %s (%s), NVRTC %d.%d, %s, seed %" PRIu64 "\n",
-                   header->device.name, arch, header->nvrtc_version / 1000,
-                   header->nvrtc_version % 1000 / 10, header->protocol,
+    shmt_text_add(text, " on ");
+    shmt_show_device(&header->device, text);
+    if (header->nvrtc_version > 0)
+        shmt_text_addf(text, ", NVRTC %d.%d", header->nvrtc_version / 1000,
+                       header->nvrtc_version % 1000 / 10);
+    shmt_text_addf(text, ", %s, seed %" PRIu64 "\n", header->protocol,
                    header->seed);
     shmt_command_add_count(text, digest->count);
     shmt_text_add(text, " candidates of ");

@@ -86,11 +86,8 @@ static void add_row(struct shmt_command_table *table,
 static void add_heading(const struct shmt_tuning *tuning,
                         struct shmt_text *text)
 {
-    char arch[16];
-
-    shmt_device_arch_text(&tuning->device, arch);
-    shmt_text_addf(text, "%s on %s (%s)", tuning->kernel, tuning->device.name,
-                   arch);
+    shmt_text_addf(text, "%s on ", tuning->kernel);
+    shmt_show_device(&tuning->device, text);
     if (tuning->device.driver_version > 0)
         shmt_text_addf(text, ", driver for CUDA %d.%d",
                        tuning->device.driver_version / 1000,

@@ -72,9 +72,9 @@ static enum shmtune_status refuse_dimension(const struct shmt_kernel *kernel,
         shmt_text_addf(&names, "%s%s=N", d == 0 ? "" : ",",
                        kernel->dimensions[d].name);
     shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                   "--size: \"%.*s\" is not a dimension of %s; \"%s\" is "
-                   "expected", item->length, item->text, kernel->name,
-                   shmt_text_string(&names));
+                   "--size: \"%.*s\" is not DIMENSION=NUMBER with a "
+                   "dimension of %s; \"%s\" is expected", item->length,
+                   item->text, kernel->name, shmt_text_string(&names));
     shmt_text_free(&names);
     return SHMTUNE_INVALID_ARGUMENT;
 }
@@ -151,7 +151,8 @@ refuse_setting(const struct shmt_parameter *parameter,
     shmt_kernel_describe_values(parameter, &values);
     shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                    "--config: \"%.*s\": %s is not a value of %s, which has "
-                   "%s", item->length, item->text, item->value,
+                   "%s", item->length, item->text,
+                   item->value[0] == '\0' ? "nothing" : item->value,
                    parameter->name, shmt_text_string(&values));
     shmt_text_free(&values);
     return SHMTUNE_INVALID_ARGUMENT;

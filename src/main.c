@@ -118,14 +118,26 @@ static void drop_first(struct shmt_command_call *call)
     call->count--;
 }
 
+/* The kernels whose names a word may have been meant for. */
+struct known {
+    struct shmt_arena *arena;
+    const struct shmt_command_found *kernels;
+    size_t count;
+};
+
 static enum shmtune_status refuse_word(const char *word,
+                                       const struct known *known,
                                        struct shmt_error *err)
 {
-    const char *names[sizeof commands / sizeof commands[0] + 1] = {NULL};
+    const char **names = shmt_arena_alloc(
+        known->arena, sizeof commands / sizeof commands[0] + known->count,
+        sizeof *names);
     const char *nearest;
     char hint[256];
     size_t count = 0;
 
+    if (names == NULL)
+        return shmt_error_memory(err);
     shmt_command_hint(word, hint);
     if (hint[0] != '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -133,6 +145,8 @@ static enum shmtune_status refuse_word(const char *word,
     for (size_t i = 0; commands[i] != NULL; i++)
         if (commands[i]->summary != NULL)
             names[count++] = commands[i]->name;
+    for (size_t i = 0; i < known->count; i++)
+        names[count++] = known->kernels[i].name;
     nearest = shmt_command_nearest(word, names);
     return shmt_error_set(
         err, SHMTUNE_INVALID_ARGUMENT,
@@ -141,21 +155,23 @@ static enum shmtune_status refuse_word(const char *word,
         nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
 }
 
-static enum shmtune_status is_kernel(const char *word, bool *is,
-                                     struct shmt_error *err)
+/* That `word` is a kernel's name or path. */
+static enum shmtune_status need_kernel(const char *word,
+                                       struct shmt_error *err)
 {
-    struct shmt_arena *arena = shmt_arena_new();
-    const struct shmt_command_found *found;
-    size_t count;
+    struct known known = {.arena = shmt_arena_new()};
+    bool is = shmt_command_is_path(word);
     enum shmtune_status status;
 
-    if (arena == NULL)
+    if (known.arena == NULL)
         return shmt_error_memory(err);
-    *is = shmt_command_is_path(word);
-    status = shmt_command_kernels(arena, &found, &count, err);
-    for (size_t i = 0; status == SHMTUNE_OK && i < count; i++)
-        *is |= strcmp(found[i].name, word) == 0;
-    shmt_arena_free(arena);
+    status = shmt_command_kernels(known.arena, &known.kernels, &known.count,
+                                  err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < known.count; i++)
+        is |= strcmp(known.kernels[i].name, word) == 0;
+    if (status == SHMTUNE_OK && !is)
+        status = refuse_word(word, &known, err);
+    shmt_arena_free(known.arena);
     return status;
 }
 
@@ -164,23 +180,18 @@ static enum shmtune_status choose(struct shmt_command_call *call,
                                   struct shmt_error *err)
 {
     const char *word = call->words[0];
-    enum shmtune_status status;
-    bool kernel = true;
+    enum shmtune_status status = SHMTUNE_OK;
 
     call->command = find_command(word);
     if (call->command != NULL) {
         drop_first(call);
         return SHMTUNE_OK;
     }
-    if (word[0] != '-') {
-        status = is_kernel(word, &kernel, err);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
-    if (!kernel)
-        return refuse_word(word, err);
-    call->command = find_command("tune");
-    return SHMTUNE_OK;
+    if (word[0] != '-')
+        status = need_kernel(word, err);
+    if (status == SHMTUNE_OK)
+        call->command = find_command("tune");
+    return status;
 }
 
 static enum shmtune_status run(struct request *request,

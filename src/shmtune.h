@@ -205,8 +205,9 @@ enum shmtune_status shmtune_dimension_at(const struct shmtune_kernel *kernel,
                                          size_t k,
                                          struct shmtune_dimension *out);
 
-/* What a launch is given: argument k, in the order of the spec, which is the
- * order of `arguments` in shmtune_launch. */
+/* What a launch is given: argument k, in the order of the spec's own
+ * `arguments`, which is the order of `arguments` in shmtune_launch.  It need
+ * not be that of the kernel's parameters, which a launch of the spec lists. */
 enum shmtune_role {
     SHMTUNE_INPUT,       /* a buffer that is read */
     SHMTUNE_OUTPUT,      /* a buffer that is written */
@@ -441,8 +442,9 @@ void shmtune_release(struct shmtune_function *function);
  * without waiting.  Clears on the stream what the spec wants cleared, then
  * launches every launch of the kernel in order.
  *
- * `arguments` has one pointer for each argument of the spec, in its order, as
- * cuLaunchKernel takes them: for a buffer the address of your device pointer
+ * `arguments` has one pointer for each argument of the spec, in the order of
+ * shmtune_argument_at, not of the kernel's parameters, each as cuLaunchKernel
+ * takes them: for a buffer the address of your device pointer
  * (of a CUdeviceptr or of a `float *`), for a scalar the address of a number
  * of its type, or NULL for the value that the spec computes from the problem,
  * for an array that is passed by value the address of its first element.

@@ -105,7 +105,7 @@ check_listed() {
 
 check_exists() {
     grep -E '^(src|search|kernels|tunings|tests)/[A-Za-z0-9_./-]*\.[a-z]+$' \
-        "$work/words" | grep -v '\.la$' | sort -u |
+        "$work/words" | grep -v '\.l[ao]$' | sort -u |
         while read -r file; do
             [ -e "$file" ] || [ -e "$file.in" ] ||
                 echo "exists Makefile.am: there is no $file"

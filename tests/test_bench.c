@@ -112,7 +112,9 @@ static void faults_have_their_verdicts(void)
         {FAULT_INPUT, SHMT_VERDICT_OUT_OF_BOUNDS, "changed its input x",
          false},
         {FAULT_NAN, SHMT_VERDICT_WRONG, "out[999] is nan", false},
-        {FAULT_ONE, SHMT_VERDICT_WRONG, "1 of 1000 elements differ", false},
+        {FAULT_ONE, SHMT_VERDICT_WRONG,
+         "1 of 1000 elements differ, 0 of them unwritten (tolerance: absolute "
+         "0, relative 1e-06)", false},
         {FAULT_UNWRITTEN, SHMT_VERDICT_UNWRITTEN,
          "1 of 1000 elements of out unwritten, the first is 999", false},
         {FAULT_UNSTABLE, SHMT_VERDICT_UNSTABLE, "after the timing out[0]",

@@ -171,7 +171,11 @@ static void faults_name_values(void)
     }
     CHECK_INT(shmt_expr_eval_int(compile("r * 1.5"), values, &whole, &err),
               SHMTUNE_INVALID_FILE);
-    CHECK_HAS(err.text, "the value is 3.75, expected an integer");
+    CHECK_HAS(err.text, "the value is 3.75, expected an integer where");
+    CHECK_INT(shmt_expr_eval_int(compile("(x + 3) / 4"), values, &whole, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "the value is 2.25, expected an integer (a / b is "
+                        "real; a // b rounds down, ceildiv(a, b) up) where");
 }
 
 /* x = 6, y = 0, r = 2.5, mode = 'static' */

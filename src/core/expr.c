@@ -359,6 +359,14 @@ enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
                             shmt_arith_fault_text(fault), named);
 }
 
+/* By what C takes for division. */
+static bool divides(const char *text)
+{
+    const char *at = strchr(text, '/');
+
+    return at != NULL && at[1] != '/';
+}
+
 enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
                                        struct shmt_evaluation *evaluation,
                                        int64_t *out, struct shmt_error *err)
@@ -382,8 +390,10 @@ enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
     shmt_expr_put_value(value, found);
     shmt_expr_put_values(expr, evaluation->values, named);
     return shmt_expr_refuse(expr, 0, err,
-                            "the value is %s, expected an integer%s", found,
-                            named);
+                            "the value is %s, expected an integer%s%s", found,
+                            divides(expr->text)
+                                ? " (a / b is real; a // b rounds down, "
+                                  "ceildiv(a, b) up)" : "", named);
 }
 
 enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,

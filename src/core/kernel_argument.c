@@ -137,7 +137,8 @@ static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
     argument->high = shmt_element_is_real(argument->element) ? 1 : 256;
     if (node == NULL)
         return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "range", reader->err);
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                              "range, [LOW, HIGH]", reader->err);
     if (status != SHMTUNE_OK)
         return status;
     if (node->count != 2)
@@ -200,7 +201,8 @@ static enum shmtune_status read_tolerance(struct shmt_kernel_reader *reader,
 
     if (node == NULL)
         return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "tolerance",
+    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                              "tolerance, {absolute: 0, relative: 1.0e-6}",
                               reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(node, keys, reader->err);
@@ -301,8 +303,9 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         shmt_kernel_name_check_form(reader, key, "the argument");
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "an argument",
-                                  reader->err);
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "an argument, {type: f32, role: input, "
+                                  "count: n}", reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(node, argument_keys, reader->err);
     if (status == SHMTUNE_OK)

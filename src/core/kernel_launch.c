@@ -133,8 +133,8 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
         shmt_yaml_need(mapping, "arguments", &node, reader->err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "arguments",
-                                  reader->err);
+        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                                  "arguments, [NAME, NAME]", reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read_cap(reader, node, "arguments",
                                       SHMT_KERNEL_ARGUMENTS);
@@ -198,7 +198,8 @@ static enum shmtune_status read_all(struct shmt_kernel_reader *reader,
 {
     struct shmt_launch *launches;
     enum shmtune_status status = shmt_yaml_expect(
-        node, SHMT_YAML_SEQUENCE, "launches", reader->err);
+        node, SHMT_YAML_SEQUENCE, "launches, lines of \"- entry: NAME\"",
+        reader->err);
 
     if (status != SHMTUNE_OK)
         return status;

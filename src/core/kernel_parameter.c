@@ -7,6 +7,7 @@
 #include "core/kernel_read.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { RANGE_VALUES = SHMT_SPACE_VALUES };
 
@@ -167,6 +168,8 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
                                         struct shmt_parameter *parameter)
 {
     const struct shmt_yaml *node = shmt_yaml_get(mapping, "default");
+    char found[SHMT_YAML_QUOTED];
+    struct shmt_text values = {0};
     struct shmt_value value;
     enum shmtune_status status;
 
@@ -183,9 +186,16 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
             parameter->default_value = i;
             return SHMTUNE_OK;
         }
-    return shmt_yaml_refuse(node, reader->err,
-                            "the default %s of %s is not among its values",
-                            node->text, parameter->name);
+    shmt_yaml_quote(node->text, found);
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_yaml_refuse(node, reader->err, "the default of %s, the %s %s, is not "
+                     "among its values, the %ss %.400s", parameter->name,
+                     value.type == SHMT_WORD ? "word" : "number",
+                     value.type == SHMT_WORD ? found : node->text,
+                     parameter->type == SHMT_WORD ? "word" : "number",
+                     shmt_text_string(&values));
+    shmt_text_free(&values);
+    return SHMTUNE_INVALID_FILE;
 }
 
 /* A word becomes part of a macro's name. */
@@ -208,6 +218,38 @@ static enum shmtune_status check_words(struct shmt_kernel_reader *reader,
                 "letters, digits and _", parameter->values[i].w,
                 parameter->name, parameter->values[i].w);
     return SHMTUNE_OK;
+}
+
+/* 1 for true, 0 for false, -1 for another word. */
+static int truth_of(const char *word)
+{
+    static const char *const truths[][2] = {
+        {"false", "true"}, {"no", "yes"}, {"off", "on"}};
+
+    for (size_t k = 0; k < sizeof truths / sizeof *truths; k++)
+        for (int truth = 0; truth < 2; truth++)
+            if (strcasecmp(word, truths[k][truth]) == 0)
+                return truth;
+    return -1;
+}
+
+/* A word reaches the source as its index: [true, false] would be the other
+ * way round in #if FAST. */
+static enum shmtune_status check_truths(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *node,
+                                        const struct shmt_parameter *parameter)
+{
+    if (parameter->type != SHMT_WORD || parameter->launch_only ||
+        shmt_yaml_get(reader->root, "source") == NULL)
+        return SHMTUNE_OK;
+    for (size_t i = 0; i < parameter->count; i++)
+        if (truth_of(parameter->values[i].w) != (i == 0))
+            return SHMTUNE_OK;
+    return shmt_yaml_refuse(
+        node, reader->err,
+        "a word reaches the source as its place in the list, so that %s=%s "
+        "would be 0 there; %s", parameter->name, parameter->values[0].w,
+        parameter->count == 1 ? "write 1" : "list it last, or write 0 and 1");
 }
 
 static enum shmtune_status read_scope(struct shmt_kernel_reader *reader,
@@ -243,7 +285,8 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         shmt_kernel_name_check(reader, key, "the parameter");
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a parameter",
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "a parameter, {values: [1, 2], default: 1}",
                                   reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(node, keys, reader->err);
@@ -253,8 +296,10 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         return status;
     if (values->kind == SHMT_YAML_MAPPING)
         status = read_range(reader, values, &parameter);
-    else if ((status = shmt_yaml_expect(values, SHMT_YAML_SEQUENCE, "values",
-                                        reader->err)) == SHMTUNE_OK)
+    else if ((status = shmt_yaml_expect(
+                  values, SHMT_YAML_SEQUENCE,
+                  "values, [1, 2, 4] or {from: 1, to: 8}",
+                  reader->err)) == SHMTUNE_OK)
         status = read_list(reader, values, &parameter);
     if (status == SHMTUNE_OK)
         status = check_words(reader, values, &parameter);
@@ -262,6 +307,8 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         status = read_default(reader, node, &parameter);
     if (status == SHMTUNE_OK)
         status = read_scope(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
+        status = check_truths(reader, values, &parameter);
     if (status != SHMTUNE_OK)
         return status;
     parameter.ordered = parameter.type != SHMT_WORD &&

@@ -189,8 +189,8 @@ static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
 
     if (node == NULL)
         return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "includes",
-                              reader->err);
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                              "includes, [FOLDER]", reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read_cap(reader, node, "folders",
                                       SHMT_KERNEL_INCLUDES);

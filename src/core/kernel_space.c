@@ -24,7 +24,8 @@ read_dimension(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         shmt_kernel_name_check(reader, key, "the dimension");
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a dimension",
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "a dimension, {default: 1024}",
                                   reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(node, keys, reader->err);
@@ -166,7 +167,8 @@ static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
 
     if (node == NULL)
         return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "constraints",
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                              "constraints, lines of \"- EXPRESSION\"",
                               reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read_cap(reader, node, "constraints",
@@ -226,7 +228,8 @@ static enum shmtune_status read_sizes(struct shmt_kernel_reader *reader)
     enum shmtune_status status = SHMTUNE_OK;
 
     if (node != NULL)
-        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "sizes",
+        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                                  "sizes, [{DIMENSION: NUMBER}]",
                                   reader->err);
     if (status == SHMTUNE_OK && node != NULL)
         status =

@@ -200,7 +200,8 @@ shmt_kernel_size_read(const struct shmt_kernel *kernel,
     int64_t found[SHMT_KERNEL_DIMENSIONS];
     const char *names[SHMT_KERNEL_DIMENSIONS + 1] = {NULL};
     enum shmtune_status status =
-        shmt_yaml_expect(mapping, SHMT_YAML_MAPPING, "a size", err);
+        shmt_yaml_expect(mapping, SHMT_YAML_MAPPING,
+                         "a size, {DIMENSION: NUMBER}", err);
 
     for (size_t d = 0; d < kernel->dimension_count; d++)
         names[d] = kernel->dimensions[d].name;

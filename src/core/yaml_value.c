@@ -64,6 +64,52 @@ const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind)
     return texts[kind];
 }
 
+/* -?(0|[1-9][0-9]*|0x[0-9A-Fa-f]+) */
+static bool looks_int(const char *text)
+{
+    size_t count;
+
+    text += *text == '-';
+    if (text[0] == '0' && text[1] == 'x') {
+        count = strspn(text + 2, "0123456789abcdefABCDEF");
+        return count > 0 && text[2 + count] == '\0';
+    }
+    count = shmt_yaml_scan_digits(text);
+    return count > 0 && text[count] == '\0' && (count == 1 || *text != '0');
+}
+
+/* -?digits(.digits)?([eE][+-]?digits)? */
+static bool looks_real(const char *text)
+{
+    size_t count;
+
+    text += *text == '-';
+    count = shmt_yaml_scan_digits(text);
+    if (count == 0 || (count > 1 && *text == '0'))
+        return false;
+    text += count;
+    if (*text == '.') {
+        count = shmt_yaml_scan_digits(text + 1);
+        if (count == 0)
+            return false;
+        text += 1 + count;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += 1 + (text[1] == '+' || text[1] == '-');
+        count = shmt_yaml_scan_digits(text);
+        if (count == 0)
+            return false;
+        text += count;
+    }
+    return *text == '\0';
+}
+
+/* In quotes it is a text, and only the quotes show it. */
+static bool looks_number(const char *text)
+{
+    return looks_int(text) || looks_real(text);
+}
+
 void shmt_yaml_quote(const char *text, char out[SHMT_YAML_QUOTED])
 {
     const size_t room = SHMT_YAML_QUOTED - 6;   /* ..." and both quotes */
@@ -93,6 +139,8 @@ void shmt_yaml_found(const struct shmt_yaml *node, char out[SHMT_YAML_QUOTED])
     if (node->kind != SHMT_YAML_SCALAR)
         snprintf(out, SHMT_YAML_QUOTED, "a %s",
                  shmt_yaml_kind_text(node->kind));
+    else if (node->quoted && looks_number(node->text))
+        snprintf(out, SHMT_YAML_QUOTED, "\"%.40s\" in quotes", node->text);
     else if (node->text[0] == '\0' && !node->quoted)
         snprintf(out, SHMT_YAML_QUOTED, "nothing");
     else
@@ -140,46 +188,6 @@ enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
                                 "this mapping, it is missing", key);
     *out = node;
     return SHMTUNE_OK;
-}
-
-/* -?(0|[1-9][0-9]*|0x[0-9A-Fa-f]+) */
-static bool looks_int(const char *text)
-{
-    size_t count;
-
-    text += *text == '-';
-    if (text[0] == '0' && text[1] == 'x') {
-        count = strspn(text + 2, "0123456789abcdefABCDEF");
-        return count > 0 && text[2 + count] == '\0';
-    }
-    count = shmt_yaml_scan_digits(text);
-    return count > 0 && text[count] == '\0' && (count == 1 || *text != '0');
-}
-
-/* -?digits(.digits)?([eE][+-]?digits)? */
-static bool looks_real(const char *text)
-{
-    size_t count;
-
-    text += *text == '-';
-    count = shmt_yaml_scan_digits(text);
-    if (count == 0 || (count > 1 && *text == '0'))
-        return false;
-    text += count;
-    if (*text == '.') {
-        count = shmt_yaml_scan_digits(text + 1);
-        if (count == 0)
-            return false;
-        text += 1 + count;
-    }
-    if (*text == 'e' || *text == 'E') {
-        text += 1 + (text[1] == '+' || text[1] == '-');
-        count = shmt_yaml_scan_digits(text);
-        if (count == 0)
-            return false;
-        text += count;
-    }
-    return *text == '\0';
 }
 
 static bool to_int(const char *text, int64_t *out)

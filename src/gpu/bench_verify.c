@@ -116,12 +116,14 @@ static CUresult judge_values(struct shmt_bench *bench, size_t k,
     if (result == CUDA_SUCCESS)
         shmt_result_fail(out, SHMT_VERDICT_WRONG,
                          "%s[%llu] is %.*g, expected %.*g; %llu of %llu "
-                         "elements differ, %llu of them unwritten",
+                         "elements differ, %llu of them unwritten "
+                         "(tolerance: absolute %g, relative %g)",
                          argument->name, (unsigned long long)finding->first,
                          digits, found, digits, expected,
                          (unsigned long long)finding->mismatches,
                          (unsigned long long)slot->live.count,
-                         (unsigned long long)finding->unwritten);
+                         (unsigned long long)finding->unwritten,
+                         argument->absolute, argument->relative);
     return result;
 }
 

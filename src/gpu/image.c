@@ -5,6 +5,7 @@
  */
 #include "gpu/image.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,41 @@ static enum shmtune_status obtain(const struct shmt_image_plan *plan,
     return SHMTUNE_OK;
 }
 
+/* What makes a macro of a name that the spec knows; NULL: it is none of its
+ * names, or has one. */
+static const char *missing_for(const struct shmt_kernel *kernel,
+                               const char *name)
+{
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (!kernel->dimensions[d].defined &&
+            strcmp(kernel->dimensions[d].name, name) == 0)
+            return "a dimension of the spec, a macro only with define: true";
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (kernel->parameters[p].launch_only &&
+            strcmp(kernel->parameters[p].name, name) == 0)
+            return "a parameter of the scope \"launch\", which makes no macro";
+    return NULL;
+}
+
+static void explain_undefined(const struct shmt_kernel *kernel,
+                              struct shmt_error *err)
+{
+    static const char mark[] = "identifier \"";
+    const char *at = err == NULL ? NULL : strstr(err->text, mark), *missing;
+    struct shmt_error complaint;
+    char name[64] = "";
+
+    if (at == NULL || strstr(at, "is undefined") == NULL ||
+        sscanf(at + strlen(mark), "%63[^\"]", name) != 1)
+        return;
+    missing = missing_for(kernel, name);
+    if (missing == NULL)
+        return;
+    complaint = *err;
+    shmt_error_set(err, complaint.status, "%s; %s is %s", complaint.text,
+                   name, missing);
+}
+
 enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                                       const struct shmt_nvrtc *nvrtc,
                                       const char *folder,
@@ -89,6 +125,8 @@ enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
                              &plan, err);
     if (status == SHMTUNE_OK)
         status = obtain(&plan, nvrtc, folder, &image, err);
+    if (status == SHMTUNE_COMPILE)
+        explain_undefined(request->kernel, err);
     if (status != SHMTUNE_OK)
         return status;
     status = shmt_arguments_check(request, image, err);

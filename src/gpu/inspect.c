@@ -29,12 +29,16 @@ check_static(const struct shmt_image_request *request,
             result->shared_dynamic_bytes = geometry.shared_dynamic;
         found = image->entries[entry].resources.shared_static_bytes;
         if (geometry.shared_static >= 0 && geometry.shared_static != found) {
+            const struct shmt_place place =
+                shmt_expr_place(kernel->launches[k].shared_static);
+
             shmt_result_fail(result, SHMT_VERDICT_SPEC_MISMATCH,
                              "%.64s: shared_static of the spec is %lld "
-                             "bytes, the compiler reports %lld",
-                             image->entries[entry].name,
+                             "bytes, the compiler reports %lld: see %.100s:"
+                             "%d:%d", image->entries[entry].name,
                              (long long)geometry.shared_static,
-                             (long long)found);
+                             (long long)found, place.file, place.line,
+                             place.column);
             return SHMTUNE_OK;
         }
     }

@@ -21,9 +21,9 @@
 #include <time.h>
 
 #include "core/path.h"
+#include "gpu/complaint.h"
 #include "gpu/driver.h"
 #include "gpu/host_headers.h"
-#include "gpu/report.h"
 
 #ifndef SHMT_CUDA_DIR
 #define SHMT_CUDA_DIR "/usr/local/cuda"
@@ -46,9 +46,6 @@ static const char *const names[] = {
 enum { COUNT_FOLDERS = sizeof library_folders / sizeof library_folders[0],
        COUNT_INCLUDES = sizeof include_folders / sizeof include_folders[0],
        COUNT_NAMES = sizeof names / sizeof names[0] };
-
-/* Bytes a block can declare __shared__ without extern, on every device. */
-enum { STATIC_LIMIT = 49152 };
 
 static struct {
     pthread_once_t once;
@@ -248,45 +245,14 @@ static double now_ms(void)
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
 }
 
-/* The line of the log that says what is wrong.  NVRTC says nothing when a
- * kernel has more static shared memory than any device; its report does. */
-static void first_error(const char *log, char *out, size_t room)
-{
-    static const char *const marks[] = {"): error", ": error", "error",
-                                        "fatal"};
-    const int64_t shared = shmt_report_most_shared(log);
-    const char *line = NULL, *end;
-
-    for (size_t m = 0; line == NULL && m < sizeof marks / sizeof *marks; m++)
-        line = strstr(log, marks[m]);
-    if (line == NULL && shared > STATIC_LIMIT) {
-        snprintf(out, room, "%lld bytes of static shared memory, %d is the "
-                 "most there can be; above it use dynamic shared memory",
-                 (long long)shared, STATIC_LIMIT);
-        return;
-    }
-    if (line == NULL)
-        return;
-    while (line > log && line[-1] != '\n')
-        line--;
-    end = strchr(line, '\n');
-    snprintf(out, room, "%.*s",
-             end != NULL ? (int)(end - line) : (int)strnlen(line, room), line);
-}
-
 static enum shmtune_status
-fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result, const char *log,
-     struct shmt_error *err)
+fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
+     const struct shmt_complaint *complaint, struct shmt_error *err)
 {
     char line[512] = "";
 
-    if (log != NULL && log[0] != '\0')
-        first_error(log, line, sizeof line);
-    if (strstr(line, "cannot open source file") != NULL)
-        return shmt_error_set(err, SHMTUNE_COMPILE, "%s; name its folder in "
-                              "`includes`, or keep what is for the host "
-                              "behind #ifndef __CUDACC_RTC__: NVRTC compiles "
-                              "device code alone", line);
+    if (complaint != NULL)
+        shmt_complaint_error(complaint, line, sizeof line);
     if (result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
         return shmt_error_set(err, SHMTUNE_NOT_FOUND,
                               "NVRTC (%s) cannot open libnvrtc-builtins, which "
@@ -433,6 +399,20 @@ static const char **with_our_own(const struct shmt_nvrtc *nvrtc,
     return options;
 }
 
+static enum shmtune_status judge(const struct shmt_nvrtc *nvrtc,
+                                 nvrtcResult result,
+                                 const struct shmt_complaint *complaint,
+                                 struct shmt_error *err)
+{
+    char line[512];
+
+    if (result != NVRTC_SUCCESS)
+        return fail(nvrtc, result, complaint, err);
+    if (shmt_complaint_redefined(complaint, line, sizeof line))
+        return shmt_error_set(err, SHMTUNE_COMPILE, "%s", line);
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
                                        const struct shmt_nvrtc_job *job,
                                        struct shmt_arena *arena,
@@ -464,8 +444,11 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     }
     result = nvrtc->CompileProgram(program, (int)option_count, options);
     status = take_log(nvrtc, program, arena, &product.log, err);
-    if (status == SHMTUNE_OK && result != NVRTC_SUCCESS)
-        status = fail(nvrtc, result, product.log, err);
+    if (status == SHMTUNE_OK)
+        status = judge(nvrtc, result, &(struct shmt_complaint){
+            .log = product.log, .options = options,
+            .option_count = option_count, .libraries = process.libraries},
+            err);
     if (status == SHMTUNE_COMPILE)
         name_entry(job, err);
     if (status == SHMTUNE_OK)

@@ -373,7 +373,7 @@ def cap(page):
     for kernel, problems in tuned(page).items():
         above = [variant for variant, shared in problems if shared > 49152]
         rows.append([kernel, len(problems), len(above),
-                     ", ".join(above) or "-", "%.0f" % (
+                     ", ".join(above) or "-", "%.3g" % (
                          max(shared for _, shared in problems) / 1024)])
     page.table(["kernel", "tuned problems", "winners above 48 KiB",
                 "problems of these", "most shared memory of a winner, KiB"],

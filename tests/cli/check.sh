@@ -26,6 +26,15 @@ run check --no-compile "$root/kernels/words.yaml"
 check "a word that no parameter has is noted" all "exits 0" \
     "out_has \"^note .*line 19: 'dinamic' is no value of MEMORY, which has static, dynamic\$\""
 rm "$root/kernels/words.yaml"
+sed -e 's/^  PAD:/  PDA: {values: [0, 1], default: 0}\n&/' \
+    -e 's/scale.cu/idle.cu/' "$root/kernels/scale.yaml" \
+    >"$root/kernels/idle.yaml"
+sed '/include/d' "$root/kernels/scale.cu" >"$root/kernels/idle.cu"
+run check --no-compile "$root/kernels/idle.yaml"
+check "what changes nothing is noted" all "exits 0" \
+    "out_has '^note .*: parameter PDA is neither in the source nor in a launch'" \
+    "[ $(grep -c '^note' "$folder/out") -eq 1 ]"
+rm "$root/kernels/idle."*
 run check --no-compile
 check "all that is shipped, with no file" all "exits 0" err_empty \
     "out_has '^ok .*/scale/t.yaml: tuning of scale'" \
@@ -97,6 +106,12 @@ if ! has_nvrtc; then
     finish
     exit
 fi
+sed '/^reference:/,/arguments: \[y, x, a, n\]/d' "$root/kernels/scale.yaml" \
+    >"$root/kernels/alone.yaml"
+run check "$root/kernels/alone.yaml"
+check "a reference is told of where there is one" all "exits 0" \
+    "out_has 'the default compiles$'"
+rm "$root/kernels/alone.yaml"
 run check "$root/kernels/scale.yaml" "$tuning"
 check "compiled for real" all "exits 0" err_empty \
     "out_has 'the default and the reference compile'" "out_has 'every configuration compiles'"
@@ -145,6 +160,44 @@ sed -i '1i #include <vector>' "$root/kernels/nvcc.cu"
 run check "$root/kernels/nvcc.yaml"
 check "what to do about others" all "exits 2" \
     "out_has 'open source file .vector.; .*includes.*__CUDACC_RTC__'"
+complains() { # MESSAGE, of a scale.cu that begins with standard input
+    cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
+    run check "$root/kernels/nvcc.yaml"
+    all "exits 2" "out_has '$1'"
+}
+echo '#include <limits>' | complains \
+    'source file .limits.; device code has <cuda/std/limits>'
+check "what device code has instead" [ $? -eq 0 ]
+echo '__host__ int f() { return 0; }' | complains \
+    'nvcc.cu(1): .*JIT mode; keep .* behind #ifndef __CUDACC_RTC__'
+check "where a function of the host goes" [ $? -eq 0 ]
+echo 'void f(void **p) { cudaMalloc(p, 4); }' | complains \
+    'nvcc.cu(1): .*cudaMalloc.*; keep .* behind #ifndef __CUDACC_RTC__'
+check "and its calls" [ $? -eq 0 ]
+echo '#include <cub/cub.cuh>' | complains 'JIT mode; of CUB include <cub/block/'
+check "which of CUB's headers compile" [ $? -eq 0 ]
+echo 'template <int N, int BLOCK> struct A { int at[BLOCK]; };' | complains \
+    'nvcc.cu(1): error: .*; BLOCK is a macro there, -DBLOCK=128 of the spec: '
+check "a name that is a parameter's is told" [ $? -eq 0 ]
+echo '#define BLOCK 32' | complains \
+    "nvcc.cu(1): #define BLOCK is in the way of the spec.s 128; .*#ifndef BLOCK"
+check "a macro that hides a parameter is an error" [ $? -eq 0 ]
+echo '#define BLOCK 128' | cat - "$root/kernels/scale.cu" \
+    >"$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "one that says the same by chance is noted" all "exits 0" \
+    "out_has '^note .*nvcc.cu has a #define of the parameter BLOCK; put it'"
+printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#endif\n' |
+    cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "one of the source's own is not, nor one that gives way" all \
+    "exits 0" "out_lacks '^note'"
+echo '__device__ int f() { return n; }' | complains \
+    'identifier "n" is undefined; n is a dimension .* define: true'
+check "a dimension that is no macro" [ $? -eq 0 ]
+echo '__device__ int f() { return CARVEOUT; }' | complains \
+    '"CARVEOUT" is undefined; CARVEOUT is a parameter of the scope .launch.'
+check "nor is a parameter of the launch" [ $? -eq 0 ]
 rm "$root/kernels/nvcc."*
 sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"

@@ -30,6 +30,12 @@ run doctor now
 check "it takes no words" all "exits 1" out_empty
 check "it makes nothing" [ ! -e "$HOME/.cache" ]
 
+usual=$HOME HOME=$folder/err/home
+run doctor
+check "a cache that cannot be made is noted" \
+    out_has "^note  *cache  *$HOME/.cache/shmtune cannot be made: "
+HOME=$usual
+
 if has_nvrtc; then
     run doctor
     check "the compiler's report is understood" \

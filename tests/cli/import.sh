@@ -39,7 +39,12 @@ check "a compressed cache becomes a recording" \
     "[ -s $out/tunings/conv/a-gpu.journal.gz ]"
 run show "$out/tunings/conv/a-gpu.journal.gz"
 check "that can be shown, what is not known as -" all "exits 0" \
-    "out_has 'launch_error'" "out_has ' - *- *- '" "out_lacks ' -1 '"
+    "out_has 'launch_error'" "out_has ' - *- *- '" "out_lacks ' -1 '" \
+    "out_lacks 'sm_00\|NVRTC 0'"
+run check "$out/tunings/conv/a-gpu.journal.gz" "$out/kernels/conv.yaml"
+check "what came without its constraints is no mistake" all "exits 0" \
+    "out_has '^note .*without its constraints: 3 of the [0-9]* conf'" \
+    "out_has '^2 ok, 0 wrong'"
 run tune "$out/kernels/conv.yaml" --output "$folder/tuned" \
     --device "replay:$out/tunings/conv/a-gpu.journal.gz"
 check "and tuned on" all "exits 0" "out_has 'conv .* - *- *- '" \

@@ -49,6 +49,18 @@ for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
 done
 check "every command and option is in the manual page" [ -z "$missing" ]
 missing=
+for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
+    "$folder/out"); do
+    "$build/shmtune" "$command" --help >"$folder/help"
+    sed -n 's/.*{"\([a-z-]*\)", \(0\|.\([a-z]\).\), SHMT_OPTION.*/\1 \3/p' \
+        "$source/src/cmd_$command.c" >"$folder/taken"
+    while read -r name letter; do
+        grep -q -e "^  ${letter:+-$letter, }--\(no-\)\?$name\b" \
+            -e "\[--$name\]" "$folder/help" || missing="$missing $command:$name"
+    done <"$folder/taken"
+done
+check "every option taken is in its --help:$missing" [ -z "$missing" ]
+missing=
 for status in $(sed -n 's/^ *X([A-Z_]*, \([0-9]*\),.*/\1/p' \
     "$source/src/shmtune.h"); do
     sed -n '/^exit status/,$p' "$folder/out" | grep -q "\b$status [a-z]" ||
@@ -63,6 +75,12 @@ run spase scale
 check "a wrong command is suggested against" \
     all "exits 1" out_empty "err_has 'did you mean \"space\"'" \
     "err_has 'Try \"shmtune --help\"'"
+run scael --device 0
+check "so is a wrong kernel where tune is left out" all "exits 1" out_empty \
+    "err_has 'neither a command nor a kernel; did you mean \"scale\"'"
+run inspect scale --config BLOCK
+check "a value that is left out is told" all "exits 1" \
+    "err_has 'BLOCK.: nothing is not a value of BLOCK, which has 64, '"
 run space scael
 check "so is a wrong kernel" \
     all "exits 1" out_empty "err_has 'did you mean \"scale\"'"
@@ -152,6 +170,10 @@ check "so does a file that is none" failed_as 2
 run list --json kernels
 check "what did not fail says nothing of it" all 'exits 0' is_json \
     "out_lacks '\"error\"'"
+make -n -W Makefile -C "$build" src/runtime/catalogue.lo \
+    src/shmtune-command_find.o >"$folder/out" 2>"$folder/err"
+check "another --prefix makes again what holds it" all \
+    "out_has '/catalogue.c'" "out_has '/command_find.c'"
 run list -- --json
 check "--json may be another word's place" all 'exits 1' out_empty
 finish

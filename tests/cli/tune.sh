@@ -280,7 +280,7 @@ check "a wrong name is told before anything is tuned" all 'exits 1' \
     'no_file early' 'err_has no_such'
 run toy faults --size m=1 --budget 5 --output early
 check "so is a size that one of them has not" all 'exits 1' \
-    'no_file early' 'err_has "is not a dimension of faults"'
+    'no_file early' 'err_has "is not DIMENSION=NUMBER with a dimension of faults"'
 if command -v script >/dev/null && script -qec true /dev/null \
     >/dev/null 2>&1; then
     STANDIN_BUSY_MS=4 TERM=xterm script -qec \
