@@ -270,12 +270,12 @@ static size_t count_problems(const struct job *job,
                             : target->kernel->size_count;
 }
 
-/* After these the next problem would fail alike. */
+/* After these the next problem would fail alike.  Not when memory is out: it
+ * may be the device's, which has room for a smaller one. */
 static bool ends_all(enum shmtune_status status)
 {
     return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_NO_DEVICE ||
-           status == SHMTUNE_STORAGE || status == SHMTUNE_NO_MEMORY ||
-           status == SHMTUNE_INVALID_ARGUMENT;
+           status == SHMTUNE_STORAGE || status == SHMTUNE_INVALID_ARGUMENT;
 }
 
 /* Said at once, since the run goes on.  What ends it decides the status, else

@@ -64,6 +64,15 @@ run ./fake_kernel.yaml --device "replay:$(ls rec/fake_kernel/*.gz)" \
 check "the record replays to the same winner" all 'exits 0' \
     'out_has "FAULT=0"'
 
+FAKE_CUDA_MEMORY=20000000
+export FAKE_CUDA_MEMORY
+run ./fake_kernel.yaml --device 0 --size n=1000000 --size n=1000 --budget 1 \
+    --output small
+check "a size that does not fit the device does not end the run" all \
+    'exits 7' 'err_has "device memory for .*choose a smaller size"' \
+    'out_has "fake_kernel *n=1000 "'
+unset FAKE_CUDA_MEMORY
+
 # -- what ends a run before it begins --------------------------------------
 # planted SCRIPT: the spec, edited.
 planted() { sed -e "$1" fake_kernel.yaml >planted.yaml; }
