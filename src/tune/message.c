@@ -86,7 +86,6 @@ static enum shmtune_status read_message(const struct shmt_yaml *top,
 {
     const struct shmt_yaml *const error = shmt_yaml_get(top, "error");
     const struct shmt_yaml *tag;
-    int64_t number;
     enum shmtune_status status =
         shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a reply", err);
 
@@ -97,10 +96,8 @@ static enum shmtune_status read_message(const struct shmt_yaml *top,
         return read_hello(top, out, err);
     }
     if ((status = shmt_yaml_need(top, "tag", &tag, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_int(tag, 0, INT64_MAX, &number, err)) !=
-            SHMTUNE_OK)
+        (status = shmt_yaml_count(tag, &out->tag, err)) != SHMTUNE_OK)
         return status;
-    out->tag = (uint64_t)number;
     if (error != NULL) {
         out->kind = SHMT_MESSAGE_ERROR;
         return read_error(top, error, out, err);
