@@ -67,6 +67,10 @@ static enum shmtune_status take_record(struct shmt_tune *tune,
     entry->at_s = from->at_s;
     entry->known = entry->journaled =
         judge_again(&tune->options->policy, &entry->result);
+    /* That it was not recorded says nothing of the candidate: this may be a
+     * GPU, or a recording that has more. */
+    if (entry->result.verdict == SHMT_VERDICT_NOT_RECORDED)
+        entry->known = false;
     if (!tune->target->recorded)
         tune->earlier_s = fmax(tune->earlier_s, from->at_s);
     return SHMTUNE_OK;
