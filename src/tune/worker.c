@@ -157,8 +157,8 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
     worker->heard = malloc(SHMT_WORKER_LINE + 1);
     if (!channels_open(&c)) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                "cannot make pipes for a worker: %s",
-                                strerror(errno));
+                                "cannot make pipes for a worker: %s; try "
+                                "with fewer (-j)", strerror(errno));
         goto out;
     }
     if (worker->heard == NULL) {
@@ -171,8 +171,8 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
     if (worker->pid < 0) {
         worker->pid = 0;
         status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                "cannot start a worker process: %s",
-                                strerror(errno));
+                                "cannot start a worker process: %s; try "
+                                "with fewer (-j)", strerror(errno));
         goto out;
     }
     setpgid(worker->pid, worker->pid);   /* whoever comes first */
