@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Journals: written, read, cut anywhere, damaged anywhere. */
+#define _GNU_SOURCE   /* syscall */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -298,6 +302,28 @@ static void one_writer_at_a_time(void)
     CHECK_INT(shmt_journal_close(second, NULL), SHMTUNE_OK);
 }
 
+/* As some network file systems have it. */
+static bool no_locks;
+int flock(int fd, int operation)
+{
+    if (!no_locks)
+        return (int)syscall(SYS_flock, fd, operation);
+    errno = ENOSYS;
+    return -1;
+}
+
+static void where_there_are_no_locks(void)
+{
+    const char *const path = fixture_path("lockless.journal");
+    struct shmt_error err = {0};
+
+    no_locks = true;
+    CHECK_INT(write_journal(path, 0, &err), SHMTUNE_OK);
+    no_locks = false;
+    CHECK_TEXT(err.text, "");
+    shmt_journal_free(read_journal(path, SHMTUNE_OK));
+}
+
 /* Written twice over: of each configuration the second result, and no try. */
 static void the_last_result_holds(void)
 {
@@ -351,6 +377,7 @@ int main(void)
     CHECK_RUN(says_where);
     CHECK_RUN(of_another_kernel);
     CHECK_RUN(one_writer_at_a_time);
+    CHECK_RUN(where_there_are_no_locks);
     CHECK_RUN(the_last_result_holds);
     CHECK_RUN(no_room);
     shmt_kernel_free(toy);

@@ -91,7 +91,8 @@ enum shmtune_status shmt_journal_open(const char *path,
         status = storage(writer, "open the journal", err);
         goto fail;
     }
-    if (flock(writer->fd, LOCK_EX | LOCK_NB) != 0) {
+    /* Where the file system knows no such locks nobody can be waited for. */
+    if (flock(writer->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
                                 "%s: another run is writing to this journal; "
                                 "wait for it, or choose another --output",
