@@ -70,6 +70,18 @@ check "only what has a result is recorded" all 'exits 0' \
     '[ "$spilled" -gt 0 ]' "lines recorded config: $((30 - spilled))" \
     'lines recorded time_us: "$(grep -c config: recorded)"'
 
+# -- nobody listens ----------------------------------------------------------
+"$build/shmtune" toy --device "replay:all/$place" --strategy random \
+    --budget 30 --max-spill 0 -v --output deaf >out 2>&-
+status=$?
+check "messages that nobody gets do not get into the journal" all 'exits 0' \
+    'lines deaf/$place "^shmtune" 0' 'lines deaf/$place config: 30'
+"$build/shmtune" toy --device "replay:all/$place" --strategy random \
+    --budget 30 --output deaf -q 2>err >&-
+status=$?
+check "and results that nobody gets are missed" all 'exits 5' \
+    'err_has "standard output could not be written"'
+
 # -- who was right at first -------------------------------------------------
 sed 's/^    values: \[good, .*/    values: [good, fades, wrong]/
      /^             [a-z_]*,.*/d; /^             chatty, slow/d
