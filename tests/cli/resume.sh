@@ -103,6 +103,21 @@ run export $journal --to t4 -o fading.json
 check "nor twice in an export" all 'exits 0' \
     'lines fading.json "\"configuration\"" 6'
 
+# -- a run that others recorded ---------------------------------------------
+# Of which no device is described, and nothing that the compiler said.
+run export all/$place --to kernel-tuner -o own.json
+sed 's/, "shmtune": "[^"\\]*\(\\.[^"\\]*\)*"//; /^"shmtune": /d' own.json \
+    >others.json
+run import others.json --spec "$root/kernels/toy.yaml" --device other \
+    -o others
+check "is imported for a spec of ours" all 'exits 0' \
+    'lines others.json shmtune 0'
+run toy --device "replay:$(ls others/tunings/toy/*.gz)" --output others \
+    --strategy exhaustive
+winner out >best_of_others
+check "and tuned on" all 'exits 0' 'same best best_of_others' \
+    'err_has "252 of 252 candidates in [^;,]*([^)]*); "'
+
 # -- a space of 3 * 2^62 ----------------------------------------------------
 {
     sed '/^parameters:/,$d; s/^name: toy/name: huge/' "$root/kernels/toy.yaml"
