@@ -168,8 +168,9 @@ static enum shmtune_status read_request(const struct worker *worker,
 
 static void write_hello(const struct worker *worker, struct shmt_text *text)
 {
-    shmt_text_addf(text, "{hello: 1, nvrtc: %d, arch: %s",
-                   worker->nvrtc->version, worker->arch);
+    shmt_text_addf(text, "{hello: 1, nvrtc: %d, arch: %s, digest: \"%s\"",
+                   worker->nvrtc->version, worker->arch,
+                   worker->kernel->digest);
     if (worker->bench != NULL) {
         shmt_text_addf(text, ", protocol: %s, device: ",
                        shmt_bench_protocol(worker->bench));

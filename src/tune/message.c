@@ -41,6 +41,7 @@ static enum shmtune_status read_hello(const struct shmt_yaml *top,
 {
     const struct shmt_yaml *const device = shmt_yaml_get(top, "device");
     const struct shmt_yaml *const protocol = shmt_yaml_get(top, "protocol");
+    const struct shmt_yaml *const digest = shmt_yaml_get(top, "digest");
     const struct shmt_yaml *nvrtc;
     const char *word;
     int64_t number;
@@ -56,6 +57,12 @@ static enum shmtune_status read_hello(const struct shmt_yaml *top,
         if (status != SHMTUNE_OK)
             return status;
         snprintf(out->protocol, sizeof out->protocol, "%s", word);
+    }
+    if (digest != NULL) {
+        status = shmt_yaml_expect(digest, SHMT_YAML_SCALAR, "digest", err);
+        if (status != SHMTUNE_OK)
+            return status;
+        snprintf(out->digest, sizeof out->digest, "%s", digest->text);
     }
     out->has_device = device != NULL;
     return device == NULL ? SHMTUNE_OK

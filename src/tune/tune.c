@@ -419,6 +419,11 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
     tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
     if (status == SHMTUNE_OK)
         status = shmt_tune_finals(tune, err);
+    if (status == SHMTUNE_OK && !tune->target->recorded &&
+        !shmt_kernel_is_current(tune->target->kernel))
+        shmt_tune_notice(tune, "the sources of %s were changed since this run "
+                         "began: its results are of those before",
+                         tune->target->kernel->name);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
     if (status == SHMTUNE_INTERRUPTED)
         shmt_flight_call_off(tune);

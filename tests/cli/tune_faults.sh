@@ -73,6 +73,47 @@ check "a size that does not fit the device does not end the run" all \
     'out_has "fake_kernel *n=1000 "'
 unset FAKE_CUDA_MEMORY
 
+# -- the sources are edited -------------------------------------------------
+sed -e 's/^\(  TILE: {values: \).*/\1{from: 32, to: 152, step: 8}, default: 64}/' \
+    -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+    -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    fake_kernel.yaml >edited.yaml
+# edit OUTPUT: begins a run, $pid, and edits what it reads once it has begun.
+edit() {
+    cp "$source/tests/fake_kernel.cu" .
+    "$build/shmtune" ./edited.yaml --device 0 --strategy exhaustive -j 1 \
+        --output "$1" >out 2>err </dev/null &
+    pid=$!
+    tries=0
+    until [ "$(cat "$1"/*/*.journal 2>/dev/null | grep -c config:)" -ge 2 ] ||
+        [ $tries -ge 400 ]; do
+        tries=$((tries + 1))
+        sleep 0.02
+    done
+    echo '// edited' >>fake_kernel.cu
+}
+edit edited
+wait $pid
+status=$?
+check "an edit while it runs is for the next run" all 'exits 0' \
+    'err_has "were changed since this run began: its results are of those "'
+cp "$source/tests/fake_kernel.cu" .
+run check edited/*/*.yaml --spec edited.yaml
+check "the tuning is of the sources before" exits 0
+edit mixed
+children=/proc/$pid/task/$pid/children
+if [ -r "$children" ]; then
+    kill -KILL $(cat "$children")
+    wait $pid
+    status=$?
+    check "another worker would read other sources" all 'exits 2' \
+        'err_has "sources were changed since this run began: begin again"'
+else
+    wait $pid
+    skip "another worker would read other sources" "no $children here"
+fi
+cp "$source/tests/fake_kernel.cu" .
+
 # -- what ends a run before it begins --------------------------------------
 # planted SCRIPT: the spec, edited.
 planted() { sed -e "$1" fake_kernel.yaml >planted.yaml; }
