@@ -71,6 +71,16 @@ run ./fake_kernel.yaml --device 0 --size n=1000000 --size n=1000 --budget 1 \
 check "a size that does not fit the device does not end the run" all \
     'exits 7' 'err_has "device memory for .*choose a smaller size"' \
     'out_has "fake_kernel *n=1000 "'
+sed -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1, 10000000, 15000000, 1000000000], default: 1\2/' \
+    -e 's/^\(  TILE: {values: \).*/\1[64], default: 64}/' \
+    -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+    -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    -e 's/^\(  DYNAMIC: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    fake_kernel.yaml >scratch.yaml
+FAKE_CUDA_MEMORY=90000000
+run ./scratch.yaml --device 0 --strategy exhaustive --output scratch
+check "a workspace has what room there is, whatever was there before" all \
+    'exits 0' 'err_has "4 of 4 candidates .*), 1 out_of_memory; "'
 unset FAKE_CUDA_MEMORY
 
 # -- the sources are edited -------------------------------------------------
