@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,7 @@ int main(int argc, char **argv)
     enum shmtune_status status, closed;
 
     hold_standard_files();
+    signal(SIGXFSZ, SIG_IGN);   /* too large a file is an error like another */
     take_globals(&request, argc > 0 ? argc - 1 : 0, argv + 1);
     request.call.colour = may_colour(&request, STDOUT_FILENO);
     request.call.error_colour = may_colour(&request, STDERR_FILENO);

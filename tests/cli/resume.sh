@@ -70,6 +70,20 @@ check "only what has a result is recorded" all 'exits 0' \
     '[ "$spilled" -gt 0 ]' "lines recorded config: $((30 - spilled))" \
     'lines recorded time_us: "$(grep -c config: recorded)"'
 
+# -- the largest file that is allowed ---------------------------------------
+for again in "" " again"; do
+    (
+        ulimit -f 16 && exec "$build/shmtune" toy --size n=4096 --output full \
+            --strategy exhaustive -q >out 2>err
+    )
+    status=$?
+    check "a file that may not grow: exit 5, and why$again" all 'exits 5' \
+        'err_has "$place: cannot write to the journal: File too large"'
+done
+run toy --size n=4096 --output full --strategy exhaustive -q
+check "and all of it can be gone on with" all 'exits 0' \
+    'lines full/$place config: 252'
+
 # -- nobody listens ----------------------------------------------------------
 "$build/shmtune" toy --device "replay:all/$place" --strategy random \
     --budget 30 --max-spill 0 -v --output deaf >out 2>&-
