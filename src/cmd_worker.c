@@ -218,19 +218,6 @@ static enum shmtune_status send(const struct worker *worker,
 
 /* -- work ----------------------------------------------------------------- */
 
-/* The compiler has read headers as they are now. */
-static enum shmtune_status check_headers(const struct worker *worker,
-                                         struct shmt_error *err)
-{
-    const struct shmt_kernel *const kernel = worker->kernel;
-
-    if (!kernel->has_headers || shmt_kernel_is_current(kernel))
-        return SHMTUNE_OK;
-    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                          "%s: it, its source or a header was changed since "
-                          "this run began: begin again", kernel->path);
-}
-
 static enum shmtune_status do_inspect(const struct worker *worker,
                                       const struct request *request,
                                       struct shmt_result *out,
@@ -241,12 +228,10 @@ static enum shmtune_status do_inspect(const struct worker *worker,
         .kernel = worker->kernel, .values = values, .arch = worker->arch,
         .nvrtc_version = worker->nvrtc->version,
     };
-    enum shmtune_status status;
 
     shmt_kernel_values(worker->kernel, request->problem, request->choice,
                        values);
-    status = shmt_inspect(&wanted, worker->nvrtc, worker->images, out, err);
-    return status == SHMTUNE_OK ? check_headers(worker, err) : status;
+    return shmt_inspect(&wanted, worker->nvrtc, worker->images, out, err);
 }
 
 static enum shmtune_status do_measure(const struct worker *worker,

@@ -116,8 +116,6 @@ struct shmt_kernel {
     bool fast_math;
     char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
                                       source and local includes */
-    bool has_headers;              /* local ones, which the compiler reads
-                                      each time, not source_text */
 
     size_t dimension_count;
     const struct shmt_dimension *dimensions;

@@ -259,6 +259,5 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
         status = scan(files, i);
     if (status == SHMTUNE_OK)
         shmt_digest_end(&files->digest, kernel->digest);
-    kernel->has_headers = files->count > 1;
     return status;
 }
