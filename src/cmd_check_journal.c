@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd_check.h"
@@ -73,11 +74,16 @@ static enum shmtune_status check_journal(struct shmt_check *check,
     const size_t bad = check->bad;
     struct shmt_journal *journal;
     size_t results = 0;
+    bool *latest;
     enum shmtune_status status =
         shmt_journal_read(check->file, kernel, &journal, err);
 
     if (status != SHMTUNE_OK)
         return status;
+    latest = calloc(journal->count + 1, sizeof *latest);
+    status = latest == NULL
+                 ? shmt_error_memory(err)
+                 : shmt_journal_latest(kernel, journal, latest, err);
     if (strcmp(journal->header.digest, kernel->digest) != 0)
         shmt_check_say(check, SHMT_CHECK_BAD,
                        "made for other sources of %s: digest %.12s..., "
@@ -86,15 +92,17 @@ static enum shmtune_status check_journal(struct shmt_check *check,
     if (journal->cut)
         shmt_check_say(check, SHMT_CHECK_NOTE,
                        "its last line is cut: the run was killed");
-    status = check_records(check, kernel, journal, err);
-    for (size_t i = 0; i < journal->count; i++)
-        results += journal->records[i].kind == SHMT_JOURNAL_RESULT;
+    if (status == SHMTUNE_OK)
+        status = check_records(check, kernel, journal, err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < journal->count; i++)
+        results += latest[i];
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_say(check, SHMT_CHECK_GOOD,
                        "journal of %s on %s: %zu results of %" PRIu64
                        " configurations", kernel->name,
                        journal->header.device.name, results,
                        journal->header.space_count);
+    free(latest);
     shmt_journal_free(journal);
     return status;
 }

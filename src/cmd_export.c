@@ -69,14 +69,21 @@ struct request {
 };
 
 static enum shmtune_status report(const struct request *request,
+                                  const struct shmt_kernel *kernel,
                                   const struct shmt_journal *journal,
                                   struct shmt_error *err)
 {
+    size_t count;
+    enum shmtune_status status =
+        shmt_export_count(kernel, journal, &count, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
     return shmt_json_print(
         json_pack("{s:s, s:s, s:o, s:I}", "kernel", journal->header.kernel,
                   "form", forms[request->form].word, "file",
                   shmt_json_text(request->output), "records",
-                  (json_int_t)journal->count),
+                  (json_int_t)count),
         err);
 }
 
@@ -102,7 +109,7 @@ static enum shmtune_status export_one(const char *path,
     if (status == SHMTUNE_OK)
         status = put(request->output, &text, err);
     if (status == SHMTUNE_OK && request->json && request->output != NULL)
-        status = report(request, journal, err);
+        status = report(request, kernel, journal, err);
     shmt_text_free(&text);
     shmt_journal_free(journal);
     shmt_kernel_free(kernel);

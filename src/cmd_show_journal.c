@@ -20,10 +20,18 @@ struct digest {
     const struct shmt_kernel *kernel;
     const struct shmt_journal *journal;
     const struct shmt_journal_record **results;
+    bool *latest;              /* of all records: which stand there */
     size_t count, timed;
     size_t verdicts[SHMT_VERDICT_COUNT];
     const struct shmt_journal_record *usual;  /* the default, or NULL */
 };
+
+/* One that was right at first has a time, and is not the best. */
+static bool is_timed(const struct shmt_result *result)
+{
+    return shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME &&
+           result->time_us >= 0;
+}
 
 static int compare_times(const void *a, const void *b)
 {
@@ -31,12 +39,13 @@ static int compare_times(const void *a, const void *b)
         *(const struct shmt_journal_record *const *)a;
     const struct shmt_journal_record *right =
         *(const struct shmt_journal_record *const *)b;
+    const bool timed = is_timed(left->result);
     const double x = left->result->time_us, y = right->result->time_us;
 
     /* Without a time: last. */
-    if ((x < 0) != (y < 0))
-        return x < 0 ? 1 : -1;
-    return (x > y) - (x < y);
+    if (timed != is_timed(right->result))
+        return timed ? -1 : 1;
+    return timed ? (x > y) - (x < y) : (left > right) - (left < right);
 }
 
 static enum shmtune_status sum_up(struct digest *digest,
@@ -44,26 +53,30 @@ static enum shmtune_status sum_up(struct digest *digest,
 {
     const struct shmt_journal *journal = digest->journal;
     shmt_choice usual[SHMT_SPACE_PARAMETERS];
+    enum shmtune_status status;
 
     shmt_kernel_default(digest->kernel, usual);
     digest->results = calloc(journal->count + 1, sizeof *digest->results);
-    if (digest->results == NULL)
+    digest->latest = calloc(journal->count + 1, sizeof *digest->latest);
+    if (digest->results == NULL || digest->latest == NULL)
         return shmt_error_memory(err);
-    for (size_t i = 0; i < journal->count; i++) {
+    status = shmt_journal_latest(digest->kernel, journal, digest->latest,
+                                 err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < journal->count; i++) {
         const struct shmt_journal_record *record = &journal->records[i];
 
-        if (record->kind != SHMT_JOURNAL_RESULT)
+        if (!digest->latest[i])
             continue;
         digest->results[digest->count++] = record;
         digest->verdicts[record->result->verdict]++;
-        digest->timed += record->result->time_us >= 0;
+        digest->timed += is_timed(record->result);
         if (memcmp(record->choice, usual, digest->kernel->parameter_count *
                                               sizeof *usual) == 0)
             digest->usual = record;
     }
     qsort(digest->results, digest->count, sizeof *digest->results,
           compare_times);
-    return SHMTUNE_OK;
+    return status;
 }
 
 static void add_heading(const struct digest *digest, struct shmt_text *text)
@@ -134,7 +147,7 @@ static void add_reasons(const struct digest *digest, struct shmt_text *text)
     for (size_t i = 0; i < journal->count; i++) {
         const struct shmt_result *const result = journal->records[i].result;
 
-        if (result == NULL || said[result->verdict] ||
+        if (!digest->latest[i] || said[result->verdict] ||
             result->reason[0] == '\0')
             continue;
         said[result->verdict] = true;
@@ -214,7 +227,7 @@ static void add_best(const struct digest *digest, int64_t top, bool colour,
     };
     struct shmt_command_table table = {.columns = columns, .column_count = 6};
     bool usual_shown = digest->usual == NULL ||
-                       digest->usual->result->time_us < 0;
+                       !is_timed(digest->usual->result);
 
     for (size_t i = 0; i < digest->timed && (int64_t)i < top; i++) {
         add_one(&table, digest, digest->results[i]);
@@ -311,6 +324,7 @@ enum shmtune_status shmt_show_journal(const struct shmt_show *show,
     if (status == SHMTUNE_OK)
         status = print(show, &digest, err);
     free(digest.results);
+    free(digest.latest);
     shmt_journal_free(journal);
     shmt_kernel_free(kernel);
     return status == SHMTUNE_OK

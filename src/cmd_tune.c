@@ -270,12 +270,14 @@ static size_t count_problems(const struct job *job,
                             : target->kernel->size_count;
 }
 
-/* After these the next problem would fail alike. */
-static bool ends_all(enum shmtune_status status)
+/* After these the next problem would fail alike.  Not when memory is out: it
+ * may be the device's, which has room for a smaller one.  Nor when it is not
+ * recorded: another one may be. */
+static bool ends_all(const struct job *job, enum shmtune_status status)
 {
-    return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_NO_DEVICE ||
-           status == SHMTUNE_STORAGE || status == SHMTUNE_NO_MEMORY ||
-           status == SHMTUNE_INVALID_ARGUMENT;
+    return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_STORAGE ||
+           status == SHMTUNE_INVALID_ARGUMENT ||
+           (status == SHMTUNE_NO_DEVICE && job->device.replayed == NULL);
 }
 
 /* Said at once, since the run goes on.  What ends it decides the status, else
@@ -284,7 +286,8 @@ static void note_failure(struct job *job, const struct shmt_kernel *kernel,
                          const int64_t *problem, const struct shmt_error *why)
 {
     const struct shmt_error before = job->first;
-    const bool decides = before.status == SHMTUNE_OK || ends_all(why->status);
+    const bool decides =
+        before.status == SHMTUNE_OK || ends_all(job, why->status);
 
     shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
     if (decides)
@@ -305,10 +308,10 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
 
     if (status != SHMTUNE_OK) {
         note_failure(job, kernel, NULL, &err);
-        return !ends_all(status);
+        return !ends_all(job, status);
     }
     count = count_problems(job, target);
-    for (size_t k = 0; k < count && !ends_all(status); k++) {
+    for (size_t k = 0; k < count && !ends_all(job, status); k++) {
         if (shmt_tune_plan_has_size(&job->plan, kernel, k))
             continue;
         status = SHMTUNE_OK;
@@ -329,7 +332,7 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
     }
     if (target != NULL)
         target->operations->close(target);
-    return !ends_all(status);
+    return !ends_all(job, status);
 }
 
 /* -- the command --------------------------------------------------------- */

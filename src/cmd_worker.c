@@ -72,7 +72,7 @@ struct worker {
 struct request {
     bool measure;                  /* or profile */
     bool profile;
-    int64_t tag;
+    uint64_t tag;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     char image[SHMT_DIGEST_TEXT];
@@ -141,7 +141,7 @@ static enum shmtune_status read_request(const struct worker *worker,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(top, "tag", &tag, err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_int(tag, 0, INT64_MAX, &out->tag, err);
+        status = shmt_yaml_count(tag, &out->tag, err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(top, request_keys, err);
     if (status == SHMTUNE_OK)
@@ -168,8 +168,9 @@ static enum shmtune_status read_request(const struct worker *worker,
 
 static void write_hello(const struct worker *worker, struct shmt_text *text)
 {
-    shmt_text_addf(text, "{hello: 1, nvrtc: %d, arch: %s",
-                   worker->nvrtc->version, worker->arch);
+    shmt_text_addf(text, "{hello: 1, nvrtc: %d, arch: %s, digest: \"%s\"",
+                   worker->nvrtc->version, worker->arch,
+                   worker->kernel->digest);
     if (worker->bench != NULL) {
         shmt_text_addf(text, ", protocol: %s, device: ",
                        shmt_bench_protocol(worker->bench));
@@ -178,19 +179,20 @@ static void write_hello(const struct worker *worker, struct shmt_text *text)
     shmt_text_add(text, "}");
 }
 
-static void write_error(int64_t tag, const struct shmt_error *why,
+static void write_error(uint64_t tag, const struct shmt_error *why,
                         struct shmt_text *text)
 {
-    shmt_text_addf(text, "{tag: %lld, error: ", (long long)tag);
+    shmt_text_addf(text, "{tag: %llu, error: ",
+                   (unsigned long long)tag);
     shmt_yaml_add_string(text, why->text);
     shmt_text_addf(text, ", status: %d}", (int)why->status);
 }
 
-static void write_result(int64_t tag, const struct shmt_result *result,
+static void write_result(uint64_t tag, const struct shmt_result *result,
                          const struct shmt_bench_note *note,
                          struct shmt_text *text)
 {
-    shmt_text_addf(text, "{tag: %lld, ", (long long)tag);
+    shmt_text_addf(text, "{tag: %llu, ", (unsigned long long)tag);
     shmt_result_write(result, text);
     if (note->text[0] != '\0') {
         shmt_text_addf(text, ", computed_blocks: %d, note: ",

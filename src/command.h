@@ -103,7 +103,10 @@ enum shmtune_status shmt_command_blame(struct shmt_error *err,
 /* May `word` name a GPU, by number or by UUID or its beginning, "GPU-4b..."? */
 bool shmt_command_is_gpu(const char *word);
 
-/* Processors that may be used: the default of -j. */
+/* -- command_cores.c ----------------------------------------------------- */
+
+/* Processors that may be used, by affinity and a container's limit: the
+ * default of -j. */
 int64_t shmt_command_cores(void);
 
 /* -- command_problem.c --------------------------------------------------- */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
 enum { NEAREST_LENGTH = 40 };
 
@@ -248,11 +247,4 @@ bool shmt_command_is_gpu(const char *word)
     word += length;
     return word[0] != '\0' &&
            word[strspn(word, "0123456789abcdefABCDEF-")] == '\0';
-}
-
-int64_t shmt_command_cores(void)
-{
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return online < 1 ? 1 : online;
 }

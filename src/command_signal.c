@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command_signal: Ctrl-C, for commands whose work takes long.
+ * command_signal: Ctrl-C, and the end of the session, for commands whose work
+ * takes long.
  */
 #include "command.h"
 
@@ -14,10 +15,14 @@ static void stop(int number)
 
 void shmt_command_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = stop};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = stop}, before;
 
     sigemptyset(&action.sa_mask);
     action.sa_flags = (int)SA_RESETHAND;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
+        /* Whoever started it may not want it (nohup). */
+        if (sigaction(signals[k], NULL, &before) == 0 &&
+            before.sa_handler != SIG_IGN)
+            sigaction(signals[k], &action, NULL);
 }

@@ -4,6 +4,8 @@
  */
 #include "config.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -246,12 +248,28 @@ static void print_error(const struct request *request,
                 request->call.command == NULL ? "" : " ");
 }
 
+/* Where one of the standard files is closed, the next file that is opened
+ * would be it, a journal for one, and get what is printed.  What holds the
+ * place cannot be written to either, so that results do not vanish. */
+static void hold_standard_files(void)
+{
+    int file;
+
+    do
+        file = open("/dev/null", O_RDONLY);
+    while (file >= 0 && file <= STDERR_FILENO);
+    if (file >= 0)
+        close(file);
+}
+
 int main(int argc, char **argv)
 {
     struct request request = {0};
     struct shmt_error err = {0};
     enum shmtune_status status, closed;
 
+    hold_standard_files();
+    signal(SIGXFSZ, SIG_IGN);   /* too large a file is an error like another */
     take_globals(&request, argc > 0 ? argc - 1 : 0, argv + 1);
     request.call.colour = may_colour(&request, STDOUT_FILENO);
     request.call.error_colour = may_colour(&request, STDERR_FILENO);

@@ -34,7 +34,7 @@ struct standin {
 };
 
 struct request {
-    int64_t tag;
+    uint64_t tag;
     bool measure;
     const char *line;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
@@ -225,7 +225,8 @@ static void misbehave_measure(const struct standin *standin,
     if (strcmp(behave, "hang") == 0)
         hang();
     if (strcmp(behave, "partial") == 0) {
-        printf("{tag: %lld, verdict: o", (long long)request->tag);
+        printf("{tag: %llu, verdict: o",
+               (unsigned long long)request->tag);
         fflush(stdout);
         _exit(0);
     }
@@ -284,14 +285,14 @@ static void answer(const struct standin *standin,
     else
         misbehave_inspect(request);
     if (request->measure && reference != NULL) {
-        printf("{tag: %lld, error: \"the reference does not run\", "
-               "status: 4}\n", (long long)request->tag);
+        printf("{tag: %llu, error: \"the reference does not run\", "
+               "status: 4}\n", (unsigned long long)request->tag);
         fflush(stdout);
         return;
     }
     shmt_result_clear(&result);
     (request->measure ? measure : inspect)(standin, request, &result);
-    shmt_text_addf(&text, "{tag: %lld, ", (long long)request->tag);
+    shmt_text_addf(&text, "{tag: %llu, ", (unsigned long long)request->tag);
     shmt_result_write(&result, &text);
     shmt_text_add(&text, "}\n");
     say(&text);
@@ -322,8 +323,7 @@ static enum shmtune_status take(const struct standin *standin,
     if ((status = shmt_yaml_need(top, "verb", &verb, err)) != SHMTUNE_OK ||
         (status = shmt_yaml_word(verb, &word, err)) != SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "tag", &tag, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_int(tag, 0, INT64_MAX, &request->tag, err)) !=
-            SHMTUNE_OK ||
+        (status = shmt_yaml_count(tag, &request->tag, err)) != SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "size", &size, err)) != SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "config", &config, err)) !=
             SHMTUNE_OK ||
@@ -365,8 +365,8 @@ static void serve(const struct standin *standin)
             answer(standin, &request);
         } else {
             struct shmt_text text = {0};
-            shmt_text_addf(&text, "{tag: %lld, error: ",
-                           (long long)request.tag);
+            shmt_text_addf(&text, "{tag: %llu, error: ",
+                           (unsigned long long)request.tag);
             shmt_yaml_add_string(&text, err.text);
             shmt_text_add(&text, "}\n");
             say(&text);

@@ -217,6 +217,45 @@ static void each_launch_is_judged_by_its_own(void)
     shmt_kernel_free(kernel);
 }
 
+/* As an imported run has it. */
+static void nothing_is_held_against_what_is_not_known(void)
+{
+    struct shmtune_device unknown = {.name = "another"};
+    struct shmt_text text = {0};
+    struct shmt_kernel *kernel = NULL;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    const int64_t problem[] = {64, 32, 3};
+    struct shmt_filter filter = {.device = &h100, .problem = problem,
+                                 .policy = {-1, 0}};
+    struct shmt_result result;
+
+    spec_edit("  block: [32]\n", "  block: [2048]\n", &text);
+    spec_write("spec.yaml", text.data, text.length);
+    shmt_text_free(&text);
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, NULL), SHMTUNE_OK);
+    if (kernel == NULL)
+        return;
+    filter.kernel = kernel;
+    shmt_kernel_default(kernel, choice);
+    choice[2] = 1;
+    shmt_result_clear(&result);
+    CHECK_INT(shmt_filter_before(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_TOO_LARGE);
+    filter.device = &unknown;
+    shmt_result_clear(&result);
+    CHECK_INT(shmt_filter_before(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    choice[2] = 0;
+    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(result.resident_blocks, -1);
+    filter.device = &h100;
+    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(result.resident_blocks, -1);
+    shmt_kernel_free(kernel);
+}
+
 static void policies(void)
 {
     struct shmt_policy policy = {-1, 0};
@@ -253,6 +292,7 @@ int main(void)
     CHECK_RUN(the_lowest_counts);
     spec_begin();
     CHECK_RUN(each_launch_is_judged_by_its_own);
+    CHECK_RUN(nothing_is_held_against_what_is_not_known);
     spec_end();
     CHECK_RUN(policies);
     return CHECK_END();

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Journals: written, read, cut anywhere, damaged anywhere. */
+#define _GNU_SOURCE   /* syscall */
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,7 +22,7 @@ static struct shmt_journal_header header_of_toy(void)
 {
     struct shmt_journal_header header = {
         .nvrtc_version = 13000, .protocol = "cold-l2", .problem = {4096, 1},
-        .seed = 42, .space_count = 240,
+        .seed = 42, .space_count = UINT64_MAX - 1,
     };
     snprintf(header.kernel, sizeof header.kernel, "toy");
     memcpy(header.digest, toy->digest, sizeof header.digest);
@@ -105,7 +109,7 @@ static void there_and_back(void)
     CHECK_INT(journal->header.problem[0], 4096);
     CHECK_INT(journal->header.problem[1], 1);
     CHECK_INT(journal->header.seed, 42);
-    CHECK_INT(journal->header.space_count, 240);
+    CHECK(journal->header.space_count == UINT64_MAX - 1);
     CHECK_INT(journal->count, 2 * RECORDS);
     CHECK(!journal->cut);
     for (size_t k = 0; k < journal->count; k++) {
@@ -298,6 +302,53 @@ static void one_writer_at_a_time(void)
     CHECK_INT(shmt_journal_close(second, NULL), SHMTUNE_OK);
 }
 
+/* As some network file systems have it. */
+static bool no_locks;
+int flock(int fd, int operation)
+{
+    if (!no_locks)
+        return (int)syscall(SYS_flock, fd, operation);
+    errno = ENOSYS;
+    return -1;
+}
+
+static void where_there_are_no_locks(void)
+{
+    const char *const path = fixture_path("lockless.journal");
+    struct shmt_error err = {0};
+
+    no_locks = true;
+    CHECK_INT(write_journal(path, 0, &err), SHMTUNE_OK);
+    no_locks = false;
+    CHECK_TEXT(err.text, "");
+    shmt_journal_free(read_journal(path, SHMTUNE_OK));
+}
+
+/* Written twice over: of each configuration the second result, and no try. */
+static void the_last_result_holds(void)
+{
+    const char *const path = fixture_path("twice.journal");
+    struct shmt_journal *journal;
+    bool latest[4 * RECORDS];
+    size_t count = 0;
+
+    CHECK_INT(write_journal(path, 0, NULL), SHMTUNE_OK);
+    journal = read_journal(path, SHMTUNE_OK);
+    CHECK_INT(write_journal(path, journal->whole_bytes, NULL), SHMTUNE_OK);
+    shmt_journal_free(journal);
+    journal = read_journal(path, SHMTUNE_OK);
+    CHECK_INT(journal->count, 4 * RECORDS);
+    CHECK_INT(shmt_journal_latest(toy, journal, latest, NULL), SHMTUNE_OK);
+    for (size_t k = 0; k < journal->count; k++) {
+        count += latest[k];
+        CHECK(!latest[k] || (k >= 2 * RECORDS &&
+                             journal->records[k].kind ==
+                                 SHMT_JOURNAL_RESULT));
+    }
+    CHECK_INT(count, RECORDS - 1);
+    shmt_journal_free(journal);
+}
+
 /* On a full disk the journal stays whole, and the run is told. */
 static void no_room(void)
 {
@@ -326,6 +377,8 @@ int main(void)
     CHECK_RUN(says_where);
     CHECK_RUN(of_another_kernel);
     CHECK_RUN(one_writer_at_a_time);
+    CHECK_RUN(where_there_are_no_locks);
+    CHECK_RUN(the_last_result_holds);
     CHECK_RUN(no_room);
     shmt_kernel_free(toy);
     return CHECK_END();

@@ -238,6 +238,45 @@ static void a_candidate_that_takes_the_tuner_along(void)
     free(more);
 }
 
+/* Twice killed while the default was on the device; then a journal that says
+ * the machine had a bad day. */
+static void a_default_that_failed_is_tried_again(void)
+{
+    static const char *const endings[] = {
+        "- {try: {BLOCK_X: 128, UNROLL: 1, PAD: 0, MEMORY: static, "
+        "CARVEOUT: -1}}\n- {try: {BLOCK_X: 128, UNROLL: 1, PAD: 0, MEMORY: "
+        "static, CARVEOUT: -1}}\n",
+        "- {config: {BLOCK_X: 128, UNROLL: 1, PAD: 0, MEMORY: static, "
+        "CARVEOUT: -1}, at: 9, verdict: timeout, reason: killed}\n"};
+    const char *const path = fixture_path("default.journal");
+    struct shmt_tune_options options = fixture_options();
+
+    options.journal = path;
+    options.budget_count = 5;
+    for (size_t k = 0; k < sizeof endings / sizeof *endings; k++) {
+        struct shmt_target *const target = fixture_live(toy, 1);
+        struct shmt_tune_outcome *outcome;
+        char *text, *all;
+        size_t size;
+
+        options.resume = k > 0;
+        shmt_tune_free(fixture_run(target, &options, SHMTUNE_OK));
+        text = fixture_read(path, &size);
+        strstr(text, "records:\n")[strlen("records:\n")] = '\0';
+        all = malloc(size + 4096);
+        snprintf(all, size + 4096, "%s%s", text, endings[k]);
+        fixture_write(path, all, strlen(all));
+        options.resume = true;
+        outcome = fixture_run(target, &options, SHMTUNE_OK);
+        CHECK(outcome != NULL && outcome->verdicts[SHMT_VERDICT_OK] == 5);
+        CHECK(outcome != NULL && outcome->default_us > 0);
+        shmt_tune_free(outcome);
+        target->operations->close(target);
+        free(text);
+        free(all);
+    }
+}
+
 struct notices {
     char text[1024];
 };
@@ -336,6 +375,7 @@ int main(void)
     CHECK_RUN(interrupted_and_resumed);
     CHECK_RUN(interrupts_blame_nobody);
     CHECK_RUN(a_candidate_that_takes_the_tuner_along);
+    CHECK_RUN(a_default_that_failed_is_tried_again);
     CHECK_RUN(other_sources_start_afresh);
     CHECK_RUN(a_damaged_journal_is_refused);
     CHECK_RUN(policies_are_judged_again);

@@ -99,6 +99,21 @@ static void tells_how_it_ended(void)
     shmt_worker_free(worker);
 }
 
+/* What is ignored stays so through exec. */
+static void heirs_of_who_ignores_children(void)
+{
+    const char *line = "";
+    struct shmt_worker *worker;
+
+    signal(SIGCHLD, SIG_IGN);
+    worker = start_shell("exit 6");
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_ENDED);
+    CHECK_TEXT(shmt_worker_end_text(worker), "exited with status 6");
+    CHECK_INT(shmt_worker_exit_status(worker), 6);
+    shmt_worker_free(worker);
+    signal(SIGCHLD, SIG_DFL);
+}
+
 static void last_words_come_first(void)
 {
     struct shmt_worker *const worker = start_shell("echo bye; exit 3");
@@ -254,6 +269,7 @@ int main(void)
     CHECK_RUN(says_lines);
     CHECK_RUN(pieces_make_a_line);
     CHECK_RUN(tells_how_it_ended);
+    CHECK_RUN(heirs_of_who_ignores_children);
     CHECK_RUN(last_words_come_first);
     CHECK_RUN(a_program_that_is_not_there);
     CHECK_RUN(a_line_without_an_end);

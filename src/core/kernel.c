@@ -6,11 +6,24 @@
  */
 #include "core/kernel.h"
 
+#include <string.h>
+
 void shmt_kernel_free(struct shmt_kernel *kernel)
 {
     /* The kernel itself lies in its arena. */
     if (kernel != NULL)
         shmt_arena_free(kernel->arena);
+}
+
+bool shmt_kernel_is_current(const struct shmt_kernel *kernel)
+{
+    struct shmt_kernel *now = NULL;
+    const bool same =
+        shmt_kernel_read(kernel->path, &now, NULL) == SHMTUNE_OK &&
+        strcmp(now->digest, kernel->digest) == 0;
+
+    shmt_kernel_free(now);
+    return same;
 }
 
 static struct shmt_value int_value(int64_t number)

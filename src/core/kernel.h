@@ -151,7 +151,10 @@ struct shmt_kernel {
 enum shmtune_status shmt_kernel_read(const char *path,
                                      struct shmt_kernel **out,
                                      struct shmt_error *err);
-/* The same; what is needed while it is read and no longer goes into
+/* Whether reading it again would give the same kernel: spec, source and local
+ * headers say what they said. */
+bool shmt_kernel_is_current(const struct shmt_kernel *kernel);
+/* As shmt_kernel_read; what is needed while it is read and no longer goes into
  * `scratch`, which whoever reads many can clear between them. */
 enum shmtune_status shmt_kernel_read_with(const char *path,
                                           struct shmt_arena *scratch,

@@ -365,6 +365,23 @@ enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
 
 /* -- a candidate ---------------------------------------------------------- */
 
+/* Where there is no room for both, the old one goes first, and comes back when
+ * the new one does not fit either. */
+static CUresult replace(struct shmt_bench *bench, struct shmt_buffer *buffer,
+                        uint64_t count)
+{
+    const struct shmt_buffer before = *buffer;
+    CUresult result;
+
+    shmt_buffer_free(&bench->probe, buffer);
+    result = shmt_buffer_new(&bench->probe, before.element, count, buffer);
+    if (result != CUDA_SUCCESS &&
+        shmt_buffer_new(&bench->probe, before.element, before.count,
+                        buffer) != CUDA_SUCCESS)
+        bench->prepared = false;   /* all are made anew for the next one */
+    return result;
+}
+
 /* A workspace only grows; where it ends its guard begins. */
 static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
                        uint64_t count)
@@ -381,6 +398,8 @@ static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
         return shmt_probe_mend(&bench->probe, buffer);
     }
     result = shmt_buffer_new(&bench->probe, buffer->element, count, &fresh);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return replace(bench, buffer, count);
     if (result == CUDA_SUCCESS) {
         shmt_buffer_free(&bench->probe, buffer);
         *buffer = fresh;

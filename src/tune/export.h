@@ -19,5 +19,9 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
                                    const struct shmt_journal *journal,
                                    struct shmt_text *text,
                                    struct shmt_error *err);
+/* How many results stand in either of them. */
+enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
+                                      const struct shmt_journal *journal,
+                                      size_t *out, struct shmt_error *err);
 
 #endif

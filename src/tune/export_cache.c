@@ -263,7 +263,7 @@ enum shmtune_status shmt_export_cache(const struct shmt_kernel *kernel,
     enum shmtune_status status = shmt_export_open(&export);
 
     for (size_t k = 0; k < journal->count && status == SHMTUNE_OK; k++)
-        if (shmt_export_takes(&journal->records[k]))
+        if (shmt_export_takes(&export, k))
             status = add_entry(&export, k, cache);
     if (status == SHMTUNE_OK) {
         top = heading(&export);

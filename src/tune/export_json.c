@@ -25,16 +25,21 @@ static json_t *object_of(const char *text)
 enum shmtune_status shmt_export_open(struct shmt_export *export)
 {
     const char *const origin = export->journal->header.origin;
+    const size_t count = export->journal->count;
+    enum shmtune_status status;
 
     export->own = origin == NULL;
-    if (export->own) {
-        export->charge = calloc(export->journal->count + 1,
-                                sizeof *export->charge);
-        return export->charge == NULL
-                   ? shmt_error_memory(export->err)
-                   : shmt_charge(export->kernel, export->journal,
-                                 export->charge, export->err);
-    }
+    export->latest = calloc(count + 1, sizeof *export->latest);
+    export->charge = calloc(count + 1, sizeof *export->charge);
+    if (export->latest == NULL || export->charge == NULL)
+        return shmt_error_memory(export->err);
+    status = shmt_journal_latest(export->kernel, export->journal,
+                                 export->latest, export->err);
+    if (status == SHMTUNE_OK && export->own)
+        status = shmt_charge(export->kernel, export->journal, export->charge,
+                             export->err);
+    if (status != SHMTUNE_OK || export->own)
+        return status;
     export->origin = object_of(origin);
     if (export->origin == NULL)
         return shmt_error_set(export->err, SHMTUNE_INVALID_FILE,
@@ -48,14 +53,16 @@ void shmt_export_close(struct shmt_export *export)
     json_decref(export->origin);
     export->origin = NULL;
     free(export->charge);
+    free(export->latest);
     export->charge = NULL;
+    export->latest = NULL;
 }
 
 json_t *shmt_export_compile_ms(const struct shmt_export *export,
                                size_t record)
 {
     return shmt_export_ms(
-        1000.0 * (export->charge != NULL
+        1000.0 * (export->own
                       ? export->charge[record]
                       : export->journal->records[record].result->compile_ms));
 }
@@ -108,10 +115,28 @@ enum shmtune_status shmt_export_origin(const struct shmt_export *export,
     return SHMTUNE_OK;
 }
 
-bool shmt_export_takes(const struct shmt_journal_record *record)
+bool shmt_export_takes(const struct shmt_export *export, size_t record)
 {
-    return record->kind == SHMT_JOURNAL_RESULT &&
-           record->result->verdict != SHMT_VERDICT_NOT_RECORDED;
+    return export->latest[record] &&
+           export->journal->records[record].result->verdict !=
+               SHMT_VERDICT_NOT_RECORDED;
+}
+
+enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
+                                      const struct shmt_journal *journal,
+                                      size_t *out, struct shmt_error *err)
+{
+    struct shmt_export export = {.kernel = kernel, .journal = journal,
+                                 .err = err};
+    const enum shmtune_status status = shmt_export_open(&export);
+    size_t count = 0;
+
+    for (size_t k = 0; k < journal->count && status == SHMTUNE_OK; k++)
+        count += shmt_export_takes(&export, k);
+    shmt_export_close(&export);
+    if (status == SHMTUNE_OK)
+        *out = count;
+    return status;
 }
 
 static json_t *text_json(struct shmt_text *text)

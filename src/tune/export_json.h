@@ -17,7 +17,8 @@ struct shmt_export {
     const struct shmt_journal *journal;
     json_t *origin;        /* of the imported file, or NULL */
     bool own;              /* a run of ours */
-    double *charge;        /* of its records; else NULL */
+    double *charge;        /* of its records; own */
+    bool *latest;          /* the records that hold */
     struct shmt_error *err;
 };
 
@@ -36,7 +37,7 @@ enum shmtune_status shmt_export_origin(const struct shmt_export *export,
                                        size_t record, json_t **out);
 /* Whether a record stands in an export: results, of each configuration the
  * last. */
-bool shmt_export_takes(const struct shmt_journal_record *record);
+bool shmt_export_takes(const struct shmt_export *export, size_t record);
 /* "at: 1.5, verdict: ok, ...", and the journal's header. */
 json_t *shmt_export_own_result(const struct shmt_journal_record *record);
 json_t *shmt_export_own_header(const struct shmt_export *export);

@@ -196,7 +196,7 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
     json_t *top;
 
     if (status != SHMTUNE_OK)
-        return status;
+        goto out;
     top = heading(&export);
     status = shmt_export_dump(&export, top, text);
     json_decref(top);
@@ -206,11 +206,12 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
         shmt_text_add(text, ", \"results\": [");
     }
     for (size_t k = 0; k < journal->count && status == SHMTUNE_OK; k++)
-        if (shmt_export_takes(&journal->records[k])) {
+        if (shmt_export_takes(&export, k)) {
             status = write_result(&export, k, first, text);
             first = false;
         }
     shmt_text_add(text, "\n]}\n");
+out:
     shmt_export_close(&export);
     return status;
 }

@@ -159,6 +159,18 @@ static enum shmtune_status evaluate(const struct shmt_filter *filter,
     return SHMTUNE_OK;
 }
 
+/* A run that others recorded need not say what its device was like, nor what
+ * the compiler reported: then nothing can be held against them. */
+static bool is_described(const struct shmtune_device *device)
+{
+    return device->compute_major > 0;
+}
+
+static bool is_reported(const struct shmt_resources *resources)
+{
+    return resources->registers >= 0 && resources->shared_static_bytes >= 0;
+}
+
 enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
                                        const shmt_choice *choice,
                                        struct shmt_result *result,
@@ -168,8 +180,8 @@ enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
 
     if (evaluate(filter, choice, &launches, result) != SHMTUNE_OK)
         return shmt_error_memory(err);
-    for (size_t k = 0;
-         k < launches.used && result->verdict == SHMT_VERDICT_OK; k++)
+    for (size_t k = 0; k < launches.used && is_described(filter->device) &&
+                       result->verdict == SHMT_VERDICT_OK; k++)
         shmt_filter_geometry(filter->device, &launches.geometry[k], result);
     return SHMTUNE_OK;
 }
@@ -224,7 +236,9 @@ enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
 
     if (evaluate(filter, choice, &launches, result) != SHMTUNE_OK)
         return shmt_error_memory(err);
-    if (launches.used <= 1 || launches.used == (size_t)result->launches.count)
+    if (is_described(filter->device) && is_reported(&result->resources) &&
+        (launches.used <= 1 ||
+         launches.used == (size_t)result->launches.count))
         status = filter_launches(filter, &launches, result, err);
     if (status != SHMTUNE_OK)
         return status;

@@ -49,8 +49,8 @@ struct shmt_filter {
 
 /* Into a cleared result, and into the compiler's.  Several launches are
  * judged each by its own resources, the result's `launches`; where they are
- * not known, in what was recorded, what the result says of residency stays.
- * A geometry that cannot be computed is TOO_LARGE
+ * not known, or what the device is like, in what was recorded, what the result
+ * says of residency stays.  A geometry that cannot be computed is TOO_LARGE
  * with the expression's message: a candidate's failure, not ours. */
 enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
                                        const shmt_choice *choice,

@@ -235,6 +235,8 @@ static enum shmtune_status drop(struct finals *finals, size_t k,
                      failed->reason[0] == '\0'
                          ? shmt_verdict_text(failed->verdict)
                          : failed->reason);
+    entry->result.sample_count = 0;
+    entry->result.time_us = -1;
     verdicts[entry->result.verdict]++;
     return shmt_tune_journal(finals->tune, SHMT_JOURNAL_RESULT, entry->index,
                              &entry->result, err);

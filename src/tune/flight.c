@@ -49,6 +49,11 @@ static enum shmtune_status land(struct shmt_tune *tune,
 
     if (entry == NULL)
         return shmt_error_memory(err);
+    /* What was not recorded before, and is no more so, is news. */
+    entry->journaled =
+        entry->journaled &&
+        (entry->known ||
+         candidate->result.verdict == SHMT_VERDICT_NOT_RECORDED);
     entry->result = candidate->result;
     /* A recorded device's "I do not know" takes no time. */
     tune->outcome->taken +=

@@ -91,7 +91,8 @@ enum shmtune_status shmt_journal_open(const char *path,
         status = storage(writer, "open the journal", err);
         goto fail;
     }
-    if (flock(writer->fd, LOCK_EX | LOCK_NB) != 0) {
+    /* Where the file system knows no such locks nobody can be waited for. */
+    if (flock(writer->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
                                 "%s: another run is writing to this journal; "
                                 "wait for it, or choose another --output",
@@ -105,25 +106,38 @@ fail:
     return status;
 }
 
-/* One write(2).  One that is cut short (a full disk) is taken back, so that
- * the journal stays a sequence of whole records. */
+/* The first `written` bytes of a record, so that the journal stays a sequence
+ * of whole ones. */
+static bool take_back(const struct shmt_journal_writer *writer, off_t written)
+{
+    const off_t end = lseek(writer->fd, 0, SEEK_END);
+
+    return end >= written && ftruncate(writer->fd, end - written) == 0;
+}
+
+/* One write(2).  One that is cut short is gone on with, which tells why: the
+ * disk, a quota or the largest file may be full. */
 static enum shmtune_status append(struct shmt_journal_writer *writer,
                                   struct shmt_error *err)
 {
-    ssize_t n;
+    const struct shmt_text *const line = &writer->line;
+    size_t written = 0;
 
-    if (writer->line.failed)
+    if (line->failed)
         return shmt_error_memory(err);
-    do
-        n = write(writer->fd, writer->line.data, writer->line.length);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        return storage(writer, "write to the journal", err);
-    if ((size_t)n != writer->line.length) {
-        const off_t end = lseek(writer->fd, 0, SEEK_END);
-        if (end < n || ftruncate(writer->fd, end - n) != 0)
+    while (written < line->length) {
+        const ssize_t n = write(writer->fd, line->data + written,
+                                line->length - written);
+        int why;
+
+        if (n > 0)
+            written += (size_t)n;
+        if (n > 0 || (n < 0 && errno == EINTR))
+            continue;
+        why = n < 0 ? errno : ENOSPC;
+        if (written > 0 && !take_back(writer, (off_t)written))
             return storage(writer, "take back a cut record", err);
-        errno = ENOSPC;
+        errno = why;
         return storage(writer, "write to the journal", err);
     }
     return SHMTUNE_OK;

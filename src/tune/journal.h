@@ -68,6 +68,13 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);
 
+/* latest[k]: record k is the last result of its configuration.  It is the one
+ * that holds: who was right in the search may have failed in the finals, and
+ * what was not recorded may have been tried since. */
+enum shmtune_status shmt_journal_latest(const struct shmt_kernel *kernel,
+                                        const struct shmt_journal *journal,
+                                        bool *latest, struct shmt_error *err);
+
 /* As much as says what it is.  Without a kernel (NULL) that is the name of
  * its own and the digest: what no change of the spec can make unreadable. */
 enum shmtune_status shmt_journal_peek(const char *path,

@@ -53,6 +53,15 @@ static enum shmtune_status take_int(const struct shmt_yaml *top,
                                 : shmt_yaml_int(node, 0, high, out, err);
 }
 
+static enum shmtune_status take_count(const struct shmt_yaml *top,
+                                      const char *key, uint64_t *out,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = shmt_yaml_need(top, key, &node, err);
+    return status != SHMTUNE_OK ? status : shmt_yaml_count(node, out, err);
+}
+
 static enum shmtune_status check_format(const struct shmt_yaml *top,
                                         struct shmt_error *err)
 {
@@ -75,7 +84,7 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
                                          struct shmt_error *err)
 {
     const struct shmt_yaml *device, *size;
-    int64_t nvrtc, seed, space;
+    int64_t nvrtc;
     enum shmtune_status status = check_format(top, err);
 
     if (status == SHMTUNE_OK)
@@ -95,9 +104,8 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
                             err)) != SHMTUNE_OK ||
         (status = take_int(top, "nvrtc", INT_MAX, &nvrtc, err)) !=
             SHMTUNE_OK ||
-        (status = take_int(top, "seed", INT64_MAX, &seed, err)) !=
-            SHMTUNE_OK ||
-        (status = take_int(top, "space", INT64_MAX, &space, err)) !=
+        (status = take_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
+        (status = take_count(top, "space", &h->space_count, err)) !=
             SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "device", &device, err)) !=
             SHMTUNE_OK ||
@@ -107,8 +115,6 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
             SHMTUNE_OK)
         return status;
     h->nvrtc_version = (int)nvrtc;
-    h->seed = (uint64_t)seed;
-    h->space_count = (uint64_t)space;
     return SHMTUNE_OK;
 }
 

@@ -192,6 +192,21 @@ static enum shmtune_status on_lost(struct shmt_live *live, size_t k,
     return status;
 }
 
+/* A worker reads the sources when it starts: a later one may find others. */
+static enum shmtune_status on_hello(struct shmt_live *live, size_t k,
+                                    struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = live->target.kernel;
+    const char *const digest = live->stations[k].message.digest;
+
+    live->fresh = live->fresh || k < shmt_live_measurers(live);
+    if (digest[0] == '\0' || strcmp(digest, kernel->digest) == 0)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s: it or its sources were changed since this run "
+                          "began: begin again", kernel->path);
+}
+
 enum shmtune_status shmt_live_step(struct shmt_live *live, size_t k,
                                 struct shmt_error *err)
 {
@@ -200,8 +215,8 @@ enum shmtune_status shmt_live_step(struct shmt_live *live, size_t k,
     do {
         enum shmtune_status status =
             shmt_station_step(&live->stations[k], &event, err);
-        if (event == SHMT_STATION_HELLO && k < shmt_live_measurers(live))
-            live->fresh = true;
+        if (status == SHMTUNE_OK && event == SHMT_STATION_HELLO)
+            status = on_hello(live, k, err);
         if (status == SHMTUNE_OK && event == SHMT_STATION_REPLY)
             status = on_reply(live, k, err);
         if (status == SHMTUNE_OK && event == SHMT_STATION_LOST)
@@ -270,6 +285,10 @@ static void live_renew(struct shmt_target *target)
 {
     struct shmt_live *const live = shmt_live_of(target);
 
+    /* Other memory is not worth the run: the one that is there still has the
+     * sources that the candidates are of. */
+    if (!shmt_kernel_is_current(target->kernel))
+        return;
     for (size_t k = 0; k < shmt_live_measurers(live); k++)
         if (live->stations[k].state == SHMT_STATION_IDLE)
             shmt_station_close(&live->stations[k]);

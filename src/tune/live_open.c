@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/device.h"
@@ -84,11 +85,25 @@ static const char *const *make_command(struct shmt_live *live,
     return argv;
 }
 
+/* A machine of many processors has more workers than descriptors are usual.
+ * Who may not have more is told by the first worker that cannot be started. */
+static void allow_descriptors(size_t workers)
+{
+    const rlim_t wanted = (workers + 1) * (rlim_t)SHMT_WORKER_FDS + 64;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static enum shmtune_status allocate(struct shmt_live *live,
                                     struct shmt_error *err)
 {
     const size_t count = live->options.jobs + 1;
 
+    allow_descriptors(count);
     live->binaries = shmt_binaries_new();
     live->stations = calloc(count, sizeof *live->stations);
     live->busy = calloc(count, sizeof(struct shmt_job *));

@@ -41,6 +41,7 @@ static enum shmtune_status read_hello(const struct shmt_yaml *top,
 {
     const struct shmt_yaml *const device = shmt_yaml_get(top, "device");
     const struct shmt_yaml *const protocol = shmt_yaml_get(top, "protocol");
+    const struct shmt_yaml *const digest = shmt_yaml_get(top, "digest");
     const struct shmt_yaml *nvrtc;
     const char *word;
     int64_t number;
@@ -56,6 +57,12 @@ static enum shmtune_status read_hello(const struct shmt_yaml *top,
         if (status != SHMTUNE_OK)
             return status;
         snprintf(out->protocol, sizeof out->protocol, "%s", word);
+    }
+    if (digest != NULL) {
+        status = shmt_yaml_expect(digest, SHMT_YAML_SCALAR, "digest", err);
+        if (status != SHMTUNE_OK)
+            return status;
+        snprintf(out->digest, sizeof out->digest, "%s", digest->text);
     }
     out->has_device = device != NULL;
     return device == NULL ? SHMTUNE_OK
@@ -86,7 +93,6 @@ static enum shmtune_status read_message(const struct shmt_yaml *top,
 {
     const struct shmt_yaml *const error = shmt_yaml_get(top, "error");
     const struct shmt_yaml *tag;
-    int64_t number;
     enum shmtune_status status =
         shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a reply", err);
 
@@ -97,10 +103,8 @@ static enum shmtune_status read_message(const struct shmt_yaml *top,
         return read_hello(top, out, err);
     }
     if ((status = shmt_yaml_need(top, "tag", &tag, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_int(tag, 0, INT64_MAX, &number, err)) !=
-            SHMTUNE_OK)
+        (status = shmt_yaml_count(tag, &out->tag, err)) != SHMTUNE_OK)
         return status;
-    out->tag = (uint64_t)number;
     if (error != NULL) {
         out->kind = SHMT_MESSAGE_ERROR;
         return read_error(top, error, out, err);

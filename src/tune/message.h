@@ -6,7 +6,8 @@
  *   {verb: measure, tag: 8, size: ..., config: ..., image: HEX, samples: 7,
  *    hopeless_us: 12.5, verify: true}          hopeless_us may be left out
  *
- *   {hello: 1, nvrtc: 13000, protocol: cold-l2, device: {...}}   at the start
+ *   {hello: 1, nvrtc: 13000, digest: HEX,        at the start
+ *    protocol: cold-l2, device: {...}}
  *   {tag: 7, verdict: ok, registers: 32, ...}
  *   {tag: 8, error: "the reference ...", status: 4}
  *
@@ -36,6 +37,7 @@ struct shmt_message {
     bool has_device;
     struct shmtune_device device;
     char protocol[32];              /* "" when it does not say */
+    char digest[SHMT_DIGEST_TEXT];  /* of the sources; likewise */
 };
 
 /* SHMTUNE_INVALID_FILE when the line makes no sense. */

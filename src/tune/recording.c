@@ -145,15 +145,19 @@ static enum shmtune_status format(const struct shmt_kernel *kernel,
                                   const struct shmt_space *space,
                                   struct shmt_text *text)
 {
-    const size_t count = shmt_ledger_count(ledger);
+    const size_t most = shmt_ledger_count(ledger);
     const struct shmt_entry **const entries =
-        malloc((count + 1) * sizeof *entries);
+        malloc((most + 1) * sizeof *entries);
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    size_t count = 0;
 
     if (entries == NULL)
         return SHMTUNE_NO_MEMORY;
-    for (size_t k = 0; k < count; k++)
-        entries[k] = shmt_ledger_at(ledger, k);
+    /* A journal may know of others that were begun, or failed a policy that
+     * no longer holds: they have no result. */
+    for (size_t k = 0; k < most; k++)
+        if (shmt_ledger_at(ledger, k)->settled)
+            entries[count++] = shmt_ledger_at(ledger, k);
     qsort(entries, count, sizeof *entries, by_index);
     for (size_t k = 0; k < count; k++) {
         const struct shmt_journal_record record = {

@@ -226,6 +226,38 @@ static void measure(struct record *record, const struct shmt_request *request,
         out->verdict = SHMT_VERDICT_SLOW;
 }
 
+/* One measurement after the other. */
+static void occupy_device(struct replay *replay, struct event *event)
+{
+    event->at_s = fmax(replay->device_free_s, replay->now_s) +
+                  fmax(event->reply.result.measure_ms, 0) / 1000;
+    replay->device_free_s = event->at_s;
+}
+
+/* What it does not hold the run may know from its journal. */
+static void answer_unrecorded(struct replay *replay,
+                              const struct shmt_request *request,
+                              struct event *event)
+{
+    struct shmt_result *const result = &event->reply.result;
+    const bool measured = request->verb == SHMT_MEASURE &&
+                          request->compiled != NULL &&
+                          request->compiled->sample_count > 0;
+    struct record own = {.result = request->known != NULL ? request->known
+                                   : measured ? request->compiled : NULL};
+
+    if (own.result == NULL) {
+        shmt_result_clear(result);
+        shmt_result_fail(result, SHMT_VERDICT_NOT_RECORDED,
+                         "the recording does not have this configuration");
+    } else if (request->verb == SHMT_INSPECT) {
+        as_inspected(own.result, result);
+    } else {
+        measure(&own, request, result);
+        occupy_device(replay, event);
+    }
+}
+
 static enum shmtune_status replay_submit(struct shmt_target *target,
                                          const struct shmt_request *request,
                                          struct shmt_error *err)
@@ -245,18 +277,14 @@ static enum shmtune_status replay_submit(struct shmt_target *target,
     event->reply.verb = request->verb;
     event->reply.tag = request->tag;
     if (replay->slots[slot] == 0) {
-        shmt_result_clear(result);
-        shmt_result_fail(result, SHMT_VERDICT_NOT_RECORDED,
-                         "the recording does not have this configuration");
+        answer_unrecorded(replay, request, event);
     } else {
         record = &replay->records[replay->slots[slot] - 1];
         if (request->verb == SHMT_INSPECT) {
             event->at_s = inspect(replay, record, request, result);
         } else {
             measure(record, request, result);
-            event->at_s = fmax(replay->device_free_s, replay->now_s) +
-                          fmax(result->measure_ms, 0) / 1000;
-            replay->device_free_s = event->at_s;
+            occupy_device(replay, event);
         }
     }
     replay->event_count++;

@@ -54,12 +54,14 @@ static enum shmtune_status take_record(struct shmt_tune *tune,
 {
     struct shmt_entry *entry;
     uint64_t index;
+    bool tried;
 
     if (!shmt_space_index(tune->outcome->space, from->choice, &index))
         return SHMTUNE_OK;   /* a file edited by hand */
     entry = shmt_ledger_put(tune->outcome->ledger, index);
     if (entry == NULL)
         return shmt_error_memory(err);
+    tried = entry->tries > 0;
     entry->tries = from->kind == SHMT_JOURNAL_TRY ? entry->tries + 1 : 0;
     if (from->kind != SHMT_JOURNAL_RESULT)
         return SHMTUNE_OK;
@@ -67,7 +69,12 @@ static enum shmtune_status take_record(struct shmt_tune *tune,
     entry->at_s = from->at_s;
     entry->known = entry->journaled =
         judge_again(&tune->options->policy, &entry->result);
-    if (!tune->target->recorded)
+    /* That it was not recorded says nothing of the candidate: this may be a
+     * GPU, or a recording that has more. */
+    if (entry->result.verdict == SHMT_VERDICT_NOT_RECORDED)
+        entry->known = false;
+    /* The seconds of a recorded device, which tries nothing, took no time. */
+    if (tried && !tune->target->recorded)
         tune->earlier_s = fmax(tune->earlier_s, from->at_s);
     return SHMTUNE_OK;
 }

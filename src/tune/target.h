@@ -62,7 +62,8 @@ struct shmt_target_operations {
      * SHMT_TARGET_REQUESTS in all. */
     size_t (*capacity)(const struct shmt_target *target, enum shmt_verb verb);
     /* NULL where it makes no difference.  From now on a measure runs in
-     * another process, hence in other memory; nothing is in flight. */
+     * another process, hence in other memory, unless the sources are others
+     * by now; nothing is in flight. */
     void (*renew)(struct shmt_target *target);
     /* Seconds on its clock: real, or the recorded run's. */
     double (*now)(const struct shmt_target *target);

@@ -164,19 +164,38 @@ static const struct {
     {SHMT_VERDICT_SPEC_MISMATCH, SHMTUNE_INVALID_FILE},
 };
 
+static enum shmtune_status status_of_default(const struct shmt_result *result)
+{
+    if (isfinite(shmt_ledger_cost(result)))
+        return SHMTUNE_OK;
+    for (size_t k = 0;
+         k < sizeof default_failures / sizeof *default_failures; k++)
+        if (default_failures[k].verdict == result->verdict)
+            return default_failures[k].status;
+    return SHMTUNE_WRONG_RESULT;
+}
+
+/* A failure that ends the run is not believed from a journal: the machine may
+ * have been at fault, and there is nothing else to go on with. */
+static void doubt_default(struct shmt_tune *tune)
+{
+    struct shmt_entry *const entry =
+        shmt_ledger_find(tune->outcome->ledger, tune->start);
+
+    if (entry != NULL && entry->known &&
+        status_of_default(&entry->result) != SHMTUNE_OK)
+        entry->known = entry->journaled = false;
+}
+
 static enum shmtune_status judge_default(struct shmt_tune *tune,
                                          struct shmt_error *err)
 {
     const struct shmt_entry *const entry =
         shmt_ledger_find(tune->outcome->ledger, tune->start);
-    enum shmtune_status status = SHMTUNE_WRONG_RESULT;
+    const enum shmtune_status status = status_of_default(&entry->result);
 
     if (isfinite(shmt_ledger_cost(&entry->result)))
         return SHMTUNE_OK;
-    for (size_t k = 0;
-         k < sizeof default_failures / sizeof *default_failures; k++)
-        if (default_failures[k].verdict == entry->result.verdict)
-            status = default_failures[k].status;
     if (status != SHMTUNE_OK)
         return describe_default(tune, &entry->result, status, err);
     shmt_tune_notice(tune, "the default configuration does not run here: "
@@ -197,6 +216,7 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
                          "constraint at this size");
         return SHMTUNE_OK;
     }
+    doubt_default(tune);
     tune->exhausted = true;
     status = shmt_flight_admit(tune, tune->start, SHMT_TUNE_UNASKED, err);
     if (status == SHMTUNE_OK)
@@ -399,6 +419,11 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
     tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
     if (status == SHMTUNE_OK)
         status = shmt_tune_finals(tune, err);
+    if (status == SHMTUNE_OK && !tune->target->recorded &&
+        !shmt_kernel_is_current(tune->target->kernel))
+        shmt_tune_notice(tune, "the sources of %s were changed since this run "
+                         "began: its results are of those before",
+                         tune->target->kernel->name);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
     if (status == SHMTUNE_INTERRUPTED)
         shmt_flight_call_off(tune);

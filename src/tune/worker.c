@@ -142,6 +142,17 @@ static int exec_outcome(int report)
     return n == (ssize_t)sizeof reason ? reason : 0;
 }
 
+/* Who started this program may ignore its own children: then nobody could be
+ * asked how a worker ended. */
+static void heed_children(void)
+{
+    struct sigaction now;
+
+    if (sigaction(SIGCHLD, NULL, &now) == 0 &&
+        (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT) != 0))
+        signal(SIGCHLD, SIG_DFL);
+}
+
 enum shmtune_status shmt_worker_start(const char *const *argv,
                                       struct shmt_worker **out,
                                       struct shmt_error *err)
@@ -157,22 +168,23 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
     worker->heard = malloc(SHMT_WORKER_LINE + 1);
     if (!channels_open(&c)) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                "cannot make pipes for a worker: %s",
-                                strerror(errno));
+                                "cannot make pipes for a worker: %s; try "
+                                "with fewer (-j)", strerror(errno));
         goto out;
     }
     if (worker->heard == NULL) {
         status = shmt_error_memory(err);
         goto out;
     }
+    heed_children();
     worker->pid = fork();
     if (worker->pid == 0)
         become(argv, c.in[0], c.out[1], (int[]){c.err[1], c.report[1]});
     if (worker->pid < 0) {
         worker->pid = 0;
         status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                "cannot start a worker process: %s",
-                                strerror(errno));
+                                "cannot start a worker process: %s; try "
+                                "with fewer (-j)", strerror(errno));
         goto out;
     }
     setpgid(worker->pid, worker->pid);   /* whoever comes first */

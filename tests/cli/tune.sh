@@ -147,6 +147,11 @@ cp toy.cu.kept "$root/kernels/toy.cu"
 run toy --device replay:h100 --size n=4097 --output again4
 check "a size that is not recorded" all 'exits 6' 'err_has "n=4096 m=1"' \
     out_empty
+run faults toy --device replay:h100 --size n=1 --size n=4096 --budget 9 \
+    --output again5
+check "what is not recorded is told, and the rest is tuned" all 'exits 6' \
+    'err_has "no recording of the kernel faults"' \
+    'err_has "n=1 m=1 of toy is not recorded"' 'out_has "^toy *n=4096 "'
 run toy --device replay:v100
 check "a recording that is not there" all 'exits 6' \
     'err_has "h100.4096x1.journal.gz"'

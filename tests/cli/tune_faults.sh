@@ -64,6 +64,66 @@ run ./fake_kernel.yaml --device "replay:$(ls rec/fake_kernel/*.gz)" \
 check "the record replays to the same winner" all 'exits 0' \
     'out_has "FAULT=0"'
 
+FAKE_CUDA_MEMORY=20000000
+export FAKE_CUDA_MEMORY
+run ./fake_kernel.yaml --device 0 --size n=1000000 --size n=1000 --budget 1 \
+    --output small
+check "a size that does not fit the device does not end the run" all \
+    'exits 7' 'err_has "device memory for .*choose a smaller size"' \
+    'out_has "fake_kernel *n=1000 "'
+sed -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1, 10000000, 15000000, 1000000000], default: 1\2/' \
+    -e 's/^\(  TILE: {values: \).*/\1[64], default: 64}/' \
+    -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+    -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    -e 's/^\(  DYNAMIC: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    fake_kernel.yaml >scratch.yaml
+FAKE_CUDA_MEMORY=90000000
+run ./scratch.yaml --device 0 --strategy exhaustive --output scratch
+check "a workspace has what room there is, whatever was there before" all \
+    'exits 0' 'err_has "4 of 4 candidates .*), 1 out_of_memory; "'
+unset FAKE_CUDA_MEMORY
+
+# -- the sources are edited -------------------------------------------------
+sed -e 's/^\(  TILE: {values: \).*/\1{from: 32, to: 152, step: 8}, default: 64}/' \
+    -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+    -e 's/^\(  FAULT: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    fake_kernel.yaml >edited.yaml
+# edit OUTPUT: begins a run, $pid, and edits what it reads once it has begun.
+edit() {
+    cp "$source/tests/fake_kernel.cu" .
+    "$build/shmtune" ./edited.yaml --device 0 --strategy exhaustive -j 1 \
+        --output "$1" >out 2>err </dev/null &
+    pid=$!
+    tries=0
+    until [ "$(cat "$1"/*/*.journal 2>/dev/null | grep -c config:)" -ge 2 ] ||
+        [ $tries -ge 400 ]; do
+        tries=$((tries + 1))
+        sleep 0.02
+    done
+    echo '// edited' >>fake_kernel.cu
+}
+edit edited
+wait $pid
+status=$?
+check "an edit while it runs is for the next run" all 'exits 0' \
+    'err_has "were changed since this run began: its results are of those "'
+cp "$source/tests/fake_kernel.cu" .
+run check edited/*/*.yaml --spec edited.yaml
+check "the tuning is of the sources before" exits 0
+edit mixed
+children=/proc/$pid/task/$pid/children
+if [ -r "$children" ]; then
+    kill -KILL $(cat "$children")
+    wait $pid
+    status=$?
+    check "another worker would read other sources" all 'exits 2' \
+        'err_has "sources were changed since this run began: begin again"'
+else
+    wait $pid
+    skip "another worker would read other sources" "no $children here"
+fi
+cp "$source/tests/fake_kernel.cu" .
+
 # -- what ends a run before it begins --------------------------------------
 # planted SCRIPT: the spec, edited.
 planted() { sed -e "$1" fake_kernel.yaml >planted.yaml; }

@@ -45,15 +45,17 @@ if [ $status -eq 8 ]; then
     exit 0
 fi
 check "says hello and ends with its input" \
-    '[ $status -eq 0 ] && lines 1 && has "^{hello: 1, nvrtc: [0-9]*, arch: sm_90}$"'
+    '[ $status -eq 0 ] && lines 1 && has "^{hello: 1, nvrtc: [0-9]*, arch: sm_90, digest: \"[0-9a-f]*\"}$"'
 
 {
     request inspect 7 0
     request inspect 8 0
+    request inspect 18446744073709551614 0
 } >"$folder/in"
 worker --arch sm_90
-check "inspects" 'lines 3 && has "^{tag: 7, verdict: ok, registers: "'
+check "inspects" 'lines 4 && has "^{tag: 7, verdict: ok, registers: "'
 check "compiles once" 'has "tag: 8.*compile_ms: 0,"'
+check "whatever the tag" 'has "^{tag: 18446744073709551614, verdict: ok, "'
 check "keeps binaries" '[ -f "$folder/images/$(sed -n "s/.*tag: 7.*image: \([0-9a-f]*\).*/\1/p" "$folder/out").cubin" ]'
 
 {

@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What holds of a journal that is gone on with, on another device or later,
+# and of one that is shown or exported.  tests/standin plays the workers.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
+    "$root/kernels/"
+rm "$root/kernels/scale."*
+cd "$folder" || exit 1
+SHMTUNE_WORKER=$build/tests/standin
+SOURCE_DATE_EPOCH=1700000000
+TMPDIR=$folder
+export SHMTUNE_WORKER SOURCE_DATE_EPOCH TMPDIR
+
+device=sm_90-pretended-h100
+place=toy/$device.4096x1.journal
+lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
+same() { cmp -s "$1" "$2"; }
+# winner FILE: the configuration in a table.
+winner() { sed -n 's/.*\(BLOCK_X=.*\)/\1/p' "$1"; }
+
+# -- a recording that has a part -------------------------------------------
+run toy --size n=4096 --strategy exhaustive --output all -q
+winner out >best
+run toy --size n=4096 --strategy random --budget 60 --output part \
+    --record part -q
+part=replay:part/$place.gz
+run toy --device "$part" --strategy exhaustive --output mixed -q
+winner out >best_of_part
+check "a part of the space has another winner" all 'exits 0' \
+    '! same best best_of_part'
+run toy --device "$part" --strategy exhaustive --output mixed
+check "what is not recorded is not known, nor told twice" all 'exits 0' \
+    'err_has "resuming: 60 candidates are known"' \
+    'err_has " 192 not_recorded; "' \
+    'lines mixed/$place "verdict: not_recorded" 192'
+cp -r mixed quick
+run toy --size n=4096 --strategy random --budget 0.2s --output quick
+check "nor is the time of a recorded device spent" all 'exits 0' \
+    'err_has ", [1-9][0-9]* tried in "'
+run toy --size n=4096 --strategy exhaustive --output mixed
+winner out >best_of_mixed
+check "a GPU tries what was not recorded" all 'exits 0' \
+    'err_has "60 of them known before, 192 tried in "' \
+    'err_lacks not_recorded' 'same best best_of_mixed'
+run show mixed/$place
+check "and of each the last result holds" all 'exits 0' \
+    'out_has "^252 candidates of 252: complete"' 'out_lacks not_recorded'
+run check mixed/$place
+check "for check too" all 'exits 0' 'out_has " 252 results of 252 "'
+run export mixed/$place --to t4 -o mixed.json --json
+check "and for an export" all 'exits 0' 'out_has "\"records\": 252$"' \
+    'lines mixed.json "\"configuration\"" 252'
+run toy --device "$part" --strategy exhaustive --output all
+winner out >best_of_known
+check "what a journal knows need not be recorded" all 'exits 0' \
+    'err_lacks not_recorded' 'same best best_of_known' \
+    'lines all/$place "config:" 252'
+
+# -- results that others came by --------------------------------------------
+run toy --size n=4096 --strategy random --budget 30 --max-spill 0 \
+    --output policy -q
+spilled=$(grep -c "verdict: spills," policy/$place)
+run toy --size n=4096 --strategy random --budget 1 --output policy \
+    --record policy -q
+zcat policy/$place.gz >recorded
+check "only what has a result is recorded" all 'exits 0' \
+    '[ "$spilled" -gt 0 ]' "lines recorded config: $((30 - spilled))" \
+    'lines recorded time_us: "$(grep -c config: recorded)"'
+
+# -- the largest file that is allowed ---------------------------------------
+for again in "" " again"; do
+    (
+        ulimit -f 16 && exec "$build/shmtune" toy --size n=4096 --output full \
+            --strategy exhaustive -q >out 2>err
+    )
+    status=$?
+    check "a file that may not grow: exit 5, and why$again" all 'exits 5' \
+        'err_has "$place: cannot write to the journal: File too large"'
+done
+run toy --size n=4096 --output full --strategy exhaustive -q
+check "and all of it can be gone on with" all 'exits 0' \
+    'lines full/$place config: 252'
+
+# -- nobody listens ----------------------------------------------------------
+"$build/shmtune" toy --device "replay:all/$place" --strategy random \
+    --budget 30 --max-spill 0 -v --output deaf >out 2>&-
+status=$?
+check "messages that nobody gets do not get into the journal" all 'exits 0' \
+    'lines deaf/$place "^shmtune" 0' 'lines deaf/$place config: 30'
+"$build/shmtune" toy --device "replay:all/$place" --strategy random \
+    --budget 30 --output deaf -q 2>err >&-
+status=$?
+check "and results that nobody gets are missed" all 'exits 5' \
+    'err_has "standard output could not be written"'
+
+# -- who was right at first -------------------------------------------------
+sed 's/^    values: \[good, .*/    values: [good, fades, wrong]/
+     /^             [a-z_]*,.*/d; /^             chatty, slow/d
+     s/^name: faults/name: fading/' "$source/tests/data/faults.yaml" \
+    >"$root/kernels/fading.yaml"
+run fading --strategy exhaustive --output fading --record fading
+journal=fading/fading/$device.4096.journal
+check "some fade in the finals" all 'exits 0' \
+    'err_has "6 of 6 candidates .* 2 wrong, 2 unstable; "' \
+    'out_has "BEHAVE=good"' 'lines $journal "config:" 8'
+for file in $journal $journal.gz; do
+    run show $file
+    check "and are not among the best of ${file##*.}" all 'exits 0' \
+        'out_has "^6 candidates of 6: complete"' 'out_has "^ok  *2 "' \
+        'out_has "^unstable  *2 "' 'out_lacks "^[0-9.]* .*BEHAVE=fades"' \
+        'out_has "^[0-9.]* .*BEHAVE=good"'
+done
+run export $journal --to t4 -o fading.json
+check "nor twice in an export" all 'exits 0' \
+    'lines fading.json "\"configuration\"" 6'
+
+# -- a run that others recorded ---------------------------------------------
+# Of which no device is described, and nothing that the compiler said.
+run export all/$place --to kernel-tuner -o own.json
+sed 's/, "shmtune": "[^"\\]*\(\\.[^"\\]*\)*"//; /^"shmtune": /d' own.json \
+    >others.json
+run import others.json --spec "$root/kernels/toy.yaml" --device other \
+    -o others
+check "is imported for a spec of ours" all 'exits 0' \
+    'lines others.json shmtune 0'
+run toy --device "replay:$(ls others/tunings/toy/*.gz)" --output others \
+    --strategy exhaustive
+winner out >best_of_others
+check "and tuned on" all 'exits 0' 'same best best_of_others' \
+    'err_has "252 of 252 candidates in [^;,]*([^)]*); "'
+
+# -- a space of 3 * 2^62 ----------------------------------------------------
+{
+    sed '/^parameters:/,$d; s/^name: toy/name: huge/' "$root/kernels/toy.yaml"
+    echo parameters:
+    for k in 1 2 3 4 5 6 7 8; do
+        echo "  P$k: {values: {from: 1, to: 128}, default: 1}"
+    done
+    echo '  P9: {values: {from: 1, to: 192}, default: 1}'
+    sed -n '/^launches:/,$p' "$root/kernels/toy.yaml" | sed '/carveout/d
+        /shared_/d; s/BLOCK_X/64/'
+} >huge.yaml
+cp "$root/kernels/toy.cu" .
+run ./huge.yaml --size n=4096 --strategy random --budget 20 --output huge
+check "is searched in all its parts" all 'exits 0' \
+    'err_has "20 of 13835058055282163712 candidates"' \
+    'err_lacks _error'
+run ./huge.yaml --size n=4096 --strategy random --budget 25 --output huge
+check "and can be gone on with" all 'exits 0' \
+    'err_has "25 of 1.*, 20 of them known before, 5 tried"'
+
+# -- the session ends --------------------------------------------------------
+# hung_up PREFIX...: a run that gets SIGHUP after 5 results.
+hung_up() {
+    rm -rf hung
+    STANDIN_BUSY_MS=20 "$@" "$build/shmtune" toy --size n=4096 --budget 30 \
+        --output hung >out 2>err </dev/null &
+    pid=$!
+    for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        sleep 0.1
+        [ "$(grep -c config: hung/$place 2>/dev/null)" -ge 5 ] 2>/dev/null &&
+            break
+    done
+    kill -HUP $pid
+    wait $pid
+    status=$?
+}
+hung_up env
+check "a hangup is an interrupt" all 'exits 130' \
+    'err_has "the same command resumes"' \
+    '[ -z "$(ls -d shmtune-?????? 2>/dev/null)" ]'
+hung_up nohup
+check "unless it is to be ignored" exits 0
+finish
