@@ -198,17 +198,14 @@ static void note_stray_words(struct shmt_check *check,
 
 /* -- parameters that change nothing --------------------------------------- */
 
-static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
-
 static bool mentions(const char *text, const char *name)
 {
     const size_t length = strlen(name);
 
     for (const char *at = strstr(text, name); at != NULL;
          at = strstr(at + 1, name))
-        if (strspn(at, letters) == length &&
-            (at == text || strchr(letters, at[-1]) == NULL))
+        if (shmt_text_word(at) == length &&
+            (at == text || shmt_text_word(at - 1) == 0))
             return true;
     return false;
 }
@@ -227,7 +224,7 @@ static bool directs(const char *text, const char *word, const char *name)
         behind += length;
         behind += strspn(behind, " \t");
         if (strncmp(behind, name, strlen(name)) == 0 &&
-            strspn(behind, letters) == strlen(name))
+            shmt_text_word(behind) == strlen(name))
             return true;
     }
     return false;

@@ -245,9 +245,7 @@ static enum shmtune_status check_name(const struct job *job, int files,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--name is for one file at a time, %d are "
                               "given", files);
-    if (strspn(job->name, "abcdefghijklmnopqrstuvwxyz"
-                          "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
-            strlen(job->name) ||
+    if (shmt_text_word(job->name) != strlen(job->name) ||
         strlen(job->name) > 64 || job->name[0] == '\0' ||
         (job->name[0] >= '0' && job->name[0] <= '9'))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,

@@ -105,15 +105,12 @@ static const char *skip_blanks(const char *text)
  * include may name; NULL when it is neither. */
 static const char *behind_directive(const char *at)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
     if (strncmp(at, "include", 7) == 0)
         return skip_blanks(at + 7);
     if (strncmp(at, "define", 6) != 0)
         return NULL;
     at = skip_blanks(at + 6);
-    return skip_blanks(at + strspn(at, letters));
+    return skip_blanks(at + shmt_text_word(at));
 }
 
 /* The name in `#include "name"`, `#include <name>` or `#define MACRO "name"`,

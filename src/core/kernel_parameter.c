@@ -203,14 +203,11 @@ static enum shmtune_status check_words(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *node,
                                        const struct shmt_parameter *parameter)
 {
-    static const char macro[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
-
     if (parameter->type != SHMT_WORD ||
         shmt_yaml_get(reader->root, "source") == NULL)
         return SHMTUNE_OK;
     for (size_t i = 0; i < parameter->count; i++)
-        if (strspn(parameter->values[i].w, macro)
+        if (shmt_text_word(parameter->values[i].w)
             != strlen(parameter->values[i].w))
             return shmt_yaml_refuse(
                 node->items[i], reader->err,

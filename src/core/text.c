@@ -98,6 +98,12 @@ const char *shmt_text_string(const struct shmt_text *text)
     return text->data == NULL ? "" : text->data;
 }
 
+size_t shmt_text_word(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyz"
+                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
 /* strtod takes the locale's decimal point; so it is given that. */
 double shmt_text_real(const char *number)
 {

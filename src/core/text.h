@@ -42,6 +42,10 @@ void shmt_text_free(struct shmt_text *text);
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);
 
+/* How many letters, digits and '_' stand at the front: what a name or a macro
+ * of C is made of. */
+size_t shmt_text_word(const char *text);
+
 /* What strtod makes of `number`, a decimal number with a point, where the
  * locale is C; applications set others.  NAN when it has SHMT_TEXT_NUMBER
  * bytes or more. */

@@ -11,13 +11,11 @@
 #include <string.h>
 
 #include "core/path.h"
+#include "core/text.h"
 #include "gpu/report.h"
 
 /* Bytes a block can declare __shared__ without extern, on every device. */
 enum { STATIC_LIMIT = 49152 };
-
-static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
-                              "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
 
 /* The value that the options give a word of `length`; NULL: none. */
 static const char *defined_as(const struct shmt_complaint *complaint,
@@ -48,7 +46,7 @@ static size_t word_at_caret(const char *line, const char **word)
     if (marks[column] != '^' || strcspn(++source, "\n") <= column)
         return 0;
     *word = source + column;
-    return strspn(*word, letters);
+    return shmt_text_word(*word);
 }
 
 /* What libcu++ has for device code under the same name: <limits>. */
@@ -58,7 +56,7 @@ static bool has_device_header(const struct shmt_complaint *complaint,
     char path[1200];
 
     if (strncmp(complaint->libraries, "-I", 2) != 0 ||
-        name[strspn(name, letters)] != '\0')
+        name[shmt_text_word(name)] != '\0')
         return false;
     snprintf(path, sizeof path, "%s/cuda/std/%s", complaint->libraries + 2,
              name);
@@ -149,7 +147,7 @@ bool shmt_complaint_redefined(const struct shmt_complaint *complaint,
 
     while ((line = strstr(line, mark)) != NULL) {
         const char *word = line + strlen(mark);
-        const size_t length = strspn(word, letters);
+        const size_t length = shmt_text_word(word);
         const char *value = defined_as(complaint, word, length);
 
         if (value != NULL) {

@@ -272,8 +272,7 @@ static enum shmtune_status read_loop(struct reader *reader, const char *element,
 
     reader->at = keyword + 3;
     skip_blanks(reader);
-    length = strspn(reader->at, "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    length = shmt_text_word(reader->at);
     if (length == 0 || length >= sizeof loop.name ||
         (*reader->at >= '0' && *reader->at <= '9'))
         return refuse(reader, reader->at, "expected a name behind 'for'");
