@@ -250,18 +250,6 @@ static void note_own_macros(struct shmt_check *check,
     }
 }
 
-/* Headers of the kernel's own, which are not looked into. */
-static bool has_headers(const struct shmt_kernel *kernel)
-{
-    static const char word[] = "include";
-
-    for (const char *at = strstr(kernel->source_text, word); at != NULL;
-         at = strstr(at + 1, word))
-        if (at[strlen(word) + strspn(at + strlen(word), " \t")] == '"')
-            return true;
-    return kernel->include_count > 0;
-}
-
 static bool uses(const struct shmt_expr *expr, size_t symbol)
 {
     return expr != NULL && shmt_expr_uses(expr, symbol);
@@ -282,11 +270,13 @@ static bool launch_uses(const struct shmt_launch *launch, const char *name,
 }
 
 /* A source with a default of its own, #ifndef TILE, compiles where the spec
- * calls it SIZE, and every SIZE is the same kernel. */
+ * calls it SIZE, and every SIZE is the same kernel.  Headers of the kernel's
+ * own are not looked into. */
 static void note_idle_parameters(struct shmt_check *check,
                                  const struct shmt_kernel *kernel)
 {
-    if (kernel->source == NULL || has_headers(kernel))
+    if (kernel->source == NULL || kernel->header_count > 0 ||
+        kernel->include_count > 0)
         return;
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const char *name = kernel->parameters[i].name;

@@ -164,8 +164,9 @@ void shmt_kernel_free(struct shmt_kernel *kernel);
 
 /* The compiler reads headers itself: are they still those of the digest?
  * SHMTUNE_STORAGE with the first that is not. */
-enum shmtune_status shmt_kernel_unchanged(const struct shmt_kernel *kernel,
-                                          struct shmt_error *err);
+enum shmtune_status
+shmt_kernel_check_headers(const struct shmt_kernel *kernel,
+                          struct shmt_error *err);
 
 /* The space for one problem: `values` is filled with the problem and must
  * outlive the space ([dimension_count]). */

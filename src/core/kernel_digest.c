@@ -245,8 +245,9 @@ static enum shmtune_status keep_headers(const struct files *files)
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_kernel_unchanged(const struct shmt_kernel *kernel,
-                                          struct shmt_error *err)
+enum shmtune_status
+shmt_kernel_check_headers(const struct shmt_kernel *kernel,
+                          struct shmt_error *err)
 {
     struct shmt_arena *arena = shmt_arena_new();
     enum shmtune_status status =

@@ -37,7 +37,7 @@ static enum shmtune_status build(const struct shmt_image_plan *plan,
     if (plan->kernel != NULL &&
         (status == SHMTUNE_OK || status == SHMTUNE_COMPILE)) {
         const enum shmtune_status same =
-            shmt_kernel_unchanged(plan->kernel, err);
+            shmt_kernel_check_headers(plan->kernel, err);
 
         status = same != SHMTUNE_OK ? same : status;
     }

@@ -34,6 +34,11 @@ run check --no-compile "$root/kernels/idle.yaml"
 check "what changes nothing is noted" all "exits 0" \
     "out_has '^note .*: parameter PDA is neither in the source nor in a launch'" \
     "[ $(grep -c '^note' "$folder/out") -eq 1 ]"
+sed 's/#include "scale.h"/#include <scale.h>/' "$root/kernels/scale.cu" \
+    >"$root/kernels/idle.cu"
+run check --no-compile "$root/kernels/idle.yaml"
+check "not where a header may have it, however that is included" all \
+    "exits 0" "out_lacks '^note'"
 rm "$root/kernels/idle."*
 run check --no-compile
 check "all that is shipped, with no file" all "exits 0" err_empty \
