@@ -130,6 +130,22 @@ static void a_wrong_size_is_no_matter(void)
               SHMTUNE_STORAGE);
 }
 
+static void own_files_are_the_owners(void)
+{
+    struct stat about;
+
+    CHECK_INT(shmt_path_write(in_root("shared"), "a", 1, &err), SHMTUNE_OK);
+    CHECK_INT(chmod(in_root("shared"), 0666), 0);
+    CHECK_INT(shmt_path_write_own(in_root("shared"), "b", 1, &err),
+              SHMTUNE_OK);
+    CHECK_INT(stat(in_root("shared"), &about), 0);
+    CHECK_INT(about.st_mode & 0777, 0600);
+    CHECK_INT(about.st_size, 1);
+    CHECK_INT(unlink(in_root("shared")), 0);
+    CHECK_INT(shmt_path_write_own(in_root("none/at"), "b", 1, &err),
+              SHMTUNE_STORAGE);
+}
+
 static void permissions_are_kept(void)
 {
     struct stat about;
@@ -416,6 +432,7 @@ int main(void)
     CHECK_RUN(large_files_survive);
     CHECK_RUN(only_regular_files_are_read);
     CHECK_RUN(a_wrong_size_is_no_matter);
+    CHECK_RUN(own_files_are_the_owners);
     CHECK_RUN(permissions_are_kept);
     CHECK_RUN(failures_leave_nothing);
     CHECK_RUN(a_full_disk_keeps_the_old_file);

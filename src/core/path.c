@@ -184,15 +184,14 @@ done:
     return status;
 }
 
-/* A new file beside `path`, with the permissions of what it will replace.
- * Its name is hidden and has another suffix, so that no list shows it. */
+/* A new file beside `path`.  Its name is hidden and has another suffix, so
+ * that no list shows it. */
 static int open_temporary(struct shmt_arena *arena, const char *path,
-                          const char **temporary)
+                          mode_t mode, const char **temporary)
 {
     const char *folder = shmt_path_folder(arena, path);
     const char *name = shmt_path_stem(arena, path, "");
     struct shmt_text text = {0};
-    struct stat about;
     int fd = -1;
 
     errno = ENOMEM;
@@ -206,7 +205,7 @@ static int open_temporary(struct shmt_arena *arena, const char *path,
             errno = ENOMEM;
             break;
         }
-        fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST && errno != EINTR)
             break;
     }
@@ -217,9 +216,6 @@ static int open_temporary(struct shmt_arena *arena, const char *path,
             close(fd);
             fd = -1;
             errno = ENOMEM;
-        } else if (stat(path, &about) == 0) {
-            /* Not ours to change on every file system: no failure. */
-            (void)!fchmod(fd, about.st_mode & 0777);
         }
     }
     shmt_text_free(&text);
@@ -269,8 +265,20 @@ static enum shmtune_status write_stream(const char *path, const void *data,
     return status;
 }
 
-enum shmtune_status shmt_path_write(const char *path, const void *data,
-                                    size_t size, struct shmt_error *err)
+/* With the permissions of what it will replace. */
+static void keep_permissions(int fd, const char *path)
+{
+    struct stat about;
+
+    /* Not ours to change on every file system: no failure. */
+    if (stat(path, &about) == 0)
+        (void)!fchmod(fd, about.st_mode & 0777);
+}
+
+/* `own`: for the owner alone, and not to last. */
+static enum shmtune_status replace(const char *path, const void *data,
+                                   size_t size, bool own,
+                                   struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
     struct shmt_arena *arena = shmt_arena_new();
@@ -280,16 +288,14 @@ enum shmtune_status shmt_path_write(const char *path, const void *data,
 
     if (arena == NULL)
         return shmt_error_memory(err);
-    if (is_stream(path)) {
-        status = write_stream(path, data, size, err);
-        goto done;
-    }
-    fd = open_temporary(arena, path, &temporary);
+    fd = open_temporary(arena, path, own ? 0600 : 0666, &temporary);
     if (fd < 0) {
         status = fail(err, path, "no temporary file can be created beside");
         goto done;
     }
-    written = write_all(fd, data, size) && sync_all(fd);
+    if (!own)
+        keep_permissions(fd, path);
+    written = write_all(fd, data, size) && (own || sync_all(fd));
     if (!written)
         status = fail(err, path, "cannot be written");
     if (close(fd) != 0 && written)
@@ -298,11 +304,24 @@ enum shmtune_status shmt_path_write(const char *path, const void *data,
         status = fail(err, path, "cannot be replaced");
     if (status != SHMTUNE_OK)
         unlink(temporary);
-    else
+    else if (!own)
         sync_folder(arena, path);
 done:
     shmt_arena_free(arena);
     return status;
+}
+
+enum shmtune_status shmt_path_write(const char *path, const void *data,
+                                    size_t size, struct shmt_error *err)
+{
+    return is_stream(path) ? write_stream(path, data, size, err)
+                           : replace(path, data, size, false, err);
+}
+
+enum shmtune_status shmt_path_write_own(const char *path, const void *data,
+                                        size_t size, struct shmt_error *err)
+{
+    return replace(path, data, size, true, err);
 }
 
 enum shmtune_status shmt_path_make(const char *path, unsigned mode,

@@ -29,6 +29,11 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
 
+/* The same for the owner alone (0600), whatever was there, and without waiting
+ * for the disk: for what can be made again. */
+enum shmtune_status shmt_path_write_own(const char *path, const void *data,
+                                        size_t size, struct shmt_error *err);
+
 /* The folder and its parents, created with `mode`. */
 enum shmtune_status shmt_path_make(const char *path, unsigned mode,
                                    struct shmt_error *err);

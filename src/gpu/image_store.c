@@ -8,19 +8,15 @@
  */
 #include "gpu/image_build.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "core/path.h"
 #include "core/yaml.h"
 
 #define FORMAT "image/1"
 
-enum { CUBIN_LIMIT = 256 << 20, REPORT_LIMIT = 1 << 20, TEMPORARIES = 1000 };
+enum { CUBIN_LIMIT = 256 << 20, REPORT_LIMIT = 1 << 20 };
 
 /* X(field, low): numbers of an entry, by their names in the file */
 #define NUMBER_LIST(X)                                                       \
@@ -54,71 +50,6 @@ static const char *file_of(struct shmt_arena *arena, const char *folder,
 
     snprintf(name, sizeof name, "%s%s", key, suffix);
     return shmt_path_join(arena, folder, name);
-}
-
-static bool write_all(int file, const char *data, size_t size)
-{
-    while (size > 0) {
-        const ssize_t wrote = write(file, data, size);
-
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return false;
-        data += wrote;
-        size -= (size_t)wrote;
-    }
-    return true;
-}
-
-/* A new file beside `path`, for its owner alone, -1 with errno.  Another
- * thread may start a program at any time: nothing of ours is for that. */
-static int open_temporary(const char *path, struct shmt_text *name)
-{
-    int file = -1;
-
-    errno = EEXIST;
-    for (int k = 0; k < TEMPORARIES && file < 0 &&
-                    (errno == EEXIST || errno == EINTR); k++) {
-        shmt_text_clear(name);
-        shmt_text_addf(name, "%s.%ld-%d", path, (long)getpid(), k);
-        errno = ENOMEM;
-        if (!name->failed)
-            file = open(name->data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                        0600);
-    }
-    return file;
-}
-
-static enum shmtune_status put(const char *path, const void *data, size_t size,
-                               struct shmt_error *err)
-{
-    struct shmt_text name = {0};
-    int file, why;
-    bool done;
-
-    file = open_temporary(path, &name);
-    if (name.failed) {
-        shmt_text_free(&name);
-        return shmt_error_memory(err);
-    }
-    done = file >= 0 && write_all(file, data, size);
-    why = errno;
-    if (file >= 0 && close(file) != 0 && done) {
-        why = errno;
-        done = false;
-    }
-    if (done && rename(name.data, path) != 0) {
-        why = errno;
-        done = false;
-    }
-    if (!done && file >= 0)
-        unlink(name.data);
-    shmt_text_free(&name);
-    if (!done)
-        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: %s", path,
-                              strerror(why));
-    return SHMTUNE_OK;
 }
 
 static void write_report(const struct shmt_image *image, const char *digest,
@@ -163,9 +94,9 @@ enum shmtune_status shmt_image_keep(const char *folder,
         status = shmt_error_memory(err);
         goto done;
     }
-    status = put(cubin, image->cubin, image->cubin_size, err);
+    status = shmt_path_write_own(cubin, image->cubin, image->cubin_size, err);
     if (status == SHMTUNE_OK)
-        status = put(report, text.data, text.length, err);
+        status = shmt_path_write_own(report, text.data, text.length, err);
 done:
     shmt_text_free(&text);
     return status;
