@@ -169,25 +169,35 @@ static void the_lowest_counts(void)
     CHECK_INT(result.shared_dynamic_bytes, 100000);
 }
 
+static const int64_t some_problem[] = {64, 32, 3};
+
+/* The spec with second launches of so many threads. */
+static struct shmt_kernel *read_blocks_of(const char *threads)
+{
+    struct shmt_text text = {0};
+    struct shmt_kernel *kernel = NULL;
+    char block[40];
+
+    snprintf(block, sizeof block, "  block: [%s]\n", threads);
+    spec_edit("  block: [32]\n", block, &text);
+    spec_write("spec.yaml", text.data, text.length);
+    shmt_text_free(&text);
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, NULL), SHMTUNE_OK);
+    return kernel;
+}
+
 /* The kernel of one takes many registers a thread, that of the other has many
  * threads: each fits, though one that were both would not. */
 static void each_launch_is_judged_by_its_own(void)
 {
-    struct shmt_text text = {0};
-    struct shmt_kernel *kernel = NULL;
+    struct shmt_kernel *kernel = read_blocks_of("1024");
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    const int64_t problem[] = {64, 32, 3};
-    struct shmt_filter filter = {.device = &h100, .problem = problem,
-                                 .policy = {-1, 0}};
+    struct shmt_filter filter = {.device = &h100, .kernel = kernel,
+                                 .problem = some_problem, .policy = {-1, 0}};
     struct shmt_result result = compiled(168);
 
-    spec_edit("  block: [32]\n", "  block: [1024]\n", &text);
-    spec_write("spec.yaml", text.data, text.length);
-    shmt_text_free(&text);
-    CHECK_INT(shmt_kernel_read(spec_path, &kernel, NULL), SHMTUNE_OK);
     if (kernel == NULL)
         return;
-    filter.kernel = kernel;
     shmt_kernel_default(kernel, choice);
     choice[2] = 1;                      /* STAGES: 2, so there are two */
     result.launches.count = 2;
@@ -221,21 +231,14 @@ static void each_launch_is_judged_by_its_own(void)
 static void nothing_is_held_against_what_is_not_known(void)
 {
     struct shmtune_device unknown = {.name = "another"};
-    struct shmt_text text = {0};
-    struct shmt_kernel *kernel = NULL;
+    struct shmt_kernel *kernel = read_blocks_of("2048");
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    const int64_t problem[] = {64, 32, 3};
-    struct shmt_filter filter = {.device = &h100, .problem = problem,
-                                 .policy = {-1, 0}};
+    struct shmt_filter filter = {.device = &h100, .kernel = kernel,
+                                 .problem = some_problem, .policy = {-1, 0}};
     struct shmt_result result;
 
-    spec_edit("  block: [32]\n", "  block: [2048]\n", &text);
-    spec_write("spec.yaml", text.data, text.length);
-    shmt_text_free(&text);
-    CHECK_INT(shmt_kernel_read(spec_path, &kernel, NULL), SHMTUNE_OK);
     if (kernel == NULL)
         return;
-    filter.kernel = kernel;
     shmt_kernel_default(kernel, choice);
     choice[2] = 1;
     shmt_result_clear(&result);

@@ -5,14 +5,10 @@
 # processor.  tests/standin plays them, and notes which of them worked.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
-    "$root/kernels/"
-cd "$folder" || exit 1
-SHMTUNE_WORKER=$build/tests/standin
+use_standin
 STANDIN_LOG=$folder/log
 STANDIN_BUSY_MS=20
-TMPDIR=$folder
-export SHMTUNE_WORKER STANDIN_LOG STANDIN_BUSY_MS TMPDIR build folder
+export STANDIN_LOG STANDIN_BUSY_MS build folder
 
 # tune [PREFIX]...: a run, and how many workers compiled: $status, $compilers
 tune() {

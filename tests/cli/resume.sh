@@ -5,14 +5,7 @@
 # and of one that is shown or exported.  tests/standin plays the workers.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
-    "$root/kernels/"
-rm "$root/kernels/scale."*
-cd "$folder" || exit 1
-SHMTUNE_WORKER=$build/tests/standin
-SOURCE_DATE_EPOCH=1700000000
-TMPDIR=$folder
-export SHMTUNE_WORKER SOURCE_DATE_EPOCH TMPDIR
+use_standin
 
 device=sm_90-pretended-h100
 place=toy/$device.4096x1.journal

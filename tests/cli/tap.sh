@@ -110,6 +110,18 @@ make_journal() {
     } >"$1"
 }
 
+# In $folder, with the kernel `toy` instead, and tests/standin as its workers.
+use_standin() {
+    cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
+        "$root/kernels/"
+    rm "$root/kernels/scale."*
+    cd "$folder" || exit 1
+    SHMTUNE_WORKER=$build/tests/standin
+    SOURCE_DATE_EPOCH=1700000000
+    TMPDIR=$folder
+    export SHMTUNE_WORKER SOURCE_DATE_EPOCH TMPDIR
+}
+
 # Is there a compiler here?
 has_nvrtc() {
     run inspect scale --config BLOCK=64 --arch sm_90

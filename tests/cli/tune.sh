@@ -5,14 +5,8 @@
 # it runs anywhere; what it recorded is then replayed.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
-    "$source/tests/data/faults.yaml" "$root/kernels/"
-rm "$root/kernels/scale."*
-cd "$folder" || exit 1
-SHMTUNE_WORKER=$build/tests/standin
-SOURCE_DATE_EPOCH=1700000000
-TMPDIR=$folder
-export SHMTUNE_WORKER SOURCE_DATE_EPOCH TMPDIR
+use_standin
+cp "$source/tests/data/faults.yaml" "$root/kernels/"
 
 device=sm_90-pretended-h100
 journal=tunings/toy/$device.4096x1.journal
