@@ -8,8 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "indices.h"
-#include "strategies.h"
+#include "search/engine/engine.h"
+#include "search/strategies.h"
 
 enum { POPULATION, WEIGHT, CROSSOVER, GREED };
 

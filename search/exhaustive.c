@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "strategies.h"
+#include "search/strategies.h"
 
 struct state {
     const struct shmt_search_view *view;

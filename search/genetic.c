@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "strategies.h"
+#include "search/strategies.h"
 
 enum { POPULATION, TOURNAMENT, MUTATION };
 

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "around.h"
-#include "strategies.h"
+#include "search/engine/engine.h"
+#include "search/strategies.h"
 
 enum { LEAP, SAMPLES, ANYWHERE };
 

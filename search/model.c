@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coverage.h"
-#include "lens.h"
-#include "strategies.h"
+#include "search/engine/engine.h"
+#include "search/strategies.h"
 
 enum { INITIAL, ELITES, RANDOM, CLIP, RESOURCES };
 

@@ -2,7 +2,7 @@
 /*
  * options: see options.h.
  */
-#include "options.h"
+#include "search/options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #ifndef SHMT_SEARCH_OPTIONS_H
 #define SHMT_SEARCH_OPTIONS_H
 
-#include "search.h"
+#include "search/search.h"
 
 /* Most options one strategy may have. */
 enum { SHMT_OPTIONS_ROOM = 24 };

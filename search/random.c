@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "shuffle.h"
-#include "strategies.h"
+#include "search/engine/engine.h"
+#include "search/strategies.h"
 
 struct state {
     const struct shmt_search_view *view;

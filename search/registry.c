@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "strategies.h"
+#include "search/strategies.h"
 
 const char shmt_strategy_default[] = "model";
 

@@ -2,7 +2,7 @@
 /*
  * search: strategies, which say what to try next.
  *
- * A strategy sees indices of a space (core/space.h), costs and what the
+ * A strategy sees indices of a space (space/space.h), costs and what the
  * compiler reported.  It does no I/O, reads no clock, and takes randomness
  * from the generator it is given; so on a recorded device a seed repeats a
  * run exactly.  A session wraps one: it never lets a candidate out twice, and
@@ -11,8 +11,8 @@
 #ifndef SHMT_SEARCH_H
 #define SHMT_SEARCH_H
 
-#include "core/result.h"
-#include "core/space.h"
+#include "record/record.h"
+#include "space/space.h"
 
 /* xoshiro256** (Blackman and Vigna), seeded by splitmix64. */
 struct shmt_random {

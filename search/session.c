@@ -7,9 +7,8 @@
  */
 #include <stdlib.h>
 
-#include "indices.h"
-#include "options.h"
-#include "shuffle.h"
+#include "search/engine/engine.h"
+#include "search/options.h"
 
 /* So many answers in a row that were seen before, and the session draws. */
 enum { PATIENCE = 64 };

@@ -6,7 +6,7 @@
 #ifndef SHMT_SEARCH_STRATEGIES_H
 #define SHMT_SEARCH_STRATEGIES_H
 
-#include "search.h"
+#include "search/search.h"
 
 extern const struct shmt_strategy shmt_strategy_annealing;
 extern const struct shmt_strategy shmt_strategy_evolution;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "command/command.h"
 
 static const struct shmt_command *const commands[] = {
 #define COMMAND_ROW(name) &shmt_command_##name,

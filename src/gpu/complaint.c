@@ -10,8 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/path.h"
-#include "core/text.h"
+#include "base/base.h"
 #include "gpu/report.h"
 
 /* Bytes a block can declare __shared__ without extern, on every device. */

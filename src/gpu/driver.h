@@ -16,7 +16,7 @@
 
 #include <cuda.h>
 
-#include "core/status.h"
+#include "base/base.h"
 
 #define SHMT_DRIVER_LIST(X)                                                  \
     X(Init)                                                                  \

@@ -5,7 +5,7 @@
 #ifndef SHMT_GPU_ELEMENT_H
 #define SHMT_GPU_ELEMENT_H
 
-#include "core/kernel.h"
+#include "kernel/kernel.h"
 
 /* Room for any element. */
 union shmt_scalar {

@@ -11,9 +11,9 @@
 #ifndef SHMT_GPU_IMAGE_H
 #define SHMT_GPU_IMAGE_H
 
-#include "core/kernel.h"
-#include "core/result.h"
 #include "gpu/nvrtc.h"
+#include "kernel/kernel.h"
+#include "record/record.h"
 
 struct shmt_image_request {
     const struct shmt_kernel *kernel;

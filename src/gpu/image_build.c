@@ -3,17 +3,17 @@
  * image_build: the options and names that make an image, its key, and the
  * compile.
  *
- * Options are composed here and in kernel.c from declared names and numbers;
- * no string of a user's becomes an option.  Folders of headers are not in the
- * key: the text of local headers is in the kernel's digest, and the toolkit's
- * belong to the NVRTC version, which is in it.
+ * Options are composed here and in kernel/kernel.c from declared names and
+ * numbers; no string of a user's becomes an option.  Folders of headers are
+ * not in the key: the text of local headers is in the kernel's digest, and the
+ * toolkit's belong to the NVRTC version, which is in it.
  */
 #include "gpu/image_build.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "core/path.h"
+#include "base/base.h"
 #include "gpu/report.h"
 
 /* Raised when the same request would give another binary. */

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/path.h"
-#include "core/yaml.h"
+#include "base/base.h"
+#include "yaml/yaml.h"
 
 #define FORMAT "image/1"
 

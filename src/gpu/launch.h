@@ -6,9 +6,9 @@
 #ifndef SHMT_GPU_LAUNCH_H
 #define SHMT_GPU_LAUNCH_H
 
-#include "core/kernel.h"
 #include "gpu/driver.h"
 #include "gpu/image.h"
+#include "kernel/kernel.h"
 
 /* Attributes as the driver reports them, -1: not known. */
 struct shmt_function {

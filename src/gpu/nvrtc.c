@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "core/path.h"
+#include "base/base.h"
 #include "gpu/complaint.h"
 #include "gpu/driver.h"
 #include "gpu/host_headers.h"

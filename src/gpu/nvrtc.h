@@ -10,8 +10,7 @@
 
 #include <nvrtc.h>
 
-#include "core/arena.h"
-#include "core/status.h"
+#include "base/base.h"
 
 #define SHMT_NVRTC_LIST(X)                                                   \
     X(Version)                                                               \

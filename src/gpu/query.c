@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "core/text.h"
+#include "base/base.h"
 
 enum { UUID_TEXT = 64 };
 

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "core/result.h"
+#include "record/record.h"
 
 /* False when the log has no report of the symbol `lowered`, or none of its
  * registers.  Static shared memory and constants that the report does not

@@ -4,7 +4,7 @@
  */
 #include "runtime/admit.h"
 
-#include "core/occupancy.h"
+#include "device/device.h"
 
 /* Constants of CUDA for every device so far. */
 enum { MAX_CLUSTER = 16, FIRST_CLUSTER_MAJOR = 9 };

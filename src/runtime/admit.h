@@ -8,8 +8,8 @@
 #ifndef SHMT_RUNTIME_ADMIT_H
 #define SHMT_RUNTIME_ADMIT_H
 
-#include "core/kernel.h"
-#include "core/result.h"
+#include "kernel/kernel.h"
+#include "record/record.h"
 
 struct shmt_candidate {
     const int64_t *problem;

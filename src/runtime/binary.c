@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/device.h"
-#include "core/path.h"
-#include "gpu/image.h"
+#include "base/base.h"
+#include "device/device.h"
+#include "gpu/gpu.h"
 #include "runtime/catalogue.h"
 #include "runtime/current.h"
 

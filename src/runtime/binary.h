@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "gpu/launch.h"
+#include "gpu/gpu.h"
 
 struct shmt_binary {
     atomic_int users;

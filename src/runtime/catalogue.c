@@ -13,7 +13,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "core/path.h"
+#include "base/base.h"
 #include "runtime/message.h"
 
 /* The tree of a large file, and more. */

@@ -9,11 +9,11 @@
 #ifndef SHMT_RUNTIME_CATALOGUE_H
 #define SHMT_RUNTIME_CATALOGUE_H
 
-#include "core/kernel.h"
-#include "core/result.h"
+#include "kernel/kernel.h"
+#include "record/record.h"
 
 /* A problem for which a configuration was measured. */
-struct shmt_entry {
+struct shmt_shelf_entry {
     int64_t problem[SHMTUNE_DIMENSIONS];
     double log2[SHMTUNE_DIMENSIONS];   /* of the problem, for distances */
     double log2_filling;               /* of its own device, there */
@@ -34,7 +34,7 @@ struct shmt_shelf {
     double log2_multiprocessors;       /* 0: not known */
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
-    struct shmt_entry *entries;
+    struct shmt_shelf_entry *entries;
     /* Open addressing by shmt_shelf_hash: 0 is empty, else entry + 1. */
     uint32_t *slots;
     size_t mask;
@@ -85,7 +85,7 @@ static inline uint64_t shmt_shelf_hash(const int64_t *problem,
 }
 
 /* The entry for exactly this problem, or NULL. */
-const struct shmt_entry *shmt_shelf_find(const struct shmt_shelf *shelf,
+const struct shmt_shelf_entry *shmt_shelf_find(const struct shmt_shelf *shelf,
                                          const int64_t *problem,
                                          size_t dimensions);
 

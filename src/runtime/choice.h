@@ -5,7 +5,7 @@
 #ifndef SHMT_RUNTIME_CHOICE_H
 #define SHMT_RUNTIME_CHOICE_H
 
-#include "core/kernel.h"
+#include "kernel/kernel.h"
 
 /* Room for the values of any kernel's scope. */
 enum { SHMT_CHOICE_VALUES = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS };

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "core/device.h"
-#include "gpu/query.h"
+#include "device/device.h"
+#include "gpu/gpu.h"
 #include "runtime/message.h"
 
 enum shmtune_status shmt_current_context(const struct shmt_driver *driver,

@@ -6,7 +6,7 @@
 #ifndef SHMT_RUNTIME_CURRENT_H
 #define SHMT_RUNTIME_CURRENT_H
 
-#include "gpu/driver.h"
+#include "gpu/gpu.h"
 
 /* SHMTUNE_NO_DEVICE when no context is current. */
 enum shmtune_status shmt_current_context(const struct shmt_driver *driver,

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "core/occupancy.h"
+#include "device/device.h"
 
 static double share(double blocks, double places)
 {

@@ -6,7 +6,7 @@
 #ifndef SHMT_RUNTIME_FUNCTION_H
 #define SHMT_RUNTIME_FUNCTION_H
 
-#include "gpu/element.h"
+#include "gpu/gpu.h"
 #include "runtime/binary.h"
 #include "runtime/catalogue.h"
 

@@ -5,7 +5,7 @@
 #ifndef SHMT_RUNTIME_MESSAGE_H
 #define SHMT_RUNTIME_MESSAGE_H
 
-#include "core/status.h"
+#include "base/base.h"
 
 /* Write a message, `message` may be NULL, and return `status`. */
 enum shmtune_status shmt_message_set(struct shmtune_message *message,

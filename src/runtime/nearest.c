@@ -49,7 +49,7 @@ static int factors_of_two(int64_t size)
 
 static double distance(const struct walk *walk,
                        const struct shmt_shelf *shelf,
-                       const struct shmt_entry *entry)
+                       const struct shmt_shelf_entry *entry)
 {
     const size_t dimensions = walk->ask->kernel->spec->dimension_count;
     const int64_t *problem = walk->ask->problem;
@@ -119,7 +119,7 @@ static bool step(struct walk *walk)
 /* The beginning of a line about an entry. */
 static void trace_entry(const struct shmt_question *ask,
                         const struct shmt_shelf *shelf,
-                        const struct shmt_entry *entry)
+                        const struct shmt_shelf_entry *entry)
 {
     shmt_text_addf(ask->trace, "%s: ", shelf->file);
     shmt_kernel_describe_size(ask->kernel->spec, entry->problem, ask->trace);
@@ -128,7 +128,7 @@ static void trace_entry(const struct shmt_question *ask,
 /* Another one than the winner, or another binary, because a dimension is
  * compiled in: its resources nobody has read. */
 static const struct shmt_resources *known_resources(
-    const struct shmt_question *ask, const struct shmt_entry *entry,
+    const struct shmt_question *ask, const struct shmt_shelf_entry *entry,
     const shmt_choice *values)
 {
     const struct shmt_kernel *spec = ask->kernel->spec;
@@ -146,7 +146,7 @@ static const struct shmt_resources *known_resources(
  * are taken to be the winner's. */
 static double filling(const struct shmtune_device *device,
                       const struct shmt_kernel *spec,
-                      const struct shmt_entry *entry,
+                      const struct shmt_shelf_entry *entry,
                       const shmt_choice *values, const int64_t *problem)
 {
     const struct shmt_candidate candidate = {
@@ -164,7 +164,7 @@ static void weigh(const struct walk *walk, const shmt_choice *values,
     const struct shmt_question *ask = walk->ask;
     const struct shmt_kernel *spec = ask->kernel->spec;
     const struct shmt_shelf *shelf = &ask->kernel->shelves[walk->shelf];
-    const struct shmt_entry *entry = &shelf->entries[walk->entry];
+    const struct shmt_shelf_entry *entry = &shelf->entries[walk->entry];
     const double here =
         filling(walk->device, spec, entry, values, ask->problem);
     const double there =
@@ -204,7 +204,7 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
 {
     const struct shmt_question *ask = walk->ask;
     const struct shmt_kernel *spec = ask->kernel->spec;
-    const struct shmt_entry *entry =
+    const struct shmt_shelf_entry *entry =
         &ask->kernel->shelves[walk->shelf].entries[walk->entry];
 
     for (size_t k = 0; k <= entry->tie_count && walk->checks > 0; k++) {

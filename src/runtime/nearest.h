@@ -10,7 +10,7 @@
 
 struct shmt_nearest {
     const struct shmt_shelf *shelf;
-    const struct shmt_entry *entry;
+    const struct shmt_shelf_entry *entry;
     const shmt_choice *values;      /* the winner's there, or a tie's */
     double distance;                /* in doublings of a size */
 };

@@ -8,7 +8,7 @@
  */
 #include "runtime/select.h"
 
-#include "core/device.h"
+#include "device/device.h"
 #include "runtime/admit.h"
 #include "runtime/alike.h"
 #include "runtime/nearest.h"
@@ -29,8 +29,8 @@ static const char reason_no_fit[] =
 
 static void fill(const struct shmt_question *ask,
                  const struct shmt_shelf *shelf,
-                 const struct shmt_entry *entry, const shmt_choice *values,
-                 struct shmtune_choice *out)
+                 const struct shmt_shelf_entry *entry,
+                 const shmt_choice *values, struct shmtune_choice *out)
 {
     const size_t dimensions = ask->kernel->spec->dimension_count;
 
@@ -51,14 +51,14 @@ static void fill(const struct shmt_question *ask,
 }
 
 /* The exact hit, NULL when there is none. */
-static const struct shmt_entry *find_exact(const struct shmt_question *ask,
-                                           const struct shmt_shelf **shelf)
+static const struct shmt_shelf_entry *
+find_exact(const struct shmt_question *ask, const struct shmt_shelf **shelf)
 {
     const struct shmtune_kernel *kernel = ask->kernel;
 
     for (size_t k = 0; k < kernel->shelf_count; k++)
         if (shmt_same_device(&kernel->shelves[k].device, ask->device)) {
-            const struct shmt_entry *entry =
+            const struct shmt_shelf_entry *entry =
                 shmt_shelf_find(&kernel->shelves[k], ask->problem,
                                 kernel->spec->dimension_count);
 
@@ -74,7 +74,7 @@ bool shmt_select_exact(const struct shmt_question *question,
                        struct shmtune_choice *out)
 {
     const struct shmt_shelf *shelf;
-    const struct shmt_entry *entry = find_exact(question, &shelf);
+    const struct shmt_shelf_entry *entry = find_exact(question, &shelf);
 
     if (entry == NULL)
         return false;
@@ -125,7 +125,7 @@ static enum shmtune_status take_default(const struct shmt_question *ask,
                                         struct shmtune_choice *out)
 {
     static const struct shmt_shelf no_shelf;
-    const struct shmt_entry entry = {.values = ask->kernel->fallback,
+    const struct shmt_shelf_entry entry = {.values = ask->kernel->fallback,
                                      .time_us = -1, .default_us = -1};
     const struct shmt_candidate candidate = {.problem = ask->problem,
                                              .values = entry.values};

@@ -6,7 +6,7 @@
 #ifndef SHMT_RUNTIME_SELECT_H
 #define SHMT_RUNTIME_SELECT_H
 
-#include "core/text.h"
+#include "base/base.h"
 #include "runtime/catalogue.h"
 
 struct shmt_question {

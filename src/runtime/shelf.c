@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/tuning.h"
+#include "record/record.h"
 #include "runtime/admit.h"
 #include "runtime/alike.h"
 #include "runtime/catalogue.h"
@@ -15,14 +15,14 @@
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
                "the public limit is the private one");
 
-const struct shmt_entry *shmt_shelf_find(const struct shmt_shelf *shelf,
+const struct shmt_shelf_entry *shmt_shelf_find(const struct shmt_shelf *shelf,
                                          const int64_t *problem,
                                          size_t dimensions)
 {
     size_t slot = shmt_shelf_hash(problem, dimensions) & shelf->mask;
 
     while (shelf->slots[slot] != 0) {
-        const struct shmt_entry *entry =
+        const struct shmt_shelf_entry *entry =
             &shelf->entries[shelf->slots[slot] - 1];
         size_t k = 0;
 
@@ -61,7 +61,8 @@ static bool index_entries(struct shmt_arena *arena, struct shmt_shelf *shelf,
 /* Those that are of the space; nobody has to know of others. */
 static bool read_ties(struct shmt_arena *arena,
                       const struct shmt_kernel *spec,
-                      const struct shmt_tuned *tuned, struct shmt_entry *out)
+                      const struct shmt_tuned *tuned,
+                      struct shmt_shelf_entry *out)
 {
     shmt_choice *const ties = shmt_arena_alloc(
         arena, tuned->tie_count * spec->parameter_count, sizeof *ties);
@@ -76,7 +77,7 @@ static bool read_ties(struct shmt_arena *arena,
 /* Mostly there is but one, and nothing to keep. */
 static bool read_launches(struct shmt_arena *arena,
                           const struct shmt_launch_resources *tuned,
-                          struct shmt_entry *out)
+                          struct shmt_shelf_entry *out)
 {
     static const struct shmt_launch_resources none;
     struct shmt_launch_resources *copy = NULL;
@@ -93,7 +94,7 @@ static bool read_launches(struct shmt_arena *arena,
 static enum shmtune_status read_entry(struct shmt_arena *arena,
                                       const struct shmt_kernel *spec,
                                       const struct shmt_tuned *tuned,
-                                      struct shmt_entry *out,
+                                      struct shmt_shelf_entry *out,
                                       struct shmt_error *err)
 {
     shmt_choice *values;
@@ -130,7 +131,7 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
 
 static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        const struct shmt_shelf *shelf,
-                                       struct shmt_entry *entry,
+                                       struct shmt_shelf_entry *entry,
                                        struct shmt_error *err)
 {
     struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
@@ -187,7 +188,7 @@ static enum shmtune_status fill(struct shmtune *library,
     if (shelf->entries == NULL)
         return SHMTUNE_NO_MEMORY;
     for (size_t k = 0; k < tuning->tuned_count; k++) {
-        struct shmt_entry *entry = &shelf->entries[shelf->entry_count];
+        struct shmt_shelf_entry *entry = &shelf->entries[shelf->entry_count];
         struct shmt_error err;
         enum shmtune_status status = read_entry(
             library->arena, spec, tuning->tuned[k], entry, &err);

@@ -9,9 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/device.h"
-#include "core/path.h"
-#include "tune/recording.h"
+#include "base/base.h"
+#include "device/device.h"
+#include "record/record.h"
 
 static const char *keep(struct shmt_arena *arena, struct shmt_text *text)
 {

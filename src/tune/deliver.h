@@ -3,12 +3,12 @@
  * deliver: where the results of a run go: OUTPUT/KERNEL/DEVICE.yaml holds the
  * tuning with all its sizes, OUTPUT/KERNEL/DEVICE.SIZE.journal the journal.
  *
- * Called by commands around tune/tune.c.
+ * Called by commands around tune/run.c.
  */
 #ifndef SHMT_TUNE_DELIVER_H
 #define SHMT_TUNE_DELIVER_H
 
-#include "tune/tune.h"
+#include "tune/run.h"
 
 struct shmt_deliver_place {
     const char *folder;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/occupancy.h"
+#include "device/device.h"
 
 /* What no description of a device says, because it is the same on all. */
 enum {

@@ -4,14 +4,14 @@
  * device, the geometry of the launches, what the compiler reported, and what
  * the user wants.
  *
- * Called by tune/tune.c before and after the compiler, and by commands that
+ * Called by tune/run.c before and after the compiler, and by commands that
  * show what would become of a configuration.
  */
 #ifndef SHMT_TUNE_FILTER_H
 #define SHMT_TUNE_FILTER_H
 
-#include "core/kernel.h"
-#include "core/result.h"
+#include "kernel/kernel.h"
+#include "record/record.h"
 
 /* What the user asks for; a candidate that cannot run at all is out in any
  * case. */

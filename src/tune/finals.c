@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/tune_state.h"
+#include "tune/state.h"
 
 enum { PASSES = 7, PASS_SAMPLES = 5 };
 enum { MOST_DEFENDERS = 8, FASTEST = 8, PREFERRED = 16 };
@@ -36,7 +36,7 @@ static const double like_the_best = 1.02, near_the_best = 1.05;
 struct finals {
     struct shmt_tune *tune;
     size_t count;
-    struct shmt_entry *entries[SHMT_TUNE_FINALISTS];
+    struct shmt_ledger_entry *entries[SHMT_TUNE_FINALISTS];
     bool out[SHMT_TUNE_FINALISTS];        /* failed, or was left behind */
     bool verified[SHMT_TUNE_FINALISTS];
     struct shmt_random random;
@@ -54,8 +54,10 @@ static int64_t shared_of(const struct shmt_result *result)
 /* As shmt_choose prefers among equals. */
 static int by_preference(const void *a, const void *b)
 {
-    const struct shmt_entry *const x = *(struct shmt_entry *const *)a;
-    const struct shmt_entry *const y = *(struct shmt_entry *const *)b;
+    const struct shmt_ledger_entry *const x =
+        *(struct shmt_ledger_entry *const *)a;
+    const struct shmt_ledger_entry *const y =
+        *(struct shmt_ledger_entry *const *)b;
     const int64_t s = x->result.resources.spill_store_bytes;
     const int64_t t = y->result.resources.spill_store_bytes;
     const int64_t u = shared_of(&x->result), v = shared_of(&y->result);
@@ -67,7 +69,7 @@ static int by_preference(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
-static void add(struct finals *finals, struct shmt_entry *entry)
+static void add(struct finals *finals, struct shmt_ledger_entry *entry)
 {
     for (size_t k = 0; k < finals->count; k++)
         if (finals->entries[k] == entry)
@@ -77,7 +79,7 @@ static void add(struct finals *finals, struct shmt_entry *entry)
 
 static void add_default(struct finals *finals)
 {
-    struct shmt_entry *const entry =
+    struct shmt_ledger_entry *const entry =
         finals->tune->start == UINT64_MAX
             ? NULL
             : shmt_ledger_find(finals->tune->outcome->ledger,
@@ -88,8 +90,8 @@ static void add_default(struct finals *finals)
 }
 
 /* Of those sorted by time, how many are within `factor` of the first. */
-static size_t count_within(struct shmt_entry *const *sorted, size_t count,
-                           double factor)
+static size_t count_within(struct shmt_ledger_entry *const *sorted,
+                           size_t count, double factor)
 {
     size_t n = 0;
     while (n < count &&
@@ -99,7 +101,7 @@ static size_t count_within(struct shmt_entry *const *sorted, size_t count,
 }
 
 /* `sorted` by time; its order is lost. */
-static void add_best(struct finals *finals, struct shmt_entry **sorted,
+static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
                      size_t count)
 {
     const size_t like = count_within(sorted, count, like_the_best);
@@ -113,10 +115,10 @@ static void add_best(struct finals *finals, struct shmt_entry **sorted,
             add(finals, sorted[k]);
         return;
     }
-    qsort(sorted, like, sizeof(struct shmt_entry *), by_preference);
+    qsort(sorted, like, sizeof(struct shmt_ledger_entry *), by_preference);
     for (k = 0; k < like && k < PREFERRED; k++)
         add(finals, sorted[k]);
-    qsort(sorted, like, sizeof(struct shmt_entry *), shmt_ledger_compare);
+    qsort(sorted, like, sizeof *sorted, shmt_ledger_compare);
     for (k = 0; k < near && finals->count < SHMT_TUNE_FINALISTS - 1; k++)
         add(finals, sorted[k]);
 }
@@ -145,7 +147,7 @@ static void add_defenders(struct finals *finals)
 
     for (size_t k = 0; last != NULL && k < last->count &&
                        finals->count < MOST_DEFENDERS; k++) {
-        struct shmt_entry *entry;
+        struct shmt_ledger_entry *entry;
         uint64_t index;
 
         if (!won_here(finals, &last->list[k]) ||
@@ -162,8 +164,8 @@ static enum shmtune_status select_finalists(struct finals *finals,
                                             struct shmt_error *err)
 {
     const struct shmt_ledger *const ledger = finals->tune->outcome->ledger;
-    struct shmt_entry **const best =
-        malloc((shmt_ledger_count(ledger) + 1) * sizeof(struct shmt_entry *));
+    struct shmt_ledger_entry **const best =
+        malloc((shmt_ledger_count(ledger) + 1) * sizeof *best);
     size_t count, n = 0;
 
     if (best == NULL)
@@ -181,7 +183,7 @@ static enum shmtune_status select_finalists(struct finals *finals,
 
 /* -- measuring ----------------------------------------------------------- */
 
-static int samples_of(const struct shmt_entry *entry)
+static int samples_of(const struct shmt_ledger_entry *entry)
 {
     const double wanted = enough_us / fmax(entry->result.time_us, 1);
     return (int)fmin(fmax(wanted, LEAST_SAMPLES), PASS_SAMPLES);
@@ -193,7 +195,7 @@ static enum shmtune_status request(struct finals *finals, size_t k,
                                    struct shmt_error *err)
 {
     struct shmt_target *const target = finals->tune->target;
-    struct shmt_entry *const entry = finals->entries[k];
+    struct shmt_ledger_entry *const entry = finals->entries[k];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     const struct shmt_request one = {
         .verb = verb,
@@ -226,7 +228,7 @@ static enum shmtune_status drop(struct finals *finals, size_t k,
                                 const struct shmt_result *failed,
                                 struct shmt_error *err)
 {
-    struct shmt_entry *const entry = finals->entries[k];
+    struct shmt_ledger_entry *const entry = finals->entries[k];
     uint64_t *const verdicts = finals->tune->outcome->verdicts;
 
     finals->out[k] = true;
@@ -351,7 +353,7 @@ static void drop_those_behind(struct finals *finals)
 static void begin_outcome(struct finals *finals)
 {
     for (size_t k = 0; k < finals->count; k++) {
-        const struct shmt_entry *const entry = finals->entries[k];
+        const struct shmt_ledger_entry *const entry = finals->entries[k];
         struct shmt_tune_final *const final =
             &finals->tune->outcome->finals[k];
         shmt_space_configuration(finals->tune->outcome->space, entry->index,

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "tune/tune_state.h"
+#include "tune/state.h"
 
 /* How long one wait lasts at most: the reaction to an interrupt. */
 static const double tick_s = 0.2;
@@ -17,7 +17,7 @@ enum { CARRIED = 3 };
 /* A candidate that needs more than this is not worth all its samples. */
 static const double hopeless_factor = 2.0, hopeless_slack_us = 3.0;
 
-static void tell(struct shmt_tune *tune, const struct shmt_entry *entry)
+static void tell(struct shmt_tune *tune, const struct shmt_ledger_entry *entry)
 {
     const struct shmt_outcome outcome = {
         shmt_ledger_cost(&entry->result), &entry->result
@@ -42,7 +42,7 @@ static enum shmtune_status land(struct shmt_tune *tune,
                                 struct shmt_tune_candidate *candidate,
                                 struct shmt_error *err)
 {
-    struct shmt_entry *const entry =
+    struct shmt_ledger_entry *const entry =
         shmt_ledger_put(tune->outcome->ledger, candidate->index);
     const enum shmt_tune_asker asker = candidate->asker;
     enum shmtune_status status;
@@ -72,7 +72,7 @@ static enum shmtune_status land(struct shmt_tune *tune,
 static const struct shmt_result *known_of(const struct shmt_tune *tune,
                                           uint64_t index)
 {
-    const struct shmt_entry *const entry =
+    const struct shmt_ledger_entry *const entry =
         shmt_ledger_find(tune->outcome->ledger, index);
     return entry != NULL && entry->known ? &entry->result : NULL;
 }
@@ -114,7 +114,7 @@ enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
                                       enum shmt_tune_asker asker,
                                       struct shmt_error *err)
 {
-    struct shmt_entry *const entry =
+    struct shmt_ledger_entry *const entry =
         shmt_ledger_find(tune->outcome->ledger, index);
     struct shmt_tune_candidate *candidate;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];

@@ -6,7 +6,7 @@
 #ifndef SHMT_TUNE_PROGRESS_H
 #define SHMT_TUNE_PROGRESS_H
 
-#include "tune/tune.h"
+#include "tune/run.h"
 
 /* "transpose rows=1024 cols=1024  312/2000  best 52.1 us (1.31x default)
  * 4 wrong, 12 too_large  0:23 left".  No newline.  At most `width` characters

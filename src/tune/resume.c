@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/device.h"
-#include "tune/tune_state.h"
+#include "device/device.h"
+#include "tune/state.h"
 
 /* A candidate that was begun so often, and every time the tuner was gone
  * before it ended, is not begun again. */
@@ -52,7 +52,7 @@ static enum shmtune_status take_record(struct shmt_tune *tune,
                                        const struct shmt_journal_record *from,
                                        struct shmt_error *err)
 {
-    struct shmt_entry *entry;
+    struct shmt_ledger_entry *entry;
     uint64_t index;
     bool tried;
 
@@ -103,7 +103,7 @@ static size_t count_known(struct shmt_tune *tune)
     size_t known = 0;
 
     for (size_t k = 0; k < shmt_ledger_count(ledger); k++) {
-        struct shmt_entry *const entry = shmt_ledger_at(ledger, k);
+        struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
         if (!entry->known && entry->tries >= TRIES) {
             shmt_result_clear(&entry->result);
             shmt_result_fail(&entry->result, SHMT_VERDICT_CRASH,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tune/tune.h"
+#include "tune/run.h"
 
 enum { OF_A_RUN = 24 };
 
@@ -52,8 +52,8 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
                                      struct shmt_error *err)
 {
     const size_t count = shmt_ledger_count(outcome->ledger);
-    struct shmt_entry **const best =
-        malloc((count + 1) * sizeof(struct shmt_entry *));
+    struct shmt_ledger_entry **const best =
+        malloc((count + 1) * sizeof(struct shmt_ledger_entry *));
     struct shmt_winner one = {0};
     size_t n;
 

@@ -5,12 +5,12 @@
  * well at its neighbours, and its binary is there already: the device can
  * measure it while the compilers are at work on others.
  *
- * Called by commands, which hand them to tune/tune.c.
+ * Called by commands, which hand them to tune/run.c.
  */
 #ifndef SHMT_TUNE_WINNERS_H
 #define SHMT_TUNE_WINNERS_H
 
-#include "core/kernel.h"
+#include "kernel/kernel.h"
 
 struct shmt_tune_outcome;
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "tune/import.h"
+#include "exchange/import.h"
 
 struct figures {
     uint64_t valid;

@@ -43,7 +43,7 @@ if has_nvrtc; then
 else
     skip "the compiler's report" "no NVRTC"
 fi
-fake=$build/tests/.libs/fake_cuda.so
+fake=$build/tests/fake/.libs/fake_cuda.so
 if [ -e "$fake" ] && has_nvrtc; then
     SHMTUNE_LIBCUDA=$fake
     run doctor

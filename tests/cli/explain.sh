@@ -8,9 +8,9 @@
 cd "$folder" || exit 1
 
 # -- recorded: a toy, by the stand-in of the tuner's tests --------------------
-cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" "$root/kernels/"
+cp "$source/tests/fake/data/toy.yaml" "$source/tests/fake/data/toy.cu" "$root/kernels/"
 chmod u+w "$root/kernels/toy."*
-SHMTUNE_WORKER=$build/tests/standin run tune toy --strategy exhaustive \
+SHMTUNE_WORKER=$build/tests/fake/worker run tune toy --strategy exhaustive \
     --record "$root/tunings" --output "$root/tunings" -j 2 -q
 check "has a recording and a tuning" exits 0
 rm "$root/tunings/toy/"*.journal
@@ -52,16 +52,16 @@ run explain toy scale
 check "one kernel at a time" exits 1
 
 # -- on a device ------------------------------------------------------------
-cp "$source/tests/fake_kernel.yaml" "$source/tests/fake_kernel.cu" .
+cp "$source/tests/fake/fake_kernel.yaml" "$source/tests/fake/fake_kernel.cu" .
 chmod u+w fake_kernel.*
 spec=./fake_kernel.yaml
 unset CUDA_HOME SHMTUNE_NCU SHMTUNE_WORKER
-if [ ! -f "$build/tests/.libs/fake_cuda.so" ] || ! has_nvrtc; then
+if [ ! -f "$build/tests/fake/.libs/fake_cuda.so" ] || ! has_nvrtc; then
     skip "on a device" "no NVRTC or no fake driver"
     finish
     exit 0
 fi
-SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 
 # The stand-in.  FAKE_NCU says how it behaves.

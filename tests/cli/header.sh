@@ -56,8 +56,8 @@ if [ ! -f "$build/.libs/libshmtune.so" ]; then
     exit 0
 fi
 # shellcheck disable=SC2046,SC2086
-"$cxx" -std=c++17 $warnings $(setting SAN_CFLAGS) -I"$source/src" \
-    -x c++ "$source/tests/test_header.c" -o "$folder/calls" \
+"$cxx" -std=c++17 $warnings $(setting SAN_CFLAGS) -I"$source/src" -I"$source" \
+    -x c++ "$source/tests/unit/runtime/test_header.c" -o "$folder/calls" \
     -L"$build/.libs" -Wl,-rpath,"$build/.libs" -lshmtune \
     >"$folder/log" 2>&1 &&
     "$folder/calls" >"$folder/log" 2>&1

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Hostile specs end with exit status 2 and a place, never otherwise.  What is
-# cut or flipped byte by byte is tests/test_kernel.c's business; here a few
+# cut or flipped byte by byte is tests/unit/kernel/test_kernel.c's business; here a few
 # go all the way through the command.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 

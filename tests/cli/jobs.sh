@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # How many compile workers there are when nobody says it: as many as have a
-# processor.  tests/standin plays them, and notes which of them worked.
+# processor.  tests/fake/worker plays them, and notes which of them worked.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 use_standin

@@ -53,7 +53,7 @@ for command in $(sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
     "$folder/out"); do
     "$build/shmtune" "$command" --help >"$folder/help"
     sed -n 's/.*{"\([a-z-]*\)", \(0\|.\([a-z]\).\), SHMT_OPTION.*/\1 \3/p' \
-        "$source/src/cmd_$command.c" >"$folder/taken"
+        "$source/src/command/$command.c" >"$folder/taken"
     while read -r name letter; do
         grep -q -e "^  ${letter:+-$letter, }--\(no-\)\?$name\b" \
             -e "\[--$name\]" "$folder/help" || missing="$missing $command:$name"
@@ -171,9 +171,9 @@ run list --json kernels
 check "what did not fail says nothing of it" all 'exits 0' is_json \
     "out_lacks '\"error\"'"
 make -n -W Makefile -C "$build" src/runtime/catalogue.lo \
-    src/shmtune-command_find.o >"$folder/out" 2>"$folder/err"
+    src/command/shmtune-find.o >"$folder/out" 2>"$folder/err"
 check "another --prefix makes again what holds it" all \
-    "out_has '/catalogue.c'" "out_has '/command_find.c'"
+    "out_has '/catalogue.c'" "out_has 'command/find.c'"
 run list -- --json
 check "--json may be another word's place" all 'exits 1' out_empty
 finish

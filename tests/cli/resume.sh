@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # What holds of a journal that is gone on with, on another device or later,
-# and of one that is shown or exported.  tests/standin plays the workers.
+# and of one that is shown or exported.  tests/fake/worker plays the workers.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 use_standin
@@ -92,7 +92,7 @@ check "and results that nobody gets are missed" all 'exits 5' \
 # -- who was right at first -------------------------------------------------
 sed 's/^    values: \[good, .*/    values: [good, fades, wrong]/
      /^             [a-z_]*,.*/d; /^             chatty, slow/d
-     s/^name: faults/name: fading/' "$source/tests/data/faults.yaml" \
+     s/^name: faults/name: fading/' "$source/tests/fake/data/faults.yaml" \
     >"$root/kernels/fading.yaml"
 run fading --strategy exhaustive --output fading --record fading
 journal=fading/fading/$device.4096.journal

@@ -5,15 +5,15 @@
 # kernel, shipped, gone stale, cut short.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 rm -rf "$root"
 mkdir -p "$root/kernels"
-cp "$source/tests/fake_kernel.cu" "$source/tests/fake_kernel.yaml" \
+cp "$source/tests/fake/fake_kernel.cu" "$source/tests/fake/fake_kernel.yaml" \
     "$root/kernels/"
 
 choose() { # SIZE
-    "$build/tests/choose" fake_kernel "$1" >"$folder/out" 2>"$folder/err"
+    "$build/tests/support/choose" fake_kernel "$1" >"$folder/out" 2>"$folder/err"
     status=$?
 }
 

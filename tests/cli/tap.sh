@@ -110,13 +110,13 @@ make_journal() {
     } >"$1"
 }
 
-# In $folder, with the kernel `toy` instead, and tests/standin as its workers.
+# In $folder, with the kernel `toy` instead, and tests/fake/worker as its workers.
 use_standin() {
-    cp "$source/tests/data/toy.yaml" "$source/tests/data/toy.cu" \
+    cp "$source/tests/fake/data/toy.yaml" "$source/tests/fake/data/toy.cu" \
         "$root/kernels/"
     rm "$root/kernels/scale."*
     cd "$folder" || exit 1
-    SHMTUNE_WORKER=$build/tests/standin
+    SHMTUNE_WORKER=$build/tests/fake/worker
     SOURCE_DATE_EPOCH=1700000000
     TMPDIR=$folder
     export SHMTUNE_WORKER SOURCE_DATE_EPOCH TMPDIR

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `shmtune tune` from the outside.  tests/standin plays the workers, so that
+# `shmtune tune` from the outside.  tests/fake/worker plays the workers, so that
 # it runs anywhere; what it recorded is then replayed.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 use_standin
-cp "$source/tests/data/faults.yaml" "$root/kernels/"
+cp "$source/tests/fake/data/faults.yaml" "$root/kernels/"
 
 device=sm_90-pretended-h100
 journal=tunings/toy/$device.4096x1.journal
@@ -66,7 +66,7 @@ check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
 cat "$root/kernels/toy.yaml" >toy.yaml
 cp -r tunings narrower
 sed -i 's/^\( *BLOCK_X: {values: \[\)[0-9]*, /\1/' toy.yaml
-cp "$source/tests/data/toy.cu" .
+cp "$source/tests/fake/data/toy.cu" .
 run ./toy.yaml --strategy exhaustive --output narrower -j 2
 check "a spec with fewer values starts afresh" all 'exits 0' \
     '! cmp -s toy.yaml "$root/kernels/toy.yaml"' \

@@ -6,16 +6,16 @@
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 unset SHMTUNE_WORKER
-SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
 TMPDIR=$folder
 export SHMTUNE_LIBCUDA TMPDIR
 cd "$folder" || exit 1
-cp "$source/tests/fake_kernel.cu" .
+cp "$source/tests/fake/fake_kernel.cu" .
 sed -e 's/^\(  TILE: {values: \).*/\1[32, 64], default: 64}/' \
     -e 's/^\(  COST: {values: \).*\(, scope\)/\1[100], default: 100\2/' \
     -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1], default: 1\2/' \
     -e 's/^\(  DYNAMIC: {values: \).*\(, scope\)/\1[0, 1000000], default: 0\2/' \
-    "$source/tests/fake_kernel.yaml" >fake_kernel.yaml
+    "$source/tests/fake/fake_kernel.yaml" >fake_kernel.yaml
 
 run worker --spec fake_kernel.yaml --images images --arch sm_90
 if ! exits 0; then
@@ -90,7 +90,7 @@ sed -e 's/^\(  TILE: {values: \).*/\1{from: 32, to: 152, step: 8}, default: 64}/
     fake_kernel.yaml >edited.yaml
 # edit OUTPUT: begins a run, $pid, and edits what it reads once it has begun.
 edit() {
-    cp "$source/tests/fake_kernel.cu" .
+    cp "$source/tests/fake/fake_kernel.cu" .
     "$build/shmtune" ./edited.yaml --device 0 --strategy exhaustive -j 1 \
         --output "$1" >out 2>err </dev/null &
     pid=$!
@@ -107,7 +107,7 @@ wait $pid
 status=$?
 check "an edit while it runs is for the next run" all 'exits 0' \
     'err_has "were changed since this run began: its results are of those "'
-cp "$source/tests/fake_kernel.cu" .
+cp "$source/tests/fake/fake_kernel.cu" .
 run check edited/*/*.yaml --spec edited.yaml
 check "the tuning is of the sources before" exits 0
 edit mixed
@@ -122,7 +122,7 @@ else
     wait $pid
     skip "another worker would read other sources" "no $children here"
 fi
-cp "$source/tests/fake_kernel.cu" .
+cp "$source/tests/fake/fake_kernel.cu" .
 
 # -- what ends a run before it begins --------------------------------------
 # planted SCRIPT: the spec, edited.

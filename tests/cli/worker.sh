@@ -21,7 +21,7 @@ check() {
 
 # worker OPTION...: requests from $folder/in, of the kernel $spec in $specs;
 # results in $folder/out, $folder/err, $status
-specs=$source/tests spec=fake_kernel
+specs=$source/tests/fake spec=fake_kernel
 worker() {
     "$build/shmtune" worker --spec "$specs/$spec.yaml" \
         --images "$folder/images" "$@" <"$folder/in" >"$folder/out" \
@@ -86,11 +86,11 @@ check "asks for one" '[ $status -eq 1 ]'
 SHMTUNE_LIBCUDA=/no/such/lib worker --device 0
 check "no driver is status 6" '[ $status -eq 6 ] && grep -q /no/such/lib "$folder/err" && lines 0'
 
-if [ ! -f "$build/tests/.libs/fake_cuda.so" ]; then
+if [ ! -f "$build/tests/fake/.libs/fake_cuda.so" ]; then
     echo "1..$count"
     exit 0
 fi
-SHMTUNE_LIBCUDA=$build/tests/.libs/fake_cuda.so
+SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 
 worker --device cpu
@@ -140,7 +140,7 @@ check "too large a one is told at its place" 'has "tag: 1019, .*fake_value.yaml:
 # Two launches of one kernel that take turns by a parameter that is not
 # compiled in: one binary, of which the second launch has the only function.
 spec=fake_kernel specs=$folder
-cp "$source/tests/fake_kernel.cu" "$folder/"
+cp "$source/tests/fake/fake_kernel.cu" "$folder/"
 awk '/^- entry: scale$/ { in_launch = 1 }
     /^reference:/ {
         printf "- entry: scale\n  when: COST == 5\n%s", rest
@@ -149,7 +149,7 @@ awk '/^- entry: scale$/ { in_launch = 1 }
     { print }
     /^- entry: scale$/ { print "  when: COST == 100" }
     in_launch && !/^- entry/ { rest = rest $0 "\n" }' \
-    "$source/tests/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
+    "$source/tests/fake/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
 {
     request measure 21 0
     request measure 22 0 | sed 's/COST: 100/COST: 5/'
@@ -159,7 +159,7 @@ worker --device 0
 check "launches of one kernel take turns" 'lines 4 && [ $status -eq 0 ] &&
     has "tag: 21, verdict: ok" && has "tag: 22, verdict: ok" &&
     has "tag: 23, verdict: ok"'
-specs=$source/tests
+specs=$source/tests/fake
 
 # One way that needs a cleared workspace, and one that does not: the library
 # clears what is launched with, and so nothing else is timed.
@@ -167,7 +167,7 @@ spec=two_ways specs=$folder
 cat >"$folder/two_ways.yaml" <<EOF
 format: kernel/1
 name: two_ways
-source: $source/tests/fake_kernel.cu
+source: $source/tests/fake/fake_kernel.cu
 problem:
   n: {default: 1000}
 parameters:
@@ -207,24 +207,24 @@ unset FAKE_CUDA_FAIL
 check "what is not launched with is not cleared" 'lines 3 &&
     sed -n 2p "$folder/out" | grep -q "verdict: launch_error" &&
     sed -n 3p "$folder/out" | grep -q "verdict: ok"'
-spec=fake_kernel specs=$source/tests
+spec=fake_kernel specs=$source/tests/fake
 
 # A candidate and a reference that are passed one argument too few are never
 # launched, inspected before or not.
 spec=fake_kernel specs=$folder
-cp "$source/tests/fake_kernel.cu" "$folder/"
+cp "$source/tests/fake/fake_kernel.cu" "$folder/"
 request measure 11 0 >"$folder/in"
-sed 's/, cost\]/]/' "$source/tests/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
+sed 's/, cost\]/]/' "$source/tests/fake/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
 worker --device 0
 check "a candidate's arguments are counted" 'has "tag: 11, verdict: spec_mismatch, reason: .scale takes 7 .* passes 6 .*fake_kernel.yaml:20:14"'
-sed 's/acc, n\]/acc]/' "$source/tests/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
+sed 's/acc, n\]/acc]/' "$source/tests/fake/fake_kernel.yaml" >"$folder/fake_kernel.yaml"
 worker --device 0
 check "and its reference's" 'has "tag: 11, error: .*the reference failed: scale_reference takes 4 .* passes 3 "'
-specs=$source/tests
+specs=$source/tests/fake
 
 # Endless kernels and endless compiles are ended from outside.
 request measure 1 11 | timeout -s KILL 3 "$build/shmtune" worker --device 0 \
-    --spec "$source/tests/fake_kernel.yaml" --images "$folder/images" \
+    --spec "$source/tests/fake/fake_kernel.yaml" --images "$folder/images" \
     >"$folder/out" 2>"$folder/err"
 check "an endless kernel says nothing" 'lines 1 && ! has "tag: 1"'
 

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "core/expr.h"
-#include "core/space.h"
+#include "expr/expr.h"
+#include "space/space.h"
 
 const char fuzz_name[] = "expr";
 

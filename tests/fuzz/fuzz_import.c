@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "core/yaml.h"
-#include "tune/import.h"
+#include "exchange/import.h"
+#include "yaml/yaml.h"
 
 const char fuzz_name[] = "import";
 

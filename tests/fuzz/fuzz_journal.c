@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes, compressed or not: a journal of tests/data/toy.yaml, or a
+ * Any bytes, compressed or not: a journal of tests/fake/data/toy.yaml, or a
  * refusal with its place; and any line: a worker's message, or none.
  */
 #define _GNU_SOURCE   /* memfd_create */
@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "tune/journal.h"
-#include "tune/message.h"
+#include "record/journal.h"
+#include "target/message.h"
 
 const char fuzz_name[] = "journal";
 
@@ -24,7 +24,7 @@ static struct shmt_kernel *kernel_of_tests(void)
 
     if (kernel != NULL)
         return kernel;
-    snprintf(path, sizeof path, "%s/tests/data/toy.yaml",
+    snprintf(path, sizeof path, "%s/tests/fake/data/toy.yaml",
              source == NULL ? "." : source);
     FUZZ_HOLDS(shmt_kernel_read(path, &kernel, &err) == SHMTUNE_OK);
     return kernel;

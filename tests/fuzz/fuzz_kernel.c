@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/kernel.h"
-#include "core/space.h"
-#include "core/yaml.h"
+#include "kernel/kernel.h"
+#include "space/space.h"
+#include "yaml/yaml.h"
 
 const char fuzz_name[] = "kernel";
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/tuning.h"
+#include "record/tuning.h"
 
 const char fuzz_name[] = "tuning";
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes: a tree whose every node keeps to what core/yaml.h says, or a
+ * Any bytes: a tree whose every node keeps to what yaml/yaml.h says, or a
  * refusal with its place.
  */
 #include "fuzz.h"
 
 #include <string.h>
 
-#include "core/yaml.h"
+#include "yaml/yaml.h"
 
 const char fuzz_name[] = "yaml";
 

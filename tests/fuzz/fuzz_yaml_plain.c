@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/yaml_plain.h"
+#include "yaml/plain.h"
 
 const char fuzz_name[] = "yaml_plain";
 

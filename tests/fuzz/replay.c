@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/path.h"
-#include "hostile.h"
+#include "base/path.h"
+#include "tests/support/hostile.h"
 
 enum { ROUNDS = 1500, LARGEST = 8 << 20, SMALL = 4000 };
 

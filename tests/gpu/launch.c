@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "catalogue_fixture.h"
-#include "check.h"
+#include "tests/support/catalogue_fixture.h"
+#include "tests/support/check.h"
 
 enum { THREADS = 4, ROUNDS = 50 };
 

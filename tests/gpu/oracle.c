@@ -7,12 +7,12 @@
  */
 #include <math.h>
 
-#include "check.h"
-#include "gpu/bench.h"
-#include "gpu/pattern.h"
+#include "bench/bench.h"
+#include "bench/pattern.h"
 #include "gpu/query.h"
-#include "gpu_fixture.h"
 #include "oracle.h"
+#include "tests/support/check.h"
+#include "tests/support/gpu_fixture.h"
 
 enum { CANDIDATES = 3 };
 

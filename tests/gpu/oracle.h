@@ -6,7 +6,7 @@
 #ifndef SHMT_TESTS_GPU_ORACLE_H
 #define SHMT_TESTS_GPU_ORACLE_H
 
-#include "gpu/bench.h"
+#include "bench/bench.h"
 
 enum { ORACLE_SEED = 11, ORACLE_DIMENSIONS = 4, ORACLE_SIZES = 6 };
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/pattern.h"
+#include "bench/pattern.h"
 #include "oracle.h"
 
 size_t argument_of(const struct shmt_kernel *kernel, const char *name)

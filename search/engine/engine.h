@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * engine: what strategies share.  A strategy takes from it what it needs;
+ * nothing outside search/ does.
+ */
+#ifndef SHMT_ENGINE_H
+#define SHMT_ENGINE_H
+
+#include "search/engine/around.h"
+#include "search/engine/coverage.h"
+#include "search/engine/indices.h"
+#include "search/engine/lens.h"
+#include "search/engine/observations.h"
+#include "search/engine/shuffle.h"
+#include "search/engine/surrogate.h"
+
+#endif

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * observations: see observations.h.  Resources are put on levels by their
+ * logarithm: the step from 32 registers to 64 is that from 64 to 128.  What
+ * of a parameter's numbers means anything is not known: their place among the
+ * others, their size, or how often 2 divides them (96 and 160 threads are
+ * whole warps, 64 and 128 powers of two); so a feature has all three.
+ */
+#include "search/engine/observations.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_LEVELS = SHMT_FEATURE_LEVELS, RESOURCE_LEVELS = 64 };
+
+static double number_of(const struct shmt_value *value)
+{
+    return value->type == SHMT_INT ? (double)value->i : value->r;
+}
+
+/* How often 2 divides a whole number; 0 for others. */
+static double twos_of(double number)
+{
+    double twos = 0;
+
+    if (!(number >= 1) || number > 1e15 || number != floor(number))
+        return 0;
+    for (; fmod(number, 2) == 0; number /= 2)
+        twos++;
+    return twos;
+}
+
+/* Values of a parameter at the levels of its feature. */
+struct numbers {
+    size_t count;
+    double at[MOST_LEVELS];
+    double least, most;
+};
+
+/* Between the place among the others and the size, by its logarithm where
+ * none is below 0. */
+static float place_of(const struct numbers *numbers, size_t level)
+{
+    const double value = numbers->at[level];
+    const double shift = numbers->least > 0 ? 0 : 1;
+    double below = 0, size;
+
+    for (size_t k = 0; k < numbers->count; k++)
+        below += numbers->at[k] < value;
+    if (numbers->least >= 0)
+        size = log((value + shift) / (numbers->least + shift))
+               / log((numbers->most + shift) / (numbers->least + shift));
+    else
+        size = (value - numbers->least) / (numbers->most - numbers->least);
+    below /= (double)(numbers->count - 1);
+    return (float)(isfinite(size) ? (below + size) / 2 : below);
+}
+
+/* Not where that says nothing, or no more than their order. */
+static void set_grain(const struct numbers *numbers,
+                      struct shmt_feature *feature)
+{
+    double least = INFINITY, most = 0;
+    bool rising = true;
+
+    for (size_t k = 0; k < numbers->count; k++) {
+        const double twos = twos_of(numbers->at[k]);
+
+        rising = rising && (k == 0 || twos > feature->grain[k - 1]);
+        feature->grain[k] = (float)twos;
+        least = fmin(least, twos);
+        most = fmax(most, twos);
+    }
+    feature->grained = numbers->least > 0 && most > least && !rising;
+    for (size_t k = 0; feature->grained && k < numbers->count; k++)
+        feature->grain[k] =
+            (float)((feature->grain[k] - least) / (most - least));
+}
+
+static void make_feature(const struct shmt_parameter *parameter,
+                         struct shmt_feature *feature)
+{
+    const size_t count =
+        parameter->count < MOST_LEVELS ? parameter->count : MOST_LEVELS;
+    struct numbers numbers = {
+        .count = count, .least = INFINITY, .most = -INFINITY};
+
+    *feature = (struct shmt_feature){
+        .levels = (uint16_t)count, .ordered = parameter->type != SHMT_WORD};
+    if (!feature->ordered)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        numbers.at[k] = number_of(
+            &parameter->values[k * parameter->count / count]);
+        numbers.least = fmin(numbers.least, numbers.at[k]);
+        numbers.most = fmax(numbers.most, numbers.at[k]);
+    }
+    feature->ordered = numbers.most > numbers.least;
+    if (!feature->ordered)
+        return;
+    for (size_t k = 0; k < count; k++)
+        feature->along[k] = place_of(&numbers, k);
+    set_grain(&numbers, feature);
+}
+
+void shmt_observations_begin(struct shmt_observations *o,
+                             const struct shmt_space *space)
+{
+    *o = (struct shmt_observations){.space = space};
+    for (size_t p = 0; p < shmt_space_parameters(space); p++) {
+        const struct shmt_parameter *const parameter =
+            shmt_space_parameter(space, p);
+
+        if (parameter->count < 2)
+            continue;
+        make_feature(parameter, &o->features[o->parameters]);
+        o->parameter[o->parameters++] = p;
+    }
+    o->width = o->parameters + SHMT_OBSERVED_RESOURCES;
+    for (size_t k = o->parameters; k < o->width; k++) {
+        o->features[k] = (struct shmt_feature){
+            .levels = RESOURCE_LEVELS, .ordered = true};
+        for (size_t level = 0; level < RESOURCE_LEVELS; level++)
+            o->features[k].along[level] =
+                (float)level / (RESOURCE_LEVELS - 1);
+    }
+}
+
+void shmt_observations_end(struct shmt_observations *o)
+{
+    shmt_indices_free(&o->learned);
+    free(o->compiled);
+    free(o->told);
+    free(o->rows);
+    free(o->sorted);
+}
+
+/* 0 for what is not known or is 0; eight levels for a doubling up to
+ * `largest`. */
+static uint8_t level_of(double value, double largest)
+{
+    const double level = RESOURCE_LEVELS - 1
+                         - 8 * log2(largest / fmax(value, 1e-9));
+
+    return (uint8_t)fmin(RESOURCE_LEVELS - 1, fmax(0, level));
+}
+
+static void read_resources(const struct shmt_result *result, uint8_t *levels)
+{
+    const struct shmt_resources *const r = &result->resources;
+    const double shared = (double)(r->shared_static_bytes > 0
+                                       ? r->shared_static_bytes : 0)
+                          + (double)(result->shared_dynamic_bytes > 0
+                                         ? result->shared_dynamic_bytes : 0);
+
+    levels[0] = level_of(r->registers, 256);
+    levels[1] = level_of(r->spill_store_bytes, 1024);
+    levels[2] = level_of(shared, 262144);
+    levels[3] = level_of(result->resident_blocks, 32);
+    levels[4] = level_of(result->occupancy_percent, 100);
+}
+
+void shmt_observations_learn(struct shmt_observations *o, uint64_t index,
+                             const struct shmt_result *compiled)
+{
+    const size_t at = o->learned.count;
+
+    if (compiled == NULL || compiled->resources.registers < 0
+        || shmt_indices_find(&o->learned, index) != NULL)
+        return;
+    if (at == o->compiled_room) {
+        const size_t room = at == 0 ? 64 : 2 * at;
+        void *more = realloc(o->compiled, room * sizeof *o->compiled);
+
+        if (more == NULL)
+            return;
+        o->compiled = more;
+        o->compiled_room = room;
+    }
+    read_resources(compiled, o->compiled[at]);
+    if (shmt_indices_put(&o->learned, index, (uint32_t)at))
+        o->resources = true;
+}
+
+void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
+                           uint8_t *row)
+{
+    const uint32_t *const at = shmt_indices_find(&o->learned, index);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    shmt_space_configuration(o->space, index, choice);
+    for (size_t k = 0; k < o->parameters; k++) {
+        const size_t p = o->parameter[k];
+        const size_t count = shmt_space_parameter(o->space, p)->count;
+
+        row[k] = (uint8_t)(count <= MOST_LEVELS
+                               ? choice[p] : choice[p] * MOST_LEVELS / count);
+    }
+    if (at != NULL)
+        memcpy(row + o->parameters, o->compiled[*at],
+               SHMT_OBSERVED_RESOURCES);
+    else
+        memset(row + o->parameters, 0, SHMT_OBSERVED_RESOURCES);
+}
+
+static bool make_room(struct shmt_observations *o)
+{
+    const size_t room = o->room == 0 ? 128 : 2 * o->room;
+    struct shmt_observation *told;
+    double *sorted;
+    uint8_t *rows;
+
+    if (o->count < o->room)
+        return true;
+    told = realloc(o->told, room * sizeof *told);
+    if (told == NULL)
+        return false;
+    o->told = told;
+    rows = realloc(o->rows, room * o->width);
+    if (rows == NULL)
+        return false;
+    o->rows = rows;
+    sorted = realloc(o->sorted, room * sizeof *sorted);
+    if (sorted == NULL)
+        return false;
+    o->sorted = sorted;
+    o->room = room;
+    return true;
+}
+
+static void sort_in(struct shmt_observations *o, double cost)
+{
+    size_t low = 0, high = o->valid;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (o->sorted[middle] <= cost)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    memmove(o->sorted + low + 1, o->sorted + low,
+            (o->valid - low) * sizeof *o->sorted);
+    o->sorted[low] = cost;
+    o->valid++;
+}
+
+bool shmt_observations_tell(struct shmt_observations *o, uint64_t index,
+                            const struct shmt_outcome *outcome)
+{
+    const bool valid = isfinite(outcome->cost) && outcome->cost > 0;
+
+    if (!make_room(o))
+        return false;
+    shmt_observations_learn(o, index, outcome->result);
+    o->told[o->count] = (struct shmt_observation){
+        index, valid ? log(outcome->cost) : INFINITY};
+    shmt_observations_row(o, index, o->rows + o->count * o->width);
+    if (valid && (o->valid == 0
+                  || o->told[o->count].cost < o->told[o->best].cost))
+        o->best = o->count;
+    if (valid)
+        sort_in(o, o->told[o->count].cost);
+    o->count++;
+    return true;
+}
+
+double shmt_observations_quantile(const struct shmt_observations *o,
+                                  double part)
+{
+    return o->valid == 0
+               ? 0 : o->sorted[(size_t)((double)(o->valid - 1) * part)];
+}

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * surrogate: see surrogate.h.  The Cholesky factor is kept row by row, so an
+ * observation is added at its end and taken away again for nothing.  Sums run
+ * over lanes side by side: compilers make vectors of them without being
+ * allowed to reorder sums.
+ */
+#include "search/engine/surrogate.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LANES = 8 };
+
+static const float STEP = 0.3f, SLOPE = 1.4f;
+static const float LEAST_PIVOT = 1e-5f;
+static const double LEAST_NOISE = 1e-3, MOST_NOISE = 0.3;
+static const double LEAST_WEIGHT = 0.02, MOST_WEIGHT = 8;
+
+/* What is believed of a weight (by its logarithm) and of a grain's share
+ * before anything is known: the mean, and the deviation. */
+static const double WEIGHT[] = {0.5, 1.5};
+static const double GRAIN[] = {0.25, 0.3};
+static const double MOST_GRAIN = 0.9;
+
+/* What is learned of a feature. */
+struct belief {
+    double weight;
+    double grain;            /* the grain's share of the distance */
+};
+
+struct shmt_surrogate {
+    size_t features, room, count;
+    const struct shmt_feature *shapes;
+    struct belief *beliefs;
+    double noise;
+    float **tables;     /* [features][levels][levels] */
+    float *table_room;
+    uint8_t *rows;      /* [room][features] */
+    float *factor;      /* [room][room], lower triangle */
+    float *product;     /* [room][room], covariances while tuning */
+    float *half;        /* factor^-1 targets */
+    float *alpha;       /* covariance^-1 targets */
+    float *batch;       /* [room][SHMT_SURROGATE_BATCH] */
+    float *base;        /* [room] alpha times covariance with base_row */
+    uint8_t *base_row;
+    float mean, variance;
+};
+
+void shmt_surrogate_free(struct shmt_surrogate *s)
+{
+    if (s == NULL)
+        return;
+    free(s->beliefs);
+    free(s->tables);
+    free(s->table_room);
+    free(s->rows);
+    free(s->factor);
+    free(s->product);
+    free(s->half);
+    free(s->alpha);
+    free(s->batch);
+    free(s->base);
+    free(s->base_row);
+    free(s);
+}
+
+static float distance(const struct shmt_feature *shape,
+                      const struct belief *belief, size_t a, size_t b)
+{
+    const float grain = (float)belief->grain;
+    float far = 1;
+
+    if (shape->ordered)
+        far = STEP + SLOPE * fabsf(shape->along[a] - shape->along[b]);
+    if (shape->grained)
+        far = (1 - grain) * far
+              + grain * 2 * fabsf(shape->grain[a] - shape->grain[b]);
+    return far;
+}
+
+static void make_table(struct shmt_surrogate *s, size_t feature)
+{
+    const struct shmt_feature *const shape = &s->shapes[feature];
+    const struct belief *const belief = &s->beliefs[feature];
+    const size_t levels = shape->levels;
+    float *const table = s->tables[feature];
+
+    for (size_t a = 0; a < levels; a++) {
+        table[a * levels + a] = 1;
+        for (size_t b = 0; b < a; b++)
+            table[a * levels + b] = table[b * levels + a] = expf(
+                -(float)belief->weight * distance(shape, belief, a, b));
+    }
+}
+
+static bool make_tables(struct shmt_surrogate *s)
+{
+    size_t size = 0;
+
+    s->tables = calloc(s->features + 1, sizeof *s->tables);
+    s->beliefs = calloc(s->features + 1, sizeof *s->beliefs);
+    for (size_t p = 0; p < s->features; p++)
+        size += (size_t)s->shapes[p].levels * s->shapes[p].levels;
+    s->table_room = calloc(size + 1, sizeof *s->table_room);
+    if (s->tables == NULL || s->beliefs == NULL || s->table_room == NULL)
+        return false;
+    size = 0;
+    for (size_t p = 0; p < s->features; p++) {
+        s->tables[p] = s->table_room + size;
+        size += (size_t)s->shapes[p].levels * s->shapes[p].levels;
+        s->beliefs[p] = (struct belief){0.7, GRAIN[0]};
+        make_table(s, p);
+    }
+    return true;
+}
+
+struct shmt_surrogate *
+shmt_surrogate_new(size_t count, const struct shmt_feature *features,
+                   size_t room)
+{
+    struct shmt_surrogate *s = calloc(1, sizeof *s);
+
+    if (s == NULL)
+        return NULL;
+    s->features = count;
+    s->shapes = features;
+    s->room = room;
+    s->noise = 0.01;
+    s->rows = calloc(room, count + 1);
+    s->factor = calloc(room, room * sizeof *s->factor);
+    s->product = calloc(room, room * sizeof *s->product);
+    s->half = calloc(room, sizeof *s->half);
+    s->alpha = calloc(room, sizeof *s->alpha);
+    s->batch = calloc(room, SHMT_SURROGATE_BATCH * sizeof *s->batch);
+    s->base = calloc(room, sizeof *s->base);
+    s->base_row = calloc(count + 1, sizeof *s->base_row);
+    if (count > SHMT_SURROGATE_FEATURES || s->rows == NULL
+        || s->factor == NULL || s->product == NULL || s->half == NULL
+        || s->alpha == NULL || s->batch == NULL || s->base == NULL
+        || s->base_row == NULL || !make_tables(s)) {
+        shmt_surrogate_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void shmt_surrogate_keep(struct shmt_surrogate *s, size_t count)
+{
+    if (count < s->count)
+        s->count = count;
+}
+
+/* The rows of the tables for one candidate: its covariance with another is
+ * the product of what stands there at that one's levels. */
+static void aim(const struct shmt_surrogate *s, const uint8_t *row,
+                const float **at)
+{
+    for (size_t p = 0; p < s->features; p++)
+        at[p] = s->tables[p] + (size_t)row[p] * s->shapes[p].levels;
+}
+
+static float covariance(const struct shmt_surrogate *s,
+                        const float *const *at, const uint8_t *other)
+{
+    float product = 1;
+
+    for (size_t p = 0; p < s->features; p++)
+        product *= at[p][other[p]];
+    return product;
+}
+
+static float dot(const float *a, const float *b, size_t count)
+{
+    float lanes[LANES] = {0}, sum = 0;
+    size_t k = 0;
+
+    for (; k + LANES <= count; k += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            lanes[lane] += a[k + lane] * b[k + lane];
+    for (; k < count; k++)
+        sum += a[k] * b[k];
+    for (size_t lane = 0; lane < LANES; lane++)
+        sum += lanes[lane];
+    return sum;
+}
+
+/* Covariances of observation `i` with those before it. */
+static void covariances(const struct shmt_surrogate *s, size_t i, float *out)
+{
+    const float *at[SHMT_SURROGATE_FEATURES];
+
+    aim(s, s->rows + i * s->features, at);
+    for (size_t j = 0; j < i; j++)
+        out[j] = covariance(s, at, s->rows + j * s->features);
+}
+
+/* A row of the factor from those before it and its covariances, which may
+ * stand in its place. */
+static void factor_row(struct shmt_surrogate *s, size_t i,
+                       const float *covariances)
+{
+    float *const row = s->factor + i * s->room;
+    float pivot;
+
+    for (size_t j = 0; j < i; j++) {
+        const float *const other = s->factor + j * s->room;
+
+        row[j] = (covariances[j] - dot(row, other, j)) / other[j];
+    }
+    pivot = 1 + (float)s->noise - dot(row, row, i);
+    row[i] = sqrtf(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
+}
+
+void shmt_surrogate_add(struct shmt_surrogate *s, const uint8_t *row)
+{
+    const size_t i = s->count++;
+
+    memcpy(s->rows + i * s->features, row, s->features);
+    s->alpha[i] = 0;
+    covariances(s, i, s->factor + i * s->room);
+    factor_row(s, i, s->factor + i * s->room);
+}
+
+/* Sets half, mean and variance; returns the log likelihood. */
+static double solve_half(struct shmt_surrogate *s, const float *targets)
+{
+    const size_t n = s->count;
+    double sum = 0, squares = 0, logs = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += targets[i];
+    s->mean = n > 0 ? (float)(sum / (double)n) : 0;
+    for (size_t i = 0; i < n; i++) {
+        const float *const row = s->factor + i * s->room;
+
+        s->half[i] = (targets[i] - s->mean - dot(row, s->half, i)) / row[i];
+        squares += (double)s->half[i] * s->half[i];
+        logs += log(row[i]);
+    }
+    s->variance = n > 0 ? (float)(squares / (double)n) + 1e-12f : 1;
+    return -0.5 * (double)n * log(s->variance) - logs;
+}
+
+void shmt_surrogate_solve(struct shmt_surrogate *s, const float *targets)
+{
+    solve_half(s, targets);
+    memcpy(s->alpha, s->half, s->count * sizeof *s->alpha);
+    for (size_t i = s->count; i-- > 0;) {
+        const float *const row = s->factor + i * s->room;
+        const float value = s->alpha[i] / row[i];
+
+        s->alpha[i] = value;
+        for (size_t k = 0; k < i; k++)
+            s->alpha[k] -= row[k] * value;
+    }
+}
+
+static double likelihood(struct shmt_surrogate *s, const float *targets)
+{
+    double prior = 0;
+
+    for (size_t i = 0; i < s->count; i++)
+        factor_row(s, i, s->product + i * s->room);
+    for (size_t p = 0; p < s->features; p++) {
+        const struct belief *const b = &s->beliefs[p];
+
+        prior -= 0.5 * pow(log(b->weight / WEIGHT[0]) / WEIGHT[1], 2);
+        if (s->shapes[p].grained)
+            prior -= 0.5 * pow((b->grain - GRAIN[0]) / GRAIN[1], 2);
+    }
+    return solve_half(s, targets) + prior;
+}
+
+/* The covariances after the table of one feature has become another. */
+static void multiply(struct shmt_surrogate *s, size_t feature,
+                     const float *ratios)
+{
+    const size_t levels = s->shapes[feature].levels;
+
+    for (size_t i = 0; i < s->count; i++) {
+        float *const row = s->product + i * s->room;
+        const uint8_t *other = s->rows + feature;
+        const float *const ratio =
+            ratios + s->rows[i * s->features + feature] * levels;
+
+        for (size_t j = 0; j < i; j++, other += s->features)
+            row[j] *= ratio[*other];
+    }
+}
+
+/* Another belief of one feature. */
+static void believe(struct shmt_surrogate *s, size_t feature,
+                    struct belief belief)
+{
+    const size_t size = (size_t)s->shapes[feature].levels
+                        * s->shapes[feature].levels;
+    float ratios[SHMT_FEATURE_LEVELS * SHMT_FEATURE_LEVELS];
+
+    memcpy(ratios, s->tables[feature], size * sizeof *ratios);
+    s->beliefs[feature] = belief;
+    make_table(s, feature);
+    for (size_t k = 0; k < size; k++)
+        ratios[k] = s->tables[feature][k] / ratios[k];
+    multiply(s, feature, ratios);
+}
+
+static double within(double value, double least, double most)
+{
+    return fmin(most, fmax(least, value));
+}
+
+/* One step of the walk from what is believed of a feature. */
+static struct belief step_from(const struct shmt_surrogate *s, size_t feature,
+                               struct shmt_random *random)
+{
+    const struct shmt_feature *const shape = &s->shapes[feature];
+    const double normal = shmt_random_normal(random);
+    struct belief belief = s->beliefs[feature];
+
+    if (shape->grained && shmt_random_unit(random) < 0.25)
+        belief.grain = within(belief.grain + 0.3 * normal, 0, MOST_GRAIN);
+    else
+        belief.weight = within(belief.weight * exp(normal), LEAST_WEIGHT,
+                               MOST_WEIGHT);
+    return belief;
+}
+
+/* Fewer steps where each costs more. */
+static size_t steps_of(const struct shmt_surrogate *s)
+{
+    return (s->count < 48 ? 8 : s->count < 100 ? 5 : 3) * s->features + 4;
+}
+
+void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
+                         struct shmt_random *random)
+{
+    double best, reached;
+
+    for (size_t i = 0; i < s->count; i++)
+        covariances(s, i, s->product + i * s->room);
+    best = likelihood(s, targets);
+    for (size_t step = 0; step < steps_of(s); step++) {
+        const size_t p = shmt_random_below(random, s->features + 1);
+        const double noise = s->noise;
+        struct belief before;
+
+        if (p < s->features) {
+            before = s->beliefs[p];
+            believe(s, p, step_from(s, p, random));
+        } else {
+            s->noise = within(noise * exp(shmt_random_normal(random)),
+                              LEAST_NOISE, MOST_NOISE);
+        }
+        reached = likelihood(s, targets);
+        if (reached > best)
+            best = reached;
+        else if (p < s->features)
+            believe(s, p, before);
+        else
+            s->noise = noise;
+    }
+}
+
+float shmt_surrogate_mean(struct shmt_surrogate *s, const uint8_t *row)
+{
+    const float *at[SHMT_SURROGATE_FEATURES];
+    float sum = s->mean;
+
+    aim(s, row, at);
+    memcpy(s->base_row, row, s->features);
+    for (size_t i = 0; i < s->count; i++) {
+        s->base[i] =
+            s->alpha[i] * covariance(s, at, s->rows + i * s->features);
+        sum += s->base[i];
+    }
+    return sum;
+}
+
+float shmt_surrogate_mean_beside(struct shmt_surrogate *s, size_t feature,
+                                 uint8_t level)
+{
+    const size_t levels = s->shapes[feature].levels;
+    const float *const there = s->tables[feature] + level * levels;
+    const float *const here =
+        s->tables[feature] + s->base_row[feature] * levels;
+    const uint8_t *column = s->rows + feature;
+    float ratio[SHMT_FEATURE_LEVELS], sum = s->mean;
+
+    for (size_t k = 0; k < levels; k++)
+        ratio[k] = there[k] / here[k];
+    for (size_t i = 0; i < s->count; i++, column += s->features)
+        sum += s->base[i] * ratio[*column];
+    return sum;
+}
+
+static void predict_deviation(struct shmt_surrogate *s, size_t count,
+                              float *deviation)
+{
+    float (*const v)[SHMT_SURROGATE_BATCH] = (void *)s->batch;
+    float squares[SHMT_SURROGATE_BATCH] = {0};
+
+    for (size_t i = 0; i < s->count; i++) {
+        const float *const row = s->factor + i * s->room;
+        float t[SHMT_SURROGATE_BATCH];
+
+        memcpy(t, v[i], sizeof t);
+        for (size_t k = 0; k < i; k++)
+            for (size_t c = 0; c < SHMT_SURROGATE_BATCH; c++)
+                t[c] -= row[k] * v[k][c];
+        for (size_t c = 0; c < SHMT_SURROGATE_BATCH; c++) {
+            t[c] /= row[i];
+            squares[c] += t[c] * t[c];
+        }
+        memcpy(v[i], t, sizeof t);
+    }
+    for (size_t c = 0; c < count; c++) {
+        const float left = 1 - squares[c];
+
+        deviation[c] = sqrtf((left > 1e-6f ? left : 1e-6f) * s->variance);
+    }
+}
+
+void shmt_surrogate_predict(struct shmt_surrogate *s,
+                            const uint8_t *const *rows, size_t count,
+                            float *mean, float *deviation)
+{
+    float (*const v)[SHMT_SURROGATE_BATCH] = (void *)s->batch;
+    const float *at[SHMT_SURROGATE_BATCH][SHMT_SURROGATE_FEATURES];
+    float sum[SHMT_SURROGATE_BATCH] = {0};
+
+    for (size_t c = 0; c < count; c++)
+        aim(s, rows[c], at[c]);
+    for (size_t i = 0; i < s->count; i++) {
+        const uint8_t *const mine = s->rows + i * s->features;
+
+        for (size_t c = 0; c < count; c++) {
+            v[i][c] = covariance(s, at[c], mine);
+            sum[c] += v[i][c] * s->alpha[i];
+        }
+        for (size_t c = count; c < SHMT_SURROGATE_BATCH; c++)
+            v[i][c] = 0;
+    }
+    for (size_t c = 0; c < count; c++)
+        mean[c] = sum[c] + s->mean;
+    predict_deviation(s, count, deviation);
+}

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * path: reads and writes whole files; each call that a signal can interrupt
+ * is taken up again.
+ */
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TEMPORARIES = 1000 };
+
+static enum shmtune_status fail(struct shmt_error *err, const char *path,
+                                const char *what)
+{
+    const int code = errno;
+
+    if (code == ENOMEM)
+        return shmt_error_memory(err);
+    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: %s: %s", path, what,
+                          strerror(code));
+}
+
+static enum shmtune_status fail_to_open(struct shmt_error *err,
+                                        const char *path)
+{
+    const bool absent = errno == ENOENT || errno == ENOTDIR;
+    const enum shmtune_status status = fail(err, path, "cannot be opened");
+
+    if (!absent)
+        return status;
+    if (err != NULL)
+        err->status = SHMTUNE_NOT_FOUND;
+    return SHMTUNE_NOT_FOUND;
+}
+
+/* As many bytes as there are, at most `size`; -1 with errno.  A read that
+ * ends early at `expected` bytes has met the end. */
+static ssize_t read_all(int fd, char *data, size_t size, size_t expected)
+{
+    size_t used = 0;
+
+    while (used < size) {
+        const ssize_t got = read(fd, data + used, size - used);
+
+        if (got > 0)
+            used += (size_t)got;
+        else if (got < 0 && errno != EINTR)
+            return -1;
+        if (got == 0 || used == expected)
+            break;
+    }
+    return (ssize_t)used;
+}
+
+static bool write_all(int fd, const char *data, size_t size)
+{
+    while (size > 0) {
+        const ssize_t put = write(fd, data, size);
+
+        if (put >= 0) {
+            data += put;
+            size -= (size_t)put;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool sync_all(int fd)
+{
+    int rc;
+
+    do
+        rc = fsync(fd);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0;
+}
+
+/* The bytes of an open file.  Its size is a hint: it may grow under us, and
+ * what the kernel makes up has none. */
+static enum shmtune_status read_open(struct shmt_arena *arena, int fd,
+                                     size_t expected, size_t limit,
+                                     const char **data, size_t *size)
+{
+    char *bytes = NULL;
+    /* one byte more: the end is seen without another round */
+    size_t used = 0, room = expected + 1;
+
+    for (;;) {
+        char *more = shmt_arena_room(arena, room + 1);
+        ssize_t got;
+
+        if (more == NULL) {
+            errno = ENOMEM;
+            return SHMTUNE_NO_MEMORY;
+        }
+        if (used > 0)
+            memcpy(more, bytes, used);
+        bytes = more;
+        got = read_all(fd, bytes + used, room - used, expected);
+        if (got < 0)
+            return SHMTUNE_STORAGE;
+        used += (size_t)got;
+        if (used < room || used > limit)
+            break;
+        room = room < limit / 2 ? room * 2 : limit + 1;
+    }
+    bytes[used] = '\0';
+    *data = bytes;
+    *size = used;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status refuse_size(struct shmt_error *err,
+                                       const char *path, size_t limit)
+{
+    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: found more than %zu "
+                          "bytes, expected at most that", path, limit);
+}
+
+enum shmtune_status shmt_path_open(const char *path, int *fd, size_t *size,
+                                   struct shmt_error *err)
+{
+    enum shmtune_status status;
+    struct stat about;
+    int opened;
+
+    /* A pipe without a writer would block the open. */
+    do
+        opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    while (opened < 0 && errno == EINTR);
+    if (opened < 0)
+        return fail_to_open(err, path);
+    if (fstat(opened, &about) != 0) {
+        status = fail(err, path, "cannot be examined");
+    } else if (!S_ISREG(about.st_mode)) {
+        status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a %s, "
+                                "expected a regular file", path,
+                                S_ISDIR(about.st_mode) ? "folder"
+                                                       : "device or pipe");
+    } else {
+        *fd = opened;
+        *size = (size_t)about.st_size;
+        return SHMTUNE_OK;
+    }
+    close(opened);
+    return status;
+}
+
+enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
+                                   size_t limit, const char **data,
+                                   size_t *size, struct shmt_error *err)
+{
+    const char *bytes = NULL;
+    size_t expected, count = 0;
+    int fd;
+    enum shmtune_status status = shmt_path_open(path, &fd, &expected, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (expected > limit) {
+        status = refuse_size(err, path, limit);
+        goto done;
+    }
+    status = read_open(arena, fd, expected, limit, &bytes, &count);
+    if (status != SHMTUNE_OK)
+        status = fail(err, path, "cannot be read");
+    else if (count > limit)
+        status = refuse_size(err, path, limit);
+    if (status == SHMTUNE_OK) {
+        *data = bytes;
+        *size = count;
+    }
+done:
+    close(fd);
+    return status;
+}
+
+/* A new file beside `path`.  Its name is hidden and has another suffix, so
+ * that no list shows it. */
+static int open_temporary(struct shmt_arena *arena, const char *path,
+                          mode_t mode, const char **temporary)
+{
+    const char *folder = shmt_path_folder(arena, path);
+    const char *name = shmt_path_stem(arena, path, "");
+    struct shmt_text text = {0};
+    int fd = -1;
+
+    errno = ENOMEM;
+    if (folder == NULL || name == NULL)
+        return -1;
+    for (int k = 0; k < TEMPORARIES && fd < 0; k++) {
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "%s/.%.200s.%ld-%d.tmp", folder, name,
+                       (long)getpid(), k);
+        if (text.failed) {
+            errno = ENOMEM;
+            break;
+        }
+        fd = open(text.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd < 0 && errno != EEXIST && errno != EINTR)
+            break;
+    }
+    if (fd >= 0) {
+        *temporary = shmt_arena_copy(arena, text.data, text.length);
+        if (*temporary == NULL) {
+            unlink(text.data);
+            close(fd);
+            fd = -1;
+            errno = ENOMEM;
+        }
+    }
+    shmt_text_free(&text);
+    return fd;
+}
+
+/* So that the new name survives a loss of power.  Some file systems cannot,
+ * and the file is in its place already: best effort. */
+static void sync_folder(struct shmt_arena *arena, const char *path)
+{
+    const char *folder = shmt_path_folder(arena, path);
+    int fd;
+
+    if (folder == NULL)
+        return;
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    sync_all(fd);
+    close(fd);
+}
+
+/* What takes what it is given and keeps nothing, a terminal or a pipe: there
+ * is nothing to put in its place. */
+static bool is_stream(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 &&
+           (S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode));
+}
+
+static enum shmtune_status write_stream(const char *path, const void *data,
+                                        size_t size, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    int fd;
+
+    do
+        fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return fail(err, path, "cannot be opened");
+    if (!write_all(fd, data, size))
+        status = fail(err, path, "cannot be written");
+    close(fd);
+    return status;
+}
+
+/* With the permissions of what it will replace. */
+static void keep_permissions(int fd, const char *path)
+{
+    struct stat about;
+
+    /* Not ours to change on every file system: no failure. */
+    if (stat(path, &about) == 0)
+        (void)!fchmod(fd, about.st_mode & 0777);
+}
+
+/* `own`: for the owner alone, and not to last. */
+static enum shmtune_status replace(const char *path, const void *data,
+                                   size_t size, bool own,
+                                   struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *temporary = NULL;
+    bool written;
+    int fd;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    fd = open_temporary(arena, path, own ? 0600 : 0666, &temporary);
+    if (fd < 0) {
+        status = fail(err, path, "no temporary file can be created beside");
+        goto done;
+    }
+    if (!own)
+        keep_permissions(fd, path);
+    written = write_all(fd, data, size) && (own || sync_all(fd));
+    if (!written)
+        status = fail(err, path, "cannot be written");
+    if (close(fd) != 0 && written)
+        status = fail(err, path, "cannot be written");
+    if (status == SHMTUNE_OK && rename(temporary, path) != 0)
+        status = fail(err, path, "cannot be replaced");
+    if (status != SHMTUNE_OK)
+        unlink(temporary);
+    else if (!own)
+        sync_folder(arena, path);
+done:
+    shmt_arena_free(arena);
+    return status;
+}
+
+enum shmtune_status shmt_path_write(const char *path, const void *data,
+                                    size_t size, struct shmt_error *err)
+{
+    return is_stream(path) ? write_stream(path, data, size, err)
+                           : replace(path, data, size, false, err);
+}
+
+enum shmtune_status shmt_path_write_own(const char *path, const void *data,
+                                        size_t size, struct shmt_error *err)
+{
+    return replace(path, data, size, true, err);
+}
+
+enum shmtune_status shmt_path_make(const char *path, unsigned mode,
+                                   struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    const size_t length = strlen(path);
+    char *part;
+
+    if (shmt_path_is_folder(path))
+        return SHMTUNE_OK;
+    part = malloc(length + 1);
+    if (part == NULL)
+        return shmt_error_memory(err);
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i <= length && status == SHMTUNE_OK; i++) {
+        if (part[i] != '/' && part[i] != '\0')
+            continue;
+        part[i] = '\0';
+        if (mkdir(part, (mode_t)mode) != 0 && errno != EEXIST
+            && !shmt_path_is_folder(part))
+            status = fail(err, part, "folder cannot be created");
+        part[i] = path[i];
+    }
+    if (status == SHMTUNE_OK && !shmt_path_is_folder(path))
+        status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a file, "
+                                "expected a folder", path);
+    free(part);
+    return status;
+}
+
+const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
+                           const char *name)
+{
+    const size_t first = strlen(folder), second = strlen(name);
+    const bool slash = first > 0 && folder[first - 1] != '/';
+    char *path;
+
+    if (name[0] == '/' || first == 0)
+        return shmt_arena_copy(arena, name, second);
+    path = shmt_arena_alloc(arena, first + second + 2, 1);
+    if (path == NULL)
+        return NULL;
+    memcpy(path, folder, first);
+    if (slash)
+        path[first] = '/';
+    memcpy(path + first + slash, name, second);
+    return path;
+}
+
+const char *shmt_path_absolute(struct shmt_arena *arena, const char *path)
+{
+    char here[4096];
+
+    if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
+        return shmt_arena_copy(arena, path, strlen(path));
+    return shmt_path_join(arena, here, path);
+}
+
+/* The last component is [*begin, *end); slashes at the end do not count. */
+static void last_component(const char *path, size_t *begin, size_t *end)
+{
+    *end = strlen(path);
+    while (*end > 1 && path[*end - 1] == '/')
+        (*end)--;
+    *begin = *end;
+    while (*begin > 0 && path[*begin - 1] != '/')
+        (*begin)--;
+}
+
+const char *shmt_path_folder(struct shmt_arena *arena, const char *path)
+{
+    size_t begin, end;
+
+    last_component(path, &begin, &end);
+    if (begin == 0)
+        return shmt_arena_copy(arena, ".", 1);
+    while (begin > 1 && path[begin - 1] == '/')
+        begin--;
+    return shmt_arena_copy(arena, path, begin);
+}
+
+const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
+                           const char *suffix)
+{
+    const size_t length = strlen(suffix);
+    size_t begin, end;
+
+    last_component(path, &begin, &end);
+    if (end - begin > length
+        && memcmp(path + end - length, suffix, length) == 0)
+        end -= length;
+    return shmt_arena_copy(arena, path + begin, end - begin);
+}
+
+bool shmt_path_exists(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0;
+}
+
+static bool is_kind(const char *path, mode_t kind)
+{
+    const int code = errno;
+    struct stat about;
+    const bool is = stat(path, &about) == 0 &&
+                    (about.st_mode & S_IFMT) == kind;
+
+    errno = code;
+    return is;
+}
+
+bool shmt_path_is_folder(const char *path)
+{
+    return is_kind(path, S_IFDIR);
+}
+
+bool shmt_path_is_file(const char *path)
+{
+    return is_kind(path, S_IFREG);
+}
+
+bool shmt_path_is_same(const char *one, const char *other)
+{
+    struct stat a, b;
+
+    return stat(one, &a) == 0 && stat(other, &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * status: names of the status codes, and messages put together in place.
+ */
+#include "base/status.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    enum shmtune_status status;
+    const char *text;
+} texts[] = {
+#define SHMTUNE_STATUS_ROW(name, value, text) {SHMTUNE_##name, text},
+    SHMTUNE_STATUS_LIST(SHMTUNE_STATUS_ROW)
+#undef SHMTUNE_STATUS_ROW
+};
+
+const char *shmtune_status_text(enum shmtune_status status)
+{
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        if (texts[i].status == status)
+            return texts[i].text;
+    return "unknown status";
+}
+
+enum shmtune_status shmt_error_set(struct shmt_error *err,
+                                   enum shmtune_status status,
+                                   const char *format, ...)
+{
+    va_list arguments;
+
+    if (err == NULL)
+        return status;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    err->status = status;
+    return status;
+}
+
+enum shmtune_status shmt_error_prefix(struct shmt_error *err,
+                                      const char *format, ...)
+{
+    char rest[SHMT_ERROR_BYTES];
+    va_list arguments;
+    size_t used, length;
+
+    if (err == NULL)
+        return SHMTUNE_INTERNAL;
+    memcpy(rest, err->text, sizeof rest);
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text - 3, format, arguments);
+    va_end(arguments);
+    used = strlen(err->text);
+    memcpy(err->text + used, ": ", 3);
+    used += 2;
+    length = strnlen(rest, sizeof err->text - used - 1);
+    memcpy(err->text + used, rest, length);
+    err->text[used + length] = '\0';
+    return err->status;
+}
+
+enum shmtune_status shmt_error_append(struct shmt_error *err,
+                                      const char *format, ...)
+{
+    const size_t used = err == NULL ? 0 : strlen(err->text);
+    va_list arguments;
+
+    if (err == NULL)
+        return SHMTUNE_INTERNAL;
+    va_start(arguments, format);
+    vsnprintf(err->text + used, sizeof err->text - used, format, arguments);
+    va_end(arguments);
+    return err->status;
+}
+
+enum shmtune_status shmt_error_memory(struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_NO_MEMORY, "out of memory");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * status: what a function of ours returns when it could not do its work, and
+ * the text that says why.  Owned by everybody; depends on shmtune.h alone.
+ *
+ * A candidate that fails is never a status: it is a verdict in a result
+ * (record/result.h).
+ */
+#ifndef SHMT_BASE_STATUS_H
+#define SHMT_BASE_STATUS_H
+
+#include "shmtune.h"
+
+#define SHMT_ERROR_BYTES 1024
+
+/* A caller's place for one message.  Every function that takes one accepts
+ * NULL.  The text has no newline at its end and names, where they apply, the
+ * place (file:line:column), both sides of the comparison with their units,
+ * and the remedy. */
+struct shmt_error {
+    enum shmtune_status status;
+    char text[SHMT_ERROR_BYTES];
+};
+
+/* Write a message and return `status`, so that a failing function can end
+ * with `return shmt_error_set(err, ...)`. */
+enum shmtune_status shmt_error_set(struct shmt_error *err,
+                                   enum shmtune_status status,
+                                   const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Put "`context`: " before the message that is there; returns its status. */
+enum shmtune_status shmt_error_prefix(struct shmt_error *err,
+                                      const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Put more behind the message that is there, as far as it fits; returns its
+ * status. */
+enum shmtune_status shmt_error_append(struct shmt_error *err,
+                                      const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The message for a failed allocation. */
+enum shmtune_status shmt_error_memory(struct shmt_error *err);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: a string that doubles its memory as it grows.
+ */
+#include "base/text.h"
+
+#include <langinfo.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Room for `more` bytes and a NUL. */
+static bool reserve(struct shmt_text *text, size_t more)
+{
+    size_t capacity = text->capacity == 0 ? 64 : text->capacity;
+    char *data;
+
+    if (text->failed)
+        return false;
+    if (more >= SIZE_MAX / 4 - text->length) {
+        text->failed = true;
+        return false;
+    }
+    while (capacity < text->length + more + 1)
+        capacity *= 2;
+    if (capacity == text->capacity)
+        return true;
+    data = realloc(text->data, capacity);
+    if (data == NULL) {
+        text->failed = true;
+        return false;
+    }
+    text->data = data;
+    text->capacity = capacity;
+    return true;
+}
+
+void shmt_text_add_bytes(struct shmt_text *text, const void *bytes,
+                         size_t length)
+{
+    if (!reserve(text, length))
+        return;
+    if (length > 0)
+        memcpy(text->data + text->length, bytes, length);
+    text->length += length;
+    text->data[text->length] = '\0';
+}
+
+void shmt_text_add(struct shmt_text *text, const char *string)
+{
+    shmt_text_add_bytes(text, string, strlen(string));
+}
+
+void shmt_text_addf(struct shmt_text *text, const char *format, ...)
+{
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (length < 0) {
+        text->failed = true;
+        return;
+    }
+    if (!reserve(text, (size_t)length))
+        return;
+    va_start(arguments, format);
+    vsnprintf(text->data + text->length, (size_t)length + 1, format,
+              arguments);
+    va_end(arguments);
+    text->length += (size_t)length;
+}
+
+void shmt_text_add_us(struct shmt_text *text, double us)
+{
+    shmt_text_addf(text, us < 9999.5 ? "%.4g us" : "%.0f us", us);
+}
+
+void shmt_text_clear(struct shmt_text *text)
+{
+    text->length = 0;
+    if (text->data != NULL)
+        text->data[0] = '\0';
+}
+
+void shmt_text_free(struct shmt_text *text)
+{
+    free(text->data);
+    *text = (struct shmt_text){0};
+}
+
+const char *shmt_text_string(const struct shmt_text *text)
+{
+    return text->data == NULL ? "" : text->data;
+}
+
+size_t shmt_text_word(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyz"
+                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+}
+
+/* strtod takes the locale's decimal point; so it is given that. */
+double shmt_text_real(const char *number)
+{
+    const char *radix = nl_langinfo(RADIXCHAR);
+    const char *point = strchr(number, '.');
+    char copy[SHMT_TEXT_NUMBER + 8];
+
+    if (point == NULL)
+        return strtod(number, NULL);
+    if (strlen(number) >= SHMT_TEXT_NUMBER || strlen(radix) > 8)
+        return (double)NAN;
+    snprintf(copy, sizeof copy, "%.*s%s%s", (int)(point - number), number,
+             radix, point + 1);
+    return strtod(copy, NULL);
+}

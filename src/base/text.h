@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: a string that grows.  A failed allocation sticks: later additions do
+ * nothing and `failed` says so, hence a writer checks once, at its end.
+ */
+#ifndef SHMT_BASE_TEXT_H
+#define SHMT_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Starts as {0}.  data is NULL or ends in NUL; the owner frees with
+ * shmt_text_free. */
+struct shmt_text {
+    char *data;
+    size_t length;
+    size_t capacity;
+    bool failed;
+};
+
+void shmt_text_add(struct shmt_text *text, const char *string);
+void shmt_text_add_bytes(struct shmt_text *text, const void *bytes,
+                         size_t length);
+void shmt_text_addf(struct shmt_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Microseconds, to four figures and never as a power of ten: "9.125 us",
+ * "21468 us". */
+void shmt_text_add_us(struct shmt_text *text, double us);
+
+/* "" for one, "s" for any other number of them. */
+static inline const char *shmt_text_plural(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Length 0, memory kept. */
+void shmt_text_clear(struct shmt_text *text);
+void shmt_text_free(struct shmt_text *text);
+
+/* The text so far, "" when there is none. */
+const char *shmt_text_string(const struct shmt_text *text);
+
+/* How many letters, digits and '_' stand at the front: what a name or a macro
+ * of C is made of. */
+size_t shmt_text_word(const char *text);
+
+/* What strtod makes of `number`, a decimal number with a point, where the
+ * locale is C; applications set others.  NAN when it has SHMT_TEXT_NUMBER
+ * bytes or more. */
+enum { SHMT_TEXT_NUMBER = 512 };
+double shmt_text_real(const char *number);
+
+/* For tables of names, most of which differ in their first two letters: a call
+ * of strcmp would take most of the time of reading a tuning. */
+static inline bool shmt_text_same(const char *a, const char *b)
+{
+    return a[0] == b[0] &&
+           (a[0] == '\0' || (a[1] == b[1] && strcmp(a, b) == 0));
+}
+
+#endif

@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench: the way of one candidate: load, check what the driver says of it,
+ * verify, time, verify again.
+ */
+#include "bench/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench/parts.h"
+#include "device/device.h"
+#include "gpu/gpu.h"
+
+static double now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+/* -- open and close ------------------------------------------------------- */
+
+static enum shmtune_status open_context(struct shmt_bench *bench,
+                                        struct shmt_error *err)
+{
+    const struct shmt_driver *driver = bench->options.driver;
+    const char *what = "cuDeviceGet";
+    CUcontext context = NULL;
+    CUresult result = driver->DeviceGet(&bench->handle,
+                                        bench->options.ordinal);
+
+    if (result == CUDA_SUCCESS) {
+        what = "cuDevicePrimaryCtxRetain";
+        result = driver->DevicePrimaryCtxRetain(&context, bench->handle);
+        bench->retained = result == CUDA_SUCCESS;
+    }
+    if (result == CUDA_SUCCESS) {
+        what = "cuCtxSetCurrent";
+        result = driver->CtxSetCurrent(context);
+    }
+    if (result == CUDA_SUCCESS) {
+        what = "cuStreamCreate";
+        result = driver->StreamCreate(&bench->stream, CU_STREAM_NON_BLOCKING);
+    }
+    if (result == CUDA_SUCCESS) {
+        what = "cuEventCreate";
+        result = driver->EventCreate(&bench->begin, CU_EVENT_DEFAULT);
+    }
+    if (result == CUDA_SUCCESS)
+        result = driver->EventCreate(&bench->end, CU_EVENT_DEFAULT);
+    return shmt_driver_check(driver, result, err, "%s on device %d", what,
+                             bench->options.ordinal);
+}
+
+enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
+                                    const struct shmt_bench_options *options,
+                                    struct shmt_bench **out,
+                                    struct shmt_error *err)
+{
+    struct shmt_bench *bench = calloc(1, sizeof *bench);
+    enum shmtune_status status;
+
+    if (bench == NULL)
+        return shmt_error_memory(err);
+    bench->kernel = kernel;
+    bench->options = *options;
+    status = shmt_query_device(options->driver, options->ordinal,
+                               &bench->device, err);
+    if (status == SHMTUNE_OK)
+        status = open_context(bench, err);
+    if (status == SHMTUNE_OK) {
+        const struct shmt_probe_options probe = {
+            .driver = options->driver, .nvrtc = options->nvrtc,
+            .device = &bench->device, .folder = options->images,
+        };
+
+        shmt_device_arch_text(&bench->device, bench->arch);
+        status = shmt_probe_open(&probe, bench->stream, &bench->probe,
+                                  err);
+    }
+    if (status != SHMTUNE_OK) {
+        shmt_bench_close(bench);
+        return status;
+    }
+    *out = bench;
+    return SHMTUNE_OK;
+}
+
+void shmt_bench_close(struct shmt_bench *bench)
+{
+    const struct shmt_driver *driver;
+
+    if (bench == NULL)
+        return;
+    driver = bench->options.driver;
+    shmt_module_drop_all(bench);
+    if (bench->lost) {
+        /* the context cannot be taken down in order, and need not be */
+        free(bench);
+        return;
+    }
+    if (bench->stream != NULL)
+        driver->StreamSynchronize(bench->stream);
+    shmt_problem_drop(bench);
+    shmt_probe_close(&bench->probe);
+    if (bench->begin != NULL)
+        driver->EventDestroy(bench->begin);
+    if (bench->end != NULL)
+        driver->EventDestroy(bench->end);
+    if (bench->stream != NULL)
+        driver->StreamDestroy(bench->stream);
+    if (bench->retained)
+        driver->DevicePrimaryCtxRelease(bench->handle);
+    free(bench);
+}
+
+const struct shmtune_device *shmt_bench_device(const struct shmt_bench *bench)
+{
+    return &bench->device;
+}
+
+const char *shmt_bench_protocol(const struct shmt_bench *bench)
+{
+    return bench->options.warm ? "warm-l2" : "cold-l2";
+}
+
+bool shmt_bench_lost(const struct shmt_bench *bench)
+{
+    return bench->lost;
+}
+
+void shmt_bench_blame(struct shmt_bench *bench, CUresult result,
+                      const char *when, struct shmt_result *out)
+{
+    enum shmt_verdict verdict = SHMT_VERDICT_LAUNCH_ERROR;
+    struct shmt_error why = {0};
+
+    shmt_driver_check(bench->options.driver, result, &why, "%s", when);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        verdict = SHMT_VERDICT_OUT_OF_MEMORY;
+    else if (result == CUDA_ERROR_LAUNCH_TIMEOUT)
+        verdict = SHMT_VERDICT_TIMEOUT;
+    else if (shmt_driver_is_sticky(result))
+        verdict = SHMT_VERDICT_CRASH;
+    bench->lost = bench->lost || shmt_driver_is_sticky(result);
+    shmt_result_fail(out, verdict, "%s", why.text);
+}
+
+/* -- what the driver says ------------------------------------------------- */
+
+static void note_registers(const struct shmt_function *function,
+                           const struct shmt_image_entry *entry,
+                           struct shmt_bench_note *note)
+{
+    if (function->registers != entry->resources.registers)
+        snprintf(note->text, sizeof note->text,
+                 "%.64s: %d registers by the driver, %d by the compiler",
+                 entry->name, function->registers,
+                 entry->resources.registers);
+}
+
+/* The three sides of static shared memory. */
+static void check_static(const struct shmt_function *function,
+                         const struct shmt_image_entry *entry,
+                         const struct shmt_geometry *geometry,
+                         struct shmt_result *out)
+{
+    const int64_t compiled = entry->resources.shared_static_bytes;
+
+    if (geometry->shared_static >= 0 && geometry->shared_static != compiled)
+        shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH,
+                         "%.64s: shared_static of the spec is %lld bytes, "
+                         "the compiler reports %lld", entry->name,
+                         (long long)geometry->shared_static,
+                         (long long)compiled);
+    else if (function->shared_static_bytes != compiled)
+        shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH,
+                         "%.64s: the compiler reports %lld bytes of static "
+                         "shared memory, the driver %d", entry->name,
+                         (long long)compiled, function->shared_static_bytes);
+}
+
+static int threads_of(const struct shmt_geometry *geometry)
+{
+    return (int)(geometry->block[0] * geometry->block[1] *
+                 geometry->block[2]);
+}
+
+/* The launch with the lowest occupancy stands for all. */
+static enum shmtune_status
+take_occupancy(const struct shmt_bench *bench, const struct shmt_run *run,
+               size_t k, struct shmt_result *out, struct shmt_bench_note *note,
+               struct shmt_error *err)
+{
+    const struct shmt_image_entry *entry =
+        &run->loaded->image->entries[run->loaded->image->launch_entry[k]];
+    const struct shmt_function *function =
+        &run->loaded->module.functions[run->loaded->image->launch_entry[k]];
+    const struct shmt_geometry *geometry = &run->geometry[k];
+    struct shmt_resources resources = entry->resources;
+    struct shmt_occupancy computed;
+    const int threads = threads_of(geometry), warp = bench->device.warp_size;
+    int blocks = 0, percent;
+    enum shmtune_status status;
+
+    resources.max_threads = function->max_threads;
+    status = shmt_occupancy_compute(&bench->device, &resources, threads,
+                                    geometry->shared_dynamic,
+                                    geometry->carveout, &computed, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_launch_occupancy(bench->options.driver, function,
+                                       geometry, &blocks, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    percent = (blocks * ((threads + warp - 1) / warp * warp) * 100 +
+               bench->device.max_threads_per_multiprocessor / 2) /
+              bench->device.max_threads_per_multiprocessor;
+    if (out->resident_blocks < 0 || percent < out->occupancy_percent) {
+        out->resident_blocks = blocks;
+        out->occupancy_percent = percent;
+        out->limiter = computed.limiter;
+        note->computed_blocks = computed.resident_blocks;
+    }
+    if (blocks != computed.resident_blocks && note->text[0] == '\0')
+        snprintf(note->text, sizeof note->text,
+                 "%.64s: %d resident blocks by the driver, %d by "
+                 "cuda_occupancy.h", entry->name, blocks,
+                 computed.resident_blocks);
+    if (blocks == 0)
+        shmt_result_fail(out, SHMT_VERDICT_NOT_RESIDENT,
+                         "no block fits a multiprocessor: limited by %s",
+                         shmt_limiter_word(computed.limiter));
+    return SHMTUNE_OK;
+}
+
+/* Geometry and attributes of launch k. */
+static enum shmtune_status ready_launch(struct shmt_bench *bench,
+                                        struct shmt_run *run, size_t k,
+                                        struct shmt_result *out,
+                                        struct shmt_bench_note *note)
+{
+    struct shmt_function *function =
+        shmt_launch_function(&run->loaded->module, k);
+    const struct shmt_image_entry *entry =
+        &run->loaded->image->entries[run->loaded->image->launch_entry[k]];
+    const struct shmt_geometry *geometry = &run->geometry[k];
+    enum shmtune_status status;
+    struct shmt_error why = {0};
+
+    note_registers(function, entry, note);
+    check_static(function, entry, geometry, out);
+    if (out->verdict != SHMT_VERDICT_OK)
+        return SHMTUNE_OK;
+    if (function->constant_bytes > out->resources.constant_bytes)
+        out->resources.constant_bytes = function->constant_bytes;
+    if (out->resources.max_threads < 0 ||
+        function->max_threads < out->resources.max_threads)
+        out->resources.max_threads = function->max_threads;
+    if (geometry->shared_dynamic > out->shared_dynamic_bytes)
+        out->shared_dynamic_bytes = geometry->shared_dynamic;
+    status = shmt_launch_prepare(bench->options.driver, function, geometry,
+                                 &why);
+    if (status == SHMTUNE_OK)
+        status = take_occupancy(bench, run, k, out, note, &why);
+    if (status != SHMTUNE_OK)
+        shmt_result_fail(out, SHMT_VERDICT_LAUNCH_ERROR, "%s", why.text);
+    return SHMTUNE_OK;
+}
+
+/* A verdict where it is the candidate's fault that there is no module. */
+static enum shmtune_status judge_loading(enum shmtune_status status,
+                                         const struct shmt_error *why,
+                                         struct shmt_result *out,
+                                         struct shmt_error *err)
+{
+    static const struct {
+        enum shmtune_status status;
+        enum shmt_verdict verdict;
+    } faults[] = {
+        {SHMTUNE_COMPILE, SHMT_VERDICT_COMPILE_ERROR},
+        {SHMTUNE_INVALID_FILE, SHMT_VERDICT_SPEC_MISMATCH},
+        {SHMTUNE_CUDA, SHMT_VERDICT_LAUNCH_ERROR},
+        {SHMTUNE_NO_MEMORY, SHMT_VERDICT_OUT_OF_MEMORY},
+    };
+
+    for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
+        if (status == faults[k].status) {
+            shmt_result_fail(out, faults[k].verdict, "%s", why->text);
+            return SHMTUNE_OK;
+        }
+    return shmt_error_set(err, status, "%s", why->text);
+}
+
+/* A verdict in *out where the candidate cannot be launched. */
+static enum shmtune_status
+ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
+          struct shmt_run *run, struct shmt_result *out,
+          struct shmt_bench_note *note, struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = bench->kernel;
+    struct shmt_value values[SHMT_BENCH_VALUES];
+    enum shmtune_status status;
+    struct shmt_error why = {0};
+
+    shmt_kernel_values(kernel, request->problem, request->choice, values);
+    status = shmt_module_get(bench, values, false, &run->loaded, &why);
+    if (status != SHMTUNE_OK)
+        return judge_loading(status, &why, out, err);
+    if (request->image != NULL && request->image[0] != '\0' &&
+        strcmp(request->image, run->loaded->key) != 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: it was changed since this candidate was "
+                              "compiled: begin again", kernel->source);
+    memcpy(out->image, run->loaded->key, sizeof out->image);
+    shmt_image_resources(run->loaded->image, &out->resources);
+    out->shared_dynamic_bytes = 0;
+    for (size_t k = 0; k < kernel->launch_count && status == SHMTUNE_OK &&
+                       out->verdict == SHMT_VERDICT_OK; k++) {
+        status = shmt_kernel_geometry(kernel, &run->launches[k], values,
+                                      &run->geometry[k], err);
+        if (status == SHMTUNE_OK && run->geometry[k].used)
+            status = ready_launch(bench, run, k, out, note);
+    }
+    if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
+        status = shmt_problem_adapt(bench, values, out, err);
+    return status;
+}
+
+/* -- measuring ------------------------------------------------------------ */
+
+static CUresult verify(struct shmt_bench *bench, const struct shmt_run *run,
+                       struct shmt_result *out)
+{
+    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_A);
+
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_start(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = shmt_verify_check(bench, SHMT_PATTERN_POISON_A, out);
+    return result;
+}
+
+/* Samples, and a second look at what the last of them wrote. */
+static CUresult measure(struct shmt_bench *bench, const struct shmt_run *run,
+                        const struct shmt_bench_request *request,
+                        struct shmt_result *out)
+{
+    const char *why = "right at first, but after the timing";
+    struct shmt_result after;
+    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+
+    shmt_result_clear(&after);
+    if (result == CUDA_SUCCESS)
+        result = shmt_time_run(bench, run, request, out);
+    if (result == CUDA_SUCCESS)
+        result = shmt_verify_check(bench, SHMT_PATTERN_POISON_B, &after);
+    if (result != CUDA_SUCCESS || after.verdict == SHMT_VERDICT_OK)
+        return result;
+    if (after.verdict == SHMT_VERDICT_OUT_OF_BOUNDS || !request->verify)
+        shmt_result_fail(out, after.verdict, "%s", after.reason);
+    else
+        shmt_result_fail(out, SHMT_VERDICT_UNSTABLE, "%s %s", why,
+                         after.reason);
+    out->sample_count = 0;
+    out->time_us = -1;
+    return result;
+}
+
+/* One run between the profiler's marks, and nothing else. */
+static CUresult profile(struct shmt_bench *bench, const struct shmt_run *run)
+{
+    const struct shmt_driver *driver = bench->options.driver;
+    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_zero(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = shmt_probe_flush(&bench->probe);
+    if (result == CUDA_SUCCESS)
+        result = driver->StreamSynchronize(bench->stream);
+    if (result == CUDA_SUCCESS)
+        result = driver->ProfilerStart();
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_launch(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = driver->StreamSynchronize(bench->stream);
+    if (result == CUDA_SUCCESS)
+        result = driver->ProfilerStop();
+    return result;
+}
+
+static void run_candidate(struct shmt_bench *bench, const struct shmt_run *run,
+                          const struct shmt_bench_request *request,
+                          struct shmt_result *out)
+{
+    CUresult result = CUDA_SUCCESS;
+    const char *when = "in the first run";
+
+    if (request->verify || request->profile)
+        result = verify(bench, run, out);
+    if (result == CUDA_SUCCESS && out->verdict == SHMT_VERDICT_OK) {
+        when = request->profile ? "under the profiler" : "while timing";
+        result = request->profile ? profile(bench, run)
+                                  : measure(bench, run, request, out);
+    }
+    if (result == CUDA_SUCCESS &&
+        shmt_verdict_stage(out->verdict) == SHMT_STAGE_VERIFY) {
+        when = "after a wrong result";
+        result = shmt_problem_mend(bench);
+    }
+    if (result != CUDA_SUCCESS)
+        shmt_bench_blame(bench, result, when, out);
+}
+
+enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
+                                       const struct shmt_bench_request *request,
+                                       struct shmt_result *result,
+                                       struct shmt_bench_note *note,
+                                       struct shmt_error *err)
+{
+    struct shmt_run run = {.launches = bench->kernel->launches,
+                           .launch_count = bench->kernel->launch_count};
+    const double start = now_ms();
+    struct shmt_result out;
+    struct shmt_bench_note said = {.computed_blocks = -1};
+    enum shmtune_status status;
+
+    if (bench->lost)
+        return shmt_error_set(err, SHMTUNE_CUDA, "the device's context is "
+                              "lost: this process has to be replaced");
+    shmt_result_clear(&out);
+    status = shmt_problem_prepare(bench, request->problem, err);
+    if (status == SHMTUNE_OK)
+        status = ready_run(bench, request, &run, &out, &said, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (out.verdict == SHMT_VERDICT_OK)
+        run_candidate(bench, &run, request, &out);
+    out.measure_ms = now_ms() - start;
+    *result = out;
+    *note = said;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_bench_read(struct shmt_bench *bench,
+                                    const char *argument, bool expected,
+                                    uint64_t count, void *out,
+                                    struct shmt_error *err)
+{
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        const struct shmt_buffer *buffer =
+            expected ? &bench->slots[k].expected : &bench->slots[k].live;
+        const uint64_t most = count < buffer->count ? count : buffer->count;
+
+        if (strcmp(bench->kernel->arguments[k].name, argument) != 0 ||
+            buffer->base == 0)
+            continue;
+        return shmt_driver_check(
+            bench->options.driver,
+            bench->options.driver->MemcpyDtoH(
+                out, shmt_buffer_data(buffer),
+                most * shmt_element_bytes(buffer->element)),
+            err, "reading %s", argument);
+    }
+    return shmt_error_set(err, SHMTUNE_NOT_FOUND, "no buffer of an argument "
+                          "\"%s\"", argument);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bench: one device, one kernel: loads candidates, verifies and times them.
+ * For the process of the measure worker alone: a candidate that breaks the
+ * context makes the bench useless (shmt_bench_lost), and only a new process
+ * helps.
+ *
+ * Every candidate runs on the same random inputs as the reference.  Before
+ * each verified run its outputs are filled with a NaN; buffers lie between
+ * guard bands of the same pattern; afterwards outputs are compared element by
+ * element, guards and inputs checked.  Times are those of device events round
+ * the launches with what is zeroed, with the L2 cache read full of other data
+ * before each sample ("cold-l2"), or hot ("warm-l2").  The outputs of the
+ * last timed run are compared again.
+ */
+#ifndef SHMT_BENCH_H
+#define SHMT_BENCH_H
+
+#include "bench/inspect.h"
+#include "gpu/gpu.h"
+#include "kernel/kernel.h"
+#include "record/record.h"
+
+struct shmt_bench;
+
+struct shmt_bench_options {
+    const struct shmt_driver *driver;
+    const struct shmt_nvrtc *nvrtc;
+    int ordinal;               /* of the device */
+    const char *images;        /* folder of binaries; NULL: none */
+    uint64_t seed;             /* of the inputs */
+    bool warm;                 /* "warm-l2" */
+};
+
+/* `kernel` must outlive the bench. */
+enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
+                                    const struct shmt_bench_options *options,
+                                    struct shmt_bench **out,
+                                    struct shmt_error *err);
+void shmt_bench_close(struct shmt_bench *bench);
+
+const struct shmtune_device *shmt_bench_device(const struct shmt_bench *bench);
+const char *shmt_bench_protocol(const struct shmt_bench *bench);
+
+struct shmt_bench_request {
+    const int64_t *problem;
+    const shmt_choice *choice;
+    const char *image;         /* the key it was inspected under; NULL or ""
+                                  when not known */
+    int samples;               /* 1 to SHMT_RESULT_SAMPLES */
+    double hopeless_us;        /* INFINITY: never give up */
+    bool verify;               /* false: only after the timing */
+    bool profile;              /* for a profiler that watches this process:
+                                  verified, then the launches alone, once,
+                                  between cuProfilerStart and cuProfilerStop;
+                                  nothing is timed */
+};
+
+struct shmt_bench_note {
+    int computed_blocks;       /* resident blocks by device/occupancy.h */
+    char text[256];            /* where driver and compiler disagree, "" */
+};
+
+/* A verdict in *result; a status only for what is not the candidate's fault:
+ * a reference that fails is SHMTUNE_WRONG_RESULT, buffers that do not fit the
+ * device SHMTUNE_NO_MEMORY. */
+enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
+                                       const struct shmt_bench_request *request,
+                                       struct shmt_result *result,
+                                       struct shmt_bench_note *note,
+                                       struct shmt_error *err);
+
+/* The context was broken: end this process. */
+bool shmt_bench_lost(const struct shmt_bench *bench);
+
+/* Copies of a buffer's elements after the last measure, for tests: the
+ * reference's result when `expected`.  Argument by name; at most `count`
+ * elements. */
+enum shmtune_status shmt_bench_read(struct shmt_bench *bench,
+                                    const char *argument, bool expected,
+                                    uint64_t count, void *out,
+                                    struct shmt_error *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inspect: one candidate through the compiler.
+ */
+#include "bench/inspect.h"
+
+#include <string.h>
+
+static enum shmtune_status
+check_static(const struct shmt_image_request *request,
+             const struct shmt_image *image, struct shmt_result *result,
+             struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = request->kernel;
+
+    for (size_t k = 0; k < kernel->launch_count; k++) {
+        const int entry = image->launch_entry[k];
+        struct shmt_geometry geometry;
+        enum shmtune_status status;
+        int64_t found;
+
+        if (entry < 0)
+            continue;
+        status = shmt_kernel_geometry(kernel, &kernel->launches[k],
+                                      request->values, &geometry, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (geometry.shared_dynamic > result->shared_dynamic_bytes)
+            result->shared_dynamic_bytes = geometry.shared_dynamic;
+        found = image->entries[entry].resources.shared_static_bytes;
+        if (geometry.shared_static >= 0 && geometry.shared_static != found) {
+            const struct shmt_place place =
+                shmt_expr_place(kernel->launches[k].shared_static);
+
+            shmt_result_fail(result, SHMT_VERDICT_SPEC_MISMATCH,
+                             "%.64s: shared_static of the spec is %lld "
+                             "bytes, the compiler reports %lld: see %.100s:"
+                             "%d:%d", image->entries[entry].name,
+                             (long long)geometry.shared_static,
+                             (long long)found, place.file, place.line,
+                             place.column);
+            return SHMTUNE_OK;
+        }
+    }
+    return SHMTUNE_OK;
+}
+
+/* Each launch's own share of what they take. */
+static void tell_launches(const struct shmt_kernel *kernel,
+                          const struct shmt_image *image,
+                          struct shmt_result *result)
+{
+    int count = 0;
+
+    for (size_t k = 0; k < kernel->launch_count; k++)
+        if (image->launch_entry[k] >= 0)
+            result->launches.of[count++] =
+                image->entries[image->launch_entry[k]].resources;
+    result->launches.count = count > 1 ? count : 0;
+}
+
+enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
+                                 const struct shmt_nvrtc *nvrtc,
+                                 const char *folder,
+                                 struct shmt_result *result,
+                                 struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+    struct shmt_image *image = NULL;
+    struct shmt_result out;
+    enum shmtune_status status;
+
+    shmt_result_clear(&out);
+    status = shmt_image_obtain(request, nvrtc, folder, &image, &why);
+    if (status == SHMTUNE_COMPILE || status == SHMTUNE_INVALID_FILE) {
+        shmt_result_fail(&out,
+                         status == SHMTUNE_COMPILE
+                             ? SHMT_VERDICT_COMPILE_ERROR
+                             : SHMT_VERDICT_SPEC_MISMATCH, "%s", why.text);
+        *result = out;
+        return SHMTUNE_OK;
+    }
+    if (status != SHMTUNE_OK)
+        return shmt_error_set(err, status, "%s", why.text);
+    shmt_image_resources(image, &out.resources);
+    tell_launches(request->kernel, image, &out);
+    memcpy(out.image, image->key, sizeof out.image);
+    out.compile_ms = image->found ? 0 : image->compile_ms;
+    out.shared_dynamic_bytes = 0;
+    status = check_static(request, image, &out, err);
+    shmt_image_free(image);
+    if (status == SHMTUNE_OK)
+        *result = out;
+    return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pattern: what the tuner fills buffers with, computed on the CPU.  The
+ * device computes the same in source.c, bit for bit, so a test can
+ * recompute any element without copying it.
+ *
+ *   draw(seed, i) = mix(seed + (i + 1) * 0x9e3779b97f4a7c15)   mod 2^64
+ *   mix(x): x ^= x >> 30; x *= 0xbf58476d1ce4e5b9;
+ *           x ^= x >> 27; x *= 0x94d049bb133111eb; x ^= x >> 31
+ *
+ * Uniform reals: low + (high - low) * u in double, u = (draw >> 11) / 2^53,
+ * rounded to the type (which may give `high` itself).  Uniform integers: low
+ * + draw mod (high - low).  Ramps: i, modulo 2^11 (f16), 2^24 (f32), 2^53
+ * (f64) or the range of the non-negative numbers of the type.
+ */
+#ifndef SHMT_BENCH_PATTERN_H
+#define SHMT_BENCH_PATTERN_H
+
+#include "gpu/gpu.h"
+
+/* Two words that no computation is likely to give: NaN as f32 and as f16, and
+ * different in every byte, so that what is equal to the first by chance is
+ * not equal to the second. */
+#define SHMT_PATTERN_POISON_A 0x7fe57fe5u
+#define SHMT_PATTERN_POISON_B 0xfff0fff0u
+
+struct shmt_pattern {
+    enum shmt_element element;
+    enum shmt_fill fill;
+    double low, high;
+    uint64_t seed;
+};
+
+/* What argument number `argument` of a spec is filled with. */
+struct shmt_pattern shmt_pattern_of(const struct shmt_argument *argument,
+                                    size_t number, uint64_t seed);
+
+union shmt_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
+                                     uint64_t index);
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * probe: buffers with guard bands, and the kernels that fill,
+ * check and compare them.
+ * For bench*.c alone.  Everything is put on one stream and returns the
+ * driver's own result: after a candidate has run, an error may be its.
+ */
+#ifndef SHMT_BENCH_PROBE_H
+#define SHMT_BENCH_PROBE_H
+
+#include "bench/pattern.h"
+#include "bench/source.h"
+#include "gpu/gpu.h"
+
+/* On each side of a buffer.  Also its alignment. */
+enum { SHMT_GUARD_BYTES = 64 << 10 };
+
+struct shmt_buffer {
+    CUdeviceptr base;      /* of the first guard; 0: there is no buffer */
+    uint64_t whole;        /* bytes with both guards */
+    uint64_t count;        /* elements */
+    uint64_t bytes;
+    enum shmt_element element;
+};
+
+enum { SHMT_FINDINGS = 2 * SHMT_KERNEL_ARGUMENTS };
+
+struct shmt_probe {
+    const struct shmt_driver *driver;
+    CUstream stream;
+    struct shmt_module module;
+    unsigned blocks;           /* fill the device */
+    CUdeviceptr findings;      /* [SHMT_FINDINGS] */
+    CUdeviceptr blank;         /* the same, as they begin */
+    CUdeviceptr flush;
+    uint64_t flush_bytes;
+    CUdeviceptr sink;
+};
+
+struct shmt_probe_options {
+    const struct shmt_driver *driver;
+    const struct shmt_nvrtc *nvrtc;
+    const struct shmtune_device *device;
+    const char *folder;        /* of binaries, or NULL */
+};
+enum shmtune_status
+shmt_probe_open(const struct shmt_probe_options *options, CUstream stream,
+                 struct shmt_probe *out, struct shmt_error *err);
+void shmt_probe_close(struct shmt_probe *probe);
+
+/* Allocated, poisoned with A throughout.  Nothing to free on failure. */
+CUresult shmt_buffer_new(const struct shmt_probe *probe,
+                         enum shmt_element element, uint64_t count,
+                         struct shmt_buffer *out);
+void shmt_buffer_free(const struct shmt_probe *probe,
+                      struct shmt_buffer *buffer);
+/* Of element 0. */
+CUdeviceptr shmt_buffer_data(const struct shmt_buffer *buffer);
+
+CUresult shmt_probe_fill(const struct shmt_probe *probe,
+                          const struct shmt_buffer *buffer,
+                          const struct shmt_pattern *pattern);
+/* The data, not the guards. */
+CUresult shmt_probe_poison(const struct shmt_probe *probe,
+                            const struct shmt_buffer *buffer, uint32_t word);
+/* The guards, not the data; always with A. */
+CUresult shmt_probe_mend(const struct shmt_probe *probe,
+                          const struct shmt_buffer *buffer);
+CUresult shmt_probe_zero(const struct shmt_probe *probe,
+                          const struct shmt_buffer *buffer);
+/* Data of one buffer to another of the same count. */
+CUresult shmt_probe_copy(const struct shmt_probe *probe,
+                          const struct shmt_buffer *from,
+                          const struct shmt_buffer *to);
+/* Reads the L2 cache full. */
+CUresult shmt_probe_flush(const struct shmt_probe *probe);
+
+/* Between begin and end checks are gathered, each in a slot of its own. */
+CUresult shmt_probe_begin(const struct shmt_probe *probe);
+struct shmt_comparison {
+    const struct shmt_buffer *found, *expected;
+    double absolute, relative;
+    uint32_t poison;           /* what unwritten elements hold */
+};
+CUresult shmt_probe_compare(const struct shmt_probe *probe,
+                             const struct shmt_comparison *comparison,
+                             size_t slot);
+CUresult shmt_probe_guard(const struct shmt_probe *probe,
+                           const struct shmt_buffer *buffer, size_t slot);
+CUresult shmt_probe_hash(const struct shmt_probe *probe,
+                          const struct shmt_buffer *buffer, size_t slot);
+/* Waits for the stream. */
+CUresult shmt_probe_end(const struct shmt_probe *probe,
+                         struct shmt_finding findings[SHMT_FINDINGS]);
+
+#endif

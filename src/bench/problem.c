@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * problem: the buffers of one problem, and the reference's results.
+ *
+ * Arrays that are passed by value stay on the host, filled as inputs are.
+ *
+ * The reference runs twice, into two sets of buffers with two poisons; where
+ * the two differ it left something unwritten, or its result is not its own.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench/parts.h"
+
+static bool has_result(enum shmt_role role)
+{
+    return role == SHMT_ROLE_OUTPUT || role == SHMT_ROLE_INOUT;
+}
+
+void shmt_problem_drop(struct shmt_bench *bench)
+{
+    for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++) {
+        struct shmt_slot *slot = &bench->slots[k];
+
+        shmt_buffer_free(&bench->probe, &slot->live);
+        shmt_buffer_free(&bench->probe, &slot->expected);
+        shmt_buffer_free(&bench->probe, &slot->initial);
+        free(slot->array);
+        *slot = (struct shmt_slot){0};
+    }
+    bench->prepared = false;
+}
+
+static enum shmtune_status count_of(const struct shmt_bench *bench, size_t k,
+                                    const struct shmt_value *values,
+                                    uint64_t *out, struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    int64_t count = 0;
+    enum shmtune_status status =
+        shmt_expr_eval_int(argument->count, values, &count, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (count < 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: argument %s has a count of %lld",
+                              bench->kernel->path, argument->name,
+                              (long long)count);
+    *out = (uint64_t)count;
+    return SHMTUNE_OK;
+}
+
+/* -- preparing ------------------------------------------------------------ */
+
+/* An array passed by value: the reference and every candidate get it. */
+static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
+                                      uint64_t count, struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    const size_t size = shmt_element_bytes(argument->element);
+    const struct shmt_pattern pattern =
+        shmt_pattern_of(argument, k, bench->options.seed);
+    char *array;
+
+    /* Of an argument of no launch nobody has looked at the count. */
+    if (count > SHMT_KERNEL_ARGUMENT_BYTES / size)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: argument %s has %llu elements of %zu "
+                              "bytes, passed by value; a launch takes %d "
+                              "bytes at most: make it an input",
+                              bench->kernel->path, argument->name,
+                              (unsigned long long)count, size,
+                              SHMT_KERNEL_ARGUMENT_BYTES);
+    array = calloc(1, SHMT_KERNEL_ARGUMENT_BYTES);
+    if (array == NULL)
+        return shmt_error_memory(err);
+    for (uint64_t i = 0; i < count; i++) {
+        const union shmt_scalar value = shmt_pattern_value(&pattern, i);
+
+        memcpy(array + i * size, &value, size);
+    }
+    bench->slots[k].array = array;
+    return SHMTUNE_OK;
+}
+
+static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
+{
+    const struct shmt_probe *probe = &bench->probe;
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    const struct shmt_pattern pattern =
+        shmt_pattern_of(argument, k, bench->options.seed);
+    struct shmt_slot *slot = &bench->slots[k];
+    CUresult result =
+        shmt_buffer_new(probe, argument->element, count, &slot->live);
+
+    if (result == CUDA_SUCCESS && has_result(argument->role))
+        result = shmt_buffer_new(probe, argument->element, count,
+                                 &slot->expected);
+    if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
+        result = shmt_buffer_new(probe, argument->element, count,
+                                 &slot->initial);
+    if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
+        result = shmt_probe_fill(probe, &slot->initial, &pattern);
+    if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
+        result = shmt_probe_fill(probe, &slot->live, &pattern);
+    return result;
+}
+
+static enum shmtune_status make_slots(struct shmt_bench *bench,
+                                      const struct shmt_value *values,
+                                      struct shmt_error *err)
+{
+    const struct shmt_driver *driver = bench->options.driver;
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t free_bytes = 0, all_bytes = 0;
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        const struct shmt_argument *argument = &bench->kernel->arguments[k];
+        uint64_t count = 0;
+        CUresult result;
+
+        if (argument->role == SHMT_ROLE_SCALAR)
+            continue;
+        status = count_of(bench, k, values, &count, err);
+        if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
+            status = make_array(bench, k, count, err);
+            if (status == SHMTUNE_OK)
+                continue;
+        }
+        if (status != SHMTUNE_OK)
+            return status;
+        result = make_slot(bench, k, count);
+        if (result == CUDA_SUCCESS)
+            continue;
+        driver->MemGetInfo(&free_bytes, &all_bytes);
+        return shmt_driver_check(
+            driver, result, err,
+            "device memory for %s, %llu elements of %s (%zu of %zu MiB are "
+            "free); choose a smaller size", argument->name,
+            (unsigned long long)count, shmt_element_word(argument->element),
+            free_bytes >> 20, all_bytes >> 20);
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,
+                                      const struct shmt_value *values,
+                                      struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    struct shmt_value value;
+    enum shmtune_status status =
+        shmt_expr_eval(argument->value, values, &value, err);
+
+    if (status == SHMTUNE_OK) {
+        status = shmt_element_convert(argument->element, value,
+                                      &bench->slots[k].scalar, err);
+        if (status != SHMTUNE_OK) {
+            shmt_error_prefix(err, "%s: argument %s", bench->kernel->path,
+                              argument->name);
+            return SHMTUNE_INVALID_FILE;
+        }
+    }
+    return status;
+}
+
+static enum shmtune_status set_scalars(struct shmt_bench *bench,
+                                       const struct shmt_value *values,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        if (status == SHMTUNE_OK &&
+            bench->kernel->arguments[k].role == SHMT_ROLE_SCALAR)
+            status = set_scalar(bench, k, values, err);
+    return status;
+}
+
+/* -- the reference -------------------------------------------------------- */
+
+static enum shmtune_status ready_reference(struct shmt_bench *bench,
+                                           const struct shmt_value *values,
+                                           struct shmt_run *run,
+                                           struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = bench->kernel;
+    enum shmtune_status status;
+
+    run->launches = kernel->reference;
+    run->launch_count = kernel->reference_count;
+    run->reference = true;
+    status = shmt_module_get(bench, values, true, &run->loaded, err);
+    for (size_t k = 0; k < run->launch_count && status == SHMTUNE_OK; k++) {
+        status = shmt_kernel_geometry(kernel, &run->launches[k], values,
+                                      &run->geometry[k], err);
+        if (status == SHMTUNE_OK && run->geometry[k].used)
+            status = shmt_launch_prepare(
+                bench->options.driver,
+                shmt_launch_function(&run->loaded->module, k),
+                &run->geometry[k], err);
+    }
+    return status;
+}
+
+/* Guards of the buffers that only the reference writes. */
+static CUresult check_expected(struct shmt_bench *bench,
+                               struct shmt_result *out)
+{
+    struct shmt_finding findings[SHMT_FINDINGS];
+    CUresult result = shmt_probe_begin(&bench->probe);
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        if (result == CUDA_SUCCESS && bench->slots[k].expected.base != 0)
+            result = shmt_probe_guard(&bench->probe,
+                                       &bench->slots[k].expected, k);
+    if (result == CUDA_SUCCESS)
+        result = shmt_probe_end(&bench->probe, findings);
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        if (result == CUDA_SUCCESS && findings[k].guard_bytes > 0)
+            shmt_result_fail(out, SHMT_VERDICT_OUT_OF_BOUNDS,
+                             "wrote %llu bytes outside %s",
+                             (unsigned long long)findings[k].guard_bytes,
+                             bench->kernel->arguments[k].name);
+    return result;
+}
+
+/* The verdict on the reference is in *out. */
+static CUresult run_reference(struct shmt_bench *bench, struct shmt_run *run,
+                              struct shmt_result *out)
+{
+    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_A);
+
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_start(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = check_expected(bench, out);
+    if (result != CUDA_SUCCESS || out->verdict != SHMT_VERDICT_OK)
+        return result;
+    run->reference = false;
+    result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+    if (result == CUDA_SUCCESS)
+        result = shmt_run_start(bench, run);
+    if (result == CUDA_SUCCESS)
+        result = shmt_verify_check(bench, SHMT_PATTERN_POISON_B, out);
+    return result;
+}
+
+/* hashes[k] of the live, hashes[N + k] of the expected buffers; or of the
+ * initial ones alone. */
+static CUresult take_hashes(struct shmt_bench *bench, bool initial,
+                            struct shmt_finding findings[SHMT_FINDINGS])
+{
+    const struct shmt_probe *probe = &bench->probe;
+    CUresult result = shmt_probe_begin(probe);
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        const struct shmt_slot *slot = &bench->slots[k];
+
+        if (result != CUDA_SUCCESS)
+            break;
+        if (initial && slot->initial.base != 0)
+            result = shmt_probe_hash(probe, &slot->initial, k);
+        if (!initial &&
+            bench->kernel->arguments[k].role == SHMT_ROLE_INPUT)
+            result = shmt_probe_hash(probe, &slot->live, k);
+        if (result == CUDA_SUCCESS && !initial && slot->expected.base != 0)
+            result = shmt_probe_hash(probe, &slot->expected,
+                                      SHMT_KERNEL_ARGUMENTS + k);
+    }
+    if (result == CUDA_SUCCESS)
+        result = shmt_probe_end(probe, findings);
+    return result;
+}
+
+static CUresult remember(struct shmt_bench *bench)
+{
+    struct shmt_finding findings[SHMT_FINDINGS];
+    CUresult result = take_hashes(bench, false, findings);
+
+    for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++)
+        if (result == CUDA_SUCCESS) {
+            bench->slots[k].live_hash = findings[k].hash;
+            bench->slots[k].expected_hash =
+                findings[SHMT_KERNEL_ARGUMENTS + k].hash;
+        }
+    if (result == CUDA_SUCCESS)
+        result = take_hashes(bench, true, findings);
+    for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++)
+        if (result == CUDA_SUCCESS)
+            bench->slots[k].initial_hash = findings[k].hash;
+    return result;
+}
+
+static enum shmtune_status make_results(struct shmt_bench *bench,
+                                        const struct shmt_value *values,
+                                        struct shmt_error *err)
+{
+    struct shmt_run run = {0};
+    struct shmt_result verdict;
+    enum shmtune_status status = ready_reference(bench, values, &run, err);
+    CUresult result;
+
+    if (status == SHMTUNE_OK) {
+        shmt_result_clear(&verdict);
+        /* what it must not change is compared with what it was */
+        result = remember(bench);
+        if (result == CUDA_SUCCESS)
+            result = run_reference(bench, &run, &verdict);
+        if (result == CUDA_SUCCESS && verdict.verdict == SHMT_VERDICT_OK)
+            result = remember(bench);
+        if (result != CUDA_SUCCESS)
+            shmt_bench_blame(bench, result, "running", &verdict);
+        if (verdict.verdict != SHMT_VERDICT_OK)
+            status = shmt_error_set(err, SHMTUNE_WRONG_RESULT, "%s: %s",
+                                    shmt_verdict_word(verdict.verdict),
+                                    verdict.reason);
+    }
+    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
+        return status;
+    shmt_error_prefix(err, "%s: the reference failed", bench->kernel->path);
+    if (err != NULL)
+        err->status = SHMTUNE_WRONG_RESULT;
+    return SHMTUNE_WRONG_RESULT;
+}
+
+static void default_values(const struct shmt_kernel *kernel,
+                           const int64_t *problem, struct shmt_value *values)
+{
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+    shmt_kernel_values(kernel, problem, choice, values);
+}
+
+enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
+                                         const int64_t *problem,
+                                         struct shmt_error *err)
+{
+    const size_t size = bench->kernel->dimension_count * sizeof *problem;
+    struct shmt_value values[SHMT_BENCH_VALUES];
+    enum shmtune_status status;
+
+    if (bench->prepared && memcmp(bench->problem, problem, size) == 0)
+        return SHMTUNE_OK;
+    shmt_problem_drop(bench);
+    default_values(bench->kernel, problem, values);
+    status = make_slots(bench, values, err);
+    if (status == SHMTUNE_OK)
+        status = set_scalars(bench, values, err);
+    if (status == SHMTUNE_OK)
+        status = make_results(bench, values, err);
+    if (status != SHMTUNE_OK) {
+        if (!bench->lost)
+            shmt_problem_drop(bench);
+        return status;
+    }
+    memcpy(bench->problem, problem, size);
+    bench->prepared = true;
+    return SHMTUNE_OK;
+}
+
+/* -- a candidate ---------------------------------------------------------- */
+
+/* Where there is no room for both, the old one goes first, and comes back when
+ * the new one does not fit either. */
+static CUresult replace(struct shmt_bench *bench, struct shmt_buffer *buffer,
+                        uint64_t count)
+{
+    const struct shmt_buffer before = *buffer;
+    CUresult result;
+
+    shmt_buffer_free(&bench->probe, buffer);
+    result = shmt_buffer_new(&bench->probe, before.element, count, buffer);
+    if (result != CUDA_SUCCESS &&
+        shmt_buffer_new(&bench->probe, before.element, before.count,
+                        buffer) != CUDA_SUCCESS)
+        bench->prepared = false;   /* all are made anew for the next one */
+    return result;
+}
+
+/* A workspace only grows; where it ends its guard begins. */
+static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
+                       uint64_t count)
+{
+    const uint64_t size = shmt_element_bytes(buffer->element);
+    struct shmt_buffer fresh = {0};
+    CUresult result;
+
+    if (count == buffer->count)
+        return CUDA_SUCCESS;
+    if (count <= (buffer->whole - 2 * SHMT_GUARD_BYTES) / size) {
+        buffer->count = count;
+        buffer->bytes = count * size;
+        return shmt_probe_mend(&bench->probe, buffer);
+    }
+    result = shmt_buffer_new(&bench->probe, buffer->element, count, &fresh);
+    if (result == CUDA_ERROR_OUT_OF_MEMORY)
+        return replace(bench, buffer, count);
+    if (result == CUDA_SUCCESS) {
+        shmt_buffer_free(&bench->probe, buffer);
+        *buffer = fresh;
+    }
+    return result;
+}
+
+enum shmtune_status shmt_problem_adapt(struct shmt_bench *bench,
+                                       const struct shmt_value *values,
+                                       struct shmt_result *out,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = set_scalars(bench, values, err);
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        const struct shmt_argument *argument = &bench->kernel->arguments[k];
+        char when[96 + SHMT_RESULT_REASON / 2];
+        uint64_t count = 0;
+        CUresult result;
+
+        if (status != SHMTUNE_OK || out->verdict != SHMT_VERDICT_OK)
+            break;
+        if (argument->role != SHMT_ROLE_WORKSPACE)
+            continue;
+        status = count_of(bench, k, values, &count, err);
+        if (status != SHMTUNE_OK)
+            break;
+        result = resize(bench, &bench->slots[k].live, count);
+        snprintf(when, sizeof when, "workspace %.64s of %llu bytes",
+                 argument->name, (unsigned long long)count *
+                 shmt_element_bytes(argument->element));
+        if (result != CUDA_SUCCESS)
+            shmt_bench_blame(bench, result, when, out);
+    }
+    return status;
+}
+
+static CUresult mend_guards(struct shmt_bench *bench)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        const struct shmt_slot *slot = &bench->slots[k];
+        const struct shmt_buffer *const all[] = {&slot->live, &slot->expected,
+                                                 &slot->initial};
+
+        for (size_t b = 0; b < 3; b++)
+            if (result == CUDA_SUCCESS && all[b]->base != 0)
+                result = shmt_probe_mend(&bench->probe, all[b]);
+    }
+    return result;
+}
+
+CUresult shmt_problem_mend(struct shmt_bench *bench)
+{
+    struct shmt_finding findings[SHMT_FINDINGS], initial[SHMT_FINDINGS];
+    CUresult result = mend_guards(bench);
+
+    if (result == CUDA_SUCCESS)
+        result = take_hashes(bench, false, findings);
+    if (result == CUDA_SUCCESS)
+        result = take_hashes(bench, true, initial);
+    for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++)
+        if (result == CUDA_SUCCESS &&
+            (bench->slots[k].live_hash != findings[k].hash ||
+             bench->slots[k].initial_hash != initial[k].hash ||
+             bench->slots[k].expected_hash !=
+                 findings[SHMT_KERNEL_ARGUMENTS + k].hash))
+            bench->prepared = false;
+    return result;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source: kernels that fill, poison, compare and check buffers, and
+ * read the L2 cache full.  They fit every device NVRTC knows.
+ *
+ * Fill must agree with pattern.c bit for bit: the products are rounded before
+ * they are added (__dmul_rn, __dadd_rn), which no option can fuse.
+ */
+#include "bench/source.h"
+
+#include <stddef.h>
+
+/* A part may not pass 4095 characters.  Elements are numbered as in enum
+ * shmt_element: f16, f32, f64, u8, i32, u32, i64; fills as in shmt_fill. */
+#define TEXT(...) #__VA_ARGS__ "\n"
+
+static const char types[] = TEXT(
+typedef unsigned long long u64;
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned char u8;
+typedef long long i64;
+
+struct finding {
+    u64 mismatches;
+    u64 first;
+    u64 unwritten;
+    u64 guard_bytes;
+    i64 guard_first;
+    u64 hash;
+};
+
+struct half_bits { u16 bits; };
+
+__device__ u64 mix(u64 x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ x >> 31;
+}
+
+__device__ u64 here()
+{
+    return blockIdx.x * (u64)blockDim.x + threadIdx.x;
+}
+
+__device__ u64 stride()
+{
+    return gridDim.x * (u64)blockDim.x;
+}
+
+__device__ double to_real(half_bits x)
+{
+    double r;
+    asm("cvt.f64.f16 %0, %1;" : "=d"(r) : "h"(x.bits));
+    return r;
+}
+
+template <typename T> __device__ double to_real(T x)
+{
+    return (double)x;
+}
+
+template <typename T> __device__ void put_real(double r, T *x)
+{
+    *x = (T)r;
+}
+
+__device__ void put_real(double r, half_bits *x)
+{
+    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(x->bits) : "d"(r));
+}
+
+template <typename T> __device__ void put_whole(i64 n, T *x)
+{
+    *x = (T)n;
+}
+
+__device__ void put_whole(i64 n, half_bits *x)
+{
+    put_real((double)n, x);
+}
+);
+
+static const char fills[] = TEXT(
+struct pattern {
+    double low;
+    double high;
+    u64 seed;
+    u64 mask;
+    int fill;
+    int real;
+};
+
+template <typename T>
+__device__ void fill_all(T *data, u64 count, const pattern &p)
+{
+    const i64 low = (i64)p.low;
+    const u64 span = (u64)((i64)p.high - low);
+
+    for (u64 i = here(); i < count; i += stride()) {
+        const u64 draw = mix(p.seed + (i + 1) * 0x9e3779b97f4a7c15ull);
+        T value;
+
+        if (p.fill == 1) {
+            put_whole(0, &value);
+        } else if (p.fill == 2) {
+            put_whole((i64)(i & p.mask), &value);
+        } else if (p.real) {
+            const double unit = __dmul_rn((double)(draw >> 11), 0x1p-53);
+            const double part = __dmul_rn(p.high - p.low, unit);
+            put_real(__dadd_rn(p.low, part), &value);
+        } else {
+            put_whole(low + (i64)(span > 0 ? draw % span : 0), &value);
+        }
+        data[i] = value;
+    }
+}
+
+extern "C" __global__ void shmt_fill(void *data, u64 count, int element,
+                                     pattern p)
+{
+    switch (element) {
+    case 0: fill_all((half_bits *)data, count, p); break;
+    case 1: fill_all((float *)data, count, p); break;
+    case 2: fill_all((double *)data, count, p); break;
+    case 3: fill_all((u8 *)data, count, p); break;
+    case 4: fill_all((int *)data, count, p); break;
+    case 5: fill_all((u32 *)data, count, p); break;
+    default: fill_all((i64 *)data, count, p);
+    }
+}
+);
+
+/* A pair is right when it is equal or within the tolerance; a NaN is neither.
+ * The poison repeats every two bytes. */
+static const char comparison[] = TEXT(
+__device__ bool equal(half_bits a, half_bits b)
+{
+    return to_real(a) == to_real(b);
+}
+
+template <typename T> __device__ bool equal(T a, T b)
+{
+    return a == b;
+}
+
+__device__ bool near(i64 a, i64 b, double absolute, double relative)
+{
+    const u64 apart = a > b ? (u64)a - (u64)b : (u64)b - (u64)a;
+
+    return (double)apart <= absolute + relative * fabs((double)b);
+}
+
+template <typename T>
+__device__ bool near(T a, T b, double absolute, double relative)
+{
+    const double x = to_real(a);
+    const double y = to_real(b);
+
+    return fabs(x - y) <= absolute + relative * fabs(y) &&
+           fabs(y) <= 1.7976931348623157e308;
+}
+
+template <typename T>
+__device__ bool poisoned(const T *at, u64 index, u32 poison)
+{
+    const u8 *bytes = (const u8 *)at;
+    bool all = true;
+
+    for (u32 k = 0; k < sizeof(T); k++) {
+        const u32 shift = 8 * ((u32)(index * sizeof(T) + k) & 1);
+        all = all && bytes[k] == (u8)(poison >> shift);
+    }
+    return all;
+}
+
+template <typename T>
+__device__ void compare_all(const T *a, const T *b, u64 count,
+                            double absolute, double relative, u32 poison,
+                            finding *out)
+{
+    u64 wrong = 0;
+    u64 unwritten = 0;
+    u64 first = ~0ull;
+
+    for (u64 i = here(); i < count; i += stride()) {
+        const T x = a[i];
+        const T y = b[i];
+
+        if (equal(x, y) || near(x, y, absolute, relative))
+            continue;
+        first = wrong == 0 ? i : first;
+        wrong++;
+        unwritten += poisoned(a + i, i, poison);
+    }
+    if (wrong > 0) {
+        atomicAdd(&out->mismatches, wrong);
+        atomicAdd(&out->unwritten, unwritten);
+        atomicMin(&out->first, first);
+    }
+}
+
+extern "C" __global__ void shmt_compare(const void *a, const void *b,
+                                        u64 count, int element,
+                                        double absolute, double relative,
+                                        u32 poison, finding *out)
+{
+    switch (element) {
+    case 0: compare_all((const half_bits *)a, (const half_bits *)b, count,
+                        absolute, relative, poison, out); break;
+    case 1: compare_all((const float *)a, (const float *)b, count,
+                        absolute, relative, poison, out); break;
+    case 2: compare_all((const double *)a, (const double *)b, count,
+                        absolute, relative, poison, out); break;
+    case 3: compare_all((const u8 *)a, (const u8 *)b, count,
+                        absolute, relative, poison, out); break;
+    case 4: compare_all((const int *)a, (const int *)b, count,
+                        absolute, relative, poison, out); break;
+    case 5: compare_all((const u32 *)a, (const u32 *)b, count,
+                        absolute, relative, poison, out); break;
+    default: compare_all((const i64 *)a, (const i64 *)b, count,
+                         absolute, relative, poison, out);
+    }
+}
+);
+
+/* The guards are bytes [0, front) and [front + inside, whole).  The hash is a
+ * sum of products with odd numbers: no change of one word leaves it.  The
+ * flush only reads, so it leaves nothing to be written back; the sum it
+ * stores when it is an impossible one keeps the reads alive. */
+static const char checks[] = TEXT(
+extern "C" __global__ void shmt_guard(const u8 *base, u64 front, u64 inside,
+                                      u64 whole, u32 poison, finding *out)
+{
+    const u64 outside = whole - inside;
+    u64 changed = 0;
+    i64 first = 0x7fffffffffffffffll;
+
+    for (u64 k = here(); k < outside; k += stride()) {
+        const u64 at = k < front ? k : k + inside;
+
+        if (base[at] == (u8)(poison >> 8 * (at & 1)))
+            continue;
+        changed++;
+        first = min(first, (i64)(at - front));
+    }
+    if (changed > 0) {
+        atomicAdd(&out->guard_bytes, changed);
+        atomicMin(&out->guard_first, first);
+    }
+}
+
+extern "C" __global__ void shmt_hash(const uint4 *data, u64 bytes,
+                                     finding *out)
+{
+    const u64 whole = bytes / 16;
+    u64 sum = 0;
+
+    for (u64 i = here(); i < whole; i += stride()) {
+        const uint4 v = data[i];
+        const u64 low = (u64)v.x << 32 | v.y;
+        const u64 high = (u64)v.z << 32 | v.w;
+        const u64 odd = 2 * i + 1;
+
+        sum += low * (odd * 0x9e3779b97f4a7c15ull);
+        sum += high * (odd * 0xd1b54a32d192ed03ull);
+    }
+    if (here() < bytes % 16)
+        sum += mix(((const u8 *)data)[16 * whole + here()] + 256 * here());
+    for (int lane = 16; lane > 0; lane /= 2)
+        sum += __shfl_xor_sync(0xffffffffu, sum, lane);
+    if (threadIdx.x % 32 == 0)
+        atomicAdd(&out->hash, sum);
+}
+
+extern "C" __global__ void shmt_flush(const uint4 *data, u64 count, u32 *sink)
+{
+    u32 sum = 0;
+
+    for (u64 i = here(); i < count; i += stride()) {
+        const uint4 v = data[i];
+        sum += v.x ^ v.y ^ v.z ^ v.w;
+    }
+    if (sum == 0x9d2c5681u && data[here() % count].x == sum)
+        *sink = sum;
+}
+);
+
+const char *const shmt_bench_source[] = {types, fills, comparison, checks,
+                                         NULL};

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check: do specs, tunings, journals and recordings still fit each other,
+ * the sources, the compiler and the devices they are for?  For continuous
+ * integration: needs no GPU.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "command/check.h"
+#include "command/json.h"
+
+static const char help[] =
+    "usage: shmtune check [FILE]... [--no-compile] [OPTION]...\n"
+    "\n"
+    "Checks kernel specs, tunings, journals and recordings; with no file, all\n"
+    "built-in kernels and what is shipped for them. Needs no GPU.\n"
+    "  a spec     its format, its sizes and defaults; the default compiles,\n"
+    "             uses the shared bytes it states, and is resident; the\n"
+    "             reference compiles; both take what they are passed; a\n"
+    "             note of words that no parameter has, and of parameters that\n"
+    "             change nothing or that the source defines itself\n"
+    "  a tuning   its format; made for today's sources; every configuration\n"
+    "             in the space of its problem, launchable on its device,\n"
+    "             compiling without new spills or other shared bytes\n"
+    "  a journal  its format; made for today's sources; every record in the\n"
+    "             space\n"
+    "What has to be compiled is left out, saying so, where there is no NVRTC.\n"
+    "\n"
+    "  --spec SPEC.yaml  the kernel of tunings and journals that is not built\n"
+    "                    in\n"
+    "  --arch sm_XX      for specs [sm_90]; tunings name their own\n"
+    "  --no-compile      leave the compiler out\n"
+    "  -j, --jobs N      compile workers [processors]\n"
+    "  --json            as JSON\n"
+    "\n"
+    "exit status: 0 all is well, 2 something is not\n"
+    "\n"
+    "examples:\n"
+    "  shmtune check\n"
+    "  shmtune check my_kernel.yaml\n"
+    "  shmtune check tunings/*/*.yaml --no-compile\n";
+
+static const struct {
+    const char *word;
+    enum shmt_command_paint paint;
+} outcomes[] = {
+    [SHMT_CHECK_GOOD] = {"ok", SHMT_PAINT_GOOD},
+    [SHMT_CHECK_BAD] = {"wrong", SHMT_PAINT_BAD},
+    [SHMT_CHECK_NOTE] = {"note", SHMT_PAINT_NONE},
+    [SHMT_CHECK_SKIPPED] = {"skipped", SHMT_PAINT_DIM},
+};
+
+void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
+                    const char *format, ...)
+{
+    const bool colour = check->call->colour;
+    char text[SHMT_ERROR_BYTES];
+    const char *shown = text;
+    const size_t length = strlen(check->file);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    check->good += outcome == SHMT_CHECK_GOOD;
+    check->bad += outcome == SHMT_CHECK_BAD;
+    check->skipped += outcome == SHMT_CHECK_SKIPPED;
+    if (check->json != NULL) {
+        json_array_append_new(
+            check->json,
+            json_pack("{s:o, s:s, s:o}", "file", shmt_json_text(check->file),
+                      "outcome", outcomes[outcome].word, "text",
+                      shmt_json_text(text)));
+        return;
+    }
+    if (outcome == SHMT_CHECK_GOOD && check->call->quiet)
+        return;
+    printf("%s%s%s%*s ",
+           shmt_command_begin_paint(outcomes[outcome].paint, colour),
+           outcomes[outcome].word,
+           shmt_command_end_paint(outcomes[outcome].paint, colour),
+           (int)(7 - strlen(outcomes[outcome].word)), "");
+    /* A message of a reader begins with the file already. */
+    if (strncmp(shown, check->file, length) != 0 || shown[length] != ':')
+        printf("%s: ", check->file);
+    printf("%s\n", shown);
+}
+
+enum shmtune_status shmt_check_blame(struct shmt_check *check,
+                                     enum shmtune_status status,
+                                     const struct shmt_error *err)
+{
+    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY ||
+        status == SHMTUNE_INTERRUPTED || status == SHMTUNE_INTERNAL)
+        return status;
+    shmt_check_say(check, SHMT_CHECK_BAD, "%s", err->text);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_check_compiler(struct shmt_check *check,
+                                        const struct shmt_kernel *kernel,
+                                        const char *arch,
+                                        struct shmt_compiler **out,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    *out = NULL;
+    if (!check->compile || kernel->source == NULL)
+        return SHMTUNE_OK;
+    if (check->no_compiler[0] == '\0') {
+        status = shmt_compiler_open(kernel, arch, check->jobs, out, err);
+        if (status != SHMTUNE_NO_DEVICE)
+            return status;
+        snprintf(check->no_compiler, sizeof check->no_compiler, "%s",
+                 err->text);
+        shmt_check_say(check, SHMT_CHECK_SKIPPED, "compiling: %s",
+                       check->no_compiler);
+        return SHMTUNE_OK;
+    }
+    shmt_check_say(check, SHMT_CHECK_SKIPPED, "compiling: no NVRTC");
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status check_file(struct shmt_check *check,
+                                      const char *file,
+                                      struct shmt_error *err)
+{
+    static enum shmtune_status (*const checks[])(struct shmt_check *,
+                                                 struct shmt_error *) = {
+        [SHMT_FORMAT_SPEC] = shmt_check_spec,
+        [SHMT_FORMAT_TUNING] = shmt_check_tuning,
+        [SHMT_FORMAT_JOURNAL] = shmt_check_journal,
+    };
+    enum shmt_command_format format;
+    enum shmtune_status status;
+
+    check->file = file;
+    status = shmt_command_format(file, &format, err);
+    if (status == SHMTUNE_OK)
+        status = checks[format](check, err);
+    return shmt_check_blame(check, status, err);
+}
+
+/* -- everything that is shipped ------------------------------------------- */
+
+static enum shmtune_status check_folder(struct shmt_check *check,
+                                        struct shmt_arena *arena,
+                                        const char *folder,
+                                        struct shmt_error *err)
+{
+    static const char *const suffixes[] = {".yaml", ".journal",
+                                           ".journal.gz"};
+
+    for (size_t s = 0; s < sizeof suffixes / sizeof suffixes[0]; s++) {
+        const char *const *names;
+        size_t count;
+
+        /* A folder that is not there has nothing in it. */
+        if (shmt_path_list(arena, folder, suffixes[s], &names, &count,
+                           NULL) != SHMTUNE_OK)
+            continue;
+        for (size_t i = 0; i < count; i++) {
+            const char *path = shmt_path_join(arena, folder, names[i]);
+            const enum shmtune_status status =
+                path == NULL ? shmt_error_memory(err)
+                             : check_file(check, path, err);
+
+            if (status != SHMTUNE_OK)
+                return status;
+        }
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status check_shipped(struct shmt_check *check,
+                                         struct shmt_arena *arena,
+                                         struct shmt_error *err)
+{
+    const struct shmt_command_found *kernels;
+    const char *const *folders;
+    size_t kernel_count, folder_count;
+    struct shmt_text path = {0};
+    enum shmtune_status status =
+        shmt_command_kernels(arena, &kernels, &kernel_count, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_folders(arena, &folders, &folder_count, err);
+    if (status == SHMTUNE_OK && kernel_count == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "there are no built-in kernels to check; "
+                                "name files");
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel_count; k++) {
+        status = check_file(check, kernels[k].path, err);
+        for (size_t f = 0; status == SHMTUNE_OK && f < folder_count; f++) {
+            shmt_text_clear(&path);
+            shmt_text_addf(&path, "%s/tunings/%s", folders[f],
+                           kernels[k].name);
+            status = path.failed ? shmt_error_memory(err)
+                                 : check_folder(check, arena,
+                                                shmt_text_string(&path), err);
+        }
+    }
+    shmt_text_free(&path);
+    return status;
+}
+
+/* -- the command ---------------------------------------------------------- */
+
+static enum shmtune_status check_all(struct shmt_check *check, int count,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    if (count == 0)
+        status = check_shipped(check, arena, err);
+    for (int i = 0; status == SHMTUNE_OK && i < count; i++)
+        status = check_file(check, check->call->words[i], err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+static enum shmtune_status sum_up(struct shmt_check *check,
+                                  struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (check->json != NULL)
+        status = shmt_json_print(
+            json_pack("{s:O, s:I, s:I, s:I}", "findings", check->json, "ok",
+                      (json_int_t)check->good, "wrong",
+                      (json_int_t)check->bad, "skipped",
+                      (json_int_t)check->skipped), err);
+    else if (!check->call->quiet)
+        printf("%zu ok, %zu wrong, %zu skipped\n", check->good, check->bad,
+               check->skipped);
+    if (status == SHMTUNE_OK && check->bad > 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%zu check%s failed", check->bad,
+                                shmt_text_plural(check->bad));
+    return status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct shmt_check check = {
+        .call = call, .arch = "sm_90", .jobs = shmt_command_cores(),
+        .compile = true
+    };
+    bool json = false;
+    const struct shmt_command_option options[] = {
+        {"spec", 0, SHMT_OPTION_TEXT, &check.spec, 0, 0},
+        {"arch", 0, SHMT_OPTION_TEXT, &check.arch, 0, 0},
+        {"compile", 0, SHMT_OPTION_FLAG, &check.compile, 0, 0},
+        {"jobs", 'j', SHMT_OPTION_INT, &check.jobs, 1, 1024},
+        {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    int rest;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (json && (check.json = json_array()) == NULL)
+        return shmt_error_memory(err);
+    status = check_all(&check, rest, err);
+    if (status == SHMTUNE_OK)
+        status = sum_up(&check, err);
+    json_decref(check.json);
+    return status;
+}
+
+const struct shmt_command shmt_command_check = {
+    "check", "specs, tunings and journals against sources and compiler",
+    help, run
+};

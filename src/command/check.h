@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check: what check.c shares with check_spec.c,
+ * check_tuning.c and check_journal.c: what was found out is said line
+ * by line, and nothing that is wrong with a file ends the run.
+ */
+#ifndef SHMT_COMMAND_CHECK_H
+#define SHMT_COMMAND_CHECK_H
+
+#include <jansson.h>
+
+#include "command/command.h"
+#include "command/compile.h"
+
+enum shmt_check_outcome {
+    SHMT_CHECK_GOOD, SHMT_CHECK_BAD, SHMT_CHECK_NOTE, SHMT_CHECK_SKIPPED
+};
+
+struct shmt_check {
+    const struct shmt_command_call *call;
+    const char *spec;        /* --spec, or NULL */
+    const char *arch;        /* of specs */
+    int64_t jobs;
+    bool compile;            /* false: --no-compile */
+    json_t *json;            /* an array, or NULL: for people */
+    const char *file;        /* that is being checked */
+    size_t good, bad, skipped;
+    char no_compiler[SHMT_ERROR_BYTES];   /* "" until one is missed */
+};
+
+/* One finding about check->file.  BAD makes the whole check fail. */
+void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
+                    const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* BAD with the message; statuses that end the run (no memory, interrupted, a
+ * defect) are returned, all others swallowed. */
+enum shmtune_status shmt_check_blame(struct shmt_check *check,
+                                     enum shmtune_status status,
+                                     const struct shmt_error *err);
+
+/* *out is NULL when there is no compiler here, which is said once, or none is
+ * wanted. */
+enum shmtune_status shmt_check_compiler(struct shmt_check *check,
+                                        const struct shmt_kernel *kernel,
+                                        const char *arch,
+                                        struct shmt_compiler **out,
+                                        struct shmt_error *err);
+
+enum shmtune_status shmt_check_spec(struct shmt_check *check,
+                                    struct shmt_error *err);
+enum shmtune_status shmt_check_tuning(struct shmt_check *check,
+                                      struct shmt_error *err);
+enum shmtune_status shmt_check_journal(struct shmt_check *check,
+                                       struct shmt_error *err);
+
+#endif

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_spec: a kernel spec: its spaces, and its default and its
+ * reference through the compiler.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "command/check.h"
+#include "device/device.h"
+#include "gpu/gpu.h"
+
+/* Valid configurations at a size, of which the smallest is told. */
+static enum shmtune_status check_space(struct shmt_check *check,
+                                       const struct shmt_kernel *kernel,
+                                       const int64_t *problem,
+                                       uint64_t *least,
+                                       struct shmt_error *err)
+{
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_text size = {0};
+    struct shmt_space *space;
+    enum shmtune_status status =
+        shmt_kernel_space(kernel, problem, values, &space, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_kernel_describe_size(kernel, problem, &size);
+    if (shmt_space_count(space) == 0)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "no configuration satisfies the constraints at %s",
+                       shmt_text_string(&size));
+    if (shmt_space_count(space) < *least)
+        *least = shmt_space_count(space);
+    shmt_text_free(&size);
+    shmt_space_free(space);
+    return SHMTUNE_OK;
+}
+
+static void judge_default(struct shmt_check *check,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_result *result)
+{
+    struct shmt_text size = {0};
+
+    shmt_kernel_describe_size(kernel, problem, &size);
+    if (result->verdict != SHMT_VERDICT_OK)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "the default configuration at %s: %s: %s",
+                       shmt_text_string(&size),
+                       shmt_verdict_word(result->verdict), result->reason);
+    else if (result->resources.spill_store_bytes > 0)
+        shmt_check_say(check, SHMT_CHECK_NOTE,
+                       "the default configuration at %s spills %d bytes a "
+                       "thread", shmt_text_string(&size),
+                       result->resources.spill_store_bytes);
+    shmt_text_free(&size);
+}
+
+static enum shmtune_status compile_default(struct shmt_check *check,
+                                           const struct shmt_kernel *kernel,
+                                           struct shmt_compiler *compiler,
+                                           struct shmt_error *err)
+{
+    struct shmtune_device device;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_result result;
+    struct shmt_compile_batch batch = {
+        .device = &device, .count = 1, .choices = choice, .results = &result
+    };
+    enum shmtune_status status =
+        shmt_device_for_arch(check->arch, &device, err);
+
+    shmt_kernel_default(kernel, choice);
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++) {
+        batch.problem = kernel->sizes[i];
+        status = shmt_compiler_run(compiler, &batch, err);
+        if (status == SHMTUNE_OK)
+            judge_default(check, kernel, kernel->sizes[i], &result);
+    }
+    return status;
+}
+
+/* Else the launches, in the default configuration, are the oracle. */
+static bool has_reference(const struct shmt_kernel *kernel)
+{
+    return kernel->reference_count > 0 &&
+           kernel->reference != kernel->launches;
+}
+
+/* Here, not in a worker: it is simple code, and the workers are for
+ * candidates. */
+static enum shmtune_status compile_reference(struct shmt_check *check,
+                                             const struct shmt_kernel *kernel,
+                                             struct shmt_error *err)
+{
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    const struct shmt_nvrtc *nvrtc;
+    struct shmt_image_request request = {
+        .kernel = kernel, .values = values, .arch = check->arch,
+        .reference = true
+    };
+    struct shmt_image *image = NULL;
+    enum shmtune_status status;
+
+    if (kernel->reference_count == 0)
+        return SHMTUNE_OK;
+    status = shmt_nvrtc_open(&nvrtc, err);
+    if (status != SHMTUNE_OK)
+        return shmt_check_blame(check, status, err);
+    request.nvrtc_version = nvrtc->version;
+    shmt_kernel_default(kernel, choice);
+    shmt_kernel_values(kernel, kernel->sizes[0], choice, values);
+    status = shmt_image_obtain(&request, nvrtc, NULL, &image, err);
+    shmt_image_free(image);
+    if (status == SHMTUNE_OK)
+        return status;
+    shmt_error_prefix(err, has_reference(kernel)
+                               ? "the reference"
+                               : "the default, as the reference");
+    return shmt_check_blame(check, status, err);
+}
+
+/* -- words that no parameter has ------------------------------------------ */
+
+enum { STRAYS = 16 };
+
+struct strays {
+    struct shmt_check *check;
+    const struct shmt_kernel *kernel;
+    struct shmt_place place;      /* of the expression at hand */
+    size_t count;
+    const char *said[STRAYS];     /* each word once */
+};
+
+static void say_stray(struct strays *strays,
+                      const struct shmt_parameter *parameter,
+                      const char *word)
+{
+    struct shmt_text values = {0};
+
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_check_say(strays->check, SHMT_CHECK_NOTE,
+                   "line %d: '%s' is no value of %s, which has %s",
+                   strays->place.line, word, parameter->name,
+                   shmt_text_string(&values));
+    shmt_text_free(&values);
+}
+
+static void take_word(void *context, size_t symbol, const char *word)
+{
+    struct strays *const strays = context;
+    const struct shmt_kernel *const kernel = strays->kernel;
+    const struct shmt_parameter *parameter;
+
+    if (symbol < kernel->dimension_count)
+        return;
+    parameter = &kernel->parameters[symbol - kernel->dimension_count];
+    if (parameter->type != SHMT_WORD || strays->count == STRAYS)
+        return;
+    for (size_t k = 0; k < parameter->count; k++)
+        if (strcmp(parameter->values[k].w, word) == 0)
+            return;
+    for (size_t k = 0; k < strays->count; k++)
+        if (strcmp(strays->said[k], word) == 0)
+            return;
+    strays->said[strays->count++] = word;
+    say_stray(strays, parameter, word);
+}
+
+static void look_for_words(struct strays *strays,
+                           const struct shmt_expr *expr)
+{
+    if (expr == NULL)
+        return;
+    strays->place = shmt_expr_place(expr);
+    shmt_expr_words(expr, take_word, strays);
+}
+
+/* A comparison with one is always the same: misspelt, or left over.  No
+ * mistake: who tries fewer values need not rewrite what speaks of others. */
+static void note_stray_words(struct shmt_check *check,
+                             const struct shmt_kernel *kernel)
+{
+    struct strays strays = {.check = check, .kernel = kernel};
+
+    for (size_t k = 0; k < kernel->scope.derived_count; k++)
+        look_for_words(&strays, kernel->scope.derived[k].expr);
+    for (size_t k = 0; k < kernel->constraint_count; k++)
+        look_for_words(&strays, kernel->constraints[k]);
+    for (size_t k = 0; k < kernel->launch_count; k++)
+        look_for_words(&strays, kernel->launches[k].when);
+}
+
+/* -- parameters that change nothing --------------------------------------- */
+
+static bool mentions(const char *text, const char *name)
+{
+    const size_t length = strlen(name);
+
+    for (const char *at = strstr(text, name); at != NULL;
+         at = strstr(at + 1, name))
+        if (shmt_text_word(at) == length &&
+            (at == text || shmt_text_word(at - 1) == 0))
+            return true;
+    return false;
+}
+
+/* The directive `word` of `name`: #define TILE, # ifndef TILE. */
+static bool directs(const char *text, const char *word, const char *name)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = strchr(text, '#'); at != NULL;
+         at = strchr(at + 1, '#')) {
+        const char *behind = at + 1 + strspn(at + 1, " \t");
+
+        if (strncmp(behind, word, length) != 0)
+            continue;
+        behind += length;
+        behind += strspn(behind, " \t");
+        if (strncmp(behind, name, strlen(name)) == 0 &&
+            shmt_text_word(behind) == strlen(name))
+            return true;
+    }
+    return false;
+}
+
+/* Compiled with another value than the source's own it is an error; with the
+ * same one nobody tells. */
+static void note_own_macros(struct shmt_check *check,
+                            const struct shmt_kernel *kernel)
+{
+    for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
+         i++) {
+        const char *name = kernel->parameters[i].name;
+        const char *text = kernel->source_text;
+
+        if (!kernel->parameters[i].launch_only &&
+            directs(text, "define", name) && !directs(text, "ifndef", name) &&
+            !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
+            strstr(text, "defined") == NULL)
+            shmt_check_say(check, SHMT_CHECK_NOTE,
+                           "%s has a #define of the parameter %s; put it "
+                           "behind #ifndef %s", kernel->source, name, name);
+    }
+}
+
+static bool uses(const struct shmt_expr *expr, size_t symbol)
+{
+    return expr != NULL && shmt_expr_uses(expr, symbol);
+}
+
+static bool launch_uses(const struct shmt_launch *launch, const char *name,
+                        size_t symbol)
+{
+    bool used = mentions(launch->entry, name) || uses(launch->when, symbol) ||
+                uses(launch->shared_dynamic, symbol) ||
+                uses(launch->carveout, symbol) ||
+                uses(launch->cluster, symbol);
+
+    for (size_t k = 0; k < 3; k++)
+        used |= uses(launch->grid[k], symbol) ||
+                uses(launch->block[k], symbol);
+    return used;
+}
+
+/* A source with a default of its own, #ifndef TILE, compiles where the spec
+ * calls it SIZE, and every SIZE is the same kernel.  Headers of the kernel's
+ * own are not looked into. */
+static void note_idle_parameters(struct shmt_check *check,
+                                 const struct shmt_kernel *kernel)
+{
+    if (kernel->source == NULL || kernel->header_count > 0 ||
+        kernel->include_count > 0)
+        return;
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const char *name = kernel->parameters[i].name;
+        const size_t symbol = kernel->dimension_count + i;
+        bool used = mentions(kernel->source_text, name);
+
+        for (size_t k = 0; k < kernel->launch_count; k++)
+            used |= launch_uses(&kernel->launches[k], name, symbol);
+        for (size_t k = 0; k < kernel->argument_count; k++)
+            used |= uses(kernel->arguments[k].count, symbol) ||
+                    uses(kernel->arguments[k].value, symbol);
+        if (!used)
+            shmt_check_say(check, SHMT_CHECK_NOTE,
+                           "parameter %s is neither in the source nor in a "
+                           "launch: its values all make the same kernel",
+                           name);
+    }
+}
+
+static enum shmtune_status check_kernel(struct shmt_check *check,
+                                        const struct shmt_kernel *kernel,
+                                        struct shmt_error *err)
+{
+    const size_t bad = check->bad;
+    struct shmt_compiler *compiler = NULL;
+    uint64_t least = UINT64_MAX;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    note_stray_words(check, kernel);
+    note_idle_parameters(check, kernel);
+    note_own_macros(check, kernel);
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
+        status = check_space(check, kernel, kernel->sizes[i], &least, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_check_compiler(check, kernel, check->arch, &compiler,
+                                     err);
+    if (status == SHMTUNE_OK && compiler != NULL)
+        status = compile_default(check, kernel, compiler, err);
+    if (status == SHMTUNE_OK && compiler != NULL)
+        status = compile_reference(check, kernel, err);
+    if (status == SHMTUNE_OK && check->bad == bad)
+        shmt_check_say(check, SHMT_CHECK_GOOD,
+                       "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64
+                       " or more configurations at each%s", kernel->name,
+                       kernel->parameter_count,
+                       shmt_text_plural(kernel->parameter_count),
+                       kernel->size_count,
+                       shmt_text_plural(kernel->size_count), least,
+                       compiler == NULL ? ""
+                       : has_reference(kernel)
+                           ? "; the default and the reference compile"
+                           : "; the default compiles");
+    shmt_compiler_close(compiler);
+    return status;
+}
+
+enum shmtune_status shmt_check_spec(struct shmt_check *check,
+                                    struct shmt_error *err)
+{
+    struct shmt_kernel *kernel;
+    enum shmtune_status status = shmt_kernel_read(check->file, &kernel, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = check_kernel(check, kernel, err);
+    shmt_kernel_free(kernel);
+    return status;
+}

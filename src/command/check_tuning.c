@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_tuning: a tuning against its kernel, the compiler of today and
+ * the device it is for.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/check.h"
+#include "device/device.h"
+#include "record/record.h"
+#include "tune/tune.h"
+
+/* A tuning, and one problem of it at a time. */
+struct visit {
+    struct shmt_check *check;
+    const struct shmt_tuning *tuning;
+    const struct shmt_kernel *kernel;
+    struct shmt_compiler *compiler;   /* NULL: none here */
+    const struct shmt_tuned *tuned;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    char size[256];                   /* "rows=1024 cols=1024" */
+    struct shmt_place place;          /* of what is looked at */
+    const char *what;                 /* "the configuration", "a tie" */
+};
+
+static void say(const struct visit *visit, enum shmt_check_outcome outcome,
+                const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* With its place, as a reader says it. */
+static void say(const struct visit *visit, enum shmt_check_outcome outcome,
+                const char *format, ...)
+{
+    char text[SHMT_ERROR_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    shmt_check_say(visit->check, outcome, "%s:%d:%d: %s at %s%s%s",
+                   visit->check->file, visit->place.line,
+                   visit->place.column, visit->what, visit->size,
+                   text[0] == ':' ? "" : " ", text);
+}
+
+static void say_outside(const struct visit *visit,
+                        const struct shmt_expr *constraint,
+                        const struct shmt_value *values)
+{
+    struct shmt_text why = {0};
+
+    shmt_expr_explain(constraint, values, &why);
+    say(visit, SHMT_CHECK_BAD, "is no longer in the space: \"%s\" does not "
+        "hold: %s", shmt_expr_text(constraint), shmt_text_string(&why));
+    shmt_text_free(&why);
+}
+
+/* In the space: its values are listed, the constraints hold. */
+static enum shmtune_status check_settings(struct visit *visit,
+                                          const struct shmt_setting *settings,
+                                          struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = visit->kernel;
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    size_t failed = 0;
+    bool admits = true;
+    enum shmtune_status status = shmt_tuning_choice(
+        kernel, settings, visit->tuned->setting_count, choice, err);
+
+    if (status == SHMTUNE_OK) {
+        shmt_kernel_values(kernel, visit->problem, choice, values);
+        status = shmt_kernel_admits(kernel, values, &admits, &failed, err);
+    }
+    if (status == SHMTUNE_NO_MEMORY)
+        return status;
+    if (status != SHMTUNE_OK)
+        say(visit, SHMT_CHECK_BAD, ": %s", err->text);
+    else if (!admits)
+        say_outside(visit, kernel->constraints[failed], values);
+    else if (settings == visit->tuned->settings)
+        memcpy(visit->choice, choice,
+               kernel->parameter_count * sizeof *choice);
+    return SHMTUNE_OK;
+}
+
+/* With what was recorded of it, or with what the compiler says today. */
+static void judge(const struct visit *visit, const struct shmt_result *now)
+{
+    const struct shmt_resources *before = &visit->tuned->result.resources;
+    const struct shmt_resources *after = &now->resources;
+
+    if (now->verdict != SHMT_VERDICT_OK) {
+        say(visit, SHMT_CHECK_BAD, ": %s: %s",
+            shmt_verdict_word(now->verdict), now->reason);
+        return;
+    }
+    if (visit->compiler == NULL)
+        return;
+    if (before->spill_store_bytes >= 0 &&
+        after->spill_store_bytes > before->spill_store_bytes)
+        say(visit, SHMT_CHECK_BAD, "spills %d bytes a thread, %d when it was "
+            "tuned", after->spill_store_bytes, before->spill_store_bytes);
+    if (before->shared_static_bytes >= 0 &&
+        after->shared_static_bytes != before->shared_static_bytes)
+        say(visit, SHMT_CHECK_BAD, "has %" PRId64 " bytes of static shared "
+            "memory, %" PRId64 " when it was tuned",
+            after->shared_static_bytes, before->shared_static_bytes);
+    if (before->registers >= 0 && after->registers != before->registers)
+        say(visit, SHMT_CHECK_NOTE, "takes %d registers, %d when it was "
+            "tuned", after->registers, before->registers);
+}
+
+/* Launchable by the recorded resources: geometry, shared memory, occupancy. */
+static enum shmtune_status filter_recorded(const struct visit *visit,
+                                           struct shmt_result *result,
+                                           struct shmt_error *err)
+{
+    const struct shmt_filter filter = {
+        .kernel = visit->kernel, .device = &visit->tuning->device,
+        .problem = visit->problem, .policy = {.max_spill_bytes = -1}
+    };
+    enum shmtune_status status;
+
+    shmt_result_clear(result);
+    status = shmt_filter_before(&filter, visit->choice, result, err);
+    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK ||
+        visit->tuned->result.resources.registers < 0)
+        return status;
+    result->resources = visit->tuned->result.resources;
+    result->launches = visit->tuned->result.launches;
+    return shmt_filter_after(&filter, visit->choice, result, err);
+}
+
+static enum shmtune_status check_winner(struct visit *visit,
+                                        struct shmt_error *err)
+{
+    struct shmt_result result;
+    struct shmt_compile_batch batch = {
+        .device = &visit->tuning->device, .problem = visit->problem,
+        .count = 1, .choices = visit->choice, .results = &result
+    };
+    const enum shmtune_status status =
+        visit->compiler == NULL
+            ? filter_recorded(visit, &result, err)
+            : shmt_compiler_run(visit->compiler, &batch, err);
+
+    if (status == SHMTUNE_OK)
+        judge(visit, &result);
+    return status;
+}
+
+static enum shmtune_status check_tuned(struct visit *visit,
+                                       struct shmt_error *err)
+{
+    const struct shmt_tuned *tuned = visit->tuned;
+    const size_t bad = visit->check->bad;
+    struct shmt_text size = {0};
+    enum shmtune_status status = shmt_tuning_problem(
+        visit->kernel, tuned, visit->problem, err);
+
+    if (status != SHMTUNE_OK) {
+        shmt_error_prefix(err, "%s:%d:%d", visit->check->file,
+                          tuned->place.line, tuned->place.column);
+        return shmt_check_blame(visit->check, status, err);
+    }
+    shmt_kernel_describe_size(visit->kernel, visit->problem, &size);
+    snprintf(visit->size, sizeof visit->size, "%s", shmt_text_string(&size));
+    shmt_text_free(&size);
+    visit->place = tuned->settings_place;
+    visit->what = "the configuration";
+    status = check_settings(visit, tuned->settings, err);
+    if (status == SHMTUNE_OK && visit->check->bad == bad)
+        status = check_winner(visit, err);
+    /* The first tie is the winner again. */
+    visit->what = "a tie";
+    for (size_t i = 1; status == SHMTUNE_OK && i < tuned->tie_count; i++) {
+        visit->place = tuned->tie_places[i];
+        status = check_settings(visit, tuned->ties[i], err);
+    }
+    return status;
+}
+
+static enum shmtune_status check_all(struct visit *visit,
+                                     struct shmt_error *err)
+{
+    struct shmt_check *check = visit->check;
+    const struct shmt_tuning *tuning = visit->tuning;
+    const size_t bad = check->bad;
+    char arch[16];
+    enum shmtune_status status;
+
+    if (strcmp(tuning->digest, visit->kernel->digest) != 0)
+        shmt_check_say(check, SHMT_CHECK_BAD,
+                       "made for other sources of %s: digest %.12s..., "
+                       "today's are %.12s...; tune again", tuning->kernel,
+                       tuning->digest, visit->kernel->digest);
+    shmt_device_arch_text(&tuning->device, arch);
+    status = shmt_check_compiler(check, visit->kernel, arch, &visit->compiler,
+                                 err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < tuning->tuned_count; i++) {
+        visit->tuned = tuning->tuned[i];
+        status = check_tuned(visit, err);
+    }
+    if (status == SHMTUNE_OK && check->bad == bad)
+        shmt_check_say(check, SHMT_CHECK_GOOD,
+                       "tuning of %s for %s: %zu problem%s%s",
+                       tuning->kernel, tuning->device.name,
+                       tuning->tuned_count,
+                       shmt_text_plural(tuning->tuned_count),
+                       visit->compiler == NULL
+                           ? "" : "; every configuration compiles");
+    shmt_compiler_close(visit->compiler);
+    return status;
+}
+
+enum shmtune_status shmt_check_tuning(struct shmt_check *check,
+                                      struct shmt_error *err)
+{
+    struct shmt_tuning *tuning;
+    struct shmt_kernel *kernel = NULL;
+    struct visit visit = {.check = check};
+    enum shmtune_status status = shmt_tuning_read(check->file, &tuning, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = shmt_command_kernel_of(check->file, tuning->kernel, check->spec,
+                                    &kernel, err);
+    if (status == SHMTUNE_OK) {
+        visit.tuning = tuning;
+        visit.kernel = kernel;
+        status = check_all(&visit, err);
+    }
+    shmt_kernel_free(kernel);
+    shmt_tuning_free(tuning);
+    return status;
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * command: what the commands and main.c share.  A command is one file
+ * <name>.c that defines `const struct shmt_command shmt_command_<name>`,
+ * and one line in SHMT_COMMAND_LIST.
+ *
+ * Results go to standard output, everything else to standard error.  A
+ * command returns a status and a message; main prints the message and turns
+ * the status into the exit code.
+ */
+#ifndef SHMT_COMMAND_H
+#define SHMT_COMMAND_H
+
+#include <signal.h>
+
+#include "kernel/kernel.h"
+
+/* In the order of the help. */
+#define SHMT_COMMAND_LIST(X)                                                 \
+    X(tune)                                                                  \
+    X(list)                                                                  \
+    X(space)                                                                 \
+    X(inspect)                                                               \
+    X(show)                                                                  \
+    X(explain)                                                               \
+    X(check)                                                                 \
+    X(doctor)                                                                \
+    X(score)                                                                 \
+    X(import)                                                                \
+    X(export)                                                                \
+    X(worker)
+
+struct shmt_command;
+
+/* One use of a command. */
+struct shmt_command_call {
+    const struct shmt_command *command;
+    int count;              /* words behind the command's name */
+    char **words;
+    bool quiet;             /* -q: no progress, no notices */
+    bool verbose;           /* -v */
+    bool colour;            /* on standard output */
+    bool error_colour;      /* on standard error */
+};
+
+struct shmt_command {
+    const char *name;
+    const char *summary;    /* one line for the list; NULL: not listed */
+    const char *help;       /* usage, options, examples: for --help */
+    enum shmtune_status (*run)(const struct shmt_command_call *call,
+                               struct shmt_error *err);
+};
+
+#define SHMT_COMMAND_DECLARE(name)                                           \
+    extern const struct shmt_command shmt_command_##name;
+SHMT_COMMAND_LIST(SHMT_COMMAND_DECLARE)
+#undef SHMT_COMMAND_DECLARE
+
+/* -- options.c --------------------------------------------------- */
+
+enum { SHMT_COMMAND_REPEATS = 64 };
+
+/* An option that may be given several times: --size A --size B. */
+struct shmt_command_repeats {
+    size_t count;
+    const char *items[SHMT_COMMAND_REPEATS];
+};
+
+enum shmt_command_kind {
+    SHMT_OPTION_FLAG,      /* bool: --json sets it, --no-json clears it */
+    SHMT_OPTION_TEXT,      /* const char * */
+    SHMT_OPTION_INT,       /* int64_t in [low, high] */
+    SHMT_OPTION_REPEATED   /* struct shmt_command_repeats */
+};
+
+struct shmt_command_option {
+    const char *name;      /* without its dashes; NULL ends the table */
+    char letter;           /* 0: none */
+    enum shmt_command_kind kind;
+    void *out;             /* untouched when the option is not given */
+    int64_t low, high;
+};
+
+/* Options and other words may come in any order, "--" ends the options.  The
+ * other words are moved to the front of call->words and counted in *rest.
+ * SHMTUNE_INVALID_ARGUMENT names the nearest option there is. */
+enum shmtune_status
+shmt_command_options(const struct shmt_command_call *call,
+                     const struct shmt_command_option *options, int *rest,
+                     struct shmt_error *err);
+
+/* The one of `names` (NULL-terminated) that `word` most looks like, NULL when
+ * none is near. */
+const char *shmt_command_nearest(const char *word, const char *const *names);
+
+/* The message that is there, under another status when it is `from`: what is
+ * "not found" may be a wrong word on the command line, or nothing to install.
+ * Returns the status. */
+enum shmtune_status shmt_command_blame(struct shmt_error *err,
+                                       enum shmtune_status from,
+                                       enum shmtune_status to);
+
+/* May `word` name a GPU, by number or by UUID or its beginning, "GPU-4b..."? */
+bool shmt_command_is_gpu(const char *word);
+
+/* -- cores.c ----------------------------------------------------- */
+
+/* Processors that may be used, by affinity and a container's limit: the
+ * default of -j. */
+int64_t shmt_command_cores(void);
+
+/* -- problem.c --------------------------------------------------- */
+
+/* "rows=1024,cols=512" for this kernel; dimensions that are not named have
+ * their default.  NULL: all of them. */
+enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
+                                      const char *text, int64_t *problem,
+                                      struct shmt_error *err);
+/* "TILE=32,MEMORY=static"; the same. */
+enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
+                                        const char *text,
+                                        shmt_choice *choice,
+                                        struct shmt_error *err);
+
+/* -- find.c ------------------------------------------------------ */
+
+/* The folders that have kernels/ and tunings/, in the order they are
+ * searched: those of $SHMTUNE_PATH (absolute ones), the source tree when this
+ * program lies in its build tree, the user's, the installed one. */
+enum shmtune_status shmt_command_folders(struct shmt_arena *arena,
+                                         const char *const **folders,
+                                         size_t *count,
+                                         struct shmt_error *err);
+
+struct shmt_command_found {
+    const char *name;      /* of the kernel: its spec's file is NAME.yaml */
+    const char *path;      /* of its spec */
+};
+
+/* Every built-in kernel, sorted by name; of two of one name the first in the
+ * search order. */
+enum shmtune_status
+shmt_command_kernels(struct shmt_arena *arena,
+                     const struct shmt_command_found **found, size_t *count,
+                     struct shmt_error *err);
+
+/* Is it a path: has a '/', or ends in .yaml or .yml? */
+bool shmt_command_is_path(const char *word);
+
+/* How to name what `word`, no kernel's name, seems to mean: a source, or a
+ * spec in the current folder.  "; ..." in `out`, "" when it means nothing. */
+void shmt_command_hint(const char *word, char out[256]);
+
+/* Reads the spec at a path, or of a built-in kernel.
+ * SHMTUNE_INVALID_ARGUMENT: no such kernel; SHMTUNE_STORAGE: no such file. */
+enum shmtune_status shmt_command_kernel(const char *word,
+                                        struct shmt_kernel **out,
+                                        struct shmt_error *err);
+
+/* What a file says it is, by its name (.journal, .gz) or its first key. */
+enum shmt_command_format {
+    SHMT_FORMAT_SPEC, SHMT_FORMAT_TUNING, SHMT_FORMAT_JOURNAL
+};
+/* SHMTUNE_STORAGE: cannot be read; SHMTUNE_INVALID_FILE: none of ours. */
+enum shmtune_status shmt_command_format(const char *path,
+                                        enum shmt_command_format *out,
+                                        struct shmt_error *err);
+
+/* The kernel that `file`, a tuning or a journal, is about: `spec` when it is
+ * given, else the built-in one of that name, else ../../kernels/NAME.yaml
+ * beside the file. */
+enum shmtune_status shmt_command_kernel_of(const char *file,
+                                           const char *name,
+                                           const char *spec,
+                                           struct shmt_kernel **out,
+                                           struct shmt_error *err);
+
+/* -- json.c ----------------------------------------------------------- */
+
+/* What failed, as {"status": 2, "error": "..."}, unless a document of results
+ * was printed, which has what there was. */
+void shmt_command_json_error(const struct shmt_error *why);
+
+/* -- path.c ------------------------------------------------------ */
+
+/* For each folder that $SHMTUNE_PATH names in vain: it is not there, or not
+ * absolute, or has neither kernels/ nor tunings/. */
+void shmt_command_path_notes(void (*say)(void *context, const char *note),
+                             void *context);
+
+/* -- signal.c ---------------------------------------------------- */
+
+/* 1 after the first SIGINT or SIGTERM since they are caught: to end soon, with
+ * what there is.  The second finds the default action. */
+extern volatile sig_atomic_t shmt_command_stopped;
+void shmt_command_catch_signals(void);
+
+/* -- table.c ----------------------------------------------------- */
+
+struct shmt_command_column {
+    const char *title;
+    bool right;            /* numbers */
+};
+
+enum shmt_command_paint {
+    SHMT_PAINT_NONE, SHMT_PAINT_GOOD, SHMT_PAINT_BAD, SHMT_PAINT_DIM,
+    SHMT_PAINT_BOLD
+};
+
+struct shmt_command_cell;
+
+/* Starts as {.columns = ..., .column_count = ...}; cells are added row by
+ * row.  A failed allocation sticks. */
+struct shmt_command_table {
+    const struct shmt_command_column *columns;
+    size_t column_count;
+    struct shmt_command_cell *cells;
+    size_t cell_count, capacity;
+    bool failed;
+};
+
+void shmt_command_cell(struct shmt_command_table *table,
+                       enum shmt_command_paint paint, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Appends title line and rows, two spaces between columns, none at the end of
+ * a line. */
+void shmt_command_table_add(const struct shmt_command_table *table,
+                            bool colour, struct shmt_text *text);
+void shmt_command_table_free(struct shmt_command_table *table);
+
+/* The escape sequence to begin a colour, "" without colour or for NONE; ended
+ * by the other. */
+const char *shmt_command_begin_paint(enum shmt_command_paint paint,
+                                     bool colour);
+const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);
+
+/* 12345678 as "12,345,678"; UINT64_MAX as "2^64 or more". */
+void shmt_command_add_count(struct shmt_text *text, uint64_t count);
+/* A bar of `width` cells filled to `share` (0 to 1) with '#'. */
+void shmt_command_add_bar(struct shmt_text *text, double share, int width);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compile: many configurations through the compile workers.
+ */
+#include "config.h"
+
+#include "command/command.h"
+#include "command/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "target/target.h"
+#include "tune/tune.h"
+
+struct shmt_compiler {
+    const struct shmt_kernel *kernel;
+    struct shmt_target *target;
+};
+
+/* What is going on while a batch runs. */
+struct run {
+    struct shmt_compile_batch *batch;
+    struct shmt_target *target;
+    struct shmt_filter filter;
+    size_t next, flying, done;
+};
+
+static const shmt_choice *choice_at(const struct run *run, size_t k)
+{
+    return run->batch->choices + k * run->target->kernel->parameter_count;
+}
+
+/* Sends the next candidate out, unless the device's limits settle it. */
+static enum shmtune_status send_next(struct run *run, struct shmt_error *err)
+{
+    struct shmt_result *result = &run->batch->results[run->next];
+    const struct shmt_request request = {
+        .verb = SHMT_INSPECT, .tag = run->next,
+        .choice = choice_at(run, run->next)
+    };
+    enum shmtune_status status;
+
+    shmt_result_clear(result);
+    status = shmt_filter_before(&run->filter, request.choice, result, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    run->next++;
+    if (result->verdict != SHMT_VERDICT_OK) {
+        run->done++;
+        return SHMTUNE_OK;
+    }
+    run->flying++;
+    return run->target->operations->submit(run->target, &request, err);
+}
+
+static enum shmtune_status take_reply(struct run *run, struct shmt_error *err)
+{
+    struct shmt_reply reply;
+    struct shmt_result *result;
+    bool got = false;
+    enum shmtune_status status = run->target->operations->wait(
+        run->target, 0.25, &got, &reply, err);
+
+    if (status != SHMTUNE_OK || !got)
+        return status;
+    if (reply.tag >= run->batch->count)
+        return shmt_error_set(err, SHMTUNE_INTERNAL,
+                              "a reply to a request that was not made");
+    result = &run->batch->results[reply.tag];
+    *result = reply.result;
+    run->flying--;
+    run->done++;
+    if (result->verdict == SHMT_VERDICT_OK)
+        status = shmt_filter_after(&run->filter, choice_at(run, reply.tag),
+                                   result, err);
+    return status;
+}
+
+static void show_progress(const struct run *run, size_t *shown)
+{
+    if (!run->batch->progress || run->done == *shown)
+        return;
+    *shown = run->done;
+    fprintf(stderr, "\r%zu of %zu compiled%s", run->done, run->batch->count,
+            run->done == run->batch->count ? "\r\033[K" : "");
+    fflush(stderr);
+}
+
+static enum shmtune_status work(struct run *run, struct shmt_error *err)
+{
+    const struct shmt_target_operations *operations = run->target->operations;
+    const double start = operations->now(run->target);
+    /* Enough waiting in line that no worker idles. */
+    const size_t most =
+        2 * operations->capacity(run->target, SHMT_INSPECT) + 1;
+    size_t shown = 0;
+    enum shmtune_status status =
+        operations->begin(run->target, run->batch->problem, err);
+
+    while (status == SHMTUNE_OK && run->done < run->batch->count) {
+        if (shmt_command_stopped)
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                                  "interrupted after %zu of %zu candidates",
+                                  run->done, run->batch->count);
+        if (run->next < run->batch->count && run->flying < most)
+            status = send_next(run, err);
+        else
+            status = take_reply(run, err);
+        show_progress(run, &shown);
+    }
+    run->batch->elapsed_s = operations->now(run->target) - start;
+    return status;
+}
+
+enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
+                                       const char *arch, int64_t jobs,
+                                       struct shmt_compiler **out,
+                                       struct shmt_error *err)
+{
+    const struct shmt_live_options options = {
+        .arch = arch, .jobs = (size_t)jobs
+    };
+    struct shmt_compiler *compiler;
+    enum shmtune_status status;
+
+    if (kernel->source == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s is a search space without a source: there "
+                              "is nothing to compile", kernel->path);
+    compiler = calloc(1, sizeof *compiler);
+    if (compiler == NULL)
+        return shmt_error_memory(err);
+    shmt_command_catch_signals();
+    compiler->kernel = kernel;
+    status = shmt_live_open(kernel, &options, &compiler->target, err);
+    if (status != SHMTUNE_OK) {
+        shmt_compiler_close(compiler);
+        /* No compiler, as no driver: something to install. */
+        return shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_NO_DEVICE);
+    }
+    *out = compiler;
+    return SHMTUNE_OK;
+}
+
+void shmt_compiler_close(struct shmt_compiler *compiler)
+{
+    if (compiler == NULL)
+        return;
+    if (compiler->target != NULL)
+        compiler->target->operations->close(compiler->target);
+    free(compiler);
+}
+
+int shmt_compiler_nvrtc(const struct shmt_compiler *compiler)
+{
+    return compiler->target->nvrtc_version;
+}
+
+enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
+                                      struct shmt_compile_batch *batch,
+                                      struct shmt_error *err)
+{
+    struct run run = {
+        .batch = batch, .target = compiler->target,
+        .filter = {
+            .kernel = compiler->kernel, .device = batch->device,
+            .problem = batch->problem,
+            .policy = {.max_spill_bytes = -1, .min_occupancy_percent = 0}
+        }
+    };
+
+    return work(&run, err);
+}
+
+enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
+                                       const struct shmt_compile_batch *batch,
+                                       struct shmt_error *err)
+{
+    const struct shmt_result *failed = NULL;
+
+    for (size_t k = 0; k < batch->count; k++) {
+        const struct shmt_result *const result = &batch->results[k];
+        const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
+
+        /* Too large may be what the compiler told, too. */
+        if (stage > SHMT_STAGE_COMPILE || result->resources.registers >= 0)
+            return SHMTUNE_OK;
+        if (stage == SHMT_STAGE_COMPILE && failed == NULL)
+            failed = result;
+    }
+    if (failed == NULL)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_COMPILE,
+                          "%s: none of %zu configuration%s compiles: %s%s%s",
+                          kernel->name, batch->count,
+                          shmt_text_plural(batch->count),
+                          shmt_verdict_word(failed->verdict),
+                          failed->reason[0] == '\0' ? "" : ": ",
+                          failed->reason);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * compile: configurations of one kernel through the compile workers, for
+ * commands that need no GPU: inspect and check.
+ */
+#ifndef SHMT_COMMAND_COMPILE_H
+#define SHMT_COMMAND_COMPILE_H
+
+#include "kernel/kernel.h"
+#include "record/record.h"
+
+/* Workers for one kernel and one architecture.  An interrupt is caught from
+ * open to close, and ends a run. */
+struct shmt_compiler;
+
+/* SHMTUNE_NO_DEVICE: no NVRTC on this machine. */
+enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
+                                       const char *arch, int64_t jobs,
+                                       struct shmt_compiler **out,
+                                       struct shmt_error *err);
+/* NULL is allowed. */
+void shmt_compiler_close(struct shmt_compiler *compiler);
+
+/* 13000 */
+int shmt_compiler_nvrtc(const struct shmt_compiler *compiler);
+
+struct shmt_compile_batch {
+    const struct shmtune_device *device;   /* whose limits */
+    const int64_t *problem;
+    size_t count;
+    const shmt_choice *choices;            /* [count][parameter_count] */
+    struct shmt_result *results;           /* [count], the caller's: filled */
+    bool progress;                         /* a line on a terminal */
+    double elapsed_s;                      /* filled */
+};
+
+/* Each result is that of the filters and the compiler: verdict OK when the
+ * configuration compiles and could run on the device.
+ * SHMTUNE_INTERRUPTED. */
+enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
+                                      struct shmt_compile_batch *batch,
+                                      struct shmt_error *err);
+
+/* SHMTUNE_COMPILE when the compiler took none of those that it saw, with the
+ * first's reason; OK too when the filters let none through to it. */
+enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
+                                       const struct shmt_compile_batch *batch,
+                                       struct shmt_error *err);
+
+#endif

@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * doctor: what tuning needs, what of it is there, and how to get the
+ * rest.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "command/command.h"
+#include "command/json.h"
+#include "device/device.h"
+#include "gpu/gpu.h"
+#include "profile/profile.h"
+#include "yaml/yaml.h"
+
+static const char help[] =
+    "usage: shmtune doctor [--json]\n"
+    "\n"
+    "Looks at what tuning needs: the driver and its devices, NVRTC, the\n"
+    "toolkit's headers, the compiler's resource report, permissions, folders.\n"
+    "Says what is missing and how to get it.\n"
+    "\n"
+    "exit status: 0 this machine can tune on a GPU, 6 it cannot (recorded\n"
+    "devices, inspect, show and check may still work)\n"
+    "\n"
+    "examples:\n"
+    "  shmtune doctor\n"
+    "  shmtune doctor --json\n";
+
+enum state { GOOD, NOTE, MISSING };
+
+static const struct {
+    const char *word;
+    enum shmt_command_paint paint;
+} states[] = {
+    [GOOD] = {"ok", SHMT_PAINT_GOOD},
+    [NOTE] = {"note", SHMT_PAINT_NONE},
+    [MISSING] = {"missing", SHMT_PAINT_BAD},
+};
+
+struct visit {
+    struct shmt_command_table table;
+    json_t *json;
+    bool can_tune;
+};
+
+/* A finding; `what` fits a narrow column. */
+static void say(struct visit *visit, enum state state, const char *what,
+                const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+static void say(struct visit *visit, enum state state, const char *what,
+                const char *format, ...)
+{
+    char text[SHMT_ERROR_BYTES];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    shmt_command_cell(&visit->table, states[state].paint, "%s",
+                      states[state].word);
+    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", what);
+    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", text);
+    json_array_append_new(visit->json,
+                          json_pack("{s:s, s:s, s:o}", "check", what, "state",
+                                    states[state].word, "text",
+                                    shmt_json_text(text)));
+}
+
+/* The rest of the line behind `key` in a file of /proc. */
+static bool find_line(const char *path, const char *key, char *out,
+                      size_t room)
+{
+    FILE *file = fopen(path, "r");
+    char line[512];
+    bool found = false;
+
+    if (file == NULL)
+        return false;
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        const char *at = strstr(line, key);
+
+        if (at == NULL)
+            continue;
+        at += strlen(key);
+        at += strspn(at, " :\t");
+        snprintf(out, room, "%.*s", (int)strcspn(at, "\n"), at);
+        found = true;
+    }
+    fclose(file);
+    return found;
+}
+
+/* -- the driver ----------------------------------------------------------- */
+
+static void look_at_module(struct visit *visit)
+{
+    char version[256];
+
+    if (!find_line("/proc/driver/nvidia/version", "Kernel Module", version,
+                   sizeof version)) {
+        say(visit, NOTE, "kernel module",
+            "not loaded: no /proc/driver/nvidia/version");
+        return;
+    }
+    say(visit, GOOD, "kernel module", "NVIDIA %.60s", version);
+    if (access("/dev/nvidiactl", R_OK | W_OK) != 0)
+        say(visit, MISSING, "device files",
+            "/dev/nvidiactl: %s; join the group that owns it, or start the "
+            "container with the GPU", strerror(errno));
+    else
+        say(visit, GOOD, "device files", "/dev/nvidiactl can be opened");
+}
+
+static void look_at_counters(struct visit *visit)
+{
+    char value[64];
+
+    if (!find_line("/proc/driver/nvidia/params", "RmProfilingAdminOnly",
+                   value, sizeof value))
+        return;
+    if (value[0] == '0' || geteuid() == 0)
+        say(visit, GOOD, "counters", "profilers may read them");
+    else
+        say(visit, NOTE, "counters",
+            "only root may read them (RmProfilingAdminOnly: %s); tuning does "
+            "not need them, profilers do: options nvidia "
+            "NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d",
+            value);
+}
+
+/* For `shmtune explain` alone. */
+static void look_at_profiler(struct visit *visit)
+{
+    struct shmt_error err = {0};
+    char path[4096];
+
+    if (shmt_counters_program(path, sizeof path, &err) == SHMTUNE_OK)
+        say(visit, GOOD, "ncu", "%s", path);
+    else
+        say(visit, NOTE, "ncu", "%s", err.text);
+}
+
+static void look_at_memory(struct visit *visit,
+                           const struct shmt_driver *driver, int ordinal)
+{
+    struct shmt_error err = {0};
+    CUdevice device;
+    CUcontext context;
+    size_t unused = 0, total = 0;
+    char what[32];
+
+    snprintf(what, sizeof what, "GPU %d memory", ordinal);
+    if (shmt_driver_check(driver, driver->DeviceGet(&device, ordinal), &err,
+                          "cuDeviceGet") != SHMTUNE_OK ||
+        shmt_driver_check(driver,
+                          driver->DevicePrimaryCtxRetain(&context, device),
+                          &err, "cuDevicePrimaryCtxRetain") != SHMTUNE_OK) {
+        say(visit, MISSING, what,
+            "a context cannot be made: %s; is another process keeping the "
+            "device to itself?", err.text);
+        visit->can_tune = false;
+        return;
+    }
+    if (driver->CtxSetCurrent(context) == CUDA_SUCCESS &&
+        driver->MemGetInfo(&unused, &total) == CUDA_SUCCESS)
+        say(visit, total - unused > total / 10 ? NOTE : GOOD, what,
+            "%.1f of %.1f GiB free%s", (double)unused / 1073741824.0,
+            (double)total / 1073741824.0,
+            total - unused > total / 10
+                ? "; somebody else uses this device: times will be noisy"
+                : "");
+    driver->CtxSetCurrent(NULL);
+    driver->DevicePrimaryCtxRelease(device);
+}
+
+static void look_at_device(struct visit *visit,
+                           const struct shmt_driver *driver, int ordinal)
+{
+    struct shmt_error err = {0};
+    struct shmtune_device device;
+    char what[32], arch[16];
+
+    snprintf(what, sizeof what, "GPU %d", ordinal);
+    if (shmt_query_device(driver, ordinal, &device, &err) != SHMTUNE_OK) {
+        say(visit, MISSING, what, "%s", err.text);
+        return;
+    }
+    shmt_device_arch_text(&device, arch);
+    say(visit, GOOD, what,
+        "%s, %s, %d multiprocessors, %lld KiB of shared memory a block, %s",
+        device.name, arch, device.multiprocessors,
+        (long long)device.shared_per_block_optin / 1024, device.uuid);
+    say(visit, NOTE, "clocks",
+        "GPU %d runs at up to %d MHz; for figures that repeat, lock it: "
+        "nvidia-smi -i %d --lock-gpu-clocks=%d (as root)", ordinal,
+        device.clock_khz / 1000, ordinal, device.clock_khz / 1000);
+    look_at_memory(visit, driver, ordinal);
+}
+
+static void look_at_driver(struct visit *visit)
+{
+    struct shmt_error err = {0};
+    const struct shmt_driver *driver;
+    int count = 0;
+
+    look_at_module(visit);
+    if (shmt_driver_open(&driver, &err) != SHMTUNE_OK) {
+        say(visit, MISSING, "driver", "%s", err.text);
+        visit->can_tune = false;
+        return;
+    }
+    say(visit, GOOD, "driver", "for CUDA %d.%d", driver->version / 1000,
+        driver->version % 1000 / 10);
+    if (shmt_query_count(driver, &count, &err) != SHMTUNE_OK) {
+        say(visit, MISSING, "devices", "%s", err.text);
+        visit->can_tune = false;
+        return;
+    }
+    for (int i = 0; i < count; i++)
+        look_at_device(visit, driver, i);
+    look_at_counters(visit);
+    look_at_profiler(visit);
+}
+
+/* -- the compiler --------------------------------------------------------- */
+
+/* One small kernel with 128 floats of shared memory, for which the report has
+ * to say 512 bytes. */
+static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
+{
+    static const char source[] =
+        "extern \"C\" __global__ void probe(float *out)\n"
+        "{\n"
+        "    __shared__ float tile[128];\n"
+        "    tile[threadIdx.x] = out[threadIdx.x];\n"
+        "    __syncthreads();\n"
+        "    out[threadIdx.x] = tile[127 - threadIdx.x];\n"
+        "}\n";
+    static const char *const options[] = {"--gpu-architecture=sm_90",
+                                          "--ptxas-options=-v"};
+    static const char *const entries[] = {"probe"};
+    const struct shmt_nvrtc_job job = {
+        "probe.cu", source, 2, options, 1, entries
+    };
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_nvrtc_product product;
+    struct shmt_resources resources;
+    struct shmt_error err = {0};
+
+    if (arena == NULL ||
+        shmt_nvrtc_compile(nvrtc, &job, arena, &product, &err) !=
+            SHMTUNE_OK) {
+        say(visit, MISSING, "compiling", "%s", err.text);
+        visit->can_tune = false;
+    } else {
+        say(visit, GOOD, "compiling", "a kernel for sm_90 in %.0f ms",
+            product.elapsed_ms);
+        if (shmt_report_find(product.log, "probe", &resources) &&
+            resources.shared_static_bytes == 512)
+            say(visit, GOOD, "report",
+                "registers, spills and shared bytes can be read");
+        else
+            say(visit, MISSING, "report",
+                "the compiler's resource report (--ptxas-options=-v) is not "
+                "understood: registers and spills will be unknown; please "
+                "report it with the version of NVRTC");
+    }
+    shmt_arena_free(arena);
+}
+
+static void look_at_compiler(struct visit *visit)
+{
+    struct shmt_error err = {0};
+    const struct shmt_nvrtc *nvrtc;
+
+    if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK) {
+        say(visit, MISSING, "NVRTC", "%s", err.text);
+        visit->can_tune = false;
+        return;
+    }
+    say(visit, GOOD, "NVRTC", "%d.%d, %s", nvrtc->version / 1000,
+        nvrtc->version % 1000 / 10, nvrtc->path);
+    if (nvrtc->include != NULL)
+        say(visit, GOOD, "headers", "%s", nvrtc->include);
+    else
+        say(visit, NOTE, "headers",
+            "no toolkit headers: kernels that include <cuda_fp16.h> and the "
+            "like do not compile; install the toolkit or the wheel "
+            "nvidia-cuda-runtime and set CUDA_HOME");
+    look_at_report(visit, nvrtc);
+}
+
+/* -- folders -------------------------------------------------------------- */
+
+static void note_folder(void *context, const char *text)
+{
+    say(context, NOTE, "data folder", "%s", text);
+}
+
+/* What is not there is made by applications, as far as that is allowed. */
+static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
+{
+    const char *cache = shmt_path_cache(arena), *there = cache;
+    bool made;
+
+    if (cache == NULL) {
+        say(visit, NOTE, "cache", "neither XDG_CACHE_HOME nor HOME is set: "
+            "applications compile anew every time");
+        return;
+    }
+    while (there != NULL && !shmt_path_exists(there) && there[1] != '\0')
+        there = shmt_path_folder(arena, there);
+    there = there == NULL ? NULL : shmt_path_join(arena, there, ".");
+    if (there == NULL)
+        return;
+    made = shmt_path_exists(cache);
+    if (access(there, W_OK | X_OK) != 0)
+        say(visit, NOTE, "cache", "%s%s: %s: applications compile anew every "
+            "time; XDG_CACHE_HOME may name another folder", cache,
+            made ? "" : " cannot be made", strerror(errno));
+    else
+        say(visit, GOOD, "cache", "%s%s", cache,
+            made ? "" : ", made when it is needed");
+}
+
+static void look_at_folders(struct visit *visit)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_command_found *kernels = NULL;
+    const char *const *folders;
+    const char *temporary = getenv("TMPDIR");
+    struct shmt_error err = {0};
+    size_t count = 0;
+
+    if (arena == NULL)
+        return;
+    if (temporary == NULL || temporary[0] == '\0')
+        temporary = "/tmp";
+    if (access(temporary, W_OK | X_OK) != 0)
+        say(visit, MISSING, "temporary", "%s: %s; set TMPDIR", temporary,
+            strerror(errno));
+    look_at_cache(visit, arena);
+    if (shmt_command_kernels(arena, &kernels, &count, &err) != SHMTUNE_OK ||
+        count == 0) {
+        say(visit, NOTE, "kernels", "no built-in kernels; make install, or "
+            "name their folder in SHMTUNE_PATH");
+    } else {
+        say(visit, GOOD, "kernels", "%zu, the first at %s", count,
+            kernels[0].path);
+    }
+    if (shmt_command_folders(arena, &folders, &count, &err) == SHMTUNE_OK)
+        for (size_t i = 0; i < count; i++)
+            if (shmt_path_exists(folders[i]))
+                say(visit, GOOD, "data folder", "%s", folders[i]);
+    shmt_command_path_notes(note_folder, visit);
+    shmt_arena_free(arena);
+}
+
+/* -- the command ---------------------------------------------------------- */
+
+static enum shmtune_status print(struct visit *visit, bool json, bool colour,
+                                 struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (json)
+        return shmt_json_print(json_pack("{s:b, s:O}", "can_tune",
+                                         visit->can_tune, "checks",
+                                         visit->json), err);
+    shmt_command_table_add(&visit->table, colour, &text);
+    shmt_text_add(&text, visit->can_tune
+                             ? "\nThis machine can tune on a GPU.\n"
+                             : "\nThis machine cannot tune on a GPU.\n");
+    if (text.failed)
+        status = shmt_error_memory(err);
+    else
+        fputs(shmt_text_string(&text), stdout);
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    static const struct shmt_command_column columns[] = {
+        {"", false}, {"what", false}, {"finding", false}
+    };
+    struct visit visit = {
+        .table = {.columns = columns, .column_count = 3}, .can_tune = true
+    };
+    bool json = false;
+    const struct shmt_command_option options[] = {
+        {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    int rest;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (rest != 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "\"%.64s\": no words but options are expected",
+                              call->words[0]);
+    visit.json = json_array();
+    say(&visit, GOOD, "shmtune", PACKAGE_VERSION ", libyaml %s, jansson %s",
+        shmt_yaml_library(), jansson_version_str());
+    say(&visit, GOOD, "processors", "%lld for compile workers",
+        (long long)shmt_command_cores());
+    look_at_driver(&visit);
+    look_at_compiler(&visit);
+    look_at_folders(&visit);
+    status = print(&visit, json, call->colour, err);
+    if (status == SHMTUNE_OK && !visit.can_tune)
+        status = SHMTUNE_NO_DEVICE;   /* all has been said */
+    json_decref(visit.json);
+    shmt_command_table_free(&visit.table);
+    return status;
+}
+
+const struct shmt_command shmt_command_doctor = {
+    "doctor", "what tuning needs, what is missing, how to get it", help, run
+};

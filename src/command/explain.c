@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain: why the winner is faster: configurations of one kernel side by
+ * side, with what the compiler reported, what the clock said and what the
+ * hardware counted.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/explain.h"
+#include "target/target.h"
+#include "tune/tune.h"
+
+enum { SAMPLES = 21 };
+
+static const char help[] =
+    "usage: shmtune explain KERNEL|SPEC.yaml [--device N|UUID|replay:NAME]\n"
+    "                       [--size DIM=N,...] [OPTION]...\n"
+    "\n"
+    "Sets the tuned configuration against the default: time, registers,\n"
+    "spills, shared memory, occupancy, and what the hardware counted (through\n"
+    "Nsight Compute's ncu): sectors a request, DRAM traffic, bank conflicts,\n"
+    "local memory, active warps and threads, how busy the pipes were; and\n"
+    "says what the counts mean. They are those of one launch on a cold L2.\n"
+    "\n"
+    "  -d, --device N|UUID the GPU [0]\n"
+    "  --device replay:X   a recorded one: all but the counters\n"
+    "  --size DIM=N,...    the problem [the default one where it is tuned,\n"
+    "                      else the largest that is]\n"
+    "  --tuning FILE       the tuning\n"
+    "  -o, --output DIR    or where `shmtune tune` put it [./tunings, then\n"
+    "                      beside the kernels]\n"
+    "  --config P=V,...    set this against the default, not the tuned one;\n"
+    "                      parameters left out have their default (may be\n"
+    "                      repeated)\n"
+    "  --no-counters       without ncu\n"
+    "  --seed N            of the inputs [1]\n"
+    "  --json              everything, with every counter by its name\n"
+    "\n"
+    "Without counters the rest is still printed; then the exit status is 8\n"
+    "when there is no ncu, 10 when the driver does not let this user read\n"
+    "counters, and standard error has the remedy. $SHMTUNE_NCU names an ncu.\n"
+    "\n"
+    "examples:\n"
+    "  shmtune explain transpose --device 0 --size rows=8192,cols=8192\n"
+    "  shmtune explain bank_conflict --config STRIDE=1 --config STRIDE=32\n"
+    "  shmtune explain reduce --device replay:h100\n";
+
+struct options {
+    const char *device, *size, *tuning, *output;
+    struct shmt_command_repeats configs;
+    int64_t seed;
+    bool counters, json;
+};
+
+/* One use of the command. */
+struct job {
+    const struct shmt_command_call *call;
+    struct options options;
+    struct shmt_arena *arena;
+    struct shmt_kernel *kernel;
+    struct shmt_target *target;
+    struct shmt_tune_device device;
+    struct shmt_tune_display display;
+    struct shmt_explanation all;
+    struct shmt_error missing;     /* why there are no counters */
+};
+
+/* -- options -------------------------------------------------------------- */
+
+static enum shmtune_status parse_options(struct job *job,
+                                         struct shmt_error *err)
+{
+    struct options *const o = &job->options;
+    const struct shmt_command_option table[] = {
+        {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
+        {"size", 0, SHMT_OPTION_TEXT, &o->size, 0, 0},
+        {"tuning", 0, SHMT_OPTION_TEXT, &o->tuning, 0, 0},
+        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
+        {"config", 0, SHMT_OPTION_REPEATED, &o->configs, 0, 0},
+        {"counters", 0, SHMT_OPTION_FLAG, &o->counters, 0, 0},
+        {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
+        {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    int rest;
+    enum shmtune_status status;
+
+    *o = (struct options){.device = "0", .seed = 1, .counters = true};
+    status = shmt_command_options(job->call, table, &rest, err);
+    if (status == SHMTUNE_OK && rest != 1)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%d kernels are given; one is expected", rest);
+    if (status == SHMTUNE_OK && o->configs.count > 0 &&
+        (o->tuning != NULL || o->output != NULL))
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--config is given, so no tuning is read: "
+                                "leave --tuning and --output out");
+    return status;
+}
+
+static enum shmtune_status open_device(struct job *job,
+                                       struct shmt_error *err)
+{
+    struct shmt_tune_device *const device = &job->device;
+    enum shmtune_status status;
+
+    *device = (struct shmt_tune_device){
+        .jobs = 1,
+        .seed = (uint64_t)job->options.seed,
+        .arena = job->arena,
+        .display = &job->display,
+    };
+    status = shmt_tune_device_choose(device, job->options.device, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_folders(job->arena, &device->places.roots,
+                                      &device->places.count, err);
+    return status == SHMTUNE_OK
+               ? shmt_tune_open(device, job->kernel, &job->target, err)
+               : status;
+}
+
+/* -- which configurations ------------------------------------------------- */
+
+static enum shmtune_status take_configs(struct job *job,
+                                        struct shmt_error *err)
+{
+    struct shmt_explanation *const all = &job->all;
+
+    for (size_t k = 0; k < job->options.configs.count; k++) {
+        struct shmt_explain_column *const column = &all->columns[all->count];
+        enum shmtune_status status = shmt_command_config(
+            job->kernel, job->options.configs.items[k], column->choice, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        snprintf(column->label, sizeof column->label, "config %zu", k + 1);
+        all->count++;
+    }
+    if (job->options.size == NULL && job->target->recorded)
+        memcpy(all->problem, shmt_replay_header(job->target, 0)->problem,
+               job->kernel->dimension_count * sizeof *all->problem);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status choose_columns(struct job *job,
+                                          struct shmt_error *err)
+{
+    struct shmt_explanation *const all = &job->all;
+    const struct shmt_explain_search search = {
+        .arena = job->arena, .target = job->target,
+        .places = &job->device.places, .display = &job->display,
+        .file = job->options.tuning, .output = job->options.output,
+    };
+    enum shmtune_status status;
+
+    all->kernel = job->kernel;
+    all->target = job->target;
+    all->columns = shmt_arena_alloc(job->arena, SHMT_EXPLAIN_COLUMNS,
+                                    sizeof *all->columns);
+    if (all->columns == NULL)
+        return shmt_error_memory(err);
+    status = shmt_command_size(job->kernel, job->options.size, all->problem,
+                               err);
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_kernel_default(job->kernel, all->columns[0].choice);
+    snprintf(all->columns[0].label, sizeof all->columns[0].label, "default");
+    all->count = 1;
+    return job->options.configs.count > 0
+               ? take_configs(job, err)
+               : shmt_explain_find(&search, job->options.size != NULL, all,
+                                   err);
+}
+
+/* -- measuring ------------------------------------------------------------ */
+
+static enum shmtune_status ask(struct job *job,
+                               const struct shmt_request *request,
+                               struct shmt_result *out,
+                               struct shmt_error *err)
+{
+    const struct shmt_target_operations *const operations =
+        job->target->operations;
+    struct shmt_reply reply;
+    bool got = false;
+    enum shmtune_status status =
+        operations->submit(job->target, request, err);
+
+    while (status == SHMTUNE_OK && !got) {
+        if (shmt_command_stopped)
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
+        status = operations->wait(job->target, 0.25, &got, &reply, err);
+    }
+    if (status == SHMTUNE_OK)
+        *out = reply.result;
+    return status;
+}
+
+static enum shmtune_status measure(struct job *job,
+                                   struct shmt_explain_column *column,
+                                   struct shmt_error *err)
+{
+    const struct shmt_filter filter = {
+        .kernel = job->kernel, .device = &job->target->device,
+        .problem = job->all.problem,
+        .policy = {.max_spill_bytes = -1, .min_occupancy_percent = 0}
+    };
+    struct shmt_result *const result = &column->result;
+    struct shmt_result compiled;
+    struct shmt_request request = {
+        .verb = SHMT_INSPECT, .choice = column->choice, .samples = SAMPLES,
+        .hopeless_us = (double)INFINITY, .verify = true, .compiled = &compiled
+    };
+    enum shmtune_status status;
+
+    shmt_result_clear(result);
+    status = shmt_filter_before(&filter, column->choice, result, err);
+    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK)
+        return status;
+    status = ask(job, &request, result, err);
+    if (status == SHMTUNE_OK && result->verdict == SHMT_VERDICT_OK)
+        status = shmt_filter_after(&filter, column->choice, result, err);
+    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK)
+        return status;
+    compiled = *result;
+    request.verb = SHMT_MEASURE;
+    return ask(job, &request, result, err);
+}
+
+static enum shmtune_status measure_all(struct job *job,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = job->target->operations->begin(
+        job->target, job->all.problem, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < job->all.count; k++)
+        status = measure(job, &job->all.columns[k], err);
+    return status;
+}
+
+/* -- counting ------------------------------------------------------------- */
+
+static bool all_ran(const struct shmt_explanation *all)
+{
+    for (size_t k = 0; k < all->count; k++)
+        if (all->columns[k].result.verdict != SHMT_VERDICT_OK)
+            return false;
+    return true;
+}
+
+/* What keeps counters away is told when the rest is printed. */
+static void count(struct job *job)
+{
+    struct shmt_explanation *const all = &job->all;
+    const size_t parameters = job->kernel->parameter_count;
+    shmt_choice *const choices = shmt_arena_alloc(
+        job->arena, all->count * parameters + 1, sizeof *choices);
+    struct shmt_counters *const counters =
+        shmt_arena_alloc(job->arena, all->count, sizeof *counters);
+    const struct shmt_counters_request request = {
+        .kernel = job->kernel, .problem = all->problem, .count = all->count,
+        .choices = choices, .worker = getenv("SHMTUNE_WORKER"),
+        .device = job->options.device, .seed = (uint64_t)job->options.seed,
+        .stop = &shmt_command_stopped,
+    };
+
+    if (choices == NULL || counters == NULL) {
+        shmt_error_memory(&job->missing);
+        return;
+    }
+    for (size_t k = 0; k < all->count; k++)
+        memcpy(choices + k * parameters, all->columns[k].choice,
+               parameters * sizeof *choices);
+    all->counted = shmt_counters_collect(&request, counters, &job->missing) ==
+                   SHMTUNE_OK;
+    if (all->counted)      /* perhaps by a second attempt */
+        job->missing.status = SHMTUNE_OK;
+    for (size_t k = 0; k < all->count; k++)
+        all->columns[k].counters = counters[k];
+}
+
+static void count_if_possible(struct job *job)
+{
+    struct shmt_explanation *const all = &job->all;
+
+    if (job->target->recorded) {
+        all->missing = "a recording holds no counters";
+        if (job->options.counters)
+            shmt_tune_display_notice(&job->display, all->missing);
+    } else if (!job->options.counters) {
+        all->missing = "--no-counters";
+    } else if (!all_ran(all)) {
+        shmt_error_set(&job->missing, SHMTUNE_WRONG_RESULT,
+                       "a configuration did not run: no counters were read");
+    } else {
+        count(job);
+    }
+    if (job->missing.status != SHMTUNE_OK)
+        all->missing = job->missing.text;
+}
+
+/* -- the command ---------------------------------------------------------- */
+
+static enum shmtune_status work(struct job *job, struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_command_kernel(job->call->words[0], &job->kernel, err);
+
+    if (status == SHMTUNE_OK && job->kernel->launch_count == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: only a space: there is nothing to "
+                                "launch", job->kernel->path);
+    if (status == SHMTUNE_OK)
+        status = open_device(job, err);
+    if (status == SHMTUNE_OK)
+        status = choose_columns(job, err);
+    if (status == SHMTUNE_OK)
+        status = measure_all(job, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    count_if_possible(job);
+    if (job->missing.status == SHMTUNE_INTERRUPTED)
+        return shmt_error_set(err, SHMTUNE_INTERRUPTED, "%s",
+                              job->missing.text);
+    status = job->options.json
+                 ? shmt_explain_json(&job->all, err)
+                 : shmt_explain_show(&job->all, job->call->colour, err);
+    if (status == SHMTUNE_OK && job->missing.status != SHMTUNE_OK)
+        status = shmt_error_set(err, job->missing.status, "no counters: %s",
+                                job->missing.text);
+    return status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct job job = {.call = call};
+    enum shmtune_status status = parse_options(&job, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    job.arena = shmt_arena_new();
+    if (job.arena == NULL)
+        return shmt_error_memory(err);
+    shmt_command_catch_signals();
+    shmt_tune_display_begin(&job.display, call);
+    status = work(&job, err);
+    if (job.target != NULL)
+        job.target->operations->close(job.target);
+    shmt_kernel_free(job.kernel);
+    shmt_arena_free(job.arena);
+    return status;
+}
+
+const struct shmt_command shmt_command_explain = {
+    "explain", "what the hardware counted: the tuned beside the default",
+    help, run
+};

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * explain_show: the table, and the JSON.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/explain.h"
+#include "command/json.h"
+
+static const struct {
+    const char *key, *title, *unit;
+    int decimals;
+} readings[] = {
+#define ROW(name, key, title, unit, decimals) {key, title, unit, decimals},
+    SHMT_READING_LIST(ROW)
+#undef ROW
+};
+
+/* -- rows ----------------------------------------------------------------- */
+
+struct sheet {
+    const struct shmt_explanation *all;
+    struct shmt_command_table table;
+};
+
+/* The ratio means something between two columns only. */
+static void add_ratio(struct sheet *sheet, double first, double last)
+{
+    if (sheet->all->count != 2)
+        return;
+    if (first > 0 && isfinite(last))
+        shmt_command_cell(&sheet->table, SHMT_PAINT_DIM, "%.2f",
+                          last / first);
+    else
+        shmt_command_cell(&sheet->table, SHMT_PAINT_NONE, "%s", "");
+}
+
+static void add_number(struct sheet *sheet, double number, int decimals)
+{
+    struct shmt_text text = {0};
+
+    if (!isfinite(number) || number < 0) {
+        shmt_command_cell(&sheet->table, SHMT_PAINT_DIM, "-");
+        return;
+    }
+    if (decimals == 0 && number < 1e18)
+        shmt_command_add_count(&text, (uint64_t)(number + 0.5));
+    else
+        shmt_text_addf(&text, "%.*f", decimals, number);
+    shmt_command_cell(&sheet->table, SHMT_PAINT_NONE, "%s",
+                      shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+static void begin_row(struct sheet *sheet, const char *title, const char *unit)
+{
+    shmt_command_cell(&sheet->table, SHMT_PAINT_NONE, "%s", title);
+    shmt_command_cell(&sheet->table, SHMT_PAINT_DIM, "%s", unit);
+}
+
+struct row {
+    const char *title, *unit;
+    int decimals;
+    double (*of)(const struct shmt_result *result);
+};
+
+static double time_of(const struct shmt_result *r) { return r->time_us; }
+static double registers_of(const struct shmt_result *r)
+{
+    return r->resources.registers;
+}
+static double spill_of(const struct shmt_result *r)
+{
+    return r->resources.spill_store_bytes;
+}
+static double stack_of(const struct shmt_result *r)
+{
+    return r->resources.stack_bytes;
+}
+static double static_of(const struct shmt_result *r)
+{
+    return (double)r->resources.shared_static_bytes;
+}
+static double dynamic_of(const struct shmt_result *r)
+{
+    return (double)r->shared_dynamic_bytes;
+}
+static double blocks_of(const struct shmt_result *r)
+{
+    return r->resident_blocks;
+}
+static double occupancy_of(const struct shmt_result *r)
+{
+    return r->occupancy_percent;
+}
+
+static void add_known(struct sheet *sheet)
+{
+    const struct row rows[] = {
+        {"time", "us", 2, time_of},
+        {"registers a thread", "", 0, registers_of},
+        {"  spilled", "B a thread", 0, spill_of},
+        {"  stack", "B a thread", 0, stack_of},
+        {"shared memory, static", "B a block", 0, static_of},
+        {"shared memory, dynamic", "B a block", 0, dynamic_of},
+        {"resident blocks", "a multiprocessor", 0, blocks_of},
+        {"occupancy", "%", 0, occupancy_of},
+    };
+    const struct shmt_explanation *const all = sheet->all;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        begin_row(sheet, rows[i].title, rows[i].unit);
+        for (size_t k = 0; k < all->count; k++)
+            add_number(sheet, rows[i].of(&all->columns[k].result),
+                       rows[i].decimals);
+        add_ratio(sheet, rows[i].of(&all->columns[0].result),
+                  rows[i].of(&all->columns[all->count - 1].result));
+    }
+    begin_row(sheet, "  limited by", "");
+    for (size_t k = 0; k < all->count; k++)
+        shmt_command_cell(
+            &sheet->table, SHMT_PAINT_NONE, "%s",
+            all->columns[k].result.resident_blocks >= 0
+                ? shmt_limiter_word(all->columns[k].result.limiter) : "-");
+    add_ratio(sheet, -1, -1);
+}
+
+static void add_counted(struct sheet *sheet)
+{
+    const struct shmt_explanation *const all = sheet->all;
+    double first[SHMT_READING_COUNT], numbers[SHMT_READING_COUNT];
+
+    for (int i = 0; i < SHMT_READING_COUNT; i++) {
+        begin_row(sheet, readings[i].title, readings[i].unit);
+        for (size_t k = 0; k < all->count; k++) {
+            shmt_explain_read(&all->columns[k].counters, numbers);
+            if (k == 0)
+                memcpy(first, numbers, sizeof first);
+            add_number(sheet, numbers[i], readings[i].decimals);
+        }
+        add_ratio(sheet, first[i], numbers[i]);
+    }
+}
+
+/* -- what stands round the table ------------------------------------------ */
+
+static void add_head(const struct shmt_explanation *all, struct shmt_text *text)
+{
+    shmt_text_addf(text, "%s, ", all->kernel->name);
+    shmt_kernel_describe_size(all->kernel, all->problem, text);
+    shmt_text_addf(text, ", on %s; times are %s medians\n", all->target->name,
+                   all->target->protocol);
+    for (size_t k = 0; k < all->count; k++) {
+        const struct shmt_explain_column *const column = &all->columns[k];
+
+        shmt_text_addf(text, "  %s: ", column->label);
+        shmt_kernel_describe(all->kernel, column->choice, text);
+        if (column->result.verdict != SHMT_VERDICT_OK)
+            shmt_text_addf(text, " (%s%s%s)",
+                           shmt_verdict_text(column->result.verdict),
+                           column->result.reason[0] == '\0' ? "" : ": ",
+                           column->result.reason);
+        shmt_text_add(text, "\n");
+    }
+    shmt_text_add(text, "\n");
+}
+
+static void add_remarks(const struct shmt_explanation *all,
+                        struct shmt_text *text)
+{
+    double numbers[SHMT_READING_COUNT];
+    const size_t before = text->length;
+
+    shmt_text_add(text, "\n");
+    for (size_t k = 0; k < all->count; k++) {
+        shmt_explain_read(&all->columns[k].counters, numbers);
+        shmt_explain_remark(&all->columns[k], numbers, text);
+    }
+    if (text->length > before + 1)
+        shmt_text_add(text, "\n");
+    shmt_text_add(
+        text,
+        "A sector is 32 bytes. One request of a warp takes 4 at best for "
+        "words of\n4 bytes (8 for 8, 16 for 16), 32 at worst. An n-way bank "
+        "conflict makes\na warp's access take n steps instead of one; 1 is "
+        "none. Local memory\nholds what did not fit the registers.\n");
+}
+
+enum shmtune_status shmt_explain_show(const struct shmt_explanation *all,
+                                      bool colour, struct shmt_error *err)
+{
+    struct shmt_command_column columns[3 + SHMT_EXPLAIN_COLUMNS] = {
+        {"", false}, {"", false}
+    };
+    struct sheet sheet = {.all = all, .table = {.columns = columns}};
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t n = 2;
+
+    for (size_t k = 0; k < all->count; k++)
+        columns[n++] =
+            (struct shmt_command_column){all->columns[k].label, true};
+    if (all->count == 2)
+        columns[n++] = (struct shmt_command_column){"ratio", true};
+    sheet.table.column_count = n;
+    add_head(all, &text);
+    add_known(&sheet);
+    if (all->counted)
+        add_counted(&sheet);
+    shmt_command_table_add(&sheet.table, colour, &text);
+    if (all->counted)
+        add_remarks(all, &text);
+    if (text.failed)
+        status = shmt_error_memory(err);
+    else
+        fputs(shmt_text_string(&text), stdout);
+    shmt_text_free(&text);
+    shmt_command_table_free(&sheet.table);
+    return status;
+}
+
+/* -- JSON ----------------------------------------------------------------- */
+
+static json_t *json_column(const struct shmt_explanation *all,
+                           const struct shmt_explain_column *column)
+{
+    json_t *const one = json_object();
+    json_t *const counters = json_object(), *const derived = json_object();
+    double numbers[SHMT_READING_COUNT];
+
+    json_object_set_new(one, "label", shmt_json_text(column->label));
+    json_object_set_new(one, "configuration",
+                        shmt_json_choice(all->kernel, column->choice));
+    json_object_set_new(one, "result", shmt_json_result(&column->result));
+    if (all->counted) {
+        shmt_explain_read(&column->counters, numbers);
+        for (int m = 0; m < SHMT_METRIC_COUNT; m++)
+            json_object_set_new(counters,
+                                shmt_metric_name((enum shmt_metric)m),
+                                shmt_json_real(column->counters.value[m]));
+        for (int i = 0; i < SHMT_READING_COUNT; i++)
+            json_object_set_new(derived, readings[i].key,
+                                shmt_json_real(numbers[i]));
+        json_object_set(one, "counters", counters);
+        json_object_set(one, "derived", derived);
+    }
+    json_decref(counters);
+    json_decref(derived);
+    return one;
+}
+
+enum shmtune_status shmt_explain_json(const struct shmt_explanation *all,
+                                      struct shmt_error *err)
+{
+    json_t *const root = json_object(), *const columns = json_array();
+
+    json_object_set_new(root, "kernel", shmt_json_text(all->kernel->name));
+    json_object_set_new(root, "size",
+                        shmt_json_size(all->kernel, all->problem));
+    json_object_set_new(root, "device",
+                        shmt_json_device(&all->target->device));
+    json_object_set_new(root, "recorded",
+                        json_boolean(all->target->recorded));
+    json_object_set_new(root, "protocol",
+                        shmt_json_text(all->target->protocol));
+    if (all->tuning != NULL)
+        json_object_set_new(root, "tuning", shmt_json_text(all->tuning));
+    if (all->missing != NULL)
+        json_object_set_new(root, "no_counters", shmt_json_text(all->missing));
+    for (size_t k = 0; k < all->count; k++)
+        json_array_append_new(columns, json_column(all, &all->columns[k]));
+    json_object_set_new(root, "configurations", columns);
+    return shmt_json_print(root, err);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * export: a journal or recording of ours, for other tuners.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "command/command.h"
+#include "command/json.h"
+#include "exchange/exchange.h"
+#include "record/record.h"
+
+static const char help[] =
+    "usage: shmtune export JOURNAL --to t4|kernel-tuner [-o FILE]\n"
+    "                      [--spec SPEC.yaml] [--json]\n"
+    "\n"
+    "Writes a journal or recording of a run as T4 results, or as a cache file\n"
+    "that Kernel Tuner replays in its simulation mode. A run that was\n"
+    "imported comes out as it went in. What the other form has no place for\n"
+    "(verdicts, registers, spills) stands in members named \"shmtune\", which\n"
+    "`shmtune import` reads back.\n"
+    "\n"
+    "  --to FORM          t4 or kernel-tuner\n"
+    "  -o, --output FILE  where to (default: standard output); .gz compresses\n"
+    "  --spec SPEC.yaml   of the kernel, when it is not found by its name\n"
+    "  --json             what was written to FILE, as JSON (both forms are\n"
+    "                     JSON already)\n"
+    "\n"
+    "examples:\n"
+    "  shmtune export tunings/conv/a100.journal.gz --to t4 -o run.json\n"
+    "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n";
+
+static const struct {
+    const char *word;
+    enum shmtune_status (*write)(const struct shmt_kernel *kernel,
+                                 const struct shmt_journal *journal,
+                                 struct shmt_text *text,
+                                 struct shmt_error *err);
+} forms[] = {
+    {"t4", shmt_export_t4},
+    {"kernel-tuner", shmt_export_cache},
+};
+
+static enum shmtune_status put(const char *output,
+                               const struct shmt_text *text,
+                               struct shmt_error *err)
+{
+    const size_t length = output == NULL ? 0 : strlen(output);
+
+    if (output == NULL) {
+        if (fwrite(text->data, 1, text->length, stdout) != text->length ||
+            fflush(stdout) != 0)
+            return shmt_error_set(err, SHMTUNE_STORAGE,
+                                  "standard output: cannot write");
+        return SHMTUNE_OK;
+    }
+    if (length > 3 && strcmp(output + length - 3, ".gz") == 0)
+        return shmt_recording_store(output, text, err);
+    return shmt_path_write(output, text->data, text->length, err);
+}
+
+struct request {
+    const char *spec, *output;   /* or NULL */
+    size_t form;
+    bool json;
+};
+
+static enum shmtune_status report(const struct request *request,
+                                  const struct shmt_kernel *kernel,
+                                  const struct shmt_journal *journal,
+                                  struct shmt_error *err)
+{
+    size_t count;
+    enum shmtune_status status =
+        shmt_export_count(kernel, journal, &count, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    return shmt_json_print(
+        json_pack("{s:s, s:s, s:o, s:I}", "kernel", journal->header.kernel,
+                  "form", forms[request->form].word, "file",
+                  shmt_json_text(request->output), "records",
+                  (json_int_t)count),
+        err);
+}
+
+static enum shmtune_status export_one(const char *path,
+                                      const struct request *request,
+                                      struct shmt_error *err)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_journal *journal = NULL;
+    struct shmt_text text = {0};
+    char name[80];
+    enum shmtune_status status = shmt_journal_kernel(path, name, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_kernel_of(path, name, request->spec, &kernel,
+                                        err);
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_read(path, kernel, &journal, err);
+    if (status == SHMTUNE_NOT_FOUND)
+        status = shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+    if (status == SHMTUNE_OK)
+        status = forms[request->form].write(kernel, journal, &text, err);
+    if (status == SHMTUNE_OK)
+        status = put(request->output, &text, err);
+    if (status == SHMTUNE_OK && request->json && request->output != NULL)
+        status = report(request, kernel, journal, err);
+    shmt_text_free(&text);
+    shmt_journal_free(journal);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    const char *to = NULL;
+    struct request request = {0};
+    const struct shmt_command_option options[] = {
+        {"to", 0, SHMT_OPTION_TEXT, &to, 0, 0},
+        {"output", 'o', SHMT_OPTION_TEXT, &request.output, 0, 0},
+        {"spec", 0, SHMT_OPTION_TEXT, &request.spec, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &request.json, 0, 0},
+        {0}
+    };
+    int count;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &count, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (count != 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "expected one journal, %d are given; see "
+                              "shmtune export --help", count);
+    for (size_t k = 0; to != NULL && k < sizeof forms / sizeof *forms; k++)
+        if (strcmp(forms[k].word, to) == 0) {
+            request.form = k;
+            return export_one(call->words[0], &request, err);
+        }
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "%s%s: expected --to t4 or --to kernel-tuner",
+                          to == NULL ? "" : "--to ",
+                          to == NULL ? "no form is given" : to);
+}
+
+const struct shmt_command shmt_command_export = {
+    "export", "write a recorded run for other tuners", help, run
+};

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import: search spaces and recorded runs of other tuners become specs
+ * and recordings of ours.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "command/command.h"
+#include "command/json.h"
+#include "device/device.h"
+#include "exchange/exchange.h"
+#include "record/record.h"
+
+static const char help[] =
+    "usage: shmtune import FILE... [-o DIR] [--name NAME] [--spec SPEC.yaml]\n"
+    "                      [--device NAME] [--force] [--json]\n"
+    "\n"
+    "Reads search spaces and recorded runs of other tuners, plain or gzipped:\n"
+    "T1 search spaces (JSON), Kernel Tuner cache files, T4 results. Writes\n"
+    "DIR/kernels/NAME.yaml, a spec of the space, and for runs the recording\n"
+    "DIR/tunings/NAME/DEVICE.journal.gz, which `shmtune tune --device` and\n"
+    "`shmtune score` take.\n"
+    "\n"
+    "Conditions are Python expressions: comparisons, also chained, and, or,\n"
+    "not, in [..], + - * / // % **, min, max, abs; values are lists, ranges\n"
+    "and comprehensions with one for and one if. Anything else is refused\n"
+    "with its place. A run without a space has all its values and no\n"
+    "constraints; name the spec of its space with --spec to have them.\n"
+    "\n"
+    "  -o, --output DIR   where to (default: the current folder)\n"
+    "  --name NAME        of the kernel, when the file's own does not suit\n"
+    "  --spec SPEC.yaml   the space of a run is this one: writes no spec\n"
+    "  --device NAME      of a run, when the file does not say\n"
+    "  --force            replace files that are there\n"
+    "  --json             what was written, as JSON\n"
+    "\n"
+    "examples:\n"
+    "  shmtune import hotspot.json\n"
+    "  shmtune import convolution-A100.json.gz -o recordings\n"
+    "  shmtune import run.t4.json --spec kernels/conv.yaml --device 'A100'\n";
+
+struct job {
+    const struct shmt_command_call *call;
+    const char *output, *name, *spec, *device;
+    bool force;
+    struct shmt_arena *arena;
+    json_t *json;              /* an array, or NULL */
+};
+
+/* Of one file: what was read and what was written. */
+struct done {
+    const struct shmt_import *import;
+    const char *spec;
+    const char *journal;       /* NULL: none */
+    bool written;              /* the spec is new */
+    uint64_t configurations;
+};
+
+static enum shmtune_status refuse_existing(const struct job *job,
+                                           const char *path,
+                                           struct shmt_error *err)
+{
+    if (job->force || !shmt_path_exists(path))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "%s: is there already; --force replaces it, --name "
+                          "and --output put the new one elsewhere", path);
+}
+
+/* The spec of the import's space, unless the same is there already. */
+static enum shmtune_status write_spec(const struct job *job,
+                                      struct done *done,
+                                      struct shmt_error *err)
+{
+    const char *const folder =
+        shmt_path_join(job->arena, job->output, "kernels");
+    struct shmt_text text = {0}, name = {0};
+    enum shmtune_status status;
+    const char *data = NULL;
+    bool defaults = true;
+    size_t size = 0;
+
+    shmt_text_addf(&name, "%s.yaml", done->import->name);
+    done->spec = folder == NULL || name.failed
+                     ? NULL : shmt_path_join(job->arena, folder, name.data);
+    shmt_text_free(&name);
+    if (done->spec == NULL)
+        return shmt_error_memory(err);
+    status = shmt_import_spec(done->import, &text, &defaults, err);
+    if (status == SHMTUNE_OK && !defaults && !job->call->quiet)
+        fprintf(stderr, "shmtune: %s: its default configuration violates its "
+                        "own conditions: left out\n", done->import->file);
+    if (status == SHMTUNE_OK && shmt_path_exists(done->spec))
+        status = shmt_path_read(job->arena, done->spec, 1 << 20, &data, &size,
+                                err);
+    if (status == SHMTUNE_OK && data != NULL && size == text.length &&
+        memcmp(data, text.data, size) == 0)
+        goto out;
+    if (status == SHMTUNE_OK)
+        status = refuse_existing(job, done->spec, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_make(folder, 0777, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_write(done->spec, text.data, text.length, err);
+    done->written = status == SHMTUNE_OK;
+out:
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status count_configurations(
+    const struct shmt_kernel *kernel, uint64_t *count, struct shmt_error *err)
+{
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_space *space;
+    enum shmtune_status status;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        problem[d] = kernel->dimensions[d].fallback;
+    status = shmt_kernel_space(kernel, problem, values, &space, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    *count = shmt_space_count(space);
+    shmt_space_free(space);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status write_journal(const struct job *job,
+                                         const struct shmt_kernel *kernel,
+                                         struct done *done,
+                                         struct shmt_error *err)
+{
+    struct shmt_text text = {0}, name = {0};
+    struct shmtune_device device = {0};
+    enum shmtune_status status =
+        shmt_import_journal(done->import, kernel, &text, err);
+    const char *folder;
+    char slug[128];
+
+    snprintf(device.name, sizeof device.name, "%.200s",
+             done->import->device[0] == '\0' ? "unknown"
+                                             : done->import->device);
+    shmt_device_slug(&device, slug);
+    /* What is before the name is the architecture, of which nothing is
+     * known. */
+    shmt_text_addf(&name, "tunings/%s", kernel->name);
+    folder = name.failed
+                 ? NULL : shmt_path_join(job->arena, job->output, name.data);
+    shmt_text_clear(&name);
+    shmt_text_addf(&name, "%s.journal.gz",
+                   strncmp(slug, "sm_00-", 6) == 0 ? slug + 6 : slug);
+    done->journal = folder == NULL || name.failed
+                        ? NULL
+                        : shmt_path_join(job->arena, folder, name.data);
+    shmt_text_free(&name);
+    if (status == SHMTUNE_OK && done->journal == NULL)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = refuse_existing(job, done->journal, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_make(folder, 0777, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_recording_store(done->journal, &text, err);
+    shmt_text_free(&text);
+    return status;
+}
+
+static void report(const struct job *job, const struct done *done)
+{
+    const struct shmt_import *const import = done->import;
+
+    if (job->json != NULL) {
+        json_t *one = json_pack(
+            "{s:o, s:s, s:s, s:o, s:I, s:I, s:I}", "file",
+            shmt_json_text(import->file), "kind",
+            shmt_import_kind_text(import->kind), "kernel", import->name,
+            "spec", shmt_json_text(done->spec), "parameters",
+            (json_int_t)import->parameter_count, "configurations",
+            (json_int_t)done->configurations, "results",
+            (json_int_t)import->entry_count);
+
+        json_object_set_new(one, "recording",
+                            done->journal == NULL
+                                ? json_null() : shmt_json_text(done->journal));
+        json_array_append_new(job->json, one);
+        return;
+    }
+    printf("%s: %s, %zu parameter%s, %zu condition%s", import->file,
+           shmt_import_kind_text(import->kind), import->parameter_count,
+           shmt_text_plural(import->parameter_count),
+           import->constraint_count,
+           shmt_text_plural(import->constraint_count));
+    if (import->kind != SHMT_IMPORT_SPACE)
+        printf(", %zu result%s", import->entry_count,
+               shmt_text_plural(import->entry_count));
+    printf("\n  %s%s: %llu configurations\n", done->spec,
+           done->written ? "" : " (as it was)",
+           (unsigned long long)done->configurations);
+    if (done->journal != NULL)
+        printf("  %s\n", done->journal);
+}
+
+/* A spec that our own reader refuses is not left behind. */
+static enum shmtune_status import_one(const struct job *job,
+                                      struct shmt_import *import,
+                                      struct shmt_error *err)
+{
+    struct done done = {.import = import, .spec = job->spec};
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (job->name != NULL)
+        import->name = job->name;
+    if (job->device != NULL)
+        import->device = job->device;
+    if (job->spec == NULL)
+        status = shmt_import_count(import, &done.configurations, err);
+    if (status == SHMTUNE_OK && job->spec == NULL)
+        status = write_spec(job, &done, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read(done.spec, &kernel, err);
+    if (status == SHMTUNE_OK && job->spec != NULL)
+        status = count_configurations(kernel, &done.configurations, err);
+    if (status != SHMTUNE_OK && done.written)
+        remove(done.spec);
+    if (status == SHMTUNE_OK && import->kind != SHMT_IMPORT_SPACE)
+        status = write_journal(job, kernel, &done, err);
+    if (status == SHMTUNE_OK)
+        report(job, &done);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+static enum shmtune_status check_name(const struct job *job, int files,
+                                      struct shmt_error *err)
+{
+    if (job->name == NULL)
+        return SHMTUNE_OK;
+    if (files > 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--name is for one file at a time, %d are "
+                              "given", files);
+    if (shmt_text_word(job->name) != strlen(job->name) ||
+        strlen(job->name) > 64 || job->name[0] == '\0' ||
+        (job->name[0] >= '0' && job->name[0] <= '9'))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--name \"%.80s\": expected letters, digits "
+                              "and '_', at most 64", job->name);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct job job = {.call = call, .output = "."};
+    bool json = false;
+    const struct shmt_command_option options[] = {
+        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"name", 0, SHMT_OPTION_TEXT, &job.name, 0, 0},
+        {"spec", 0, SHMT_OPTION_TEXT, &job.spec, 0, 0},
+        {"device", 0, SHMT_OPTION_TEXT, &job.device, 0, 0},
+        {"force", 0, SHMT_OPTION_FLAG, &job.force, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
+        {0}
+    };
+    int count;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &count, err);
+
+    if (status == SHMTUNE_OK && count == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "expected a file to import; see shmtune "
+                                "import --help");
+    if (status == SHMTUNE_OK)
+        status = check_name(&job, count, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    job.arena = shmt_arena_new();
+    job.json = json ? json_array() : NULL;
+    if (job.arena == NULL || (json && job.json == NULL))
+        status = shmt_error_memory(err);
+    for (int k = 0; k < count && status == SHMTUNE_OK; k++) {
+        struct shmt_import *import;
+
+        status = shmt_import_read(call->words[k], &import, err);
+        if (status == SHMTUNE_NOT_FOUND)
+            status = shmt_command_blame(err, SHMTUNE_NOT_FOUND,
+                                        SHMTUNE_STORAGE);
+        if (status != SHMTUNE_OK)
+            break;
+        status = import_one(&job, import, err);
+        shmt_import_free(import);
+    }
+    if (status == SHMTUNE_OK && json)
+        status = shmt_json_print(job.json, err);
+    else
+        json_decref(job.json);
+    shmt_arena_free(job.arena);
+    return status;
+}
+
+const struct shmt_command shmt_command_import = {
+    "import", "read spaces and recorded runs of other tuners", help, run
+};

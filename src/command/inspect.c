@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inspect: what the compiler and the occupancy calculator say of the
+ * candidates of a kernel, for any architecture, with no GPU.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command/command.h"
+#include "command/compile.h"
+#include "command/json.h"
+#include "device/device.h"
+#include "search/search.h"
+
+enum { USUAL = 32 };
+
+static const char help[] =
+    "usage: shmtune inspect KERNEL|SPEC.yaml [--arch sm_90] [OPTION]...\n"
+    "\n"
+    "Compiles candidates in parallel and prints registers, spills, stack,\n"
+    "shared bytes, resident blocks, occupancy and what limits it. Needs NVRTC\n"
+    "and no GPU. Where none of them compiles the exit status is 9.\n"
+    "\n"
+    "  --arch sm_XX      architecture [sm_90]\n"
+    "  --size DIM=N,...  the problem; dimensions left out have their default\n"
+    "  --limit N         the first N valid configurations\n"
+    "  --sample N        N at random [the default and 31 at random]\n"
+    "  --all             every valid configuration\n"
+    "  --config P=V,...  this one; parameters left out have their default\n"
+    "                    (may be repeated)\n"
+    "  --seed N          of --sample [1]\n"
+    "  -j, --jobs N      compile workers [processors]\n"
+    "  --json            as JSON\n"
+    "\n"
+    "examples:\n"
+    "  shmtune inspect transpose --arch sm_90\n"
+    "  shmtune inspect matmul --arch sm_80 --sample 100 -j 8\n"
+    "  shmtune inspect ./my_kernel.yaml --config TILE=32,PAD=0 "
+    "--config TILE=32\n";
+
+struct options {
+    const char *arch, *size;
+    int64_t limit, sample, seed, jobs;
+    bool all, json;
+    struct shmt_command_repeats configs;
+};
+
+/* One use of the command. */
+struct inspection {
+    const struct shmt_command_call *call;
+    const struct options *options;
+    struct shmt_kernel *kernel;
+    struct shmt_space *space;
+    struct shmtune_device device;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_compile_batch batch;
+    shmt_choice *choices;
+    int nvrtc_version;
+};
+
+/* -- which candidates ----------------------------------------------------- */
+
+static enum shmtune_status make_room(struct inspection *inspection,
+                                     uint64_t count, struct shmt_error *err)
+{
+    const size_t parameters = inspection->kernel->parameter_count;
+
+    if (count > SIZE_MAX / sizeof(struct shmt_result) / 2)
+        return shmt_error_memory(err);
+    inspection->choices = calloc((size_t)count * parameters,
+                                 sizeof *inspection->choices);
+    inspection->batch.results = calloc((size_t)count,
+                                       sizeof *inspection->batch.results);
+    if (inspection->choices == NULL || inspection->batch.results == NULL)
+        return shmt_error_memory(err);
+    inspection->batch.count = (size_t)count;
+    inspection->batch.choices = inspection->choices;
+    return SHMTUNE_OK;
+}
+
+static shmt_choice *room_at(struct inspection *inspection, size_t k)
+{
+    return inspection->choices + k * inspection->kernel->parameter_count;
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* `count` different indices, ascending; by Floyd's method, with a search
+ * among those there are: samples are small. */
+static void draw(struct inspection *inspection, uint64_t *indices,
+                 size_t count)
+{
+    const uint64_t total = shmt_space_count(inspection->space);
+    struct shmt_random random;
+
+    shmt_random_seed(&random, (uint64_t)inspection->options->seed);
+    for (size_t k = 0; k < count; k++) {
+        const uint64_t last = total - count + k;
+        uint64_t pick = shmt_random_below(&random, last + 1);
+
+        for (size_t i = 0; i < k; i++)
+            if (indices[i] == pick) {
+                pick = last;
+                break;
+            }
+        indices[k] = pick;
+    }
+    qsort(indices, count, sizeof *indices, compare_indices);
+}
+
+static enum shmtune_status choose_sample(struct inspection *inspection,
+                                         uint64_t count, bool with_default,
+                                         struct shmt_error *err)
+{
+    const uint64_t total = shmt_space_count(inspection->space);
+    const struct shmt_kernel *kernel = inspection->kernel;
+    shmt_choice usual[SHMT_SPACE_PARAMETERS];
+    uint64_t *indices, unused;
+    enum shmtune_status status;
+
+    shmt_kernel_default(kernel, usual);
+    with_default = with_default && count < total &&
+                   shmt_space_index(inspection->space, usual, &unused);
+    count = count > total ? total : count;
+    status = make_room(inspection, count, err);
+    indices = calloc((size_t)count, sizeof *indices);
+    if (status != SHMTUNE_OK || indices == NULL) {
+        free(indices);
+        return shmt_error_memory(err);
+    }
+    if (count == total)
+        for (size_t k = 0; k < count; k++)
+            indices[k] = k;
+    else
+        draw(inspection, indices, (size_t)count);
+    for (size_t k = 0; k < count; k++)
+        shmt_space_configuration(inspection->space, indices[k],
+                                 room_at(inspection, k));
+    free(indices);
+    if (with_default && count > 0)
+        memcpy(room_at(inspection, 0), usual,
+               kernel->parameter_count * sizeof *usual);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status choose_first(struct inspection *inspection,
+                                        uint64_t count,
+                                        struct shmt_error *err)
+{
+    const uint64_t total = shmt_space_count(inspection->space);
+    const enum shmtune_status status =
+        make_room(inspection, count > total ? total : count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < inspection->batch.count;
+         k++)
+        shmt_space_configuration(inspection->space, k,
+                                 room_at(inspection, k));
+    return status;
+}
+
+/* A configuration that somebody names has to be one: which constraint says
+ * no? */
+static enum shmtune_status check_named(const struct inspection *inspection,
+                                       const char *text,
+                                       const shmt_choice *choice,
+                                       struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = inspection->kernel;
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    struct shmt_text why = {0};
+    bool admits = false;
+    size_t failed = 0;
+    enum shmtune_status status;
+
+    shmt_kernel_values(kernel, inspection->problem, choice, values);
+    status = shmt_kernel_admits(kernel, values, &admits, &failed, err);
+    if (status != SHMTUNE_OK || admits)
+        return status;
+    shmt_expr_explain(kernel->constraints[failed], values, &why);
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                   "--config %.200s: not in the space of %s: \"%.300s\" does "
+                   "not hold: %s", text, kernel->name,
+                   shmt_expr_text(kernel->constraints[failed]),
+                   shmt_text_string(&why));
+    shmt_text_free(&why);
+    return SHMTUNE_NO_CONFIGURATION;
+}
+
+static enum shmtune_status choose_named(struct inspection *inspection,
+                                        struct shmt_error *err)
+{
+    const struct shmt_command_repeats *configs =
+        &inspection->options->configs;
+    enum shmtune_status status = make_room(inspection, configs->count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < configs->count; k++) {
+        status = shmt_command_config(inspection->kernel, configs->items[k],
+                                     room_at(inspection, k), err);
+        if (status == SHMTUNE_OK)
+            status = check_named(inspection, configs->items[k],
+                                 room_at(inspection, k), err);
+    }
+    return status;
+}
+
+static enum shmtune_status choose(struct inspection *inspection,
+                                  struct shmt_error *err)
+{
+    const struct options *options = inspection->options;
+
+    if (options->configs.count > 0)
+        return choose_named(inspection, err);
+    if (shmt_space_count(inspection->space) == 0)
+        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                              "%s: no configuration satisfies the "
+                              "constraints at this size; \"shmtune space\" "
+                              "shows which one empties it",
+                              inspection->kernel->path);
+    if (options->all)
+        return choose_first(inspection, UINT64_MAX, err);
+    if (options->limit > 0)
+        return choose_first(inspection, (uint64_t)options->limit, err);
+    return choose_sample(inspection,
+                         options->sample > 0 ? (uint64_t)options->sample
+                                             : USUAL,
+                         options->sample == 0, err);
+}
+
+/* -- what is printed ------------------------------------------------------ */
+
+static void add_known(struct shmt_command_table *table, int64_t number)
+{
+    if (number < 0)
+        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+    else
+        shmt_command_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
+}
+
+static void add_row(struct shmt_command_table *table,
+                    const struct shmt_kernel *kernel,
+                    const struct shmt_result *result,
+                    const shmt_choice *choice)
+{
+    const struct shmt_resources *resources = &result->resources;
+    const bool spills = resources->spill_store_bytes > 0;
+    struct shmt_text text = {0};
+
+    shmt_kernel_describe(kernel, choice, &text);
+    add_known(table, resources->registers);
+    if (spills)
+        shmt_command_cell(table, SHMT_PAINT_BAD, "%d/%d",
+                          resources->spill_store_bytes,
+                          resources->spill_load_bytes);
+    else
+        add_known(table, resources->spill_store_bytes);
+    add_known(table, resources->stack_bytes);
+    add_known(table, resources->shared_static_bytes);
+    add_known(table, result->shared_dynamic_bytes);
+    add_known(table, result->resident_blocks);
+    if (result->resident_blocks >= 0)
+        shmt_command_cell(table, SHMT_PAINT_NONE, "%d %%",
+                          result->occupancy_percent);
+    else
+        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%s",
+                      result->resident_blocks >= 0
+                          ? shmt_limiter_word(result->limiter) : "-");
+    shmt_command_cell(table,
+                      result->verdict == SHMT_VERDICT_OK ? SHMT_PAINT_NONE
+                                                         : SHMT_PAINT_BAD,
+                      "%s", result->verdict == SHMT_VERDICT_OK
+                                ? "" : shmt_verdict_word(result->verdict));
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+static void add_summary(const struct inspection *inspection,
+                        struct shmt_text *text)
+{
+    const struct shmt_compile_batch *batch = &inspection->batch;
+    size_t counts[SHMT_VERDICT_COUNT] = {0}, spilling = 0;
+
+    for (size_t k = 0; k < batch->count; k++) {
+        counts[batch->results[k].verdict]++;
+        spilling += batch->results[k].resources.spill_store_bytes > 0;
+    }
+    shmt_text_add(text, "\n");
+    shmt_command_add_count(text, batch->count);
+    shmt_text_add(text, " of ");
+    shmt_command_add_count(text, shmt_space_count(inspection->space));
+    shmt_text_addf(text, " configurations in %.1f s with %zu workers "
+                   "(NVRTC %d.%d): %zu spill", batch->elapsed_s,
+                   (size_t)inspection->options->jobs,
+                   inspection->nvrtc_version / 1000,
+                   inspection->nvrtc_version % 1000 / 10, spilling);
+    for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
+        if (v != SHMT_VERDICT_OK && counts[v] > 0)
+            shmt_text_addf(text, ", %zu %s", counts[v],
+                           shmt_verdict_word((enum shmt_verdict)v));
+    shmt_text_add(text, "\n");
+}
+
+/* Why a candidate fell, once for each verdict. */
+static void add_reasons(const struct inspection *inspection,
+                        struct shmt_text *text)
+{
+    const struct shmt_compile_batch *batch = &inspection->batch;
+    bool said[SHMT_VERDICT_COUNT] = {false};
+
+    for (size_t k = 0; k < batch->count; k++) {
+        const struct shmt_result *result = &batch->results[k];
+
+        if (said[result->verdict] || result->reason[0] == '\0')
+            continue;
+        said[result->verdict] = true;
+        shmt_text_addf(text, "%s, for example: ",
+                       shmt_verdict_word(result->verdict));
+        shmt_kernel_describe(inspection->kernel,
+                             batch->choices +
+                                 k * inspection->kernel->parameter_count,
+                             text);
+        shmt_text_addf(text, ": %s\n", result->reason);
+    }
+}
+
+static enum shmtune_status print_table(const struct inspection *inspection,
+                                       struct shmt_error *err)
+{
+    static const struct shmt_command_column columns[] = {
+        {"regs", true}, {"spill", true}, {"stack", true}, {"static", true},
+        {"dynamic", true}, {"blocks", true}, {"occ", true},
+        {"limiter", false}, {"", false}, {"configuration", false}
+    };
+    struct shmt_command_table table = {.columns = columns,
+                                       .column_count = 10};
+    const struct shmt_compile_batch *batch = &inspection->batch;
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_text_addf(&text, "%s ", inspection->kernel->name);
+    shmt_kernel_describe_size(inspection->kernel, inspection->problem, &text);
+    shmt_text_addf(&text, " on %s\n\n", inspection->device.name);
+    for (size_t k = 0; k < batch->count; k++)
+        add_row(&table, inspection->kernel, &batch->results[k],
+                batch->choices + k * inspection->kernel->parameter_count);
+    shmt_command_table_add(&table, inspection->call->colour, &text);
+    add_summary(inspection, &text);
+    add_reasons(inspection, &text);
+    if (text.failed)
+        status = shmt_error_memory(err);
+    else
+        fputs(shmt_text_string(&text), stdout);
+    shmt_text_free(&text);
+    shmt_command_table_free(&table);
+    return status;
+}
+
+static enum shmtune_status print_json(const struct inspection *inspection,
+                                      struct shmt_error *err)
+{
+    const struct shmt_compile_batch *batch = &inspection->batch;
+    const struct shmt_kernel *kernel = inspection->kernel;
+    json_t *root = json_object(), *candidates = json_array();
+
+    for (size_t k = 0; k < batch->count; k++) {
+        json_t *one = shmt_json_result(&batch->results[k]);
+
+        json_object_set_new(
+            one, "config",
+            shmt_json_choice(kernel, batch->choices +
+                                         k * kernel->parameter_count));
+        json_array_append_new(candidates, one);
+    }
+    json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
+    json_object_set_new(root, "size",
+                        shmt_json_size(kernel, inspection->problem));
+    json_object_set_new(root, "arch",
+                        shmt_json_text(inspection->options->arch));
+    json_object_set_new(root, "device",
+                        shmt_json_device(&inspection->device));
+    json_object_set_new(root, "nvrtc_version",
+                        json_integer(inspection->nvrtc_version));
+    json_object_set_new(root, "space",
+                        shmt_json_count(shmt_space_count(inspection->space)));
+    json_object_set_new(root, "elapsed_s", shmt_json_real(batch->elapsed_s));
+    json_object_set_new(root, "candidates", candidates);
+    return shmt_json_print(root, err);
+}
+
+/* -- the command ---------------------------------------------------------- */
+
+static enum shmtune_status compile(struct inspection *inspection,
+                                   struct shmt_error *err)
+{
+    const struct options *options = inspection->options;
+    struct shmt_compiler *compiler;
+    enum shmtune_status status =
+        shmt_compiler_open(inspection->kernel, options->arch, options->jobs,
+                           &compiler, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    inspection->batch.device = &inspection->device;
+    inspection->batch.problem = inspection->problem;
+    inspection->batch.progress =
+        !inspection->call->quiet && isatty(STDERR_FILENO);
+    inspection->nvrtc_version = shmt_compiler_nvrtc(compiler);
+    status = shmt_compiler_run(compiler, &inspection->batch, err);
+    shmt_compiler_close(compiler);
+    return status;
+}
+
+static enum shmtune_status inspect(struct inspection *inspection,
+                                   struct shmt_error *err)
+{
+    const struct options *options = inspection->options;
+    const struct shmt_kernel *kernel = inspection->kernel;
+    enum shmtune_status status =
+        shmt_device_for_arch(options->arch, &inspection->device, err);
+
+    if (status != SHMTUNE_OK)
+        return shmt_command_blame(err, SHMTUNE_NOT_FOUND,
+                                  SHMTUNE_INVALID_ARGUMENT);
+    status = shmt_command_size(kernel, options->size, inspection->problem,
+                               err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_space(kernel, inspection->problem,
+                                   inspection->fixed, &inspection->space,
+                                   err);
+    if (status == SHMTUNE_OK)
+        status = choose(inspection, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = compile(inspection, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = options->json ? print_json(inspection, err)
+                           : print_table(inspection, err);
+    return status == SHMTUNE_OK
+               ? shmt_compile_judge(kernel, &inspection->batch, err)
+               : status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct options given = {.arch = "sm_90", .seed = 1,
+                            .jobs = shmt_command_cores()};
+    const struct shmt_command_option options[] = {
+        {"arch", 0, SHMT_OPTION_TEXT, &given.arch, 0, 0},
+        {"size", 0, SHMT_OPTION_TEXT, &given.size, 0, 0},
+        {"limit", 0, SHMT_OPTION_INT, &given.limit, 1, INT32_MAX},
+        {"sample", 0, SHMT_OPTION_INT, &given.sample, 1, 65536},
+        {"all", 0, SHMT_OPTION_FLAG, &given.all, 0, 0},
+        {"config", 0, SHMT_OPTION_REPEATED, &given.configs, 0, 0},
+        {"seed", 0, SHMT_OPTION_INT, &given.seed, 0, INT64_MAX},
+        {"jobs", 'j', SHMT_OPTION_INT, &given.jobs, 1, 1024},
+        {"json", 0, SHMT_OPTION_FLAG, &given.json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    struct inspection inspection = {.call = call, .options = &given};
+    int rest;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (rest != 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%d kernels are given; one is expected", rest);
+    if ((given.limit > 0) + (given.sample > 0) + given.all +
+            (given.configs.count > 0) > 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "one of --limit, --sample, --all and --config "
+                              "is expected, not several");
+    status = shmt_command_kernel(call->words[0], &inspection.kernel, err);
+    if (status == SHMTUNE_OK)
+        status = inspect(&inspection, err);
+    free(inspection.choices);
+    free(inspection.batch.results);
+    shmt_space_free(inspection.space);
+    shmt_kernel_free(inspection.kernel);
+    return status;
+}
+
+const struct shmt_command shmt_command_inspect = {
+    "inspect", "registers, spills and occupancy of candidates, with no GPU",
+    help, run
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json: our data as JSON, for --json.  For the files of command/.
+ *
+ * Building is unchecked on the way, as jansson takes NULL for any value: when
+ * there is no memory a field is missing, or the whole is, which
+ * shmt_json_print refuses.
+ */
+#ifndef SHMT_COMMAND_JSON_H
+#define SHMT_COMMAND_JSON_H
+
+#include <jansson.h>
+
+#include "kernel/kernel.h"
+#include "record/record.h"
+
+/* A string; what is not UTF-8 in it (a path, a line of a source) becomes ?:
+ * jansson takes no such text, and a member would be missing. */
+json_t *shmt_json_text(const char *text);
+json_t *shmt_json_value(struct shmt_value value);
+/* null for a number that is not finite. */
+json_t *shmt_json_real(double number);
+/* Beyond 2^63 a real. */
+json_t *shmt_json_count(uint64_t count);
+json_t *shmt_json_size(const struct shmt_kernel *kernel,
+                       const int64_t *problem);
+json_t *shmt_json_choice(const struct shmt_kernel *kernel,
+                         const shmt_choice *choice);
+/* The fields that are known, under the names of the journal, and the stage. */
+json_t *shmt_json_result(const struct shmt_result *result);
+json_t *shmt_json_device(const struct shmtune_device *device);
+
+/* Prints to standard output and gives `root` back.  SHMTUNE_NO_MEMORY when it
+ * is NULL. */
+enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err);
+
+#endif

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * options: the words of a command line: options from a table, and
+ * what was probably meant by a word that is none of ours.
+ */
+#include "config.h"
+
+#include "command/command.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { NEAREST_LENGTH = 40 };
+
+/* Levenshtein distance, with two neighbours changing places counted as one
+ * change. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][NEAREST_LENGTH + 1];
+    const size_t a_length = strlen(a), b_length = strlen(b);
+
+    if (a_length > NEAREST_LENGTH || b_length > NEAREST_LENGTH)
+        return SIZE_MAX;
+    for (size_t k = 0; k <= b_length; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *now = rows[i % 3];
+        const size_t *before = rows[(i - 1) % 3];
+
+        now[0] = i;
+        for (size_t k = 1; k <= b_length; k++) {
+            size_t best = before[k - 1] + (a[i - 1] != b[k - 1]);
+
+            if (before[k] + 1 < best)
+                best = before[k] + 1;
+            if (now[k - 1] + 1 < best)
+                best = now[k - 1] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
+                a[i - 2] == b[k - 1] && rows[(i - 2) % 3][k - 2] + 1 < best)
+                best = rows[(i - 2) % 3][k - 2] + 1;
+            now[k] = best;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *shmt_command_nearest(const char *word, const char *const *names)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(word) / 3 + 2;
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        const size_t away = distance(word, names[i]);
+
+        if (away < least) {
+            least = away;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}
+
+static enum shmtune_status
+refuse_unknown(const struct shmt_command_option *options, const char *word,
+               struct shmt_error *err)
+{
+    char name[NEAREST_LENGTH + 1];
+    const char *names[64] = {NULL};
+    const char *nearest;
+    const size_t length = strcspn(word, "=");
+
+    for (size_t i = 0; options[i].name != NULL && i + 1 < 64; i++)
+        names[i] = options[i].name;
+    if (strncmp(word, "--", 2) != 0 || length - 2 > NEAREST_LENGTH)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "unknown option \"%.64s\"", word);
+    memcpy(name, word + 2, length - 2);
+    name[length - 2] = '\0';
+    nearest = shmt_command_nearest(name, names);
+    if (nearest == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "unknown option \"--%s\"", name);
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "unknown option \"--%s\"; did you mean \"--%s\"?",
+                          name, nearest);
+}
+
+static enum shmtune_status store_int(const struct shmt_command_option *option,
+                                     const char *value,
+                                     struct shmt_error *err)
+{
+    char *end;
+    long long number;
+
+    errno = 0;
+    number = strtoll(value, &end, 10);
+    if (end == value || *end != '\0' || errno != 0 || number < option->low ||
+        number > option->high)
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_ARGUMENT,
+            "--%s is \"%.64s\"; a whole number from %lld to %lld is expected",
+            option->name, value, (long long)option->low,
+            (long long)option->high);
+    *(int64_t *)option->out = number;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status store(const struct shmt_command_option *option,
+                                 const char *value, struct shmt_error *err)
+{
+    struct shmt_command_repeats *repeats;
+
+    switch (option->kind) {
+    case SHMT_OPTION_FLAG:
+        *(bool *)option->out = true;
+        return SHMTUNE_OK;
+    case SHMT_OPTION_TEXT:
+        *(const char **)option->out = value;
+        return SHMTUNE_OK;
+    case SHMT_OPTION_INT:
+        return store_int(option, value, err);
+    case SHMT_OPTION_REPEATED:
+        break;
+    }
+    repeats = option->out;
+    if (repeats->count == SHMT_COMMAND_REPEATS)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--%s is given more than %d times",
+                              option->name, SHMT_COMMAND_REPEATS);
+    repeats->items[repeats->count++] = value;
+    return SHMTUNE_OK;
+}
+
+/* The option a word begins, and the value that hangs on it: --size=A, -j4.
+ * NULL when it is none. */
+static const struct shmt_command_option *
+match(const struct shmt_command_option *options, const char *word,
+      const char **value)
+{
+    const size_t length = strcspn(word, "=");
+
+    *value = NULL;
+    for (; options->name != NULL; options++) {
+        if (word[1] != '-' && word[1] == options->letter) {
+            if (word[2] == '\0')
+                return options;
+            if (options->kind == SHMT_OPTION_FLAG)
+                continue;
+            *value = word[2] == '=' ? word + 3 : word + 2;
+            return options;
+        }
+        if (word[1] == '-' && strlen(options->name) == length - 2 &&
+            memcmp(word + 2, options->name, length - 2) == 0) {
+            *value = word[length] == '=' ? word + length + 1 : NULL;
+            return options;
+        }
+    }
+    return NULL;
+}
+
+static const struct shmt_command_option *
+match_negated(const struct shmt_command_option *options, const char *word)
+{
+    if (strncmp(word, "--no-", 5) != 0)
+        return NULL;
+    for (; options->name != NULL; options++)
+        if (options->kind == SHMT_OPTION_FLAG &&
+            strcmp(options->name, word + 5) == 0)
+            return options;
+    return NULL;
+}
+
+/* Takes words[*at], and the next one when it is the option's value. */
+static enum shmtune_status take(const struct shmt_command_call *call,
+                                const struct shmt_command_option *options,
+                                int *at, struct shmt_error *err)
+{
+    const char *word = call->words[*at], *value;
+    const struct shmt_command_option *option = match(options, word, &value);
+    const struct shmt_command_option *negated = match_negated(options, word);
+
+    if (option == NULL && negated != NULL) {
+        *(bool *)negated->out = false;
+        return SHMTUNE_OK;
+    }
+    if (option == NULL)
+        return refuse_unknown(options, word, err);
+    if (option->kind == SHMT_OPTION_FLAG && value != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--%s takes no value, but \"%.64s\" is given",
+                              option->name, value);
+    if (option->kind != SHMT_OPTION_FLAG && value == NULL) {
+        if (*at + 1 >= call->count)
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "\"%s\" needs a value", word);
+        value = call->words[++*at];
+    }
+    return store(option, value, err);
+}
+
+enum shmtune_status
+shmt_command_options(const struct shmt_command_call *call,
+                     const struct shmt_command_option *options, int *rest,
+                     struct shmt_error *err)
+{
+    bool ended = false;
+    int kept = 0;
+
+    for (int i = 0; i < call->count; i++) {
+        char *word = call->words[i];
+        enum shmtune_status status;
+
+        if (ended || word[0] != '-' || word[1] == '\0') {
+            call->words[kept++] = word;
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            ended = true;
+            continue;
+        }
+        status = take(call, options, &i, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    *rest = kept;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_command_blame(struct shmt_error *err,
+                                       enum shmtune_status from,
+                                       enum shmtune_status to)
+{
+    if (err->status == from)
+        err->status = to;
+    return err->status;
+}
+
+bool shmt_command_is_gpu(const char *word)
+{
+    static const char digits[] = "0123456789", prefix[] = "GPU-";
+    const size_t length = sizeof prefix - 1;
+
+    if (strncasecmp(word, prefix, length) != 0)
+        return word[0] != '\0' && word[strspn(word, digits)] == '\0';
+    word += length;
+    return word[0] != '\0' &&
+           word[strspn(word, "0123456789abcdefABCDEF-")] == '\0';
+}

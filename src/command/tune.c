@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tune: tunes kernels on a device of this machine or a recorded one.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/command.h"
+#include "command/tune_budget.h"
+#include "command/tune_device.h"
+#include "command/tune_plan.h"
+#include "command/tune_show.h"
+#include "record/record.h"
+#include "target/target.h"
+#include "tune/tune.h"
+
+enum { REPLAY_JOBS = 16 };
+
+static const char help[] =
+    "usage: shmtune [tune] [KERNEL | SPEC.yaml]... --device WHAT "
+    "[OPTION]...\n"
+    "\n"
+    "Tries configurations of a kernel on a device: compiles them in\n"
+    "parallel, rejects what cannot run there, verifies and times the rest,\n"
+    "and writes the fastest to OUTPUT/KERNEL/DEVICE.yaml. With no kernel: all\n"
+    "built-in ones. Whatever a candidate does, its verdict is on record and\n"
+    "the next one follows. Interrupted or killed, the same command resumes.\n"
+    "\n"
+    "  -d, --device WHAT    GPU number or UUID [0]; replay:NAME or\n"
+    "                       replay:FILE is a recorded run of a real one\n"
+    "  --size DIM=N,...     a problem to tune for, may be repeated [those the\n"
+    "                       spec lists, or that are recorded]\n"
+    "  --strategy NAME[:OPTION=VALUE,...]\n"
+    "                       see `shmtune list`\n"
+    "  --budget 60s|500     seconds (s, m, h) or candidates for each problem,\n"
+    "                       or all [15s, less for all built-in kernels so\n"
+    "                       that they end in 10 minutes; all with\n"
+    "                       --strategy exhaustive]\n"
+    "  -j, --jobs N         compile workers [processors; recorded: 16]\n"
+    "  --seed N             of the strategy and the inputs [1]\n"
+    "  -o, --output DIR     where tunings and journals go [./tunings]\n"
+    "  --also FILE          a tuning whose winners are measured beside what\n"
+    "                       was found, in the finals where they won the\n"
+    "                       same problem; may be repeated\n"
+    "  --resume, --no-resume\n"
+    "                       go on from the journal there [so], or start\n"
+    "                       afresh; the journal there is kept as .old\n"
+    "  --max-spill BYTES    reject what spills more, in bytes a thread\n"
+    "  --min-occupancy PCT  reject what occupies less\n"
+    "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
+    "                       replay:NAME\n"
+    "  -v                   tell of every candidate that is rejected, and why\n"
+    "  --json               results as JSON\n"
+    "\n"
+    "examples:\n"
+    "  shmtune --device 0\n"
+    "  shmtune transpose --size rows=8192,cols=8192 --budget 2m\n"
+    "  shmtune tune ./my_kernel.yaml --strategy annealing --seed 7\n"
+    "  shmtune --device replay:h100 --strategy exhaustive\n";
+
+struct options {
+    const char *device, *strategy, *budget, *output, *record;
+    struct shmt_command_repeats sizes, also;
+    int64_t jobs, seed, max_spill, min_occupancy;
+    bool resume, json;
+};
+
+/* One use of the command. */
+struct job {
+    const struct shmt_command_call *call;
+    struct options options;
+    struct shmt_tune_budget budget;
+    struct shmt_tune_plan plan;
+    struct shmt_arena *arena;
+    struct shmt_tune_device device;
+    struct shmt_tune_display display;
+    struct shmt_tune_sheet sheet;
+    struct shmt_winners winners;   /* of this kernel's problems so far */
+    struct shmt_winners also;      /* of --also */
+    struct shmt_error first;       /* the failure that decides the status: that
+                                      which ended the run, else the first */
+};
+
+/* -- options ------------------------------------------------------------- */
+
+static enum shmtune_status parse_options(struct job *job, int *rest,
+                                         struct shmt_error *err)
+{
+    struct options *const o = &job->options;
+    const struct shmt_command_option table[] = {
+        {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
+        {"size", 0, SHMT_OPTION_REPEATED, &o->sizes, 0, 0},
+        {"strategy", 0, SHMT_OPTION_TEXT, &o->strategy, 0, 0},
+        {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
+        {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 1024},
+        {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
+        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
+        {"resume", 0, SHMT_OPTION_FLAG, &o->resume, 0, 0},
+        {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
+        {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
+        {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
+        {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
+        {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    enum shmtune_status status;
+
+    *o = (struct options){.device = "0", .seed = 1,
+                          .max_spill = -1, .resume = true,
+                          .output = "./tunings"};
+    status = shmt_command_options(job->call, table, rest, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_budget_parse(o->budget, o->strategy, &job->budget,
+                                        err);
+    return status;
+}
+
+/* -- one problem --------------------------------------------------------- */
+
+static enum shmtune_status write_recording(
+    struct job *job, const struct shmt_target *target,
+    const struct shmt_tune_outcome *outcome, struct shmt_error *err)
+{
+    struct shmt_deliver_place place;
+    enum shmtune_status status;
+
+    if (job->options.record == NULL)
+        return SHMTUNE_OK;
+    status = shmt_deliver_place(job->arena, target, job->options.record,
+                                outcome->header.problem, &place, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_recording_write(place.recording, target->kernel,
+                                      &outcome->header, outcome->ledger,
+                                      outcome->space, err);
+    return status;
+}
+
+static enum shmtune_status keep_results(
+    struct job *job, const struct shmt_target *target,
+    const struct shmt_tune_outcome *outcome,
+    const struct shmt_deliver_place *place, struct shmt_error *err)
+{
+    size_t left_out;
+    char text[256];
+    enum shmtune_status status = shmt_deliver_tuning(
+        target->kernel, outcome, place->tuning, &left_out, err);
+
+    if (status == SHMTUNE_OK)
+        status = write_recording(job, target, outcome, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (left_out > 0) {
+        snprintf(text, sizeof text, "%zu problem%s of other sources, another "
+                 "device or protocol left out of the tuning", left_out,
+                 shmt_text_plural(left_out));
+        shmt_tune_display_notice(&job->display, text);
+    }
+    shmt_tune_display_result(&job->display, target, outcome, place);
+    shmt_tune_sheet_add(&job->sheet, target, outcome, place);
+    return shmt_winners_add(target->kernel, outcome, &job->winners, err);
+}
+
+static enum shmtune_status tune_problem(struct job *job,
+                                        struct shmt_target *target,
+                                        const int64_t *problem,
+                                        struct shmt_error *err)
+{
+    const struct shmt_tune_observer observer = {
+        &job->display, shmt_tune_display_progress, shmt_tune_display_notice,
+        job->call->verbose
+    };
+    struct shmt_deliver_place place;
+    struct shmt_tune_options options = {
+        .strategy = job->options.strategy,
+        .seed = (uint64_t)job->options.seed,
+        .budget_s = job->budget.seconds,
+        .budget_count = job->budget.count,
+        .policy = {(int)job->options.max_spill,
+                   (int)job->options.min_occupancy},
+        .first = &job->winners,
+        .last = &job->also,
+        .resume = job->options.resume,
+        .stop = &shmt_command_stopped,
+        .observer = &observer,
+    };
+    struct shmt_tune_outcome *outcome = NULL;
+    enum shmtune_status status = shmt_deliver_place(
+        job->arena, target, job->options.output, problem, &place, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    options.journal = place.journal;
+    status = shmt_tune_run(target, problem, &options, &outcome, err);
+    if (status == SHMTUNE_OK)
+        status = keep_results(job, target, outcome, &place, err);
+    else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
+        status = shmt_tune_describe_interrupt(target, outcome, &place,
+                                              options.resume, err);
+    shmt_tune_free(outcome);
+    shmt_tune_display_clear(&job->display);
+    return status;
+}
+
+/* -- one kernel ---------------------------------------------------------- */
+
+/* What cannot be written is not worth measuring. */
+static enum shmtune_status see_places(const struct job *job,
+                                      const struct shmt_target *target,
+                                      struct shmt_error *err)
+{
+    const struct options *const o = &job->options;
+    enum shmtune_status status =
+        shmt_deliver_folder(target, o->output, "--output", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_deliver_check(target, o->output, err);
+    if (status == SHMTUNE_OK && o->record != NULL)
+        status = shmt_deliver_folder(target, o->record, "--record", err);
+    return status;
+}
+
+static enum shmtune_status begin_kernel(struct job *job,
+                                        const struct shmt_kernel *kernel,
+                                        struct shmt_target **target,
+                                        struct shmt_error *err)
+{
+    const struct shmt_command_repeats *const also = &job->options.also;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    job->winners.count = job->also.count = 0;
+    for (size_t k = 0; status == SHMTUNE_OK && k < also->count; k++)
+        status = shmt_winners_read(kernel, also->items[k], &job->also, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_open(&job->device, kernel, target, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = see_places(job, *target, err);
+    if (status != SHMTUNE_OK)
+        (*target)->operations->close(*target);
+    return status;
+}
+
+/* The k-th problem to tune. */
+static enum shmtune_status choose_problem(const struct job *job,
+                                          const struct shmt_target *target,
+                                          size_t k, int64_t *problem,
+                                          struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = target->kernel;
+    const int64_t *from;
+
+    if (job->options.sizes.count > 0)
+        return shmt_command_size(kernel, job->options.sizes.items[k],
+                                 problem, err);
+    from = target->recorded ? shmt_replay_header(target, k)->problem
+                            : kernel->sizes[k];
+    memcpy(problem, from, kernel->dimension_count * sizeof *problem);
+    return SHMTUNE_OK;
+}
+
+static size_t count_problems(const struct job *job,
+                             const struct shmt_target *target)
+{
+    if (job->options.sizes.count > 0)
+        return job->options.sizes.count;
+    return target->recorded ? shmt_replay_count(target)
+                            : target->kernel->size_count;
+}
+
+/* After these the next problem would fail alike.  Not when memory is out: it
+ * may be the device's, which has room for a smaller one.  Nor when it is not
+ * recorded: another one may be. */
+static bool ends_all(const struct job *job, enum shmtune_status status)
+{
+    return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_STORAGE ||
+           status == SHMTUNE_INVALID_ARGUMENT ||
+           (status == SHMTUNE_NO_DEVICE && job->device.replayed == NULL);
+}
+
+/* Said at once, since the run goes on.  What ends it decides the status, else
+ * the first. */
+static void note_failure(struct job *job, const struct shmt_kernel *kernel,
+                         const int64_t *problem, const struct shmt_error *why)
+{
+    const struct shmt_error before = job->first;
+    const bool decides =
+        before.status == SHMTUNE_OK || ends_all(job, why->status);
+
+    shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
+    if (decides)
+        job->first = *why;
+    if (before.status != SHMTUNE_OK)
+        shmt_tune_display_failure(&job->display,
+                                  decides ? before.text : why->text);
+}
+
+/* False when nothing more is to be done. */
+static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
+{
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_target *target;
+    struct shmt_error err = {0};
+    enum shmtune_status status = begin_kernel(job, kernel, &target, &err);
+    size_t count;
+
+    if (status != SHMTUNE_OK) {
+        note_failure(job, kernel, NULL, &err);
+        return !ends_all(job, status);
+    }
+    count = count_problems(job, target);
+    for (size_t k = 0; k < count && !ends_all(job, status); k++) {
+        if (shmt_tune_plan_has_size(&job->plan, kernel, k))
+            continue;
+        status = SHMTUNE_OK;
+        job->display.problem++;
+        if (target == NULL)
+            status = shmt_tune_open(&job->device, kernel, &target, &err);
+        if (status == SHMTUNE_OK)
+            status = choose_problem(job, target, k, problem, &err);
+        if (status == SHMTUNE_OK)
+            status = tune_problem(job, target, problem, &err);
+        if (status == SHMTUNE_OK)
+            continue;
+        note_failure(job, kernel, problem, &err);
+        /* Requests of this problem may still be under way in it. */
+        if (target != NULL)
+            target->operations->close(target);
+        target = NULL;
+    }
+    if (target != NULL)
+        target->operations->close(target);
+    return !ends_all(job, status);
+}
+
+/* -- the command --------------------------------------------------------- */
+
+static enum shmtune_status tune_named(struct job *job, const char *word,
+                                      bool *more, struct shmt_error *err)
+{
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = shmt_command_kernel(word, &kernel, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (kernel->launch_count == 0 && job->device.replayed == NULL)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: only a space: there is nothing to "
+                                "launch; a recorded run of it is tuned on "
+                                "with --device replay:FILE", kernel->path);
+    else
+        *more = tune_kernel(job, kernel);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+/* Has this kernel a recording of that name?  What is not recorded is not
+ * missed when nobody asked for it by name. */
+static bool is_recorded(struct job *job, const char *kernel)
+{
+    const char *const *paths;
+    size_t count;
+
+    return job->device.replayed == NULL ||
+           shmt_recording_find(job->arena, &job->device.places, kernel,
+                               job->device.replayed, &paths, &count,
+                               NULL) == SHMTUNE_OK;
+}
+
+static enum shmtune_status no_recording(const struct job *job,
+                                        struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                          "no built-in kernel has a recording that matches "
+                          "\"%s\"; `shmtune list` shows those there are",
+                          job->device.replayed);
+}
+
+static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
+{
+    const char *const replayed = job->device.replayed;
+    const struct shmt_command_found *found;
+    char name[80];
+    size_t count, tuned = 0;
+    bool more = true;
+    enum shmtune_status status;
+
+    if (replayed != NULL && shmt_recording_is_file(replayed)) {
+        status = shmt_journal_kernel(replayed, name, err);
+        if (status == SHMTUNE_NOT_FOUND)
+            status = shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                                    "%s: no such recording", replayed);
+        return status == SHMTUNE_OK ? tune_named(job, name, &more, err)
+                                    : status;
+    }
+    status = shmt_command_kernels(job->arena, &found, &count, err);
+    for (size_t k = 0; status == SHMTUNE_OK && more && k < count; k++) {
+        if (!is_recorded(job, found[k].name))
+            continue;
+        tuned++;
+        status = tune_named(job, found[k].name, &more, err);
+    }
+    if (status == SHMTUNE_OK && tuned == 0 && replayed != NULL)
+        return no_recording(job, err);
+    if (status == SHMTUNE_OK && tuned == 0)
+        return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                              "no built-in kernels are found; see `shmtune "
+                              "doctor`");
+    return status;
+}
+
+static enum shmtune_status tune_words(struct job *job, int count,
+                                      struct shmt_error *err)
+{
+    const bool live = job->device.replayed == NULL;
+    size_t problems = 0;
+    bool more = true;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    job->plan = (struct shmt_tune_plan){
+        (const char *const *)job->call->words, (size_t)count,
+        &job->options.sizes
+    };
+    if (live || count > 0)
+        status = shmt_tune_plan_check(&job->plan, job->arena, &problems, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    /* What a recorded device has of them is seen as it goes. */
+    job->display.problems = live ? problems : 0;
+    if (live && count == 0)
+        shmt_tune_budget_share(&job->budget, problems);
+    if (count == 0)
+        return tune_all(job, err);
+    for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count;
+         k++)
+        if (!shmt_tune_plan_has_word(&job->plan, k))
+            status = tune_named(job, job->plan.words[k], &more, err);
+    return status;
+}
+
+static enum shmtune_status choose_device(struct job *job,
+                                         struct shmt_error *err)
+{
+    struct shmt_tune_device *const device = &job->device;
+    enum shmtune_status status;
+
+    *device = (struct shmt_tune_device){
+        .seed = (uint64_t)job->options.seed,
+        .arena = job->arena,
+        .display = &job->display,
+    };
+    status = shmt_tune_device_choose(device, job->options.device, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    /* A recorded run does not depend on the machine it is replayed on. */
+    device->jobs = job->options.jobs > 0 ? (size_t)job->options.jobs
+                   : device->replayed != NULL ? REPLAY_JOBS
+                                              : (size_t)shmt_command_cores();
+    return shmt_command_folders(job->arena, &device->places.roots,
+                                &device->places.count, err);
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct job job = {.call = call};
+    struct shmt_error printed = {0};
+    int rest;
+    enum shmtune_status status = parse_options(&job, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    job.arena = shmt_arena_new();
+    if (job.arena == NULL)
+        return shmt_error_memory(err);
+    shmt_command_catch_signals();
+    shmt_tune_display_begin(&job.display, call);
+    shmt_tune_sheet_begin(&job.sheet, job.options.json);
+    status = choose_device(&job, err);
+    if (status == SHMTUNE_OK)
+        status = tune_words(&job, rest, err);
+    if (status != SHMTUNE_OK)
+        shmt_tune_sheet_fail(&job.sheet, NULL, NULL, err);
+    if (status == SHMTUNE_OK && job.first.status != SHMTUNE_OK)
+        status = shmt_error_set(err, job.first.status, "%s", job.first.text);
+    if (shmt_tune_sheet_end(&job.sheet, call->colour, &printed) !=
+            SHMTUNE_OK && status == SHMTUNE_OK)
+        status = shmt_error_set(err, printed.status, "%s", printed.text);
+    shmt_arena_free(job.arena);
+    return status;
+}
+
+const struct shmt_command shmt_command_tune = {
+    "tune", "find the fastest configuration of kernels on a device", help,
+    run
+};

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "command/tune_device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/target.h"
+
+enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
+                                            const char *word,
+                                            struct shmt_error *err)
+{
+    static const char prefix[] = "replay:";
+    const size_t length = sizeof prefix - 1;
+    const bool replayed = strncmp(word, prefix, length) == 0;
+
+    if (replayed ? word[length] == '\0' : !shmt_command_is_gpu(word))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device is \"%.64s\"; expected the number of "
+                              "a GPU, its UUID (GPU-...), or a recorded "
+                              "device, replay:NAME or replay:FILE; see "
+                              "`shmtune list`", word);
+    device->live = word;
+    device->replayed = replayed ? word + length : NULL;
+    return SHMTUNE_OK;
+}
+
+static bool is_stale(const struct shmt_target *replay)
+{
+    for (size_t k = 0; k < shmt_replay_count(replay); k++)
+        if (strcmp(shmt_replay_header(replay, k)->digest,
+                   replay->kernel->digest) != 0)
+            return true;
+    return false;
+}
+
+static enum shmtune_status open_replay(const struct shmt_tune_device *device,
+                                       const struct shmt_kernel *kernel,
+                                       struct shmt_target **out,
+                                       struct shmt_error *err)
+{
+    struct shmt_replay_options options = {.jobs = device->jobs};
+    char text[512];
+    enum shmtune_status status = shmt_recording_find(
+        device->arena, &device->places, kernel->name, device->replayed,
+        &options.paths, &options.path_count, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_replay_open(kernel, &options, out, err);
+    if (status == SHMTUNE_OK && is_stale(*out)) {
+        snprintf(text, sizeof text, "%s: the sources have changed since they "
+                 "were recorded on %s; the tuning will be of those recorded, "
+                 "and stale", kernel->name, (*out)->device.name);
+        shmt_tune_display_notice(device->display, text);
+    }
+    return status;
+}
+
+static enum shmtune_status open_live(const struct shmt_tune_device *device,
+                                     const struct shmt_kernel *kernel,
+                                     struct shmt_target **out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_live_options options = {
+        .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
+        .device = device->live,
+        .jobs = device->jobs,
+        .seed = device->seed,
+    };
+    char why[SHMT_ERROR_BYTES];
+    enum shmtune_status status = shmt_live_open(kernel, &options, out, err);
+
+    if (status == SHMTUNE_NO_DEVICE) {
+        snprintf(why, sizeof why, "%.900s", err->text);
+        shmt_error_set(err, status, "%s\nWithout it, tune on a recorded "
+                       "device: --device replay:NAME; `shmtune list` shows "
+                       "the recordings there are, `shmtune doctor` what is "
+                       "missing for the other", why);
+    }
+    return status;
+}
+
+enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
+                                   const struct shmt_kernel *kernel,
+                                   struct shmt_target **out,
+                                   struct shmt_error *err)
+{
+    *out = NULL;
+    return device->replayed != NULL ? open_replay(device, kernel, out, err)
+                                    : open_live(device, kernel, out, err);
+}

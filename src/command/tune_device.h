@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tune_device: the device `shmtune tune` was asked for: a GPU of this
+ * machine, or a recorded one.
+ */
+#ifndef SHMT_COMMAND_TUNE_DEVICE_H
+#define SHMT_COMMAND_TUNE_DEVICE_H
+
+#include "command/tune_show.h"
+#include "record/record.h"
+
+struct shmt_tune_device {
+    const char *live;          /* number or UUID, when not replayed */
+    const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
+    size_t jobs;
+    uint64_t seed;
+    struct shmt_recording_places places;
+    struct shmt_arena *arena;
+    struct shmt_tune_display *display;
+};
+
+/* Sets `live` or `replayed` by the value of --device.
+ * SHMTUNE_INVALID_ARGUMENT when it can be neither: no driver is asked. */
+enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
+                                            const char *word,
+                                            struct shmt_error *err);
+
+/* SHMTUNE_NO_DEVICE says how to do without one. */
+enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
+                                   const struct shmt_kernel *kernel,
+                                   struct shmt_target **out,
+                                   struct shmt_error *err);
+
+#endif

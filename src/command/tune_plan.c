@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "command/tune_plan.h"
+
+#include <string.h>
+
+bool shmt_tune_plan_has_word(const struct shmt_tune_plan *plan, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (strcmp(plan->words[i], plan->words[k]) == 0)
+            return true;
+    return false;
+}
+
+bool shmt_tune_plan_has_size(const struct shmt_tune_plan *plan,
+                             const struct shmt_kernel *kernel, size_t k)
+{
+    const size_t bytes = kernel->dimension_count * sizeof(int64_t);
+    int64_t one[SHMT_KERNEL_DIMENSIONS], other[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_error err;
+
+    if (k >= plan->sizes->count ||
+        shmt_command_size(kernel, plan->sizes->items[k], one, &err) !=
+            SHMTUNE_OK)
+        return false;
+    for (size_t i = 0; i < k; i++)
+        if (shmt_command_size(kernel, plan->sizes->items[i], other, &err) ==
+                SHMTUNE_OK &&
+            memcmp(one, other, bytes) == 0)
+            return true;
+    return false;
+}
+
+static enum shmtune_status check_sizes(const struct shmt_tune_plan *plan,
+                                       const struct shmt_kernel *kernel,
+                                       size_t *problems,
+                                       struct shmt_error *err)
+{
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (plan->sizes->count == 0)
+        *problems += kernel->size_count;
+    for (size_t k = 0; status == SHMTUNE_OK && k < plan->sizes->count; k++) {
+        status = shmt_command_size(kernel, plan->sizes->items[k], problem,
+                                   err);
+        *problems += !shmt_tune_plan_has_size(plan, kernel, k);
+    }
+    return status;
+}
+
+static enum shmtune_status check_words(const struct shmt_tune_plan *plan,
+                                       size_t *problems,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < plan->count; k++) {
+        struct shmt_kernel *kernel = NULL;
+
+        if (shmt_tune_plan_has_word(plan, k))
+            continue;
+        status = shmt_command_kernel(plan->words[k], &kernel, err);
+        if (status == SHMTUNE_OK)
+            status = check_sizes(plan, kernel, problems, err);
+        shmt_kernel_free(kernel);
+    }
+    return status;
+}
+
+static enum shmtune_status check_all(const struct shmt_tune_plan *plan,
+                                     struct shmt_arena *arena,
+                                     size_t *problems,
+                                     struct shmt_error *err)
+{
+    const struct shmt_command_found *found;
+    size_t count;
+    enum shmtune_status status =
+        shmt_command_kernels(arena, &found, &count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        struct shmt_kernel *kernel = NULL;
+
+        status = shmt_kernel_read(found[k].path, &kernel, err);
+        if (status == SHMTUNE_OK)
+            status = check_sizes(plan, kernel, problems, err);
+        shmt_kernel_free(kernel);
+    }
+    return status;
+}
+
+enum shmtune_status shmt_tune_plan_check(const struct shmt_tune_plan *plan,
+                                         struct shmt_arena *arena,
+                                         size_t *problems,
+                                         struct shmt_error *err)
+{
+    size_t count = 0;
+    enum shmtune_status status;
+
+    if (plan->count > 0)
+        status = check_words(plan, &count, err);
+    else
+        status = check_all(plan, arena, &count, err);
+    if (status == SHMTUNE_OK)
+        *problems = count;
+    return status;
+}

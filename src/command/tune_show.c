@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "command/tune_show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "command/json.h"
+#include "tune/tune.h"
+
+/* Seconds between two lines, or two looks of the one that lives. */
+static const double piped_s = 10, terminal_s = 0.1;
+
+/* -- standard error ------------------------------------------------------ */
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void shmt_tune_display_begin(struct shmt_tune_display *display,
+                             const struct shmt_command_call *call)
+{
+    const char *const term = getenv("TERM");
+
+    *display = (struct shmt_tune_display){
+        .call = call,
+        .terminal = isatty(STDERR_FILENO) && term != NULL &&
+                    strcmp(term, "dumb") != 0,
+        .last_s = now_s(),
+    };
+}
+
+void shmt_tune_display_clear(struct shmt_tune_display *display)
+{
+    if (display->shown)
+        fputs("\r\033[K", stderr);
+    display->shown = false;
+}
+
+static size_t terminal_width(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20)
+        return 79;
+    return (size_t)size.ws_col - 1;
+}
+
+void shmt_tune_display_progress(void *context,
+                                const struct shmt_tune_progress *now)
+{
+    struct shmt_tune_display *const display = context;
+    const double time = now_s();
+    struct shmt_text line = {0};
+    size_t room = display->terminal ? terminal_width() : 0;
+
+    if (display->call->quiet ||
+        time - display->last_s < (display->terminal ? terminal_s : piped_s))
+        return;
+    display->last_s = time;
+    if (display->problems > 1 && (room == 0 || room > 40))
+        shmt_text_addf(&line, "%zu/%zu ", display->problem,
+                       display->problems);
+    room -= room > line.length ? line.length : 0;
+    shmt_progress_line(now, room, &line);
+    if (display->terminal)
+        fprintf(stderr, "\r%s\033[K", shmt_text_string(&line));
+    else
+        fprintf(stderr, "%s\n", shmt_text_string(&line));
+    fflush(stderr);
+    display->shown = display->terminal;
+    shmt_text_free(&line);
+}
+
+void shmt_tune_display_notice(void *context, const char *text)
+{
+    struct shmt_tune_display *const display = context;
+
+    if (display->call->quiet)
+        return;
+    shmt_tune_display_clear(display);
+    fprintf(stderr, "shmtune: %s\n", text);
+}
+
+void shmt_tune_display_failure(struct shmt_tune_display *display,
+                               const char *text)
+{
+    shmt_tune_display_clear(display);
+    fprintf(stderr, "shmtune: error: %s\n", text);
+}
+
+/* Of this run alone: what a journal knew took none of its time.  < 0: there
+ * is none to speak of. */
+static double rate_of(const struct shmt_tune_outcome *outcome)
+{
+    return outcome->taken > 0 && outcome->search_s > 0
+               ? (double)outcome->taken / outcome->search_s
+               : -1;
+}
+
+static double busy_of(const struct shmt_tune_outcome *outcome)
+{
+    return rate_of(outcome) < 0 ? -1 : outcome->busy_s / outcome->search_s;
+}
+
+/* "40 of 252 candidates in 2.0 s (20.0/s, GPU busy 61 %)"; of a run that
+ * resumed "40 of 252 candidates, 30 of them known before, 10 tried in ...". */
+static void add_effort(const struct shmt_target *target,
+                       const struct shmt_tune_outcome *outcome,
+                       struct shmt_text *text)
+{
+    shmt_text_addf(text, "%llu of %llu candidates",
+                   (unsigned long long)outcome->tried,
+                   (unsigned long long)outcome->header.space_count);
+    if (outcome->resumed > 0)
+        shmt_text_addf(text, ", %llu of them known before",
+                       (unsigned long long)outcome->resumed);
+    if (rate_of(outcome) < 0)
+        return;
+    if (outcome->resumed > 0)
+        shmt_text_addf(text, ", %llu %s",
+                       (unsigned long long)outcome->taken,
+                       target->recorded ? "replayed" : "tried");
+    shmt_text_addf(text, " in %.1f s%s (%.1f/s, GPU busy %.0f %%)",
+                   outcome->search_s,
+                   target->recorded ? " of the recorded device's" : "",
+                   rate_of(outcome), 100 * busy_of(outcome));
+}
+
+void shmt_tune_display_result(struct shmt_tune_display *display,
+                              const struct shmt_target *target,
+                              const struct shmt_tune_outcome *outcome,
+                              const struct shmt_deliver_place *place)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "%s%s", target->kernel->name,
+                   target->kernel->dimension_count > 0 ? " " : "");
+    shmt_kernel_describe_size(target->kernel, outcome->header.problem, &text);
+    shmt_text_add(&text, ": ");
+    shmt_text_add_us(&text, outcome->finals[0].result.time_us);
+    if (outcome->default_us > 0) {
+        shmt_text_add(&text, " (default ");
+        shmt_text_add_us(&text, outcome->default_us);
+        shmt_text_add(&text, ")");
+    }
+    shmt_text_add(&text, "; ");
+    add_effort(target, outcome, &text);
+    shmt_progress_failures(outcome->verdicts, ", ", &text);
+    shmt_text_addf(&text, "; %s", place->tuning);
+    shmt_tune_display_notice(display, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+enum shmtune_status
+shmt_tune_describe_interrupt(const struct shmt_target *target,
+                             const struct shmt_tune_outcome *outcome,
+                             const struct shmt_deliver_place *place,
+                             bool resume, struct shmt_error *err)
+{
+    struct shmt_text best = {0}, tuning = {0};
+
+    if (outcome->best_us > 0) {
+        shmt_text_add(&best, ", the best so far took ");
+        shmt_text_add_us(&best, outcome->best_us);
+    }
+    if (shmt_path_exists(place->tuning))
+        shmt_text_addf(&tuning, "the tuning %s is as it was for this problem",
+                       place->tuning);
+    else
+        shmt_text_add(&tuning, "no tuning was written");
+    shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                   "interrupted: %llu candidates of %s are kept in %s%s; %s; "
+                   "%s", (unsigned long long)outcome->tried,
+                   target->kernel->name, place->journal,
+                   shmt_text_string(&best), shmt_text_string(&tuning),
+                   resume ? "the same command resumes"
+                          : "without --no-resume the same command resumes");
+    shmt_text_free(&best);
+    shmt_text_free(&tuning);
+    return SHMTUNE_INTERRUPTED;
+}
+
+/* -- standard output ----------------------------------------------------- */
+
+static const struct shmt_command_column columns[] = {
+    {"kernel", false},    {"problem", false},  {"time us", true},
+    {"x default", true},  {"regs", true},      {"spills", true},
+    {"occupancy", true},  {"measured", true},  {"rejected", true},
+    {"cand/s", true},     {"GPU busy", true},  {"configuration", false},
+};
+
+void shmt_tune_sheet_begin(struct shmt_tune_sheet *sheet, bool json)
+{
+    *sheet = (struct shmt_tune_sheet){
+        .json = json,
+        .table = {.columns = columns,
+                  .column_count = sizeof columns / sizeof *columns},
+    };
+    if (json) {
+        sheet->results = json_array();
+        sheet->failures = json_array();
+    }
+}
+
+static uint64_t measured_of(const struct shmt_tune_outcome *outcome)
+{
+    return outcome->verdicts[SHMT_VERDICT_OK] +
+           outcome->verdicts[SHMT_VERDICT_SLOW];
+}
+
+static double speedup_of(const struct shmt_tune_outcome *outcome)
+{
+    const double time = outcome->finals[0].result.time_us;
+    return outcome->default_us > 0 && time > 0 ? outcome->default_us / time
+                                               : -1;
+}
+
+static void add_real(struct shmt_command_table *table,
+                     enum shmt_command_paint paint, const char *format,
+                     double value)
+{
+    char text[32];
+
+    if (value < 0) {
+        shmt_command_cell(table, SHMT_PAINT_DIM, "%s", "-");
+        return;
+    }
+    if (value >= 1000)
+        format = "%.0f";
+    snprintf(text, sizeof text, format, value);
+    shmt_command_cell(table, paint, "%s", text);
+}
+
+/* What an imported run does not say is below 0. */
+static void add_known(struct shmt_command_table *table,
+                      enum shmt_command_paint paint, const char *format,
+                      int value)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, format, value);
+    shmt_command_cell(table, value < 0 ? SHMT_PAINT_DIM : paint, "%s",
+                      value < 0 ? "-" : text);
+}
+
+static void add_row(struct shmt_command_table *table,
+                    const struct shmt_kernel *kernel,
+                    const struct shmt_tune_outcome *outcome)
+{
+    const struct shmt_tune_final *const winner = &outcome->finals[0];
+    const struct shmt_result *const result = &winner->result;
+    const double speedup = speedup_of(outcome);
+    const uint64_t measured = measured_of(outcome);
+    struct shmt_text text = {0};
+
+    shmt_kernel_describe_size(kernel, outcome->header.problem, &text);
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", kernel->name);
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));
+    add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
+    add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
+             "%.2f", speedup);
+    add_known(table, SHMT_PAINT_NONE, "%d", result->resources.registers);
+    add_known(table, result->resources.spill_store_bytes > 0
+                         ? SHMT_PAINT_BAD
+                         : SHMT_PAINT_NONE,
+              "%d", result->resources.spill_store_bytes);
+    add_known(table, SHMT_PAINT_NONE, "%d %%", result->occupancy_percent);
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
+                      (unsigned long long)measured);
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
+                      (unsigned long long)(outcome->tried - measured));
+    add_real(table, SHMT_PAINT_NONE, "%.1f", rate_of(outcome));
+    add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * busy_of(outcome));
+    shmt_text_clear(&text);
+    shmt_kernel_describe(kernel, winner->choice, &text);
+    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+/* -- JSON ---------------------------------------------------------------- */
+
+static json_t *ledger_json(const struct shmt_tune_outcome *outcome)
+{
+    json_t *const verdicts = json_object();
+
+    for (int v = 0; v < SHMT_VERDICT_COUNT; v++)
+        if (outcome->verdicts[v] > 0)
+            json_object_set_new(verdicts,
+                                shmt_verdict_word((enum shmt_verdict)v),
+                                shmt_json_count(outcome->verdicts[v]));
+    return verdicts;
+}
+
+static json_t *known_real(double value)
+{
+    return value < 0 ? json_null() : shmt_json_real(value);
+}
+
+static json_t *outcome_json(const struct shmt_target *target,
+                            const struct shmt_tune_outcome *outcome,
+                            const struct shmt_deliver_place *place)
+{
+    const struct shmt_kernel *const kernel = target->kernel;
+    const struct shmt_tune_final *const winner = &outcome->finals[0];
+    json_t *const ties = json_array(), *one = json_object();
+
+    for (size_t k = 0; k < outcome->tie_count; k++)
+        json_array_append_new(
+            ties, shmt_json_choice(kernel, outcome->finals[k].choice));
+    json_object_set_new(one, "kernel", shmt_json_text(kernel->name));
+    json_object_set_new(one, "device", shmt_json_text(target->name));
+    json_object_set_new(one, "recorded", json_boolean(target->recorded));
+    json_object_set_new(one, "size",
+                        shmt_json_size(kernel, outcome->header.problem));
+    json_object_set_new(one, "config",
+                        shmt_json_choice(kernel, winner->choice));
+    json_object_set_new(one, "result", shmt_json_result(&winner->result));
+    json_object_set_new(one, "spread", shmt_json_real(outcome->spread));
+    json_object_set_new(one, "default_us", known_real(outcome->default_us));
+    json_object_set_new(one, "speedup", known_real(speedup_of(outcome)));
+    json_object_set_new(one, "floor_us", known_real(outcome->floor_us));
+    json_object_set_new(one, "ties", ties);
+    json_object_set_new(one, "strategy", shmt_json_text(outcome->strategy));
+    json_object_set_new(one, "seed", shmt_json_count(outcome->header.seed));
+    json_object_set_new(one, "space",
+                        shmt_json_count(outcome->header.space_count));
+    json_object_set_new(one, "tried", shmt_json_count(outcome->tried));
+    json_object_set_new(one, "resumed", shmt_json_count(outcome->resumed));
+    json_object_set_new(one, "verdicts", ledger_json(outcome));
+    json_object_set_new(one, "elapsed_s",
+                        shmt_json_real(outcome->elapsed_s));
+    json_object_set_new(one, "search_s", shmt_json_real(outcome->search_s));
+    json_object_set_new(one, "candidates_per_s",
+                        known_real(rate_of(outcome)));
+    json_object_set_new(one, "gpu_busy", known_real(busy_of(outcome)));
+    json_object_set_new(one, "tuning", shmt_json_text(place->tuning));
+    json_object_set_new(one, "journal", shmt_json_text(place->journal));
+    return one;
+}
+
+void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
+                         const struct shmt_target *target,
+                         const struct shmt_tune_outcome *outcome,
+                         const struct shmt_deliver_place *place)
+{
+    sheet->count++;
+    if (sheet->json)
+        json_array_append_new(sheet->results,
+                              outcome_json(target, outcome, place));
+    else
+        add_row(&sheet->table, target->kernel, outcome);
+}
+
+void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem,
+                          const struct shmt_error *why)
+{
+    if (sheet->json)
+        json_array_append_new(
+            sheet->failures,
+            json_pack("{s:s?, s:o, s:i, s:o}", "kernel",
+                      kernel == NULL ? NULL : kernel->name, "size",
+                      problem == NULL ? json_null()
+                                      : shmt_json_size(kernel, problem),
+                      "status", (int)why->status, "error",
+                      shmt_json_text(why->text)));
+}
+
+enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,
+                                        bool colour, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_text text = {0};
+
+    if (sheet->json) {
+        json_t *const root = json_object();
+        json_object_set_new(root, "results", sheet->results);
+        json_object_set_new(root, "failures", sheet->failures);
+        return shmt_json_print(root, err);
+    }
+    if (sheet->count > 0)
+        shmt_command_table_add(&sheet->table, colour, &text);
+    if (text.failed || sheet->table.failed)
+        status = shmt_error_memory(err);
+    else
+        fputs(shmt_text_string(&text), stdout);
+    shmt_text_free(&text);
+    shmt_command_table_free(&sheet->table);
+    return status;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import_cache: Kernel Tuner's cache of a run: one entry a configuration,
+ * times in milliseconds, a failure by the name of its class.
+ */
+#include <string.h>
+
+#include "exchange/import_json.h"
+
+static const struct {
+    const char *word;
+    enum shmt_verdict verdict;
+} failures[] = {
+    {"CompilationFailedConfig", SHMT_VERDICT_COMPILE_ERROR},
+    {"RuntimeFailedConfig", SHMT_VERDICT_LAUNCH_ERROR},
+    {"InvalidConfig", SHMT_VERDICT_TOO_LARGE},
+    {"ErrorConfig", SHMT_VERDICT_CRASH},
+};
+
+/* The parameters, in the order of the keys. */
+static enum shmtune_status
+read_parameters(const struct shmt_import_place *place, const json_t *json)
+{
+    struct shmt_import *const import = place->import;
+    const struct shmt_import_place keys_place =
+        shmt_import_below(place, "tune_params_keys");
+    const struct shmt_import_place all =
+        shmt_import_below(place, "tune_params");
+    const json_t *const domains = json_object_get(json, "tune_params");
+    const json_t *keys;
+    enum shmtune_status status =
+        shmt_import_need(place, json, "tune_params_keys", JSON_ARRAY, &keys);
+    size_t count;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    count = json_array_size(keys);
+    if (count == 0 || count > SHMT_SPACE_PARAMETERS)
+        return shmt_import_refuse(&keys_place, "%zu parameters, 1 to %d are "
+                                               "possible", count,
+                                  SHMT_SPACE_PARAMETERS);
+    import->parameters = shmt_arena_alloc(import->arena, count,
+                                          sizeof *import->parameters);
+    if (import->parameters == NULL)
+        return shmt_error_memory(place->err);
+    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+        const struct shmt_import_place item =
+            shmt_import_item(&keys_place, k);
+        const json_t *const key = json_array_get(keys, k);
+        struct shmt_import_parameter *const p = &import->parameters[k];
+        const json_t *domain;
+
+        if (!json_is_string(key))
+            return shmt_import_refuse(&item, "expected a name");
+        status = shmt_import_name(&item, json_string_value(key), &p->name);
+        if (status == SHMTUNE_OK && json_is_object(domains)) {
+            const struct shmt_import_place below =
+                shmt_import_below(&all, p->name);
+
+            domain = json_object_get(domains, p->name);
+            status = domain == NULL
+                         ? shmt_import_refuse(&all, "\"%s\" is missing",
+                                              p->name)
+                         : shmt_import_domain(&below, domain, p);
+        }
+        import->parameter_count += status == SHMTUNE_OK;
+    }
+    return status;
+}
+
+/* A number or a list of numbers: our problem's dimensions. */
+static void read_problem(struct shmt_import *import, const json_t *json)
+{
+    const size_t count = json_is_array(json) ? json_array_size(json) : 1;
+
+    if (count > 3)
+        return;
+    for (size_t k = 0; k < count; k++) {
+        const json_t *const one =
+            json_is_array(json) ? json_array_get(json, k) : json;
+
+        if (!json_is_integer(one) || json_integer_value(one) < 1) {
+            import->dimension_count = 0;
+            return;
+        }
+        import->dimensions[import->dimension_count++] =
+            json_integer_value(one);
+    }
+}
+
+/* Milliseconds of a part of the work; 0 where it is not there. */
+static double part(const json_t *entry, const char *key)
+{
+    const json_t *const json = json_object_get(entry, key);
+    const double value = json_number_value(json);
+
+    return value > 0.0 && value < 1e15 ? value : 0.0;
+}
+
+static enum shmtune_status read_time(const struct shmt_import_place *place,
+                                     const json_t *json,
+                                     struct shmt_result *result)
+{
+    const struct shmt_import_place below = shmt_import_below(place, "time");
+    const json_t *const failure = json_object_get(json, "__error__");
+    const json_t *time = json_object_get(json, "time");
+    const char *word;
+
+    if (time == NULL || (json_is_string(failure) && !json_is_string(time)))
+        time = failure;
+    if (time == NULL)
+        return shmt_import_refuse(place, "\"time\" is missing");
+    if (json_is_number(time)) {
+        if (!(json_number_value(time) > 0.0))
+            return shmt_import_refuse(&below, "found %g ms, expected more "
+                                              "than 0",
+                                      json_number_value(time));
+        /* Older caches have a number for what failed. */
+        if (json_number_value(time) >= 1e15)
+            shmt_result_fail(result, SHMT_VERDICT_CRASH, "time %g",
+                             json_number_value(time));
+        else
+            result->time_us = json_number_value(time) * 1000.0;
+        return SHMTUNE_OK;
+    }
+    word = json_string_value(time);
+    for (size_t k = 0; word != NULL && k < sizeof failures / sizeof *failures;
+         k++)
+        if (strcmp(failures[k].word, word) == 0) {
+            shmt_result_fail(result, failures[k].verdict, "%s", word);
+            return SHMTUNE_OK;
+        }
+    return shmt_import_refuse(&below, "found %s%.60s, expected milliseconds "
+                                      "or the name of a failure",
+                              word == NULL ? "neither number nor word"
+                                           : "", word == NULL ? "" : word);
+}
+
+static enum shmtune_status read_entry(const struct shmt_import_place *place,
+                                      const json_t *json,
+                                      struct shmt_import_entry *entry)
+{
+    static const char *const nothing[] = {"shmtune", NULL};
+    const json_t *const times = json_object_get(json, "times");
+    const json_t *const own = json_object_get(json, "shmtune");
+    const struct shmt_import_place below = shmt_import_below(place, "times");
+    const struct shmt_import_place own_place =
+        shmt_import_below(place, "shmtune");
+    struct shmt_result *const result = &entry->result;
+    enum shmtune_status status;
+
+    if (!json_is_object(json))
+        return shmt_import_refuse(place, "expected an object");
+    status = shmt_import_configuration(place, json, true, entry);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (json_is_string(own))
+        return shmt_import_own(&own_place, json_string_value(own), entry);
+    shmt_result_clear(result);
+    status = read_time(place, json, result);
+    if (status == SHMTUNE_OK && json_is_array(times))
+        status = shmt_import_samples(&below, times, 1, result);
+    if (status != SHMTUNE_OK)
+        return status;
+    result->compile_ms = part(json, "compile_time");
+    result->measure_ms = part(json, "verification_time") +
+                         part(json, "benchmark_time") +
+                         part(json, "framework_time");
+    return shmt_import_rest(place, json, nothing, &entry->origin);
+}
+
+static enum shmtune_status read_entries(const struct shmt_import_place *place,
+                                        const json_t *json)
+{
+    struct shmt_import *const import = place->import;
+    enum shmtune_status status = SHMTUNE_OK;
+    const char *key;
+    json_t *value;
+    double at_s = 0.0;
+
+    import->entries = shmt_arena_alloc(import->arena, json_object_size(json),
+                                       sizeof *import->entries);
+    if (import->entries == NULL)
+        return shmt_error_memory(place->err);
+    json_object_foreach((json_t *)json, key, value) {
+        const struct shmt_import_place below = shmt_import_below(place, key);
+        struct shmt_import_entry *const entry =
+            &import->entries[import->entry_count];
+
+        status = read_entry(&below, value, entry);
+        if (status != SHMTUNE_OK)
+            break;
+        if (entry->origin != NULL) {
+            at_s += (entry->result.compile_ms + entry->result.measure_ms) /
+                    1000.0;
+            entry->at_s = at_s;
+        }
+        import->entry_count++;
+    }
+    return status;
+}
+
+/* What is said once: all but the entries and what a spec has anyway. */
+static enum shmtune_status read_rest(const struct shmt_import_place *place,
+                                     const json_t *json)
+{
+    static const char *const all[] = {"cache", "tune_params",
+                                      "tune_params_keys", "shmtune", NULL};
+    static const char *const some[] = {"cache", "tune_params_keys",
+                                       "shmtune", NULL};
+    const struct shmt_import *const import = place->import;
+    bool special = !json_is_object(json_object_get(json, "tune_params"));
+
+    for (size_t p = 0; p < import->parameter_count; p++)
+        special |= import->parameters[p].truths || import->parameters[p].mixed;
+    return shmt_import_rest(place, json, special ? some : all,
+                            &place->import->origin);
+}
+
+enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
+                                      const json_t *json)
+{
+    struct shmt_import *const import = place->import;
+    const struct shmt_import_place below = shmt_import_below(place, "cache");
+    const struct shmt_import_place own_place =
+        shmt_import_below(place, "shmtune");
+    const json_t *const name = json_object_get(json, "kernel_name");
+    const json_t *const device = json_object_get(json, "device_name");
+    const json_t *const own = json_object_get(json, "shmtune");
+    const json_t *cache;
+    enum shmtune_status status;
+
+    import->kind = SHMT_IMPORT_CACHE;
+    status = shmt_import_identifier(place, json_is_string(name)
+                                               ? json_string_value(name)
+                                               : "kernel", &import->name);
+    if (status == SHMTUNE_OK && json_is_string(device))
+        status = shmt_import_copy(place, json_string_value(device),
+                                  &import->device);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_need(place, json, "cache", JSON_OBJECT, &cache);
+    if (status == SHMTUNE_OK)
+        status = read_parameters(place, json);
+    if (status != SHMTUNE_OK)
+        return status;
+    read_problem(import, json_object_get(json, "problem_size"));
+    if (json_is_string(own))
+        status = shmt_import_own_header(&own_place, json_string_value(own));
+    if (status != SHMTUNE_OK)
+        return status;
+    status = read_entries(&below, cache);
+    if (status == SHMTUNE_OK &&
+        !json_is_object(json_object_get(json, "tune_params")))
+        status = shmt_import_collect(place);
+    if (status == SHMTUNE_OK)
+        status = read_rest(place, json);
+    return status;
+}

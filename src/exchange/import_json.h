@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import_json: JSON as the importers read it.  For the files import_*.c
+ * alone.
+ */
+#ifndef SHMT_EXCHANGE_IMPORT_JSON_H
+#define SHMT_EXCHANGE_IMPORT_JSON_H
+
+#include <jansson.h>
+
+#include "exchange/import.h"
+
+/* Where a value stands, as far as the file: put into words
+ * ("results[3].configuration") only when something is wrong there. */
+struct shmt_import_place {
+    struct shmt_import *import;
+    struct shmt_error *err;
+    const struct shmt_import_place *parent;   /* NULL: the whole file */
+    const char *key;                          /* member, or NULL: item */
+    size_t item;
+};
+
+/* SHMTUNE_INVALID_FILE with "file: place: message". */
+enum shmtune_status shmt_import_refuse(const struct shmt_import_place *place,
+                                       const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* One step down: a member, an item of an array.  They point to `place`. */
+struct shmt_import_place
+shmt_import_below(const struct shmt_import_place *place, const char *key);
+struct shmt_import_place
+shmt_import_item(const struct shmt_import_place *place, size_t item);
+/* "file: results[3].configuration", in the arena; NULL: no memory. */
+const char *shmt_import_where(const struct shmt_import_place *place);
+
+/* A member that must be there, of a type. */
+enum shmtune_status shmt_import_need(const struct shmt_import_place *place,
+                                     const json_t *object, const char *key,
+                                     json_type type, const json_t **out);
+/* Numbers, true and false, words. */
+enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
+                                      const json_t *json,
+                                      struct shmt_value *out);
+/* A JSON array of values, or Python text that makes one: refused when it is
+ * empty or a value occurs twice. */
+enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
+                                       const json_t *json,
+                                       struct shmt_import_parameter *out);
+/* A copy of a string of the file. */
+enum shmtune_status shmt_import_copy(const struct shmt_import_place *place,
+                                     const char *text, const char **out);
+/* The name of a parameter: an identifier, at most 64 characters, and not
+ * one that is there already. */
+enum shmtune_status shmt_import_name(const struct shmt_import_place *place,
+                                     const char *text, const char **out);
+/* An identifier made of what `text` has of one: for kernels. */
+enum shmtune_status shmt_import_identifier(const struct shmt_import_place *at,
+                                           const char *text,
+                                           const char **out);
+/* `json` without the members named by `drop` and, but for the whole file, by
+ * the parameters, as text; NULL when nothing is left. */
+enum shmtune_status shmt_import_rest(const struct shmt_import_place *place,
+                                     const json_t *json,
+                                     const char *const *drop,
+                                     const char **out);
+/* Index of a parameter, or SIZE_MAX. */
+size_t shmt_import_find(const struct shmt_import *import, const char *name);
+
+/* The values of one configuration, an object, into entry->values.  Names
+ * beside the parameters are refused unless `others`. */
+enum shmtune_status
+shmt_import_configuration(const struct shmt_import_place *place,
+                          const json_t *object, bool others,
+                          struct shmt_import_entry *entry);
+/* Domains of the parameters from all entries' values, in ascending order
+ * (words: in order of appearance), where a file has none. */
+enum shmtune_status
+shmt_import_collect(const struct shmt_import_place *place);
+/* Times of a list, `ms` milliseconds a unit, into the samples. */
+enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
+                                        const json_t *list, double ms,
+                                        struct shmt_result *result);
+/* An export of ours has results in our own form ("at: 1.5, verdict: ok"). */
+enum shmtune_status shmt_import_own(const struct shmt_import_place *place,
+                                    const char *text,
+                                    struct shmt_import_entry *entry);
+
+/* Its journal's header, and from it the names of the kernel, the device and
+ * the dimensions: to be called once the parameters are known. */
+enum shmtune_status
+shmt_import_own_header(const struct shmt_import_place *place,
+                       const char *text);
+
+/* One importer each; `json` is the whole file, an object. */
+enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
+                                   const json_t *json);
+enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
+                                      const json_t *json);
+enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
+                                   const json_t *json);
+
+#endif

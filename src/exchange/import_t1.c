@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import_t1: the community's description of a tuning problem: of it we take
+ * the name, the parameters and the conditions.
+ */
+#include <string.h>
+
+#include "exchange/import_json.h"
+
+static enum shmtune_status read_name(const struct shmt_import_place *place,
+                                     const json_t *json)
+{
+    static const struct {
+        const char *section, *key;
+    } names[] = {
+        {"General", "BenchmarkName"},
+        {"KernelSpecification", "BenchmarkName"},
+        {"KernelSpecification", "KernelName"},
+    };
+    const char *file = strrchr(place->import->file, '/');
+    char stem[64];
+
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const json_t *const name = json_object_get(
+            json_object_get(json, names[k].section), names[k].key);
+
+        if (json_is_string(name) && json_string_length(name) > 0)
+            return shmt_import_identifier(place, json_string_value(name),
+                                          &place->import->name);
+    }
+    file = file == NULL ? place->import->file : file + 1;
+    memset(stem, 0, sizeof stem);
+    strncpy(stem, file, sizeof stem - 1);
+    stem[strcspn(stem, ".")] = '\0';
+    return shmt_import_identifier(place, stem, &place->import->name);
+}
+
+/* A default that is none of the values is left out. */
+static enum shmtune_status read_default(const struct shmt_import_place *place,
+                                        const json_t *json,
+                                        struct shmt_import_parameter *out)
+{
+    const json_t *const fallback = json_object_get(json, "Default");
+    const struct shmt_import_place below =
+        shmt_import_below(place, "Default");
+    struct shmt_value value;
+    enum shmtune_status status;
+
+    if (fallback == NULL || json_is_null(fallback))
+        return SHMTUNE_OK;
+    status = shmt_import_value(&below, fallback, &value);
+    for (size_t k = 0; k < out->count && status == SHMTUNE_OK; k++)
+        if (shmt_value_equal(out->values[k], value))
+            out->fallback = k;
+    return status;
+}
+
+static enum shmtune_status
+read_parameter(const struct shmt_import_place *place, const json_t *json,
+               struct shmt_import_parameter *out)
+{
+    const json_t *name, *values;
+    struct shmt_import_place below = shmt_import_below(place, "Name");
+    enum shmtune_status status;
+
+    if (!json_is_object(json))
+        return shmt_import_refuse(place, "expected an object with \"Name\" "
+                                         "and \"Values\"");
+    status = shmt_import_need(place, json, "Name", JSON_STRING, &name);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_name(&below, json_string_value(name),
+                                  &out->name);
+    if (status != SHMTUNE_OK)
+        return status;
+    values = json_object_get(json, "Values");
+    if (values == NULL)
+        return shmt_import_refuse(place, "\"Values\" is missing");
+    below = shmt_import_below(place, "Values");
+    status = shmt_import_domain(&below, values, out);
+    if (status == SHMTUNE_OK)
+        status = read_default(place, json, out);
+    return status;
+}
+
+static enum shmtune_status
+read_parameters(const struct shmt_import_place *place, const json_t *json)
+{
+    struct shmt_import *const import = place->import;
+    const size_t count = json_array_size(json);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (count == 0 || count > SHMT_SPACE_PARAMETERS)
+        return shmt_import_refuse(place, "%zu parameters, 1 to %d are "
+                                         "possible", count,
+                                  SHMT_SPACE_PARAMETERS);
+    import->parameters = shmt_arena_alloc(import->arena, count,
+                                          sizeof *import->parameters);
+    if (import->parameters == NULL)
+        return shmt_error_memory(place->err);
+    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+        const struct shmt_import_place item = shmt_import_item(place, k);
+
+        status = read_parameter(&item, json_array_get(json, k),
+                                &import->parameters[k]);
+        import->parameter_count += status == SHMTUNE_OK;
+    }
+    return status;
+}
+
+/* Compiled here too, so that what is wrong has its place in this file. */
+static enum shmtune_status try_condition(const struct shmt_import_place *place,
+                                         const char *text, const char *where)
+{
+    const struct shmt_import *const import = place->import;
+    struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
+    const struct shmt_scope scope = {.count = import->parameter_count,
+                                     .symbols = symbols};
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_expr *expr;
+    enum shmtune_status status;
+
+    if (arena == NULL)
+        return shmt_error_memory(place->err);
+    for (size_t p = 0; p < import->parameter_count; p++) {
+        symbols[p].name = import->parameters[p].name;
+        symbols[p].type = import->parameters[p].type;
+    }
+    status = shmt_expr_compile(arena, (struct shmt_place){where, 0, 0}, text,
+                               &scope, &expr, place->err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+static enum shmtune_status
+read_condition(const struct shmt_import_place *place, const json_t *json,
+               struct shmt_import_constraint *out)
+{
+    const json_t *expression = json;
+    const struct shmt_import_place below =
+        shmt_import_below(place, "Expression");
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (!json_is_string(json))
+        status = json_is_object(json)
+                     ? shmt_import_need(place, json, "Expression",
+                                        JSON_STRING, &expression)
+                     : shmt_import_refuse(place, "expected an object with "
+                                                 "\"Expression\"");
+    if (status != SHMTUNE_OK)
+        return status;
+    out->where = shmt_import_where(json_is_string(json) ? place : &below);
+    if (out->where == NULL)
+        return shmt_error_memory(place->err);
+    status = shmt_import_copy(place, json_string_value(expression),
+                              &out->text);
+    if (status == SHMTUNE_OK)
+        status = try_condition(place, out->text, out->where);
+    return status;
+}
+
+static enum shmtune_status
+read_conditions(const struct shmt_import_place *place, const json_t *json)
+{
+    struct shmt_import *const import = place->import;
+    const size_t count = json_array_size(json);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (json != NULL && !json_is_array(json) && !json_is_null(json))
+        return shmt_import_refuse(place, "expected an array");
+    if (count > 4096)
+        return shmt_import_refuse(place, "%zu conditions, at most 4096 are "
+                                         "possible", count);
+    import->constraints = shmt_arena_alloc(import->arena, count,
+                                           sizeof *import->constraints);
+    if (import->constraints == NULL)
+        return shmt_error_memory(place->err);
+    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+        const struct shmt_import_place item = shmt_import_item(place, k);
+
+        status = read_condition(&item, json_array_get(json, k),
+                                &import->constraints[k]);
+        import->constraint_count += status == SHMTUNE_OK;
+    }
+    return status;
+}
+
+enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
+                                   const json_t *json)
+{
+    const struct shmt_import_place space =
+        shmt_import_below(place, "ConfigurationSpace");
+    struct shmt_import_place below =
+        shmt_import_below(&space, "TuningParameters");
+    const json_t *configuration, *parameters;
+    enum shmtune_status status;
+
+    place->import->kind = SHMT_IMPORT_SPACE;
+    status = shmt_import_need(place, json, "ConfigurationSpace", JSON_OBJECT,
+                              &configuration);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_need(&space, configuration, "TuningParameters",
+                                  JSON_ARRAY, &parameters);
+    if (status == SHMTUNE_OK)
+        status = read_name(place, json);
+    if (status == SHMTUNE_OK)
+        status = read_parameters(&below, parameters);
+    below = shmt_import_below(&space, "Conditions");
+    if (status == SHMTUNE_OK)
+        status = read_conditions(&below, json_object_get(configuration,
+                                                         "Conditions"));
+    return status;
+}

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * expr: compile and evaluate.  Evaluation allocates nothing; integers take a
+ * short way, everything else goes through arith.c.
+ */
+#include "expr/expr.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "expr/tree.h"
+
+/* "file:line:column", or what is known of it. */
+static void put_place(struct shmt_place place, size_t offset, char *out,
+                      size_t room)
+{
+    const int column = place.column + (int)offset;
+
+    if (place.line <= 0)
+        snprintf(out, room, "%s%scharacter %zu",
+                 place.file == NULL ? "" : place.file,
+                 place.file == NULL ? "" : ": ", offset + 1);
+    else
+        snprintf(out, room, "%s:%d:%d",
+                 place.file == NULL ? "" : place.file, place.line, column);
+}
+
+/* The text, or what surrounds `offset` when it is long. */
+static void put_excerpt(const struct shmt_expr *expr, size_t offset,
+                        char out[128])
+{
+    const size_t most = 96, length = strlen(expr->text);
+    size_t from = 0;
+
+    if (length > most && offset > most / 2)
+        from = offset - most / 2;
+    while (from > 0 && ((unsigned char)expr->text[from] & 0xc0) == 0x80)
+        from--;
+    snprintf(out, 128, "%s%.*s%s", from > 0 ? "..." : "", (int)most,
+             expr->text + from, length - from > most ? "..." : "");
+    for (char *at = out; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20)
+            *at = ' ';
+}
+
+enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
+                                     size_t offset, struct shmt_error *err,
+                                     const char *format, ...)
+{
+    char message[512], place[512], excerpt[128];
+    va_list arguments;
+
+    if (err == NULL)
+        return SHMTUNE_INVALID_FILE;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    put_place(expr->place, offset, place, sizeof place);
+    put_excerpt(expr, offset, excerpt);
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s: %s; in `%s`",
+                          place, message, excerpt);
+}
+
+static enum shmtune_status take_text(struct shmt_arena *arena,
+                                     const char *text,
+                                     struct shmt_expr *expr,
+                                     struct shmt_error *err)
+{
+    const size_t length = strnlen(text, SHMT_EXPR_TEXT + 1);
+
+    if (length > SHMT_EXPR_TEXT) {
+        expr->text = "";
+        return shmt_expr_refuse(expr, 0, err,
+                                "an expression of more than %d characters",
+                                SHMT_EXPR_TEXT);
+    }
+    expr->text = shmt_arena_copy(arena, text, length);
+    if (expr->text == NULL)
+        return shmt_error_memory(err);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
+                                      struct shmt_place place,
+                                      const char *text,
+                                      const struct shmt_scope *scope,
+                                      struct shmt_expr **out,
+                                      struct shmt_error *err)
+{
+    struct shmt_expr *expr = shmt_arena_alloc(arena, 1, sizeof *expr);
+    enum shmtune_status status;
+
+    if (expr == NULL)
+        return shmt_error_memory(err);
+    expr->place = place;
+    if (place.file != NULL) {
+        expr->place.file =
+            shmt_arena_copy(arena, place.file, strlen(place.file));
+        if (expr->place.file == NULL)
+            return shmt_error_memory(err);
+    }
+    if (scope->count > SHMT_EXPR_INDEX)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "a scope of %zu names, at most %d",
+                              scope->count, SHMT_EXPR_INDEX);
+    if (scope->derived_count > SHMT_EXPR_DERIVED)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "a scope of %zu derived names, at most %d",
+                              scope->derived_count, SHMT_EXPR_DERIVED);
+    expr->scope = *scope;
+    expr->derived = scope->derived;
+    expr->symbol_count = scope->count;
+    expr->used = shmt_arena_alloc(arena, scope->count / 64 + 1,
+                                  sizeof *expr->used);
+    if (expr->used == NULL)
+        return shmt_error_memory(err);
+    status = take_text(arena, text, expr, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_expr_parse(arena, expr, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_expr_emit(arena, expr, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    expr->scope = (struct shmt_scope){0};
+    *out = expr;
+    return SHMTUNE_OK;
+}
+
+static inline bool truth(const struct shmt_value *value)
+{
+    return value->type == SHMT_INT ? value->i != 0 : shmt_arith_truth(value);
+}
+
+static inline void set_int(struct shmt_value *out, int64_t i)
+{
+    out->type = SHMT_INT;
+    out->i = i;
+}
+
+/* The short way, for two integers; false when it is not one. */
+static inline bool quick(uint8_t op, const struct shmt_value *a,
+                         const struct shmt_value *b, struct shmt_value *out)
+{
+    int64_t result;
+
+    if ((a->type | b->type) != SHMT_INT)
+        return false;
+    switch (op) {
+    case SHMT_OP_ADD:
+        if (__builtin_add_overflow(a->i, b->i, &result))
+            return false;
+        break;
+    case SHMT_OP_SUB:
+        if (__builtin_sub_overflow(a->i, b->i, &result))
+            return false;
+        break;
+    case SHMT_OP_MUL:
+        if (__builtin_mul_overflow(a->i, b->i, &result))
+            return false;
+        break;
+    case SHMT_OP_FLOOR:
+        if (a->i < 0 || b->i <= 0)
+            return false;
+        result = a->i / b->i;
+        break;
+    case SHMT_OP_MOD:
+        if (a->i < 0 || b->i <= 0)
+            return false;
+        result = a->i % b->i;
+        break;
+    case SHMT_OP_EQ: result = a->i == b->i; break;
+    case SHMT_OP_NE: result = a->i != b->i; break;
+    case SHMT_OP_LT: result = a->i < b->i; break;
+    case SHMT_OP_LE: result = a->i <= b->i; break;
+    case SHMT_OP_GT: result = a->i > b->i; break;
+    case SHMT_OP_GE: result = a->i >= b->i; break;
+    default:
+        return false;
+    }
+    set_int(out, result);
+    return true;
+}
+
+static enum shmt_fault know(const struct shmt_expr *expr, size_t derived,
+                            struct shmt_evaluation *evaluation,
+                            struct shmt_value *registers);
+
+/* The value, or a fault.  Registers from `registers` on are free. */
+static enum shmt_fault run(const struct shmt_expr *expr,
+                           struct shmt_evaluation *evaluation,
+                           struct shmt_value *registers,
+                           struct shmt_value *out)
+{
+    const struct shmt_value *const bases[4] = {
+        registers, expr->constants, evaluation->values,
+        evaluation->derived};
+    const struct shmt_expr_step *step = expr->steps;
+    const struct shmt_expr_step *const end = step + expr->step_count;
+    const struct shmt_value *a, *b;
+    enum shmt_fault fault;
+
+#define OPERAND(x)                                                           \
+    (bases[(x) >> SHMT_EXPR_KIND_SHIFT] + ((x) & SHMT_EXPR_INDEX))
+    while (step < end) {
+        struct shmt_value *const to = &registers[step->to];
+
+        a = OPERAND(step->a);
+        switch (step->op) {
+        case SHMT_STEP_MOVE:
+            *to = *a;
+            break;
+        case SHMT_STEP_FALSE:
+            set_int(to, 0);
+            break;
+        case SHMT_STEP_JUMP:
+            step = expr->steps + step->b;
+            continue;
+        case SHMT_STEP_JUMP_FALSE:
+        case SHMT_STEP_JUMP_TRUE:
+            if (truth(a) == (step->op == SHMT_STEP_JUMP_TRUE)) {
+                step = expr->steps + step->b;
+                continue;
+            }
+            break;
+        default:
+            b = OPERAND(step->b);
+            if (step->op < SHMT_OP_NEG && quick(step->op, a, b, to))
+                break;
+            fault = step->op == SHMT_STEP_KNOW
+                        ? know(expr, step->b, evaluation, to)
+                    : step->op < SHMT_OP_NEG
+                        ? shmt_arith_binary(step->op, a, b, to)
+                        : shmt_arith_unary(step->op, a, to);
+            if (fault != SHMT_FAULT_NONE) {
+                evaluation->offset = step->offset;
+                return fault;
+            }
+        }
+        step++;
+    }
+    *out = *OPERAND(expr->result);
+#undef OPERAND
+    return SHMT_FAULT_NONE;
+}
+
+static enum shmt_fault know(const struct shmt_expr *expr, size_t derived,
+                            struct shmt_evaluation *evaluation,
+                            struct shmt_value *registers)
+{
+    const uint64_t bit = UINT64_C(1) << derived;
+    enum shmt_fault fault = SHMT_FAULT_NONE;
+
+    if ((evaluation->known & bit) == 0)
+        fault = run(expr->derived[derived].expr, evaluation, registers,
+                    &evaluation->derived[derived]);
+    if (fault == SHMT_FAULT_NONE)
+        evaluation->known |= bit;
+    return fault;
+}
+
+static size_t name_length(const char *name)
+{
+    size_t length = 0;
+
+    while ((name[length] >= 'a' && name[length] <= 'z') ||
+           (name[length] >= 'A' && name[length] <= 'Z') ||
+           (name[length] >= '0' && name[length] <= '9') ||
+           name[length] == '_')
+        length++;
+    return length;
+}
+
+void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
+{
+    if (value.type == SHMT_INT)
+        snprintf(out, SHMT_EXPR_SHOWN, "%" PRId64, value.i);
+    else if (value.type == SHMT_REAL)
+        snprintf(out, SHMT_EXPR_SHOWN, "%.17g", value.r);
+    else
+        snprintf(out, SHMT_EXPR_SHOWN, "'%.60s'", value.w);
+}
+
+/* The symbols of a message, each once. */
+struct naming {
+    const struct shmt_value *symbols;
+    size_t shown[8];
+    size_t count;
+    size_t length;
+    char *out;
+};
+
+static void name_symbol(struct naming *naming,
+                        const struct shmt_expr_node *node)
+{
+    const size_t room = SHMT_EXPR_NAMED - naming->length;
+    char value[SHMT_EXPR_SHOWN];
+
+    for (size_t k = 0; k < naming->count; k++)
+        if (naming->shown[k] == node->symbol)
+            return;
+    shmt_expr_put_value(naming->symbols[node->symbol], value);
+    naming->length += (size_t)snprintf(
+        naming->out + naming->length, room, "%s%.*s = %s",
+        naming->count == 0 ? " where " : ", ", (int)name_length(node->name),
+        node->name, value);
+    naming->shown[naming->count++] = node->symbol;
+}
+
+static void name_symbols(struct naming *naming, const struct shmt_expr *expr)
+{
+    for (size_t n = 0; n < expr->node_count; n++) {
+        const struct shmt_expr_node *node = &expr->nodes[n];
+
+        if (naming->count == sizeof naming->shown / sizeof naming->shown[0] ||
+            naming->length >= SHMT_EXPR_NAMED)
+            return;
+        if (node->op == SHMT_OP_SYMBOL)
+            name_symbol(naming, node);
+        else if (node->op == SHMT_NODE_DERIVED)
+            name_symbols(naming, expr->derived[node->derived].expr);
+    }
+}
+
+void shmt_expr_put_values(const struct shmt_expr *expr,
+                          const struct shmt_value *symbols,
+                          char out[SHMT_EXPR_NAMED])
+{
+    struct naming naming = {.symbols = symbols, .out = out};
+
+    out[0] = '\0';
+    name_symbols(&naming, expr);
+}
+
+void shmt_expr_begin(struct shmt_evaluation *evaluation,
+                     const struct shmt_value *values)
+{
+    evaluation->values = values;
+    evaluation->known = 0;
+}
+
+enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
+                                   struct shmt_evaluation *evaluation,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err)
+{
+    struct shmt_value registers[SHMT_EXPR_REGISTERS];
+    const enum shmt_fault fault = run(expr, evaluation, registers, out);
+    char named[SHMT_EXPR_NAMED];
+
+    if (fault == SHMT_FAULT_NONE)
+        return SHMTUNE_OK;
+    if (err == NULL)
+        return SHMTUNE_INVALID_FILE;
+    shmt_expr_put_values(expr, evaluation->values, named);
+    return shmt_expr_refuse(expr, evaluation->offset, err, "%s%s",
+                            shmt_arith_fault_text(fault), named);
+}
+
+/* By what C takes for division. */
+static bool divides(const char *text)
+{
+    const char *at = strchr(text, '/');
+
+    return at != NULL && at[1] != '/';
+}
+
+enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
+                                       struct shmt_evaluation *evaluation,
+                                       int64_t *out, struct shmt_error *err)
+{
+    struct shmt_value value;
+    char named[SHMT_EXPR_NAMED], found[SHMT_EXPR_SHOWN];
+    enum shmtune_status status = shmt_expr_next(expr, evaluation, &value,
+                                                err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (value.type == SHMT_INT) {
+        *out = value.i;
+        return SHMTUNE_OK;
+    }
+    if (value.type == SHMT_REAL && value.r >= -0x1p63 && value.r < 0x1p63 &&
+        value.r == floor(value.r)) {
+        *out = (int64_t)value.r;
+        return SHMTUNE_OK;
+    }
+    shmt_expr_put_value(value, found);
+    shmt_expr_put_values(expr, evaluation->values, named);
+    return shmt_expr_refuse(expr, 0, err,
+                            "the value is %s, expected an integer%s%s", found,
+                            divides(expr->text)
+                                ? " (a / b is real; a // b rounds down, "
+                                  "ceildiv(a, b) up)" : "", named);
+}
+
+enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
+                                        struct shmt_evaluation *evaluation,
+                                        bool *out, struct shmt_error *err)
+{
+    struct shmt_value value;
+    enum shmtune_status status = shmt_expr_next(expr, evaluation, &value,
+                                                err);
+
+    if (status == SHMTUNE_OK)
+        *out = truth(&value);
+    return status;
+}
+
+enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
+                                   const struct shmt_value *values,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err)
+{
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
+    return shmt_expr_next(expr, &evaluation, out, err);
+}
+
+enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
+                                       const struct shmt_value *values,
+                                       int64_t *out, struct shmt_error *err)
+{
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
+    return shmt_expr_next_int(expr, &evaluation, out, err);
+}
+
+enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
+                                        const struct shmt_value *values,
+                                        bool *out, struct shmt_error *err)
+{
+    struct shmt_evaluation evaluation;
+
+    shmt_expr_begin(&evaluation, values);
+    return shmt_expr_next_bool(expr, &evaluation, out, err);
+}
+
+const char *shmt_expr_text(const struct shmt_expr *expr)
+{
+    return expr->text;
+}
+
+struct shmt_place shmt_expr_place(const struct shmt_expr *expr)
+{
+    return expr->place;
+}
+
+bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol)
+{
+    return symbol < expr->symbol_count &&
+           (expr->used[symbol / 64] >> symbol % 64 & 1) != 0;
+}
+
+static const struct shmt_expr_node *operand_of(
+    const struct shmt_expr *expr, const struct shmt_expr_node *node, size_t k)
+{
+    return &expr->nodes[expr->kids[node->first + k]];
+}
+
+void shmt_expr_words(const struct shmt_expr *expr,
+                     void (*take)(void *context, size_t symbol,
+                                  const char *word), void *context)
+{
+    for (size_t n = 0; n < expr->node_count; n++) {
+        const struct shmt_expr_node *const node = &expr->nodes[n];
+        const bool equal = node->op == SHMT_OP_EQ || node->op == SHMT_OP_NE;
+
+        if (!equal && node->op != SHMT_OP_IN && node->op != SHMT_OP_NOT_IN)
+            continue;
+        for (size_t k = 1; k < node->count; k++) {
+            const struct shmt_expr_node *a = operand_of(expr, node, 0);
+            const struct shmt_expr_node *b = operand_of(expr, node, k);
+
+            if (equal && a->op == SHMT_OP_CONST) {
+                const struct shmt_expr_node *const first = a;
+
+                a = b;
+                b = first;
+            }
+            if (a->op == SHMT_OP_SYMBOL && b->op == SHMT_OP_CONST &&
+                b->constant.type == SHMT_WORD)
+                take(context, a->symbol, b->constant.w);
+        }
+    }
+}

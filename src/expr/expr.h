@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * expr: the language of specs: constraints, launch geometry, byte counts.
+ *
+ * It means what Python means by the same characters, on 64-bit integers
+ * (overflow is an error, never a wrap), doubles and words:
+ *
+ *   1 0x20 2.5 'word' "word" NAME True False ( )
+ *   + - * / // % **      `/` is real division, `//` and `%` floor
+ *   == != < <= > >=      chained: 32 <= a*b <= 1024
+ *   and or not           short-circuit; give an operand, as in Python
+ *   in [a, b] not in (a, b)
+ *   x if c else y
+ *   min(..) max(..) abs(x) ceildiv(a, b) roundup(a, multiple) int(x) float(x)
+ *
+ * Anything else is refused with its column.  Depth, length and the number of
+ * nodes are capped.  Programs are immutable and may be shared by threads.
+ */
+#ifndef SHMT_EXPR_H
+#define SHMT_EXPR_H
+
+#include <stddef.h>
+
+#include "base/base.h"
+#include "expr/value.h"
+
+/* Names an expression may use: symbol k has the value values[k] when it is
+ * evaluated.  Types are fixed when it is compiled. */
+struct shmt_symbol {
+    const char *name;
+    enum shmt_type type;
+};
+
+struct shmt_expr;
+
+/* A name that stands for an expression of the same symbols and of derived
+ * names before it; its program runs when its value is first needed.  The
+ * array outlives what is compiled with it. */
+struct shmt_derived {
+    const char *name;
+    const struct shmt_expr *expr;
+};
+
+struct shmt_scope {
+    size_t count;
+    const struct shmt_symbol *symbols;
+    size_t derived_count;
+    const struct shmt_derived *derived;
+};
+
+/* Where an expression stands in its file, for messages.  line 0: unknown. */
+struct shmt_place {
+    const char *file;
+    int line;
+    int column;
+};
+
+/* SHMTUNE_INVALID_FILE with file:line:column, what was found and what was
+ * expected.  The program lives in `arena`; `text` need not outlive the call
+ * (a copy is kept, see shmt_expr_text). */
+enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
+                                      struct shmt_place place,
+                                      const char *text,
+                                      const struct shmt_scope *scope,
+                                      struct shmt_expr **out,
+                                      struct shmt_error *err);
+
+/* Division by zero, overflow, a word where a number is needed:
+ * SHMTUNE_INVALID_FILE with the expression's place and the values. */
+enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
+                                   const struct shmt_value *values,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err);
+
+/* As above; the result must be an integer (a real that is whole passes). */
+enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
+                                       const struct shmt_value *values,
+                                       int64_t *out, struct shmt_error *err);
+
+/* As above; Python's truth of the result. */
+enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
+                                        const struct shmt_value *values,
+                                        bool *out, struct shmt_error *err);
+
+/* The same for several expressions of one scope with the same values, which
+ * are not copied: a derived name that one of them needed is known to the
+ * others.  Nothing is to be freed. */
+enum { SHMT_EXPR_DERIVED = 64 };    /* derived names of a scope */
+struct shmt_evaluation {
+    const struct shmt_value *values;
+    size_t offset;                  /* in the text, of a fault */
+    uint64_t known;                 /* one bit a derived name */
+    struct shmt_value derived[SHMT_EXPR_DERIVED];
+};
+void shmt_expr_begin(struct shmt_evaluation *evaluation,
+                     const struct shmt_value *values);
+enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
+                                   struct shmt_evaluation *evaluation,
+                                   struct shmt_value *out,
+                                   struct shmt_error *err);
+enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
+                                       struct shmt_evaluation *evaluation,
+                                       int64_t *out, struct shmt_error *err);
+enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
+                                        struct shmt_evaluation *evaluation,
+                                        bool *out, struct shmt_error *err);
+
+/* The source text, and whether symbol k occurs in it. */
+const char *shmt_expr_text(const struct shmt_expr *expr);
+struct shmt_place shmt_expr_place(const struct shmt_expr *expr);
+bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol);
+
+/* Why an expression that was evaluated to something false is so: appends
+ * "66048 <= 49152 is false where TILE = 128, PAD = 1". */
+void shmt_expr_explain(const struct shmt_expr *expr,
+                       const struct shmt_value *values,
+                       struct shmt_text *out);
+
+/* Calls `take` for every word that a symbol is compared with: ==, != or in;
+ * derived names are to be looked at on their own. */
+void shmt_expr_words(const struct shmt_expr *expr,
+                     void (*take)(void *context, size_t symbol,
+                                  const char *word), void *context);
+
+#endif

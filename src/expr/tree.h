@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tree: what an expression is made of, for the files of expr/ and for
+ * the space builder (space/), which reads the tree.  Nobody else.
+ */
+#ifndef SHMT_EXPR_TREE_H
+#define SHMT_EXPR_TREE_H
+
+#include "expr/arith.h"
+#include "expr/expr.h"
+
+enum {
+    SHMT_EXPR_TEXT = 16384,     /* longest source text */
+    SHMT_EXPR_NESTING = 64,     /* of parentheses, signs, else, ** */
+    SHMT_EXPR_DEPTH = 1024,     /* of the tree: a + b + c + ... */
+    SHMT_EXPR_NODES = 10000,    /* with those of the derived names it uses,
+                                   as often as it does */
+    SHMT_EXPR_REGISTERS = 256
+};
+
+/* Sets of types a node's value can have, as bits. */
+enum {
+    SHMT_EXPR_INT = 1 << SHMT_INT,
+    SHMT_EXPR_REAL = 1 << SHMT_REAL,
+    SHMT_EXPR_WORD = 1 << SHMT_WORD,
+    SHMT_EXPR_NUMBER = SHMT_EXPR_INT | SHMT_EXPR_REAL
+};
+
+/* A node beyond the operators: a mention of a derived name, which has no
+ * operands here but a tree of its own.  What stands for one number, word or
+ * symbol is that instead. */
+enum { SHMT_NODE_DERIVED = SHMT_OP_COUNT };
+
+/* Operands are kids[first .. first + count) of the expression and stand
+ * before the node.  A node may have several parents: CHAIN's operands are
+ * comparisons, and the right side of one is the left side of the next.  IN
+ * has the value sought, then the elements; IF has condition, then, else. */
+struct shmt_expr_node {
+    uint8_t op;             /* enum shmt_op, or SHMT_NODE_DERIVED */
+    uint8_t types;
+    uint16_t depth;
+    uint32_t offset;        /* of its sign or name in the text */
+    uint32_t first, count;
+    union {
+        struct shmt_value constant;
+        struct {
+            size_t symbol;
+            const char *name;   /* in the text it was read from */
+        };
+        size_t derived;     /* of the expression's derived names */
+    };
+};
+
+/* One step of the program: registers, constants, symbols and the values of
+ * derived names are addressed by their kind in the two highest bits and their
+ * number in the others. */
+struct shmt_expr_step {
+    uint8_t op;
+    uint16_t to;            /* a register */
+    uint16_t a, b;          /* operands, or b is a step to go to */
+    uint16_t offset;
+};
+
+struct shmt_expr {
+    const char *text;
+    struct shmt_place place;
+    struct shmt_scope scope;        /* while it is parsed; then empty */
+    size_t symbol_count;
+    uint64_t *used;                 /* one bit a symbol */
+    const struct shmt_derived *derived;
+    size_t weight;                  /* nodes, were derived names copied */
+    size_t node_count;
+    const struct shmt_expr_node *nodes;
+    size_t kid_count;
+    const uint32_t *kids;
+    uint32_t root;
+    size_t step_count;
+    const struct shmt_expr_step *steps;
+    const struct shmt_value *constants;
+    uint16_t result;                /* operand that is the value */
+    uint16_t register_count;
+};
+
+/* scan.c: tokens. */
+enum shmt_token {
+    SHMT_TOKEN_END, SHMT_TOKEN_NUMBER, SHMT_TOKEN_WORD, SHMT_TOKEN_NAME,
+    SHMT_TOKEN_SIGN
+};
+
+struct shmt_expr_scan {
+    const char *text;
+    size_t at;               /* where the next token begins */
+    int brackets;            /* a newline is a blank inside them */
+    /* the token */
+    enum shmt_token token;
+    size_t start, length;
+    struct shmt_value value;     /* of a number */
+    bool lowest;             /* the number is 2^63: needs its minus */
+    const char *problem;     /* why the token is none, or NULL */
+};
+
+/* False with `problem` set when what follows is no token. */
+bool shmt_expr_scan_next(struct shmt_expr_scan *scan);
+/* The token is this sign or this name. */
+bool shmt_expr_scan_is(const struct shmt_expr_scan *scan, const char *text);
+
+/* build.c: the tree as it is made, on a stack of finished nodes.
+ * False after `status` was set. */
+struct shmt_expr_build {
+    struct shmt_arena *arena;
+    struct shmt_expr *expr;
+    struct shmt_error *err;
+    struct shmt_expr_node *nodes;
+    size_t node_count, node_room;
+    size_t weight;
+    uint32_t *kids;
+    size_t kid_count, kid_room;
+    uint32_t *stack;
+    size_t height, stack_room;
+    enum shmtune_status status; /* the first failure */
+};
+bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node);
+bool shmt_expr_build_constant(struct shmt_expr_build *build,
+                              struct shmt_value value, size_t offset);
+bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
+                            size_t offset);
+/* A mention of the scope's k-th derived name. */
+bool shmt_expr_build_derived(struct shmt_expr_build *build, size_t k,
+                             size_t offset);
+/* The `count` uppermost nodes become op's operands. */
+bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
+                          size_t count, size_t offset);
+/* The one node on the stack is the root; moves the tree into the arena. */
+bool shmt_expr_build_keep(struct shmt_expr_build *build);
+void shmt_expr_build_drop(struct shmt_expr_build *build);
+
+/* parse.c: from text to tree. */
+enum shmtune_status shmt_expr_parse(struct shmt_arena *arena,
+                                    struct shmt_expr *expr,
+                                    struct shmt_error *err);
+
+/* code.c: from tree to program. */
+enum shmtune_status shmt_expr_emit(struct shmt_arena *arena,
+                                   struct shmt_expr *expr,
+                                   struct shmt_error *err);
+
+/* expr.c: a value, and " where x = 0, y = 4": the symbols of an expression in
+ * order of appearance, the first eight. */
+enum { SHMT_EXPR_SHOWN = 80, SHMT_EXPR_NAMED = 512 };
+void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN]);
+void shmt_expr_put_values(const struct shmt_expr *expr,
+                          const struct shmt_value *symbols,
+                          char out[SHMT_EXPR_NAMED]);
+
+/* expr.c: SHMTUNE_INVALID_FILE at an offset of the text. */
+enum shmtune_status shmt_expr_refuse(const struct shmt_expr *expr,
+                                     size_t offset, struct shmt_error *err,
+                                     const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+enum {
+    SHMT_EXPR_KIND_SHIFT = 14,
+    SHMT_EXPR_INDEX = (1 << SHMT_EXPR_KIND_SHIFT) - 1,
+    SHMT_EXPR_REGISTER = 0,
+    SHMT_EXPR_CONSTANT = 1 << SHMT_EXPR_KIND_SHIFT,
+    SHMT_EXPR_SYMBOL = 2 << SHMT_EXPR_KIND_SHIFT,
+    SHMT_EXPR_KNOWN = 3 << SHMT_EXPR_KIND_SHIFT  /* of a derived name */
+};
+
+/* Steps beyond the operators. */
+enum {
+    SHMT_STEP_MOVE = SHMT_OP_COUNT,
+    SHMT_STEP_FALSE,           /* the integer 0 */
+    SHMT_STEP_JUMP,            /* to step b */
+    SHMT_STEP_JUMP_FALSE,      /* to step b when a is false */
+    SHMT_STEP_JUMP_TRUE,
+    SHMT_STEP_KNOW             /* the value of derived name b; registers from
+                                  `to` on are free */
+};
+
+#endif

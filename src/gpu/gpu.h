@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu: the CUDA driver and NVRTC, both opened at run time: compiling a
+ * configuration, keeping its binary, asking devices what they are, launching.
+ */
+#ifndef SHMT_GPU_H
+#define SHMT_GPU_H
+
+#include "gpu/driver.h"
+#include "gpu/element.h"
+#include "gpu/image.h"
+#include "gpu/launch.h"
+#include "gpu/nvrtc.h"
+#include "gpu/query.h"
+#include "gpu/report.h"
+
+#endif

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * argument: reads what a kernel is called with: buffers and arrays
+ * passed by value (role, type, count, fill, tolerance), scalars (type,
+ * value).
+ */
+#include "kernel/read.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The most elements of one buffer. */
+static const int64_t largest_count = INT64_C(1) << 40;
+
+static const char *const role_words[] = {
+    "input", "output", "inout", "workspace", "value", NULL
+};
+static const char *const fill_words[] = {"uniform", "zero", "ramp", NULL};
+
+/* Which keys an argument may have: of whatever role (another one is
+ * misspelt), a scalar, which has no role, and of each role. */
+static const char *const argument_keys[] = {
+    "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
+    NULL};
+static const char *const scalar_keys[] = {"type", "value", NULL};
+static const char *const role_keys[][8] = {
+    [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
+    [SHMT_ROLE_OUTPUT] = {"type", "role", "count", "tolerance", "zeroed",
+                          NULL},
+    [SHMT_ROLE_INOUT] = {"type", "role", "count", "fill", "range",
+                         "tolerance", NULL},
+    [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", NULL},
+    [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
+};
+
+/* The index of a word in a list, refused by naming the list. */
+static enum shmtune_status read_choice(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node,
+                                       const char *const *words, size_t *out)
+{
+    struct shmt_text list = {0};
+    const char *word;
+    enum shmtune_status status = shmt_yaml_word(node, &word, reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t i = 0; words[i] != NULL; i++)
+        if (strcmp(words[i], word) == 0) {
+            *out = i;
+            return SHMTUNE_OK;
+        }
+    for (size_t i = 0; words[i] != NULL; i++)
+        shmt_text_addf(&list, "%s%s", i == 0 ? "" : ", ", words[i]);
+    status = shmt_yaml_refuse(node, reader->err,
+                              "\"%s\"; one of %s is expected", word,
+                              shmt_text_string(&list));
+    shmt_text_free(&list);
+    return status;
+}
+
+static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *mapping,
+                                     enum shmt_element *out)
+{
+    const char *words[SHMT_ELEMENT_COUNT + 1] = {NULL};
+    const struct shmt_yaml *node;
+    size_t index;
+    enum shmtune_status status =
+        shmt_yaml_need(mapping, "type", &node, reader->err);
+
+    for (size_t i = 0; i < SHMT_ELEMENT_COUNT; i++)
+        words[i] = shmt_element_word((enum shmt_element)i);
+    if (status == SHMTUNE_OK)
+        status = read_choice(reader, node, words, &index);
+    if (status == SHMTUNE_OK)
+        *out = (enum shmt_element)index;
+    return status;
+}
+
+/* Between what a range of each type lies.  Its bounds are doubles, and their
+ * difference has to be one. */
+static const struct {
+    double low, high;
+} widest[SHMT_ELEMENT_COUNT] = {
+    [SHMT_ELEMENT_F16] = {-65504, 65504},
+    [SHMT_ELEMENT_F32] = {-(double)FLT_MAX, (double)FLT_MAX},
+    [SHMT_ELEMENT_F64] = {-DBL_MAX / 2, DBL_MAX / 2},
+    [SHMT_ELEMENT_U8] = {0, 256},
+    [SHMT_ELEMENT_I32] = {-0x1p31, 0x1p31},
+    [SHMT_ELEMENT_U32] = {0, 0x1p32},
+    [SHMT_ELEMENT_I64] = {-0x1p53, 0x1p53},
+};
+
+/* What does not fit would wrap round, or be infinite; whole numbers of
+ * [0, 1) are all 0, and then any kernel's results are as right as another's.
+ */
+static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node,
+                                       const struct shmt_argument *argument)
+{
+    const enum shmt_element element = argument->element;
+    const double low = argument->low, high = argument->high;
+
+    if (low >= high)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the range [%g, %g) is empty", low, high);
+    if (low < widest[element].low || high > widest[element].high)
+        return shmt_yaml_refuse(
+            node, reader->err, "the range [%.17g, %.17g) is outside of what "
+            "%s may have, [%.17g, %.17g)", low, high,
+            shmt_element_word(element), widest[element].low,
+            widest[element].high);
+    if (shmt_element_is_real(element))
+        return SHMTUNE_OK;
+    if (low != floor(low) || high != floor(high))
+        return shmt_yaml_refuse(node, reader->err,
+                                "the range [%g, %g) of %s; whole numbers are "
+                                "expected", low, high,
+                                shmt_element_word(element));
+    if (low == 0 && high == 1)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the range [0, 1) holds 0 alone, the end is "
+                                "not in it; write [0, 2] for 0 and 1, or "
+                                "fill: zero");
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_argument *argument)
+{
+    enum shmtune_status status;
+
+    argument->low = shmt_element_is_real(argument->element) ? -1 : 0;
+    argument->high = shmt_element_is_real(argument->element) ? 1 : 256;
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                              "range, [LOW, HIGH]", reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count != 2)
+        return shmt_yaml_refuse(node, reader->err,
+                                "a range of %zu numbers; [low, high] is "
+                                "expected", node->count);
+    status = shmt_yaml_real(node->items[0], &argument->low, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_real(node->items[1], &argument->high, reader->err);
+    return status == SHMTUNE_OK ? check_range(reader, node, argument)
+                                : status;
+}
+
+static enum shmtune_status read_fill(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *mapping,
+                                     struct shmt_argument *argument)
+{
+    const struct shmt_yaml *fill = shmt_yaml_get(mapping, "fill");
+    const struct shmt_yaml *range = shmt_yaml_get(mapping, "range");
+    size_t index = SHMT_FILL_UNIFORM;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (fill != NULL)
+        status = read_choice(reader, fill, fill_words, &index);
+    if (status != SHMTUNE_OK)
+        return status;
+    argument->fill = (enum shmt_fill)index;
+    if (range != NULL && argument->fill != SHMT_FILL_UNIFORM)
+        return shmt_yaml_refuse(range, reader->err,
+                                "a range for fill \"%s\"; only \"uniform\" "
+                                "has one", fill_words[index]);
+    return read_range(reader, range, argument);
+}
+
+static enum shmtune_status read_bound(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *mapping,
+                                      const char *key, double *out)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, key);
+    enum shmtune_status status;
+
+    *out = 0;
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_real(node, out, reader->err);
+    if (status == SHMTUNE_OK && *out < 0)
+        status = shmt_yaml_refuse(node, reader->err,
+                                  "a tolerance of %g; 0 or more is expected",
+                                  *out);
+    return status;
+}
+
+static enum shmtune_status read_tolerance(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *mapping,
+                                          struct shmt_argument *argument)
+{
+    static const char *const keys[] = {"absolute", "relative", NULL};
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, "tolerance");
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                              "tolerance, {absolute: 0, relative: 1.0e-6}",
+                              reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, keys, reader->err);
+    if (status == SHMTUNE_OK)
+        status = read_bound(reader, node, "absolute", &argument->absolute);
+    if (status == SHMTUNE_OK)
+        status = read_bound(reader, node, "relative", &argument->relative);
+    return status;
+}
+
+static enum shmtune_status read_scalar(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *mapping,
+                                       struct shmt_argument *argument)
+{
+    const struct shmt_yaml *value;
+    enum shmtune_status status =
+        shmt_yaml_keys(mapping, scalar_keys, reader->err);
+
+    argument->role = SHMT_ROLE_SCALAR;
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(mapping, "value", &value, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_expr(reader, value, &argument->value);
+    return status;
+}
+
+/* The kernel's parameter has as many elements, so the source must know. */
+static enum shmtune_status check_defined(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const struct shmt_expr *count)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (!kernel->dimensions[d].defined && shmt_expr_uses(count, d))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "the count of an array passed by value uses the dimension "
+                "%s, which the source does not know; give it \"define: "
+                "true\"", kernel->dimensions[d].name);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_count(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_argument *argument)
+{
+    enum shmtune_status status;
+
+    if (argument->role == SHMT_ROLE_WORKSPACE)
+        return shmt_kernel_read_expr(reader, node, &argument->count);
+    status = shmt_kernel_read_fixed(
+        reader, node,
+        argument->role == SHMT_ROLE_VALUE
+            ? "the count of an array passed by value"
+            : "the count of an input or output", &argument->count);
+    if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE)
+        status = check_defined(reader, node, argument->count);
+    return status;
+}
+
+static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *mapping,
+                                       struct shmt_argument *argument)
+{
+    const struct shmt_yaml *node;
+    size_t role = 0;
+    enum shmtune_status status =
+        shmt_yaml_need(mapping, "role", &node, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = read_choice(reader, node, role_words, &role);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(mapping, role_keys[role], reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(mapping, "count", &node, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    argument->role = (enum shmt_role)role;
+    status = read_count(reader, node, argument);
+    if (status == SHMTUNE_OK)
+        status = read_fill(reader, mapping, argument);
+    if (status == SHMTUNE_OK)
+        status = read_tolerance(reader, mapping, argument);
+    node = shmt_yaml_get(mapping, "zeroed");
+    if (status == SHMTUNE_OK && node != NULL)
+        status = shmt_yaml_bool(node, &argument->zeroed, reader->err);
+    return status;
+}
+
+static enum shmtune_status
+read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
+              const struct shmt_yaml *node, struct shmt_argument *out)
+{
+    struct shmt_argument argument = {.name = key->text};
+    size_t symbol;
+    enum shmtune_status status =
+        shmt_kernel_name_check_form(reader, key, "the argument");
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "an argument, {type: f32, role: input, "
+                                  "count: n}", reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, argument_keys, reader->err);
+    if (status == SHMTUNE_OK)
+        status = read_type(reader, node, &argument.element);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = shmt_yaml_get(node, "value") != NULL
+                 ? read_scalar(reader, node, &argument)
+                 : read_buffer(reader, node, &argument);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (shmt_kernel_name_find(reader->kernel, key->text, strlen(key->text),
+                              &symbol) &&
+        (symbol >= reader->kernel->dimension_count ||
+         argument.role != SHMT_ROLE_SCALAR))
+        return shmt_yaml_refuse(
+            key, reader->err, "the name %s is an argument and a %s",
+            key->text, symbol < reader->kernel->dimension_count
+                           ? "dimension; only a scalar may share it"
+                           : "parameter");
+    *out = argument;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_argument *arguments;
+    const struct shmt_yaml *node;
+    enum shmtune_status status =
+        shmt_yaml_need(reader->root, "arguments", &node, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "arguments",
+                                  reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count == 0 || node->count > SHMT_KERNEL_ARGUMENTS)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu arguments; 1 to %d are expected",
+                                node->count, SHMT_KERNEL_ARGUMENTS);
+    arguments = shmt_arena_alloc(kernel->arena, node->count,
+                                 sizeof *arguments);
+    if (arguments == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; i < node->count; i++) {
+        status = read_argument(reader, node->keys[i], node->items[i],
+                               &arguments[i]);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    kernel->arguments = arguments;
+    kernel->argument_count = node->count;
+    for (size_t i = 0; i < node->count; i++)
+        if (arguments[i].role == SHMT_ROLE_OUTPUT ||
+            arguments[i].role == SHMT_ROLE_INOUT)
+            return SHMTUNE_OK;
+    return shmt_yaml_refuse(node, reader->err,
+                            "no argument has the role output or inout: there "
+                            "is nothing to verify a candidate by");
+}
+
+bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
+                               const char *name, size_t *out)
+{
+    for (size_t i = 0; i < kernel->argument_count; i++)
+        if (strcmp(kernel->arguments[i].name, name) == 0) {
+            *out = i;
+            return true;
+        }
+    return false;
+}
+
+bool shmt_kernel_argument_tuned(const struct shmt_kernel *kernel,
+                                const struct shmt_argument *argument)
+{
+    return shmt_kernel_read_tuned(kernel, argument->count) ||
+           shmt_kernel_read_tuned(kernel, argument->value);
+}
+
+static enum shmtune_status refuse_number(struct shmt_kernel_reader *reader,
+                                         const struct shmt_expr *expr,
+                                         const char *what)
+{
+    const struct shmt_place place = shmt_expr_place(expr);
+
+    return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE, "%s:%d:%d: %s",
+                          place.file, place.line, place.column, what);
+}
+
+static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
+                                     const struct shmt_argument *argument,
+                                     const struct shmt_value *values)
+{
+    char what[160];
+    int64_t count;
+    const enum shmtune_status status = shmt_expr_eval_int(
+        argument->count, values, &count, reader->err);
+
+    if (status != SHMTUNE_OK || (count >= 1 && count <= largest_count))
+        return status;
+    snprintf(what, sizeof what,
+             "the count of %s is %lld; 1 to %lld elements are expected",
+             argument->name, (long long)count, (long long)largest_count);
+    return refuse_number(reader, argument->count, what);
+}
+
+static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
+                                    const struct shmt_argument *argument,
+                                    const struct shmt_value *values)
+{
+    struct shmt_value value;
+    char what[160];
+    double number;
+    const enum shmtune_status status =
+        shmt_expr_eval(argument->value, values, &value, reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (value.type == SHMT_WORD)
+        return refuse_number(reader, argument->value,
+                             "a word where a number is needed");
+    number = value.type == SHMT_REAL ? value.r : (double)value.i;
+    if (shmt_element_holds_real(argument->element, number))
+        return SHMTUNE_OK;
+    snprintf(what, sizeof what, "the value of %s is %.9g, outside its type %s",
+             argument->name, number, shmt_element_word(argument->element));
+    return refuse_number(reader, argument->value, what);
+}
+
+static enum shmtune_status try_whole(struct shmt_kernel_reader *reader,
+                                     const struct shmt_argument *argument,
+                                     const struct shmt_value *values)
+{
+    const enum shmt_element element = argument->element;
+    char what[160];
+    int64_t number;
+    const enum shmtune_status status =
+        shmt_expr_eval_int(argument->value, values, &number, reader->err);
+
+    if (status != SHMTUNE_OK || shmt_element_holds(element, number))
+        return status;
+    snprintf(what, sizeof what, "the value of %s is %lld, outside its type %s",
+             argument->name, (long long)number, shmt_element_word(element));
+    return refuse_number(reader, argument->value, what);
+}
+
+static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
+                                      const struct shmt_argument *argument,
+                                      const struct shmt_value *values)
+{
+    return shmt_element_is_real(argument->element)
+               ? try_real(reader, argument, values)
+               : try_whole(reader, argument, values);
+}
+
+enum shmtune_status
+shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
+                         const struct shmt_value *values)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+
+    for (size_t i = 0; i < kernel->argument_count; i++) {
+        const struct shmt_argument *argument = &kernel->arguments[i];
+        const enum shmtune_status status =
+            argument->role == SHMT_ROLE_SCALAR
+                ? try_scalar(reader, argument, values)
+                : try_count(reader, argument, values);
+
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    return SHMTUNE_OK;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * digest: the content key of a kernel: its spec, its source, and
+ * every file that these include and that lies where the compiler looks for
+ * it: in the folder of the including file, of the source, or of the spec's
+ * `includes`.  Headers from elsewhere (the toolkit's) are not the kernel's
+ * own.
+ *
+ * Of the spec counts what it says, not how it is laid out, and neither its
+ * summary nor the list of sizes to tune: one more size, or a comment, makes
+ * no tuning stale.
+ *
+ * Directives are found by eye, not by a preprocessor: one inside a comment
+ * or a false #if counts too, and so does a macro that could be the name in
+ * one.  That can make a digest more careful than it need be, and less only
+ * where a name is put together of parts.
+ */
+#include "kernel/read.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+enum {
+    FILES = 256,
+    FILE_BYTES = 4 << 20,
+    TOTAL_BYTES = 64 << 20
+};
+
+struct files {
+    struct shmt_kernel_reader *reader;
+    struct shmt_digest digest;
+    const char *source_folder;
+    size_t count;
+    size_t bytes;
+    const char *paths[FILES];     /* each once, in the order they are met */
+    const char *texts[FILES];
+    size_t sizes[FILES];
+};
+
+/* Lengths go in too, so that text cannot move from one file to the next. */
+static void add_file(struct files *files, const char *name, const char *data,
+                     size_t size)
+{
+    const uint64_t length = size;
+    unsigned char bytes[8];
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)(length >> (8 * i));
+    shmt_digest_add(&files->digest, name, strlen(name) + 1);
+    shmt_digest_add(&files->digest, bytes, sizeof bytes);
+    shmt_digest_add(&files->digest, data, size);
+}
+
+static void add_text(struct files *files, char kind, const char *text)
+{
+    shmt_digest_add(&files->digest, &kind, 1);
+    shmt_digest_add(&files->digest, text, strlen(text) + 1);
+}
+
+/* Depth is capped by the reader.  Every mapping and sequence has an end, so
+ * that no two trees are the same bytes. */
+static void add_node(struct files *files, const struct shmt_yaml *node)
+{
+    if (node->kind == SHMT_YAML_SCALAR) {
+        add_text(files, 's', node->text);
+        return;
+    }
+    add_text(files, node->kind == SHMT_YAML_MAPPING ? 'm' : 'l', "");
+    for (size_t i = 0; i < node->count; i++) {
+        if (node->kind == SHMT_YAML_MAPPING)
+            add_text(files, 'k', node->keys[i]->text);
+        add_node(files, node->items[i]);
+    }
+    add_text(files, 'e', "");
+}
+
+static void add_spec(struct files *files, const struct shmt_yaml *root)
+{
+    for (size_t i = 0; i < root->count; i++) {
+        const char *key = root->keys[i]->text;
+
+        if (strcmp(key, "sizes") == 0 || strcmp(key, "summary") == 0)
+            continue;
+        add_text(files, 'k', key);
+        add_node(files, root->items[i]);
+    }
+}
+
+/* Blanks and comments that end on the same line. */
+static const char *skip_blanks(const char *text)
+{
+    for (;;) {
+        const char *at = text + strspn(text, " \t"), *end = NULL;
+
+        if (at[0] == '/' && at[1] == '*')
+            end = strstr(at + 2, "*/");
+        if (end == NULL || memchr(at, '\n', (size_t)(end - at)) != NULL)
+            return at;
+        text = end + 2;
+    }
+}
+
+/* Behind `include`, or behind a `define` and the name of a macro, which an
+ * include may name; NULL when it is neither. */
+static const char *behind_directive(const char *at)
+{
+    if (strncmp(at, "include", 7) == 0)
+        return skip_blanks(at + 7);
+    if (strncmp(at, "define", 6) != 0)
+        return NULL;
+    at = skip_blanks(at + 6);
+    return skip_blanks(at + shmt_text_word(at));
+}
+
+/* The name in `#include "name"`, `#include <name>` or `#define MACRO "name"`,
+ * of which `sign` is the first character. */
+static bool parse_include(const char *sign, const char **name, size_t *length,
+                          bool *quoted)
+{
+    const char *at = behind_directive(skip_blanks(sign + 1));
+    size_t found;
+
+    if (at == NULL || (*at != '"' && *at != '<'))
+        return false;
+    found = strcspn(at + 1, *at == '"' ? "\"\n" : ">\n");
+    if (at[1 + found] != (*at == '"' ? '"' : '>') || found == 0 ||
+        found > 1024)
+        return false;
+    *name = at + 1;
+    *length = found;
+    *quoted = *at == '"';
+    return true;
+}
+
+/* Takes folder/name in when it is there and new. */
+static enum shmtune_status take(struct files *files, const char *folder,
+                                const char *name, bool *found)
+{
+    struct shmt_arena *arena = files->reader->kernel->arena;
+    const char *path = shmt_path_join(arena, folder, name);
+    enum shmtune_status status;
+
+    if (path == NULL)
+        return shmt_error_memory(files->reader->err);
+    *found = true;
+    for (size_t i = 0; i < files->count; i++)
+        if (strcmp(files->paths[i], path) == 0)
+            return SHMTUNE_OK;
+    /* what a macro says may be the name of anything */
+    if (!shmt_path_is_file(path)) {
+        *found = false;
+        return SHMTUNE_OK;
+    }
+    if (files->count == FILES)
+        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
+                              "%s: includes more than %d files",
+                              files->paths[0], FILES);
+    status = shmt_path_read(arena, path, FILE_BYTES,
+                            &files->texts[files->count],
+                            &files->sizes[files->count], files->reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    files->bytes += files->sizes[files->count];
+    if (files->bytes > TOTAL_BYTES)
+        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
+                              "%s: includes more than %d MiB",
+                              files->paths[0], TOTAL_BYTES >> 20);
+    add_file(files, name, files->texts[files->count],
+             files->sizes[files->count]);
+    files->paths[files->count++] = path;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status look_up(struct files *files, const char *from,
+                                   const char *name, bool quoted)
+{
+    const struct shmt_kernel *kernel = files->reader->kernel;
+    const char *beside = shmt_path_folder(kernel->arena, from);
+    bool found = false;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (name[0] == '/')
+        return SHMTUNE_OK;
+    if (beside == NULL)
+        return shmt_error_memory(files->reader->err);
+    if (quoted)
+        status = take(files, beside, name, &found);
+    if (status == SHMTUNE_OK && !found)
+        status = take(files, files->source_folder, name, &found);
+    for (size_t i = 0;
+         status == SHMTUNE_OK && !found && i < kernel->include_count; i++)
+        status = take(files, kernel->includes[i], name, &found);
+    return status;
+}
+
+/* Nothing but blanks before it, or the end of a comment. */
+static bool begins_line(const char *text, const char *at)
+{
+    while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
+        at--;
+    return at == text || at[-1] == '\n' ||
+           (at - text >= 2 && memcmp(at - 2, "*/", 2) == 0);
+}
+
+static enum shmtune_status scan(struct files *files, size_t index)
+{
+    const char *const text = files->texts[index];
+
+    for (const char *sign = strchr(text, '#'); sign != NULL;
+         sign = strchr(sign + 1, '#')) {
+        const char *name;
+        size_t length;
+        bool quoted;
+
+        if (begins_line(text, sign) &&
+            parse_include(sign, &name, &length, &quoted)) {
+            const char *copy = shmt_arena_copy(files->reader->kernel->arena,
+                                               name, length);
+            enum shmtune_status status;
+
+            if (copy == NULL)
+                return shmt_error_memory(files->reader->err);
+            status = look_up(files, files->paths[index], copy, quoted);
+            if (status != SHMTUNE_OK)
+                return status;
+        }
+    }
+    return SHMTUNE_OK;
+}
+
+/* What was met behind the source. */
+static enum shmtune_status keep_headers(const struct files *files)
+{
+    struct shmt_kernel *kernel = files->reader->kernel;
+    struct shmt_header *headers =
+        shmt_arena_alloc(kernel->arena, files->count, sizeof *headers);
+
+    if (headers == NULL)
+        return shmt_error_memory(files->reader->err);
+    for (size_t i = 1; i < files->count; i++)
+        headers[kernel->header_count++] = (struct shmt_header){
+            files->paths[i], files->texts[i], files->sizes[i]};
+    kernel->headers = headers;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_kernel_check_headers(const struct shmt_kernel *kernel,
+                          struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->header_count;
+         k++) {
+        const struct shmt_header *header = &kernel->headers[k];
+        const char *text;
+        size_t size;
+
+        status = shmt_path_read(arena, header->path, FILE_BYTES, &text, &size,
+                                NULL);
+        if (status == SHMTUNE_NO_MEMORY)
+            status = shmt_error_memory(err);
+        else if (status != SHMTUNE_OK || size != header->size ||
+                 memcmp(text, header->text, size) != 0)
+            status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                    "%s: it was changed since the spec that "
+                                    "it belongs to, %s, was read: begin again",
+                                    header->path, kernel->path);
+    }
+    shmt_arena_free(arena);
+    return status;
+}
+
+enum shmtune_status
+shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    struct files room, *const files = &room;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    files->reader = reader;
+    files->count = 0;
+    files->bytes = 0;
+    shmt_digest_begin(&files->digest);
+    add_spec(files, reader->root);
+    if (kernel->source != NULL) {
+        files->source_folder = shmt_path_folder(kernel->arena,
+                                                kernel->source);
+        if (files->source_folder == NULL)
+            return shmt_error_memory(reader->err);
+        add_file(files, "source", kernel->source_text, kernel->source_size);
+        files->paths[0] = kernel->source;
+        files->texts[0] = kernel->source_text;
+        files->sizes[0] = kernel->source_size;
+        files->count = 1;
+    }
+    for (size_t i = 0; status == SHMTUNE_OK && i < files->count; i++)
+        status = scan(files, i);
+    if (status == SHMTUNE_OK && files->count > 1)
+        status = keep_headers(files);
+    if (status == SHMTUNE_OK)
+        shmt_digest_end(&files->digest, kernel->digest);
+    return status;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernel: a kernel spec (kernel/1) as read from its file, and what follows
+ * from it for one problem and one configuration: definitions for the
+ * compiler, geometry and bytes for the launches, counts for the arguments.
+ *
+ * Specs are trusted like a Makefile.
+ */
+#ifndef SHMT_KERNEL_H
+#define SHMT_KERNEL_H
+
+#include "base/base.h"
+#include "expr/expr.h"
+#include "space/space.h"
+
+enum {
+    SHMT_KERNEL_DIMENSIONS = 8,
+    SHMT_KERNEL_ARGUMENTS = 32,
+    SHMT_KERNEL_LAUNCHES = 8,
+    SHMT_KERNEL_DERIVED = 32,
+    /* what the arguments of one launch may take, on every device */
+    SHMT_KERNEL_ARGUMENT_BYTES = 4096,
+    /* the most a scope can have */
+    SHMT_KERNEL_SYMBOLS = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS
+};
+
+/* X(name, word, bytes) */
+#define SHMT_ELEMENT_LIST(X)                                                 \
+    X(F16, "f16", 2)                                                         \
+    X(F32, "f32", 4)                                                         \
+    X(F64, "f64", 8)                                                         \
+    X(U8, "u8", 1)                                                           \
+    X(I32, "i32", 4)                                                         \
+    X(U32, "u32", 4)                                                         \
+    X(I64, "i64", 8)
+enum shmt_element {
+#define SHMT_ELEMENT_ENUM(name, word, bytes) SHMT_ELEMENT_##name,
+    SHMT_ELEMENT_LIST(SHMT_ELEMENT_ENUM)
+#undef SHMT_ELEMENT_ENUM
+    SHMT_ELEMENT_COUNT
+};
+size_t shmt_element_bytes(enum shmt_element element);
+const char *shmt_element_word(enum shmt_element element);
+bool shmt_element_is_real(enum shmt_element element);
+/* Whether whole numbers of this type have it among them. */
+bool shmt_element_holds(enum shmt_element element, int64_t number);
+/* Whether a real of this type can be it; infinity and NaN can, but no number
+ * becomes infinity. */
+bool shmt_element_holds_real(enum shmt_element element, double number);
+
+enum shmt_role {
+    SHMT_ROLE_INPUT,
+    SHMT_ROLE_OUTPUT,
+    SHMT_ROLE_INOUT,      /* restored before every launch, untimed */
+    SHMT_ROLE_WORKSPACE,  /* contents are nobody's business afterwards */
+    SHMT_ROLE_VALUE,      /* an array passed by value: the kernel's parameter
+                             is a struct of `count` elements, in the constant
+                             bank of the launch */
+    SHMT_ROLE_SCALAR
+};
+
+enum shmt_fill { SHMT_FILL_UNIFORM, SHMT_FILL_ZERO, SHMT_FILL_RAMP };
+
+struct shmt_argument {
+    const char *name;
+    enum shmt_element element;
+    enum shmt_role role;
+    struct shmt_expr *count;   /* elements; may use parameters for a
+                                  workspace only; NULL for a scalar */
+    struct shmt_expr *value;   /* scalar: dimensions and parameters */
+    enum shmt_fill fill;       /* input, in-out, by value */
+    double low, high;          /* uniform fill: [low, high); integers too */
+    bool zeroed;               /* set to 0 on the stream before every
+                                  launch, and timed with it */
+    double absolute, relative; /* tolerance: |a - b| <= absolute +
+                                  relative * |b|; outputs and in-outs */
+};
+
+struct shmt_launch {
+    const char *entry;             /* C name, or a C++ expression in which
+                                      {NAME} stands for a parameter's or
+                                      dimension's value */
+    struct shmt_expr *when;        /* NULL: always */
+    struct shmt_expr *grid[3];     /* NULL: 1 */
+    struct shmt_expr *block[3];
+    struct shmt_expr *shared_static;   /* exact bytes; NULL: not stated */
+    struct shmt_expr *shared_dynamic;  /* exact bytes; NULL: 0 */
+    struct shmt_expr *carveout;        /* percent, -1 default; NULL: -1 */
+    struct shmt_expr *cluster;         /* blocks along x; NULL: none */
+    size_t argument_count;
+    const size_t *arguments;           /* into shmt_kernel.arguments */
+    struct shmt_place arguments_place; /* where the spec lists them */
+};
+
+struct shmt_dimension {
+    const char *name;
+    int64_t fallback;    /* the size when nobody gives one */
+    int64_t low, high;
+    bool defined;        /* a definition too: part of the binary's key */
+};
+
+/* A local file that the source includes, as it was when the spec was read. */
+struct shmt_header {
+    const char *path;
+    const char *text;
+    size_t size;
+};
+
+struct shmt_kernel {
+    struct shmt_arena *arena;
+    const char *path;          /* of the spec */
+    const char *name;
+    const char *summary;
+    const char *source;        /* path of the .cu; NULL: a search space,
+                                  with no launches and no arguments */
+    const char *source_text;
+    size_t source_size;
+    size_t include_count;
+    const char *const *includes;   /* folders */
+    size_t header_count;
+    const struct shmt_header *headers;
+    const char *standard;          /* "c++17" */
+    bool fast_math;
+    char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
+                                      source and local includes */
+
+    size_t dimension_count;
+    const struct shmt_dimension *dimensions;
+    size_t size_count;
+    const int64_t *const *sizes;   /* to tune: [size_count][dimension];
+                                      one, of fallbacks, when none is given */
+    size_t parameter_count;
+    const struct shmt_parameter *parameters;
+    size_t constraint_count;
+    struct shmt_expr *const *constraints;
+    size_t launch_count;
+    const struct shmt_launch *launches;
+    size_t reference_count;
+    const struct shmt_launch *reference;  /* launches, when none is given */
+    size_t argument_count;
+    const struct shmt_argument *arguments;
+    struct shmt_expr *bytes;       /* work: NULL when not stated */
+    struct shmt_expr *flops;
+    /* dimensions, then parameters; and the derived names */
+    struct shmt_scope scope;
+};
+
+/* Reads the spec and its source.  Every refusal has file:line:column. */
+enum shmtune_status shmt_kernel_read(const char *path,
+                                     struct shmt_kernel **out,
+                                     struct shmt_error *err);
+/* Whether reading it again would give the same kernel: spec, source and local
+ * headers say what they said. */
+bool shmt_kernel_is_current(const struct shmt_kernel *kernel);
+/* As shmt_kernel_read; what is needed while it is read and no longer goes into
+ * `scratch`, which whoever reads many can clear between them. */
+enum shmtune_status shmt_kernel_read_with(const char *path,
+                                          struct shmt_arena *scratch,
+                                          struct shmt_kernel **out,
+                                          struct shmt_error *err);
+void shmt_kernel_free(struct shmt_kernel *kernel);
+
+/* The compiler reads headers itself: are they still those of the digest?
+ * SHMTUNE_STORAGE with the first that is not. */
+enum shmtune_status
+shmt_kernel_check_headers(const struct shmt_kernel *kernel,
+                          struct shmt_error *err);
+
+/* The space for one problem: `values` is filled with the problem and must
+ * outlive the space ([dimension_count]). */
+enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
+                                      const int64_t *problem,
+                                      struct shmt_value *values,
+                                      struct shmt_space **out,
+                                      struct shmt_error *err);
+
+/* values[scope.count] from a problem and a configuration. */
+void shmt_kernel_values(const struct shmt_kernel *kernel,
+                        const int64_t *problem, const shmt_choice *choice,
+                        struct shmt_value *values);
+
+/* The configuration the spec calls its default: [parameter_count]. */
+void shmt_kernel_default(const struct shmt_kernel *kernel,
+                         shmt_choice *choice);
+
+/* True when every constraint holds; else *failed (may be NULL) is the first
+ * that does not. */
+enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,
+                                       const struct shmt_value *values,
+                                       bool *admits, size_t *failed,
+                                       struct shmt_error *err);
+
+/* One launch, evaluated. */
+struct shmt_geometry {
+    bool used;               /* `when` held */
+    uint32_t grid[3];
+    uint32_t block[3];
+    int64_t shared_static;   /* -1: not stated */
+    int64_t shared_dynamic;
+    int carveout;
+    int cluster;
+};
+/* What an argument takes in a launch: an address, a scalar, or an array that
+ * is passed by value. */
+enum shmtune_status
+shmt_kernel_argument_bytes(const struct shmt_argument *argument,
+                           const struct shmt_value *values, int64_t *out,
+                           struct shmt_error *err);
+/* `launch` is one of kernel->launches or kernel->reference.  Refused when its
+ * arguments take more than SHMT_KERNEL_ARGUMENT_BYTES. */
+enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
+                                         const struct shmt_launch *launch,
+                                         const struct shmt_value *values,
+                                         struct shmt_geometry *out,
+                                         struct shmt_error *err);
+
+/* The -D options, one a line, composed from declared names and numbers only:
+ * NAME=value for each defined dimension and each parameter that is not
+ * launch-only.  A parameter of words: NAME=k, k the index of the word in its
+ * declared list, and NAME_word=k for each of its words.  A real: its shortest
+ * exact decimal. */
+void shmt_kernel_definitions(const struct shmt_kernel *kernel,
+                             const struct shmt_value *values,
+                             struct shmt_text *text);
+
+/* The entry of a launch with {NAME} replaced. */
+enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
+                                      const struct shmt_launch *launch,
+                                      const struct shmt_value *values,
+                                      struct shmt_text *text,
+                                      struct shmt_error *err);
+
+/* "BLOCK_X=32 BLOCK_Y=8 MEMORY=static", for people and messages. */
+void shmt_kernel_describe(const struct shmt_kernel *kernel,
+                          const shmt_choice *choice, struct shmt_text *text);
+/* "32, 64, 128": its values, the first few of many; for messages. */
+void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
+                                 struct shmt_text *text);
+/* "rows=4096 cols=4096". */
+void shmt_kernel_describe_size(const struct shmt_kernel *kernel,
+                               const int64_t *problem,
+                               struct shmt_text *text);
+
+/* Read back "{BLOCK_X: 32, MEMORY: static}": every parameter exactly once,
+ * each a value of its list. */
+struct shmt_yaml;
+enum shmtune_status
+shmt_kernel_choice_read(const struct shmt_kernel *kernel,
+                        const struct shmt_yaml *mapping, shmt_choice *choice,
+                        struct shmt_error *err);
+/* Append that flow mapping. */
+void shmt_kernel_choice_write(const struct shmt_kernel *kernel,
+                              const shmt_choice *choice,
+                              struct shmt_text *text);
+/* The same two for a problem: "{rows: 4096, cols: 4096}"; a dimension that
+ * is not named has its fallback. */
+enum shmtune_status
+shmt_kernel_size_read(const struct shmt_kernel *kernel,
+                      const struct shmt_yaml *mapping, int64_t *problem,
+                      struct shmt_error *err);
+void shmt_kernel_size_write(const struct shmt_kernel *kernel,
+                            const int64_t *problem, struct shmt_text *text);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: reads the launches of a spec and works them out for one
+ * configuration: geometry, shared bytes, entry.
+ */
+#include "kernel/read.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const char *const launch_keys[] = {
+    "entry", "when", "grid", "block", "shared_static", "shared_dynamic",
+    "carveout", "cluster", "arguments", NULL
+};
+
+/* The symbol between braces at `text` ("{TILE}..."), and its end. */
+static bool placeholder(const struct shmt_kernel *kernel, const char *text,
+                        size_t *symbol, const char **end)
+{
+    const char *close = strchr(text, '}');
+
+    if (close == NULL ||
+        !shmt_kernel_name_find(kernel, text + 1, (size_t)(close - text - 1),
+                               symbol))
+        return false;
+    *end = close + 1;
+    return true;
+}
+
+/* A launch-only parameter must not change the binary, and a name of a
+ * function is part of the binary. */
+static enum shmtune_status check_entry(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    const char *end;
+    size_t symbol;
+
+    if (node->text[0] == '\0' || strlen(node->text) > SHMT_KERNEL_ENTRY)
+        return shmt_yaml_refuse(node, reader->err,
+                                "an entry of %zu bytes; 1 to %d are expected",
+                                strlen(node->text), SHMT_KERNEL_ENTRY);
+    for (const char *c = node->text; *c != '\0'; c++) {
+        if (!isprint((unsigned char)*c))
+            return shmt_yaml_refuse(node, reader->err,
+                                    "the entry has a character that is not "
+                                    "printable ASCII");
+        if (*c == '}')
+            return shmt_yaml_refuse(node, reader->err,
+                                    "a \"}\" without its \"{\" in the entry");
+        if (*c != '{')
+            continue;
+        if (!placeholder(kernel, c, &symbol, &end))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "\"%.40s\" in the entry is not {NAME} with the name of a "
+                "parameter or a dimension", c);
+        if (symbol >= kernel->dimension_count &&
+            kernel->parameters[symbol - kernel->dimension_count].launch_only)
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "the entry uses %s, whose scope is \"launch\"; give it the "
+                "scope \"compile\"", kernel->scope.symbols[symbol].name);
+        c = end - 1;
+    }
+    return SHMTUNE_OK;
+}
+
+/* One to three expressions, or one alone. */
+static enum shmtune_status read_extent(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *mapping,
+                                       const char *key,
+                                       struct shmt_expr *out[3])
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status =
+        shmt_yaml_need(mapping, key, &node, reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->kind == SHMT_YAML_SCALAR)
+        return shmt_kernel_read_expr(reader, node, &out[0]);
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, key, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count < 1 || node->count > 3)
+        return shmt_yaml_refuse(
+            node, reader->err,
+            "%s has %zu extents; 1 to 3 are expected (an item with a comma "
+            "in it needs quotes)", key, node->count);
+    for (size_t i = 0; status == SHMTUNE_OK && i < node->count; i++)
+        status = shmt_kernel_read_expr(reader, node->items[i], &out[i]);
+    return status;
+}
+
+static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *mapping,
+                                        struct shmt_launch *launch)
+{
+    const struct {
+        const char *key;
+        struct shmt_expr **field;
+    } fields[] = {
+        {"when", &launch->when},
+        {"shared_static", &launch->shared_static},
+        {"shared_dynamic", &launch->shared_dynamic},
+        {"carveout", &launch->carveout},
+        {"cluster", &launch->cluster},
+    };
+    enum shmtune_status status =
+        read_extent(reader, mapping, "grid", launch->grid);
+
+    if (status == SHMTUNE_OK)
+        status = read_extent(reader, mapping, "block", launch->block);
+    for (size_t i = 0;
+         status == SHMTUNE_OK && i < sizeof fields / sizeof fields[0]; i++) {
+        const struct shmt_yaml *node = shmt_yaml_get(mapping, fields[i].key);
+
+        if (node != NULL)
+            status = shmt_kernel_read_expr(reader, node, fields[i].field);
+    }
+    return status;
+}
+
+static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *mapping,
+                                      struct shmt_launch *launch)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node;
+    size_t *arguments;
+    enum shmtune_status status =
+        shmt_yaml_need(mapping, "arguments", &node, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                                  "arguments, [NAME, NAME]", reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "arguments",
+                                      SHMT_KERNEL_ARGUMENTS);
+    if (status != SHMTUNE_OK)
+        return status;
+    arguments = shmt_arena_alloc(kernel->arena, node->count + 1,
+                                 sizeof *arguments);
+    if (arguments == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; i < node->count; i++) {
+        status = shmt_yaml_expect(node->items[i], SHMT_YAML_SCALAR,
+                                  "the name of an argument", reader->err);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (!shmt_kernel_argument_find(kernel, node->items[i]->text,
+                                       &arguments[i]))
+            return shmt_yaml_refuse(
+                node->items[i], reader->err,
+                "\"%.64s\" is not among the arguments of this spec",
+                node->items[i]->text);
+    }
+    launch->arguments = arguments;
+    launch->argument_count = node->count;
+    launch->arguments_place = node->place;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_one(struct shmt_kernel_reader *reader,
+                                    const struct shmt_yaml *node,
+                                    struct shmt_launch *out)
+{
+    struct shmt_launch launch = {0};
+    const struct shmt_yaml *entry;
+    enum shmtune_status status = shmt_yaml_expect(
+        node, SHMT_YAML_MAPPING, "a launch", reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, launch_keys, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "entry", &entry, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(entry, SHMT_YAML_SCALAR, "entry",
+                                  reader->err);
+    if (status == SHMTUNE_OK)
+        status = check_entry(reader, entry);
+    if (status == SHMTUNE_OK)
+        status = read_numbers(reader, node, &launch);
+    if (status == SHMTUNE_OK)
+        status = read_names(reader, node, &launch);
+    if (status != SHMTUNE_OK)
+        return status;
+    launch.entry = entry->text;
+    *out = launch;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_all(struct shmt_kernel_reader *reader,
+                                    const struct shmt_yaml *node,
+                                    const struct shmt_launch **out,
+                                    size_t *count)
+{
+    struct shmt_launch *launches;
+    enum shmtune_status status = shmt_yaml_expect(
+        node, SHMT_YAML_SEQUENCE, "launches, lines of \"- entry: NAME\"",
+        reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count == 0 || node->count > SHMT_KERNEL_LAUNCHES)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu launches; 1 to %d are expected",
+                                node->count, SHMT_KERNEL_LAUNCHES);
+    launches = shmt_arena_alloc(reader->kernel->arena, node->count,
+                                sizeof *launches);
+    if (launches == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; i < node->count; i++) {
+        status = read_one(reader, node->items[i], &launches[i]);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    *out = launches;
+    *count = node->count;
+    return SHMTUNE_OK;
+}
+
+/* Every output is an argument of one of these launches.  An in-out need not
+ * be one of the reference's: then it must be left as it was. */
+static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const struct shmt_launch *launches,
+                                         size_t count)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+
+    for (size_t a = 0; a < kernel->argument_count; a++) {
+        const struct shmt_argument *argument = &kernel->arguments[a];
+        bool used = argument->role != SHMT_ROLE_OUTPUT &&
+                    (argument->role != SHMT_ROLE_INOUT ||
+                     launches == kernel->reference);
+
+        for (size_t i = 0; i < count; i++)
+            for (size_t k = 0; k < launches[i].argument_count; k++)
+                used |= launches[i].arguments[k] == a;
+        if (!used)
+            return shmt_yaml_refuse(node, reader->err,
+                                    "the output %s is an argument of none of "
+                                    "these launches", argument->name);
+    }
+    return SHMTUNE_OK;
+}
+
+/* The reference runs once a problem, so no configuration may change it. */
+static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           const struct shmt_launch *launch)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_expr *const numbers[] = {
+        launch->when, launch->grid[0], launch->grid[1], launch->grid[2],
+        launch->block[0], launch->block[1], launch->block[2],
+        launch->shared_static, launch->shared_dynamic, launch->carveout,
+        launch->cluster
+    };
+    const char *end;
+    size_t symbol;
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (shmt_kernel_read_tuned(kernel, numbers[i]))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "the reference uses a parameter in \"%s\"; it may depend on "
+                "the problem's dimensions only", shmt_expr_text(numbers[i]));
+    for (size_t k = 0; k < launch->argument_count; k++)
+        if (shmt_kernel_argument_tuned(
+                kernel, &kernel->arguments[launch->arguments[k]]))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "the reference takes %s, which depends on a parameter",
+                kernel->arguments[launch->arguments[k]].name);
+    /* check_entry has found every "{" to be one. */
+    for (const char *c = strchr(launch->entry, '{');
+         c != NULL && placeholder(kernel, c, &symbol, &end);
+         c = strchr(end, '{'))
+        if (symbol >= kernel->dimension_count)
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "the reference's entry uses the parameter %s",
+                kernel->scope.symbols[symbol].name);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "reference");
+    enum shmtune_status status;
+
+    if (node == NULL) {
+        /* The default configuration is the oracle. */
+        kernel->reference = kernel->launches;
+        kernel->reference_count = kernel->launch_count;
+        return SHMTUNE_OK;
+    }
+    status = read_all(reader, node, &kernel->reference,
+                      &kernel->reference_count);
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->reference_count;
+         i++)
+        status = check_reference(reader, node->items[i],
+                                 &kernel->reference[i]);
+    if (status == SHMTUNE_OK)
+        status = check_outputs(reader, node, kernel->reference,
+                               kernel->reference_count);
+    return status;
+}
+
+enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node;
+    enum shmtune_status status =
+        shmt_yaml_need(reader->root, "launches", &node, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = read_all(reader, node, &kernel->launches,
+                          &kernel->launch_count);
+    if (status == SHMTUNE_OK)
+        status = check_outputs(reader, node, kernel->launches,
+                               kernel->launch_count);
+    if (status == SHMTUNE_OK)
+        status = read_reference(reader);
+    return status;
+}
+
+static enum shmtune_status try_some(struct shmt_kernel_reader *reader,
+                                    const struct shmt_launch *launches,
+                                    size_t count,
+                                    const struct shmt_value *values)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_geometry geometry;
+    bool used = false;
+
+    for (size_t i = 0; i < count; i++) {
+        const enum shmtune_status status = shmt_kernel_geometry(
+            kernel, &launches[i], values, &geometry, reader->err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        used |= geometry.used;
+    }
+    if (!used)
+        return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
+                              "%s:%d:%d: no launch is used: no \"when\" holds",
+                              kernel->path, reader->root->place.line,
+                              reader->root->place.column);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
+                                           const struct shmt_value *values)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    enum shmtune_status status = try_some(reader, kernel->launches,
+                                          kernel->launch_count, values);
+
+    if (status == SHMTUNE_OK)
+        status = try_some(reader, kernel->reference, kernel->reference_count,
+                          values);
+    return status;
+}

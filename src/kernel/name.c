@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * name: which names a spec may give to dimensions and parameters, as
+ * they become macros of the source and names of expressions, and to
+ * arguments, which become neither.
+ */
+#include "kernel/read.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Macros of these names would change what a source means, or an expression
+ * could not refer to them. */
+static const char *const reserved[] = {
+    /* expressions */
+    "and", "or", "not", "in", "if", "else", "True", "False", "None", "is",
+    "lambda", "min", "max", "abs", "ceildiv", "roundup", "int", "float",
+    /* C and C++ */
+    "alignas", "alignof", "asm", "auto", "bool", "break", "case", "catch",
+    "char", "class", "const", "constexpr", "const_cast", "continue",
+    "decltype", "default", "delete", "do", "double", "dynamic_cast", "enum",
+    "explicit", "export", "extern", "false", "for", "friend", "goto",
+    "inline", "long", "mutable", "namespace", "new", "noexcept", "nullptr",
+    "operator", "private", "protected", "public", "register",
+    "reinterpret_cast", "restrict", "return", "short", "signed", "sizeof",
+    "static", "static_assert", "static_cast", "struct", "switch", "template",
+    "this", "thread_local", "throw", "true", "try", "typedef", "typeid",
+    "typename", "union", "unsigned", "using", "virtual", "void", "volatile",
+    "wchar_t", "while", "xor", "bitand", "bitor", "compl", "defined",
+    /* CUDA */
+    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "dim3",
+    "float2", "float4", "int2", "int4",
+};
+
+static bool is_identifier(const char *text)
+{
+    if (!isalpha((unsigned char)text[0]) && text[0] != '_')
+        return false;
+    for (size_t i = 1; text[i] != '\0'; i++)
+        if (!isalnum((unsigned char)text[i]) && text[i] != '_')
+            return false;
+    return true;
+}
+
+enum shmtune_status
+shmt_kernel_name_check_form(struct shmt_kernel_reader *reader,
+                            const struct shmt_yaml *node, const char *what)
+{
+    const char *word;
+    enum shmtune_status status = shmt_yaml_word(node, &word, reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (!is_identifier(word))
+        return shmt_yaml_refuse(
+            node, reader->err,
+            "%s \"%s\" is not a C identifier; use letters, digits and _",
+            what, word);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           const char *what)
+{
+    const char *word = node->text;
+    const enum shmtune_status status =
+        shmt_kernel_name_check_form(reader, node, what);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (word[0] == '_' &&
+        (word[1] == '_' || isupper((unsigned char)word[1])))
+        return shmt_yaml_refuse(
+            node, reader->err,
+            "%s \"%s\" begins like a name that belongs to the compiler",
+            what, word);
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        if (shmt_text_same(word, reserved[i]))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "%s \"%s\" is a word of C++, CUDA or the expressions; "
+                "choose another name", what, word);
+    return SHMTUNE_OK;
+}
+
+bool shmt_kernel_name_find(const struct shmt_kernel *kernel, const char *name,
+                           size_t length, size_t *symbol)
+{
+    for (size_t i = 0; i < kernel->scope.count; i++) {
+        const char *other = kernel->scope.symbols[i].name;
+
+        if (strlen(other) == length && memcmp(other, name, length) == 0) {
+            *symbol = i;
+            return true;
+        }
+    }
+    return false;
+}

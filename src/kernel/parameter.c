@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * parameter: reads the parameters of a spec: their values, given as a
+ * list or a range, their defaults, and whether their names can live
+ * together.
+ */
+#include "kernel/read.h"
+
+#include <string.h>
+#include <strings.h>
+
+enum { RANGE_VALUES = SHMT_SPACE_VALUES };
+
+static struct shmt_value int_value(int64_t number)
+{
+    return (struct shmt_value){.type = SHMT_INT, .i = number};
+}
+
+/* {from: 1, to: 8}, {from: 0, to: 64, step: 8}, {from: 1, to: 1024,
+ * times: 2}; both ends belong to it. */
+static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_parameter *parameter)
+{
+    static const char *const keys[] = {"from", "to", "step", "times", NULL};
+    const int64_t bound = INT64_C(1) << 40;
+    const struct shmt_yaml *step_node = shmt_yaml_get(node, "step");
+    const struct shmt_yaml *times_node = shmt_yaml_get(node, "times");
+    const struct shmt_yaml *from_node, *to_node;
+    struct shmt_value *values;
+    int64_t from, to, step = 1, times = 1;
+    size_t count = 0;
+    enum shmtune_status status = shmt_yaml_keys(node, keys, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "from", &from_node, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "to", &to_node, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (step_node != NULL && times_node != NULL)
+        return shmt_yaml_refuse(times_node, reader->err,
+                                "both \"step\" and \"times\" in one range");
+    status = shmt_yaml_int(from_node, times_node != NULL ? 1 : -bound, bound,
+                           &from, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_int(to_node, from, bound, &to, reader->err);
+    if (status == SHMTUNE_OK && step_node != NULL)
+        status = shmt_yaml_int(step_node, 1, bound, &step, reader->err);
+    if (status == SHMTUNE_OK && times_node != NULL)
+        status = shmt_yaml_int(times_node, 2, 1024, &times, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (int64_t v = from; v <= to && count <= RANGE_VALUES; count++)
+        v = times > 1 ? v * times : v + step;
+    if (count > RANGE_VALUES)
+        return shmt_yaml_refuse(node, reader->err,
+                                "a range of more than %d values",
+                                RANGE_VALUES);
+    values = shmt_arena_alloc(reader->kernel->arena, count, sizeof *values);
+    if (values == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = int_value(from);
+        from = times > 1 ? from * times : from + step;
+    }
+    parameter->type = SHMT_INT;
+    parameter->values = values;
+    parameter->count = count;
+    return SHMTUNE_OK;
+}
+
+/* Integers among reals become reals, as 1 == 1.0. */
+static enum shmtune_status settle_type(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node,
+                                       struct shmt_value *values,
+                                       enum shmt_type *type)
+{
+    enum shmt_type found = values[0].type;
+
+    for (size_t i = 1; i < node->count; i++) {
+        if ((values[i].type == SHMT_WORD) != (found == SHMT_WORD))
+            return shmt_yaml_refuse(
+                node->items[i], reader->err,
+                "a word and a number in one list of values; write all as "
+                "numbers or all as words");
+        if (values[i].type == SHMT_REAL)
+            found = SHMT_REAL;
+    }
+    for (size_t i = 0; i < node->count; i++)
+        if (found == SHMT_REAL && values[i].type == SHMT_INT)
+            values[i] = (struct shmt_value){.type = SHMT_REAL,
+                                            .r = (double)values[i].i};
+    *type = found;
+    return SHMTUNE_OK;
+}
+
+static int compare_values(struct shmt_value a, struct shmt_value b)
+{
+    if (a.type == SHMT_WORD)
+        return strcmp(a.w, b.w);
+    if (a.type == SHMT_REAL)
+        return (a.r > b.r) - (a.r < b.r);
+    return (a.i > b.i) - (a.i < b.i);
+}
+
+static bool ascending(const struct shmt_value *values, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (compare_values(values[i - 1], values[i]) >= 0)
+            return false;
+    return true;
+}
+
+static enum shmtune_status refuse_twins(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *node,
+                                        const struct shmt_value *values)
+{
+    /* Long lists are ascending ranges in practice; others stay short. */
+    if (ascending(values, node->count))
+        return SHMTUNE_OK;
+    if (node->count > 4096)
+        return shmt_yaml_refuse(node, reader->err,
+                                "more than 4096 values out of order; list "
+                                "them in ascending order");
+    for (size_t i = 1; i < node->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (compare_values(values[i], values[k]) == 0)
+                return shmt_yaml_refuse(
+                    node->items[i], reader->err,
+                    "the value %s is in the list already",
+                    node->items[i]->text);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_list(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_parameter *parameter)
+{
+    struct shmt_value *values;
+    enum shmtune_status status;
+
+    if (node->count == 0 || node->count > SHMT_SPACE_VALUES)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu values; 1 to %d are expected",
+                                node->count, SHMT_SPACE_VALUES);
+    values = shmt_arena_alloc(reader->kernel->arena, node->count,
+                              sizeof *values);
+    if (values == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; i < node->count; i++) {
+        status = shmt_yaml_value(node->items[i], &values[i], reader->err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    status = settle_type(reader, node, values, &parameter->type);
+    if (status == SHMTUNE_OK)
+        status = refuse_twins(reader, node, values);
+    if (status != SHMTUNE_OK)
+        return status;
+    parameter->values = values;
+    parameter->count = node->count;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *mapping,
+                                        struct shmt_parameter *parameter)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, "default");
+    char found[SHMT_YAML_QUOTED];
+    struct shmt_text values = {0};
+    struct shmt_value value;
+    enum shmtune_status status;
+
+    if (node == NULL && shmt_yaml_get(reader->root, "source") == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_need(mapping, "default", &node, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_value(node, &value, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    reader->defaults_given = true;
+    for (size_t i = 0; i < parameter->count; i++)
+        if (shmt_value_equal(parameter->values[i], value)) {
+            parameter->default_value = i;
+            return SHMTUNE_OK;
+        }
+    shmt_yaml_quote(node->text, found);
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_yaml_refuse(node, reader->err, "the default of %s, the %s %s, is not "
+                     "among its values, the %ss %.400s", parameter->name,
+                     value.type == SHMT_WORD ? "word" : "number",
+                     value.type == SHMT_WORD ? found : node->text,
+                     parameter->type == SHMT_WORD ? "word" : "number",
+                     shmt_text_string(&values));
+    shmt_text_free(&values);
+    return SHMTUNE_INVALID_FILE;
+}
+
+/* A word becomes part of a macro's name. */
+static enum shmtune_status check_words(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node,
+                                       const struct shmt_parameter *parameter)
+{
+    if (parameter->type != SHMT_WORD ||
+        shmt_yaml_get(reader->root, "source") == NULL)
+        return SHMTUNE_OK;
+    for (size_t i = 0; i < parameter->count; i++)
+        if (shmt_text_word(parameter->values[i].w)
+            != strlen(parameter->values[i].w))
+            return shmt_yaml_refuse(
+                node->items[i], reader->err,
+                "the word %s cannot end the name of a macro (%s_%s); use "
+                "letters, digits and _", parameter->values[i].w,
+                parameter->name, parameter->values[i].w);
+    return SHMTUNE_OK;
+}
+
+/* 1 for true, 0 for false, -1 for another word. */
+static int truth_of(const char *word)
+{
+    static const char *const truths[][2] = {
+        {"false", "true"}, {"no", "yes"}, {"off", "on"}};
+
+    for (size_t k = 0; k < sizeof truths / sizeof *truths; k++)
+        for (int truth = 0; truth < 2; truth++)
+            if (strcasecmp(word, truths[k][truth]) == 0)
+                return truth;
+    return -1;
+}
+
+/* A word reaches the source as its index: [true, false] would be the other
+ * way round in #if FAST. */
+static enum shmtune_status check_truths(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *node,
+                                        const struct shmt_parameter *parameter)
+{
+    if (parameter->type != SHMT_WORD || parameter->launch_only ||
+        shmt_yaml_get(reader->root, "source") == NULL)
+        return SHMTUNE_OK;
+    for (size_t i = 0; i < parameter->count; i++)
+        if (truth_of(parameter->values[i].w) != (i == 0))
+            return SHMTUNE_OK;
+    return shmt_yaml_refuse(
+        node, reader->err,
+        "a word reaches the source as its place in the list, so that %s=%s "
+        "would be 0 there; %s", parameter->name, parameter->values[0].w,
+        parameter->count == 1 ? "write 1" : "list it last, or write 0 and 1");
+}
+
+static enum shmtune_status read_scope(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *mapping,
+                                      struct shmt_parameter *parameter)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, "scope");
+    const char *word;
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_word(node, &word, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    parameter->launch_only = strcmp(word, "launch") == 0;
+    if (!parameter->launch_only && strcmp(word, "compile") != 0)
+        return shmt_yaml_refuse(
+            node, reader->err,
+            "scope \"%s\"; \"compile\" (a macro, the usual) or \"launch\" "
+            "(not a macro) is expected", word);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status
+read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
+               const struct shmt_yaml *node, struct shmt_parameter *out)
+{
+    static const char *const keys[] = {"values", "default", "scope", NULL};
+    struct shmt_parameter parameter = {.name = key->text};
+    const struct shmt_yaml *values;
+    enum shmtune_status status =
+        shmt_kernel_name_check(reader, key, "the parameter");
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "a parameter, {values: [1, 2], default: 1}",
+                                  reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(node, keys, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "values", &values, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (values->kind == SHMT_YAML_MAPPING)
+        status = read_range(reader, values, &parameter);
+    else if ((status = shmt_yaml_expect(
+                  values, SHMT_YAML_SEQUENCE,
+                  "values, [1, 2, 4] or {from: 1, to: 8}",
+                  reader->err)) == SHMTUNE_OK)
+        status = read_list(reader, values, &parameter);
+    if (status == SHMTUNE_OK)
+        status = check_words(reader, values, &parameter);
+    if (status == SHMTUNE_OK)
+        status = read_default(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
+        status = read_scope(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
+        status = check_truths(reader, values, &parameter);
+    if (status != SHMTUNE_OK)
+        return status;
+    parameter.ordered = parameter.type != SHMT_WORD &&
+                        ascending(parameter.values, parameter.count);
+    *out = parameter;
+    return SHMTUNE_OK;
+}
+
+/* Dimensions, parameters and the macros of words (MEMORY_static) share one
+ * set of names. */
+static enum shmtune_status refuse_clash(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *key,
+                                        const struct shmt_parameter *words)
+{
+    const size_t length = strlen(words->name);
+
+    if (words->type == SHMT_WORD &&
+        strncmp(key->text, words->name, length) == 0 &&
+        key->text[length] == '_')
+        for (size_t i = 0; i < words->count; i++)
+            if (strcmp(key->text + length + 1, words->values[i].w) == 0)
+                return shmt_yaml_refuse(
+                    key, reader->err,
+                    "the name %s is also the macro of the word %s of %s",
+                    key->text, words->values[i].w, words->name);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status refuse_clashes(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *parameters)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *problem = shmt_yaml_get(reader->root, "problem");
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t p = 0; p < parameters->count; p++) {
+        if (problem != NULL &&
+            shmt_yaml_get(problem, parameters->keys[p]->text) != NULL)
+            return shmt_yaml_refuse(
+                parameters->keys[p], reader->err,
+                "the name %s is a dimension and a parameter",
+                parameters->keys[p]->text);
+        for (size_t w = 0; w < kernel->parameter_count; w++) {
+            status = refuse_clash(reader, parameters->keys[p],
+                                  &kernel->parameters[w]);
+            if (status != SHMTUNE_OK)
+                return status;
+        }
+    }
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        for (size_t w = 0; w < kernel->parameter_count; w++) {
+            status = refuse_clash(reader, problem->keys[d],
+                                  &kernel->parameters[w]);
+            if (status != SHMTUNE_OK)
+                return status;
+        }
+    return status;
+}
+
+enum shmtune_status
+shmt_kernel_parameter_read(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node;
+    struct shmt_parameter *parameters;
+    enum shmtune_status status =
+        shmt_yaml_need(reader->root, "parameters", &node, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "parameters",
+                                  reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count == 0 || node->count > SHMT_SPACE_PARAMETERS)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu parameters; 1 to %d are expected",
+                                node->count, SHMT_SPACE_PARAMETERS);
+    parameters = shmt_arena_alloc(kernel->arena, node->count,
+                                  sizeof *parameters);
+    if (parameters == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t p = 0; p < node->count; p++) {
+        status = read_parameter(reader, node->keys[p], node->items[p],
+                                &parameters[p]);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    kernel->parameters = parameters;
+    kernel->parameter_count = node->count;
+    return refuse_clashes(reader, node);
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read: reads a spec (kernel/1): the top of the file, its source, and
+ * the trial of the defaults at every size.  The parts are read by
+ * space.c, argument.c and launch.c.
+ */
+#include "kernel/read.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+static const char *const top_keys[] = {
+    "format", "name", "summary", "source", "includes", "standard",
+    "fast_math", "problem", "sizes", "parameters", "derived",
+    "constraints", "launches",
+    "reference", "arguments", "work", NULL
+};
+
+static const char *const standards[] = {
+    "c++11", "c++14", "c++17", "c++20", NULL
+};
+
+/* `[ceildiv(n, 32), 1]` are three pieces to YAML. */
+static bool is_piece(const struct shmt_yaml *node)
+{
+    int open = 0;
+
+    for (const char *c = node->text; *c != '\0'; c++)
+        open += (*c == '(') - (*c == ')');
+    return open > 0 && !node->quoted;
+}
+
+enum shmtune_status shmt_kernel_read_cap(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const char *what, size_t most)
+{
+    if (node->count <= most)
+        return SHMTUNE_OK;
+    return shmt_yaml_refuse(node, reader->err,
+                            "%zu %s; at most %zu are allowed", node->count,
+                            what, most);
+}
+
+enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *node,
+                                          struct shmt_expr **out)
+{
+    struct shmt_error why = {0};
+    enum shmtune_status status = shmt_yaml_expect(
+        node, SHMT_YAML_SCALAR, "an expression", reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = shmt_expr_compile(reader->kernel->arena, node->place, node->text,
+                               &reader->kernel->scope, out, &why);
+    if (status != SHMTUNE_OK)
+        shmt_error_set(reader->err, status, "%s%s", why.text,
+                       is_piece(node) ? "; within [ ] or { } put an "
+                                        "expression with a comma in quotes"
+                                      : "");
+    return status;
+}
+
+bool shmt_kernel_read_tuned(const struct shmt_kernel *kernel,
+                            const struct shmt_expr *expr)
+{
+    if (expr == NULL)
+        return false;
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (shmt_expr_uses(expr, kernel->dimension_count + p))
+            return true;
+    return false;
+}
+
+enum shmtune_status shmt_kernel_read_fixed(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           const char *what,
+                                           struct shmt_expr **out)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_expr *expr;
+    const enum shmtune_status status =
+        shmt_kernel_read_expr(reader, node, &expr);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (shmt_expr_uses(expr, kernel->dimension_count + p))
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "%s uses the parameter %s; it may depend on the problem's "
+                "dimensions only", what, kernel->parameters[p].name);
+    *out = expr;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_string(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *node,
+                                       size_t limit, const char **out)
+{
+    const enum shmtune_status status = shmt_yaml_expect(
+        node, SHMT_YAML_SCALAR, "a text", reader->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (strlen(node->text) > limit)
+        return shmt_yaml_refuse(
+            node, reader->err, "a text of %zu bytes; at most %zu are allowed",
+            strlen(node->text), limit);
+    for (const char *c = node->text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            return shmt_yaml_refuse(node, reader->err,
+                                    "a control character in a text");
+    *out = node->text;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_format(struct shmt_kernel_reader *reader)
+{
+    const struct shmt_yaml *format;
+    enum shmtune_status status = shmt_yaml_expect(
+        reader->root, SHMT_YAML_MAPPING, "a kernel spec", reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(reader->root, "format", &format, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(format, SHMT_YAML_SCALAR, "format",
+                                  reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (strcmp(format->text, "kernel/1") != 0)
+        return shmt_yaml_refuse(
+            format, reader->err,
+            "the format is \"%.40s\"; a kernel spec is \"kernel/1\"",
+            format->text);
+    return shmt_yaml_keys(reader->root, top_keys, reader->err);
+}
+
+static enum shmtune_status read_heading(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node;
+    enum shmtune_status status =
+        shmt_yaml_need(reader->root, "name", &node, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_word(node, &kernel->name, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    kernel->summary = "";
+    node = shmt_yaml_get(reader->root, "summary");
+    if (node != NULL)
+        status = read_string(reader, node, SHMT_KERNEL_SUMMARY,
+                             &kernel->summary);
+    return status;
+}
+
+static enum shmtune_status read_standard(struct shmt_kernel_reader *reader)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "standard");
+    const char *word;
+    enum shmtune_status status;
+
+    reader->kernel->standard = "c++17";
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = read_string(reader, node, 16, &word);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t i = 0; standards[i] != NULL; i++)
+        if (strcmp(standards[i], word) == 0) {
+            reader->kernel->standard = word;
+            return SHMTUNE_OK;
+        }
+    return shmt_yaml_refuse(
+        node, reader->err,
+        "standard \"%s\"; one of c++11, c++14, c++17, c++20 is expected",
+        word);
+}
+
+static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "includes");
+    const char *folder = shmt_path_folder(kernel->arena, kernel->path);
+    const char **includes;
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
+                              "includes, [FOLDER]", reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_cap(reader, node, "folders",
+                                      SHMT_KERNEL_INCLUDES);
+    if (status != SHMTUNE_OK)
+        return status;
+    includes = shmt_arena_alloc(kernel->arena, node->count + 1,
+                                sizeof *includes);
+    if (folder == NULL || includes == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; i < node->count; i++) {
+        const char *name;
+
+        status = read_string(reader, node->items[i], 1024, &name);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (name[0] == '\0')
+            return shmt_yaml_refuse(node->items[i], reader->err,
+                                    "an empty folder name");
+        includes[i] = shmt_path_join(kernel->arena, folder, name);
+        if (includes[i] == NULL)
+            return shmt_error_memory(reader->err);
+    }
+    kernel->includes = includes;
+    kernel->include_count = node->count;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_source_file(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *node)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const char *folder = shmt_path_folder(kernel->arena, kernel->path);
+    struct shmt_error cause = {0};
+    const char *name;
+    enum shmtune_status status = read_string(reader, node, 1024, &name);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (name[0] == '\0')
+        return shmt_yaml_refuse(node, reader->err, "source is empty; the "
+                                "path of a .cu is expected");
+    if (folder == NULL ||
+        (kernel->source = shmt_path_join(kernel->arena, folder, name)) == NULL)
+        return shmt_error_memory(reader->err);
+    status = shmt_path_read(kernel->arena, kernel->source,
+                            SHMT_KERNEL_SOURCE_BYTES, &kernel->source_text,
+                            &kernel->source_size, &cause);
+    if (status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(reader->err);
+    if (status != SHMTUNE_OK)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the source cannot be read: %s", cause.text);
+    if (memchr(kernel->source_text, '\0', kernel->source_size) != NULL)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the source %s has a NUL byte: not a text",
+                                kernel->source);
+    return SHMTUNE_OK;
+}
+
+/* A spec without a source is a search space: nothing in it may need one. */
+static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
+{
+    static const char *const code[] = {
+        "launches", "reference", "arguments", "includes", "standard",
+        "fast_math", "work"
+    };
+
+    for (size_t i = 0; i < sizeof code / sizeof code[0]; i++) {
+        const struct shmt_yaml *node = shmt_yaml_get(reader->root, code[i]);
+
+        if (node != NULL)
+            return shmt_yaml_refuse(
+                node, reader->err,
+                "\"%s\" without a \"source\"; a spec without one is a search "
+                "space and has a problem, parameters and constraints only",
+                code[i]);
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_work(struct shmt_kernel_reader *reader)
+{
+    static const char *const keys[] = {"bytes", "flops", NULL};
+    const struct shmt_yaml *work = shmt_yaml_get(reader->root, "work");
+    struct shmt_expr **const fields[] = {
+        &reader->kernel->bytes, &reader->kernel->flops
+    };
+    enum shmtune_status status;
+
+    if (work == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(work, SHMT_YAML_MAPPING, "work", reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(work, keys, reader->err);
+    for (size_t i = 0; status == SHMTUNE_OK && keys[i] != NULL; i++) {
+        const struct shmt_yaml *node = shmt_yaml_get(work, keys[i]);
+
+        if (node != NULL)
+            status = shmt_kernel_read_fixed(reader, node, "the work",
+                                            fields[i]);
+    }
+    return status;
+}
+
+static enum shmtune_status read_code(struct shmt_kernel_reader *reader)
+{
+    const struct shmt_yaml *source = shmt_yaml_get(reader->root, "source");
+    const struct shmt_yaml *fast_math =
+        shmt_yaml_get(reader->root, "fast_math");
+    enum shmtune_status status;
+
+    if (source == NULL)
+        return refuse_code(reader);
+    status = read_source_file(reader, source);
+    if (status == SHMTUNE_OK)
+        status = read_includes(reader);
+    if (status == SHMTUNE_OK)
+        status = read_standard(reader);
+    if (status == SHMTUNE_OK && fast_math != NULL)
+        status = shmt_yaml_bool(fast_math, &reader->kernel->fast_math,
+                                reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_argument_read(reader);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_launch_read(reader);
+    if (status == SHMTUNE_OK)
+        status = read_work(reader);
+    return status;
+}
+
+/* The message begins with its place; what was tried goes behind it. */
+static enum shmtune_status name_trial(struct shmt_kernel_reader *reader,
+                                      const int64_t *problem,
+                                      enum shmtune_status status)
+{
+    struct shmt_text text = {0};
+
+    if (reader->err == NULL || status != SHMTUNE_INVALID_FILE)
+        return status;
+    shmt_text_addf(&text, "%s (with the default configuration at ",
+                   reader->err->text);
+    shmt_kernel_describe_size(reader->kernel, problem, &text);
+    shmt_text_add(&text, ")");
+    if (!text.failed)
+        shmt_error_set(reader->err, status, "%s", shmt_text_string(&text));
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status
+refuse_default(struct shmt_kernel_reader *reader, const int64_t *problem,
+               const struct shmt_value *values, size_t failed)
+{
+    const struct shmt_expr *expr = reader->kernel->constraints[failed];
+    const struct shmt_place place = shmt_expr_place(expr);
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_text_addf(&text, "%s:%d:%d: the default configuration does not "
+                   "satisfy \"%.300s\"", place.file, place.line,
+                   place.column, shmt_expr_text(expr));
+    if (reader->kernel->dimension_count > 0) {
+        shmt_text_add(&text, " at ");
+        shmt_kernel_describe_size(reader->kernel, problem, &text);
+    }
+    shmt_text_add(&text, ": ");
+    shmt_expr_explain(expr, values, &text);
+    shmt_text_add(&text, "; change a default, the size or the constraint");
+    status = text.failed ? shmt_error_memory(reader->err)
+                         : shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
+                                          "%s", text.data);
+    shmt_text_free(&text);
+    return status;
+}
+
+/* The default configuration must be usable wherever the tuner will start. */
+static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
+                                    const int64_t *problem)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    bool admits = true;
+    size_t failed = 0;
+    enum shmtune_status status;
+
+    shmt_kernel_default(kernel, choice);
+    shmt_kernel_values(kernel, problem, choice, values);
+    status = shmt_kernel_admits(kernel, values, &admits, &failed, reader->err);
+    if (status == SHMTUNE_OK && !admits)
+        return refuse_default(reader, problem, values, failed);
+    if (status == SHMTUNE_OK && kernel->source != NULL)
+        status = shmt_kernel_argument_try(reader, values);
+    if (status == SHMTUNE_OK && kernel->source != NULL)
+        status = shmt_kernel_launch_try(reader, values);
+    return name_trial(reader, problem, status);
+}
+
+static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    enum shmtune_status status;
+
+    if (kernel->source == NULL && !reader->defaults_given)
+        return SHMTUNE_OK;
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        problem[d] = kernel->dimensions[d].fallback;
+    status = try_size(reader, problem);
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
+        status = try_size(reader, kernel->sizes[i]);
+    return status;
+}
+
+static enum shmtune_status read_tree(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_yaml_source source = {.origin = {kernel->path, 1, 1},
+                                      .ended = true,
+                                      .nodes = reader->tree};
+    enum shmtune_status status =
+        shmt_path_read(reader->tree, kernel->path, SHMT_KERNEL_SPEC_BYTES,
+                       &source.data, &source.size, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_parse_from(kernel->arena, &source, &reader->root,
+                                      reader->err);
+    return status;
+}
+
+static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
+{
+    enum shmtune_status status = read_tree(reader);
+
+    if (status == SHMTUNE_OK)
+        status = read_format(reader);
+    if (status == SHMTUNE_OK)
+        status = read_heading(reader);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_space_read(reader);
+    if (status == SHMTUNE_OK)
+        status = read_code(reader);
+    if (status == SHMTUNE_OK)
+        status = try_defaults(reader);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_digest_compute(reader);
+    return status;
+}
+
+enum shmtune_status shmt_kernel_read_with(const char *path,
+                                          struct shmt_arena *scratch,
+                                          struct shmt_kernel **out,
+                                          struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_kernel_reader reader = {.tree = scratch, .err = err};
+    enum shmtune_status status;
+
+    if (arena != NULL)
+        reader.kernel = shmt_arena_alloc(arena, 1, sizeof *reader.kernel);
+    if (reader.kernel != NULL)
+        reader.kernel->path = shmt_arena_copy(arena, path, strlen(path));
+    if (reader.kernel == NULL || reader.kernel->path == NULL) {
+        status = shmt_error_memory(err);
+        goto done;
+    }
+    reader.kernel->arena = arena;
+    status = read_spec(&reader);
+done:
+    if (status == SHMTUNE_OK)
+        *out = reader.kernel;
+    else
+        shmt_arena_free(arena);
+    return status;
+}
+
+enum shmtune_status shmt_kernel_read(const char *path,
+                                     struct shmt_kernel **out,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *scratch = shmt_arena_new();
+    const enum shmtune_status status =
+        scratch == NULL ? shmt_error_memory(err)
+                        : shmt_kernel_read_with(path, scratch, out, err);
+
+    shmt_arena_free(scratch);
+    return status;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * read: what the files that read a spec share.  For the
+ * files of kernel/ alone; everybody else uses kernel/kernel.h.
+ *
+ * Reading goes in this order, each step with what the former ones left in
+ * reader->kernel: the space (problem, parameters, constraints, sizes), the
+ * source, the arguments, the launches, the work, then the defaults are tried
+ * at every size.
+ */
+#ifndef SHMT_KERNEL_READ_H
+#define SHMT_KERNEL_READ_H
+
+#include "kernel/kernel.h"
+#include "yaml/yaml.h"
+
+enum {
+    SHMT_KERNEL_SPEC_BYTES = 1 << 20,
+    SHMT_KERNEL_SOURCE_BYTES = 16 << 20,
+    SHMT_KERNEL_CONSTRAINTS = 1024,
+    SHMT_KERNEL_SIZES = 1024,
+    SHMT_KERNEL_INCLUDES = 32,
+    SHMT_KERNEL_ENTRY = 512,
+    SHMT_KERNEL_SUMMARY = 256
+};
+
+struct shmt_kernel_reader {
+    struct shmt_kernel *kernel;      /* filled step by step */
+    struct shmt_arena *tree;         /* nodes; gone when the spec is read,
+                                        its texts are in the kernel's */
+    const struct shmt_yaml *root;
+    bool defaults_given;             /* some parameter names its default */
+    struct shmt_error *err;
+};
+
+/* space.c */
+enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader);
+
+/* parameter.c */
+enum shmtune_status
+shmt_kernel_parameter_read(struct shmt_kernel_reader *reader);
+
+/* argument.c */
+enum shmtune_status
+shmt_kernel_argument_read(struct shmt_kernel_reader *reader);
+/* Count and value of every argument can be evaluated and fit their type. */
+enum shmtune_status
+shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
+                         const struct shmt_value *values);
+bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
+                               const char *name, size_t *out);
+/* The count or the value depends on a parameter. */
+bool shmt_kernel_argument_tuned(const struct shmt_kernel *kernel,
+                                const struct shmt_argument *argument);
+
+/* launch.c */
+enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);
+/* Every launch can be evaluated and at least one is used. */
+enum shmtune_status shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
+                                           const struct shmt_value *values);
+
+/* digest.c: spec, source and every file they include that lies in
+ * the folders of the spec. */
+enum shmtune_status
+shmt_kernel_digest_compute(struct shmt_kernel_reader *reader);
+
+/* name.c */
+
+/* A C identifier that is no keyword and no name of the expression language.
+ * `what` names it in messages. */
+enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           const char *what);
+/* A C identifier and no more: for arguments. */
+enum shmtune_status
+shmt_kernel_name_check_form(struct shmt_kernel_reader *reader,
+                            const struct shmt_yaml *node, const char *what);
+/* Dimension or parameter: its place in the scope. */
+bool shmt_kernel_name_find(const struct shmt_kernel *kernel, const char *name,
+                           size_t length, size_t *symbol);
+
+/* read.c */
+
+/* No more than `most` of `what` ("sizes") in a mapping or sequence. */
+enum shmtune_status shmt_kernel_read_cap(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *node,
+                                         const char *what, size_t most);
+/* An expression in the kernel's scope. */
+enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *node,
+                                          struct shmt_expr **out);
+/* The same; it may use dimensions only.  `what` names it in messages. */
+enum shmtune_status shmt_kernel_read_fixed(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           const char *what,
+                                           struct shmt_expr **out);
+bool shmt_kernel_read_tuned(const struct shmt_kernel *kernel,
+                            const struct shmt_expr *expr);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * text: configurations and problems as text: definitions for the
+ * compiler, names of functions, lines for people, YAML flow mappings and
+ * back.
+ */
+#include "kernel/read.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static void add_value(struct shmt_text *text, struct shmt_value value)
+{
+    if (value.type == SHMT_INT)
+        shmt_text_addf(text, "%" PRId64, value.i);
+    else if (value.type == SHMT_REAL)
+        shmt_yaml_add_value(text, value);
+    else
+        shmt_text_add(text, value.w);
+}
+
+static void add_parameter_definitions(const struct shmt_parameter *parameter,
+                                      struct shmt_value value,
+                                      struct shmt_text *text)
+{
+    size_t index = 0;
+
+    if (parameter->type != SHMT_WORD) {
+        shmt_text_addf(text, "-D%s=", parameter->name);
+        add_value(text, value);
+        shmt_text_add(text, "\n");
+        return;
+    }
+    for (size_t i = 0; i < parameter->count; i++)
+        if (shmt_value_equal(parameter->values[i], value))
+            index = i;
+    shmt_text_addf(text, "-D%s=%zu\n", parameter->name, index);
+    for (size_t i = 0; i < parameter->count; i++)
+        shmt_text_addf(text, "-D%s_%s=%zu\n", parameter->name,
+                       parameter->values[i].w, i);
+}
+
+void shmt_kernel_definitions(const struct shmt_kernel *kernel,
+                             const struct shmt_value *values,
+                             struct shmt_text *text)
+{
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (kernel->dimensions[d].defined)
+            shmt_text_addf(text, "-D%s=%" PRId64 "\n",
+                           kernel->dimensions[d].name, values[d].i);
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (!kernel->parameters[p].launch_only)
+            add_parameter_definitions(&kernel->parameters[p],
+                                      values[kernel->dimension_count + p],
+                                      text);
+}
+
+enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
+                                      const struct shmt_launch *launch,
+                                      const struct shmt_value *values,
+                                      struct shmt_text *text,
+                                      struct shmt_error *err)
+{
+    const char *rest = launch->entry;
+
+    for (;;) {
+        const char *open = strchr(rest, '{');
+        const char *close = open == NULL ? NULL : strchr(open, '}');
+        size_t symbol;
+
+        if (open == NULL)
+            break;
+        if (close == NULL ||
+            !shmt_kernel_name_find(kernel, open + 1,
+                                   (size_t)(close - open - 1), &symbol))
+            return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                  "%s: the entry \"%s\" names no parameter "
+                                  "at \"%s\"", kernel->path, launch->entry,
+                                  open);
+        shmt_text_add_bytes(text, rest, (size_t)(open - rest));
+        add_value(text, values[symbol]);
+        rest = close + 1;
+    }
+    shmt_text_add(text, rest);
+    return text->failed ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+void shmt_kernel_describe(const struct shmt_kernel *kernel,
+                          const shmt_choice *choice, struct shmt_text *text)
+{
+    for (size_t p = 0; p < kernel->parameter_count; p++) {
+        shmt_text_addf(text, "%s%s=", p == 0 ? "" : " ",
+                       kernel->parameters[p].name);
+        add_value(text, kernel->parameters[p].values[choice[p]]);
+    }
+}
+
+void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
+                                 struct shmt_text *text)
+{
+    enum { MOST = 16, SHOWN = 12 };
+    const size_t count = parameter->count;
+    const size_t shown = count <= MOST ? count : SHOWN;
+
+    for (size_t i = 0; i < shown; i++) {
+        shmt_text_add(text, i == 0 ? "" : ", ");
+        add_value(text, parameter->values[i]);
+    }
+    if (shown < count) {
+        shmt_text_addf(text, ", ... (%zu values up to ", count);
+        add_value(text, parameter->values[count - 1]);
+        shmt_text_add(text, ")");
+    }
+}
+
+void shmt_kernel_describe_size(const struct shmt_kernel *kernel,
+                               const int64_t *problem, struct shmt_text *text)
+{
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        shmt_text_addf(text, "%s%s=%" PRId64, d == 0 ? "" : " ",
+                       kernel->dimensions[d].name, problem[d]);
+}
+
+void shmt_kernel_choice_write(const struct shmt_kernel *kernel,
+                              const shmt_choice *choice,
+                              struct shmt_text *text)
+{
+    for (size_t p = 0; p < kernel->parameter_count; p++) {
+        shmt_text_addf(text, "%s%s: ", p == 0 ? "{" : ", ",
+                       kernel->parameters[p].name);
+        shmt_yaml_add_value(text, kernel->parameters[p].values[choice[p]]);
+    }
+    shmt_text_add(text, "}");
+}
+
+void shmt_kernel_size_write(const struct shmt_kernel *kernel,
+                            const int64_t *problem, struct shmt_text *text)
+{
+    shmt_text_add(text, "{");
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        shmt_text_addf(text, "%s%s: %" PRId64, d == 0 ? "" : ", ",
+                       kernel->dimensions[d].name, problem[d]);
+    shmt_text_add(text, "}");
+}
+
+static enum shmtune_status read_one(const struct shmt_parameter *parameter,
+                                    const struct shmt_yaml *node,
+                                    shmt_choice *out, struct shmt_error *err)
+{
+    struct shmt_text values = {0};
+    struct shmt_value value;
+    enum shmtune_status status = shmt_yaml_value(node, &value, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t i = 0; i < parameter->count; i++)
+        if (shmt_value_equal(parameter->values[i], value)) {
+            *out = (shmt_choice)i;
+            return SHMTUNE_OK;
+        }
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_yaml_refuse(node, err, "%.64s is not a value of %s, which has %.400s",
+                     node->text, parameter->name, shmt_text_string(&values));
+    shmt_text_free(&values);
+    return SHMTUNE_INVALID_FILE;
+}
+
+enum shmtune_status
+shmt_kernel_choice_read(const struct shmt_kernel *kernel,
+                        const struct shmt_yaml *mapping, shmt_choice *choice,
+                        struct shmt_error *err)
+{
+    shmt_choice found[SHMT_SPACE_PARAMETERS];
+    const char *names[SHMT_SPACE_PARAMETERS + 1] = {NULL};
+    enum shmtune_status status = shmt_yaml_expect(
+        mapping, SHMT_YAML_MAPPING, "a configuration", err);
+
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        names[p] = kernel->parameters[p].name;
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(mapping, names, err);
+    for (size_t p = 0; status == SHMTUNE_OK && p < kernel->parameter_count;
+         p++) {
+        const struct shmt_yaml *node;
+
+        status = shmt_yaml_need(mapping, names[p], &node, err);
+        if (status == SHMTUNE_OK)
+            status = read_one(&kernel->parameters[p], node, &found[p], err);
+    }
+    if (status == SHMTUNE_OK)
+        memcpy(choice, found, kernel->parameter_count * sizeof *choice);
+    return status;
+}
+
+enum shmtune_status
+shmt_kernel_size_read(const struct shmt_kernel *kernel,
+                      const struct shmt_yaml *mapping, int64_t *problem,
+                      struct shmt_error *err)
+{
+    int64_t found[SHMT_KERNEL_DIMENSIONS];
+    const char *names[SHMT_KERNEL_DIMENSIONS + 1] = {NULL};
+    enum shmtune_status status =
+        shmt_yaml_expect(mapping, SHMT_YAML_MAPPING,
+                         "a size, {DIMENSION: NUMBER}", err);
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        names[d] = kernel->dimensions[d].name;
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(mapping, names, err);
+    for (size_t d = 0; status == SHMTUNE_OK && d < kernel->dimension_count;
+         d++) {
+        const struct shmt_dimension *dimension = &kernel->dimensions[d];
+        const struct shmt_yaml *node = shmt_yaml_get(mapping, names[d]);
+
+        found[d] = dimension->fallback;
+        if (node != NULL)
+            status = shmt_yaml_int(node, dimension->low, dimension->high,
+                                   &found[d], err);
+    }
+    if (status == SHMTUNE_OK && kernel->dimension_count > 0)
+        memcpy(problem, found, kernel->dimension_count * sizeof *problem);
+    return status;
+}

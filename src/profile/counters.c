@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+#include "profile/profile.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "target/target.h"
+
+/* For the start of both programs, and for each configuration: ncu runs it
+ * once for each group of counters. */
+static const double START_S = 60, EACH_S = 30;
+enum { ATTEMPTS = 3, WORDS = 48 };
+
+/* One collection. */
+struct collection {
+    const struct shmt_counters_request *request;
+    struct shmt_arena *arena;
+    struct shmt_scratch scratch;
+    char requests[640], log[640], images[640];
+    char ncu[4096], self[4096];
+    char seed[24];
+    bool left_out[SHMT_METRIC_COUNT];   /* what this ncu does not know */
+    const char *text;                   /* of the log */
+    size_t size;
+    struct shmt_error refused;          /* what the worker said */
+    size_t answers;
+};
+
+/* -- what is asked -------------------------------------------------------- */
+
+static const shmt_choice *choice_at(const struct shmt_counters_request *request,
+                                    size_t k)
+{
+    return request->choices + k * request->kernel->parameter_count;
+}
+
+static enum shmtune_status make_folder(struct collection *c,
+                                       struct shmt_error *err)
+{
+    const char *const folder = c->scratch.folder;
+    const enum shmtune_status status =
+        shmt_scratch_make("shmtune-counters", &c->scratch, err);
+
+    snprintf(c->requests, sizeof c->requests, "%s/requests", folder);
+    snprintf(c->log, sizeof c->log, "%s/counters.csv", folder);
+    snprintf(c->images, sizeof c->images, "%s/images", folder);
+    return status;
+}
+
+static enum shmtune_status write_requests(struct collection *c,
+                                          struct shmt_error *err)
+{
+    const struct shmt_counters_request *const request = c->request;
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    for (size_t k = 0; k < request->count; k++) {
+        shmt_text_addf(&text, "{verb: profile, tag: %zu, size: ", k);
+        shmt_kernel_size_write(request->kernel, request->problem, &text);
+        shmt_text_add(&text, ", config: ");
+        shmt_kernel_choice_write(request->kernel, choice_at(request, k),
+                                 &text);
+        shmt_text_add(&text, "}\n");
+    }
+    status = text.failed ? shmt_error_memory(err)
+                         : shmt_path_write(c->requests, text.data,
+                                           text.length, err);
+    shmt_text_free(&text);
+    return status;
+}
+
+static void list_metrics(const struct collection *c, struct shmt_text *text)
+{
+    for (int m = 0; m < SHMT_METRIC_COUNT; m++)
+        if (!c->left_out[m])
+            shmt_text_addf(text, "%s%s", text->length > 0 ? "," : "",
+                           shmt_metric_name((enum shmt_metric)m));
+}
+
+static enum shmtune_status start(struct collection *c,
+                                 struct shmt_worker **out,
+                                 struct shmt_error *err)
+{
+    const struct shmt_counters_request *const request = c->request;
+    struct shmt_text metrics = {0};
+    enum shmtune_status status;
+
+    list_metrics(c, &metrics);
+    const char *const argv[WORDS] = {
+        c->ncu, "--csv", "--page", "raw", "--print-units", "base",
+        "--log-file", c->log, "--profile-from-start", "off",
+        "--cache-control", "all", "--clock-control", "none", "--metrics",
+        shmt_text_string(&metrics),
+        request->worker != NULL ? request->worker : c->self,
+        "worker", "--spec", request->kernel->path, "--images", c->images,
+        "--seed", c->seed, "--device", request->device,
+        "--requests", c->requests, NULL
+    };
+    unlink(c->log);
+    status = metrics.failed ? shmt_error_memory(err)
+                            : shmt_worker_start(argv, out, err);
+    shmt_text_free(&metrics);
+    return status;
+}
+
+/* -- while it runs -------------------------------------------------------- */
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void describe_failure(struct collection *c,
+                             const struct shmt_message *message)
+{
+    const struct shmt_kernel *const kernel = c->request->kernel;
+    struct shmt_text text = {0};
+
+    if (c->refused.status != SHMTUNE_OK)
+        return;
+    if (message->tag < c->request->count)
+        shmt_kernel_describe(kernel, choice_at(c->request, message->tag),
+                             &text);
+    if (message->kind == SHMT_MESSAGE_ERROR)
+        shmt_error_set(&c->refused, message->error.status, "%s: %s",
+                       shmt_text_string(&text), message->error.text);
+    else
+        shmt_error_set(&c->refused, SHMTUNE_WRONG_RESULT, "%s: %s%s%s",
+                       shmt_text_string(&text),
+                       shmt_verdict_text(message->result.verdict),
+                       message->result.reason[0] == '\0' ? "" : ": ",
+                       message->result.reason);
+    shmt_text_free(&text);
+}
+
+/* ncu's own words may come between the worker's: those are passed over. */
+static void hear(struct collection *c, const char *line)
+{
+    struct shmt_message message;
+
+    if (line[0] != '{' || shmt_message_read(line, &message, NULL) !=
+                              SHMTUNE_OK || message.kind == SHMT_MESSAGE_HELLO)
+        return;
+    c->answers++;
+    if (message.kind == SHMT_MESSAGE_ERROR ||
+        message.result.verdict != SHMT_VERDICT_OK)
+        describe_failure(c, &message);
+}
+
+static enum shmtune_status attend(struct collection *c,
+                                  struct shmt_worker *worker,
+                                  struct shmt_error *err)
+{
+    const double wanted = c->request->deadline_s;
+    const double limit = wanted > 0 ? wanted
+                         : START_S + EACH_S * (double)c->request->count;
+    const double deadline = now_s() + limit;
+    struct pollfd fds[SHMT_WORKER_FDS];
+    const char *line = NULL;
+
+    for (;;) {
+        switch (shmt_worker_next(worker, &line)) {
+        case SHMT_WORKER_SAID:
+            hear(c, line);
+            continue;
+        case SHMT_WORKER_ENDED:
+            return SHMTUNE_OK;
+        case SHMT_WORKER_GARBLED:
+            return shmt_error_set(err, SHMTUNE_INTERNAL, "%s wrote a line "
+                                  "that is too long or holds a zero byte",
+                                  c->ncu);
+        case SHMT_WORKER_NOTHING:
+            break;
+        }
+        if (c->request->stop != NULL && *c->request->stop)
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                                  "interrupted while counters were read");
+        if (now_s() > deadline)
+            return shmt_error_set(err, SHMTUNE_CUDA, "%s did not end within "
+                                  "%.0f s", c->ncu, limit);
+        shmt_worker_watch(worker, fds);
+        if (poll(fds, SHMT_WORKER_FDS,
+                 shmt_worker_ending(worker) ? 5 : 250) > 0)
+            shmt_worker_serve(worker, fds);
+    }
+}
+
+/* -- what came of it ------------------------------------------------------ */
+
+static enum shmtune_status read_log(struct collection *c,
+                                    struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_path_read(c->arena, c->log, SHMT_COUNTERS_BYTES, &c->text,
+                       &c->size, err);
+
+    if (status == SHMTUNE_NOT_FOUND) {
+        c->text = "";
+        c->size = 0;
+        return SHMTUNE_OK;
+    }
+    return status;
+}
+
+/* The first line of ncu's remarks of that kind; its length, or 0. */
+static size_t find_remark(const struct collection *c, const char *mark,
+                          const char **out)
+{
+    const char *const found = strstr(c->text, mark);
+    size_t length;
+
+    if (found == NULL)
+        return 0;
+    *out = found + strlen(mark);
+    *out += strspn(*out, " ");
+    length = strcspn(*out, "\r\n");
+    return length < 400 ? length : 400;
+}
+
+static enum shmtune_status explain_end(struct collection *c,
+                                       struct shmt_worker *worker,
+                                       struct shmt_error *err)
+{
+    const int code = shmt_worker_exit_status(worker);
+    const char *remark = NULL;
+    size_t length = find_remark(c, "==ERROR==", &remark);
+
+    if (strstr(c->text, "ERR_NVGPUCTRPERM") != NULL ||
+        strstr(shmt_worker_complaint(worker), "ERR_NVGPUCTRPERM") != NULL)
+        return shmt_error_set(
+            err, SHMTUNE_CUDA,
+            "the driver does not let this user read counters "
+            "(ERR_NVGPUCTRPERM): run as root, give a container "
+            "--cap-add=SYS_ADMIN, or have the driver loaded with "
+            "NVreg_RestrictProfilingToAdminUsers=0 (options nvidia ... in "
+            "/etc/modprobe.d)");
+    if (c->refused.status != SHMTUNE_OK)
+        return shmt_error_set(err, c->refused.status, "%s", c->refused.text);
+    if (length > 0)
+        return shmt_error_set(err, SHMTUNE_CUDA, "%s: %.*s", c->ncu,
+                              (int)length, remark);
+    if (code != 0 || c->answers < c->request->count)
+        return shmt_error_set(
+            err, code > 0 && code < 100 ? (enum shmtune_status)code
+                                        : SHMTUNE_CUDA,
+            "%s %s after %zu of %zu configurations%s%.400s", c->ncu,
+            shmt_worker_end_text(worker), c->answers, c->request->count,
+            shmt_worker_complaint(worker)[0] == '\0' ? "" : ":\n",
+            shmt_worker_complaint(worker));
+    return SHMTUNE_OK;
+}
+
+/* Metrics that ncu complains of by name, which are then not asked for. */
+static bool leave_out(struct collection *c)
+{
+    bool any = false;
+
+    for (int m = 0; m < SHMT_METRIC_COUNT; m++) {
+        const char *const name = shmt_metric_name((enum shmt_metric)m);
+        const size_t stem = strcspn(name, ".");
+        const char *at = c->text;
+
+        while (!c->left_out[m] && (at = strstr(at, "==ERROR==")) != NULL) {
+            const char *const end = at + strcspn(at, "\r\n");
+
+            for (; at < end; at++)
+                if (strncmp(at, name, stem) == 0)
+                    any = c->left_out[m] = true;
+        }
+    }
+    return any;
+}
+
+/* -- rows to configurations ----------------------------------------------- */
+
+static enum shmtune_status count_launches(const struct collection *c, size_t k,
+                                          size_t *out, struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = c->request->kernel;
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_geometry geometry;
+    size_t used = 0;
+
+    shmt_kernel_values(kernel, c->request->problem, choice_at(c->request, k),
+                       values);
+    for (size_t i = 0; i < kernel->launch_count; i++) {
+        enum shmtune_status status = shmt_kernel_geometry(
+            kernel, &kernel->launches[i], values, &geometry, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        used += geometry.used;
+    }
+    *out = used;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status share_out(const struct collection *c,
+                                     const struct shmt_counters *rows,
+                                     size_t count, struct shmt_counters *out,
+                                     struct shmt_error *err)
+{
+    size_t launches, at = 0;
+
+    for (size_t k = 0; k < c->request->count; k++) {
+        enum shmtune_status status = count_launches(c, k, &launches, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        if (launches > count - at)
+            break;
+        shmt_counters_join(rows + at, launches, &out[k]);
+        at += launches;
+        if (k + 1 == c->request->count && at == count)
+            return SHMTUNE_OK;
+    }
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s wrote the counters of %zu launches, which is "
+                          "not how many the %zu configurations have", c->ncu,
+                          count, c->request->count);
+}
+
+static enum shmtune_status read_counters(struct collection *c,
+                                         struct shmt_counters *out,
+                                         struct shmt_error *err)
+{
+    struct shmt_counters *const rows =
+        shmt_arena_alloc(c->arena, SHMT_COUNTERS_ROWS, sizeof *rows);
+    size_t count = 0;
+    enum shmtune_status status;
+
+    if (rows == NULL)
+        return shmt_error_memory(err);
+    status = shmt_counters_parse("ncu's output", c->text, c->size, rows,
+                                 SHMT_COUNTERS_ROWS, &count, err);
+    return status == SHMTUNE_OK ? share_out(c, rows, count, out, err)
+                                : status;
+}
+
+static enum shmtune_status attempt(struct collection *c, bool *again,
+                                   struct shmt_counters *out,
+                                   struct shmt_error *err)
+{
+    struct shmt_worker *worker = NULL;
+    enum shmtune_status status = start(c, &worker, err);
+
+    *again = false;
+    c->answers = 0;
+    c->refused = (struct shmt_error){0};
+    if (status == SHMTUNE_OK)
+        status = attend(c, worker, err);
+    if (status == SHMTUNE_OK)
+        status = read_log(c, err);
+    if (status == SHMTUNE_OK) {
+        status = explain_end(c, worker, err);
+        *again = status == SHMTUNE_CUDA && leave_out(c);
+    }
+    shmt_worker_free(worker);
+    return status == SHMTUNE_OK ? read_counters(c, out, err) : status;
+}
+
+enum shmtune_status
+shmt_counters_collect(const struct shmt_counters_request *request,
+                      struct shmt_counters *out, struct shmt_error *err)
+{
+    struct collection c = {.request = request};
+    enum shmtune_status status =
+        shmt_counters_program(c.ncu, sizeof c.ncu, err);
+    bool again = true;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    c.arena = shmt_arena_new();
+    if (c.arena == NULL)
+        return shmt_error_memory(err);
+    snprintf(c.seed, sizeof c.seed, "%llu",
+             (unsigned long long)request->seed);
+    status = shmt_worker_self(c.self, sizeof c.self, err);
+    if (status == SHMTUNE_OK)
+        status = make_folder(&c, err);
+    if (status == SHMTUNE_OK)
+        status = write_requests(&c, err);
+    for (int k = 0; k < ATTEMPTS && again; k++) {
+        again = false;
+        if (status == SHMTUNE_OK || k > 0)
+            status = attempt(&c, &again, out, err);
+    }
+    shmt_scratch_remove(&c.scratch);
+    shmt_arena_free(c.arena);
+    return status;
+}

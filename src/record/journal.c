@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing journals; journal_read.c reads them. */
+#include "record/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "yaml/yaml.h"
+
+struct shmt_journal_writer {
+    const struct shmt_kernel *kernel;
+    int fd;
+    char *path;
+    struct shmt_text line;
+};
+
+void shmt_journal_header_write(const struct shmt_kernel *kernel,
+                               const struct shmt_journal_header *header,
+                               struct shmt_text *text)
+{
+    shmt_text_add(text, "format: journal/1\nkernel: ");
+    shmt_yaml_add_string(text, header->kernel);
+    shmt_text_addf(text, "\ndigest: \"%s\"\n", header->digest);
+    shmt_device_write(&header->device, text);
+    shmt_text_addf(text, "nvrtc: %d\nprotocol: ", header->nvrtc_version);
+    shmt_yaml_add_string(text, header->protocol);
+    shmt_text_add(text, "\nsize: ");
+    shmt_kernel_size_write(kernel, header->problem, text);
+    shmt_text_addf(text, "\nseed: %llu\nspace: %llu\n",
+                   (unsigned long long)header->seed,
+                   (unsigned long long)header->space_count);
+    if (header->origin != NULL) {
+        shmt_text_add(text, "origin: ");
+        shmt_yaml_add_string(text, header->origin);
+        shmt_text_add(text, "\n");
+    }
+    shmt_text_add(text, "records:\n");
+}
+
+void shmt_journal_result_write(const struct shmt_kernel *kernel,
+                               const struct shmt_journal_record *record,
+                               struct shmt_text *text)
+{
+    struct shmt_result result = *record->result;
+
+    result.image[0] = '\0';
+    shmt_text_add(text, "- {config: ");
+    shmt_kernel_choice_write(kernel, record->choice, text);
+    shmt_text_add(text, ", at: ");
+    shmt_yaml_add_real(text, record->at_s, 9);
+    shmt_text_add(text, ", ");
+    shmt_result_write(&result, text);
+    if (record->origin != NULL) {
+        shmt_text_add(text, ", origin: ");
+        shmt_yaml_add_string(text, record->origin);
+    }
+    shmt_text_add(text, "}\n");
+}
+
+static enum shmtune_status storage(const struct shmt_journal_writer *writer,
+                                   const char *what, struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: cannot %s: %s",
+                          writer->path, what, strerror(errno));
+}
+
+enum shmtune_status shmt_journal_open(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal_writer **out,
+                                      struct shmt_error *err)
+{
+    enum shmtune_status status;
+    struct shmt_journal_writer *writer = calloc(1, sizeof *writer);
+
+    if (writer == NULL)
+        return shmt_error_memory(err);
+    writer->fd = -1;
+    writer->kernel = kernel;
+    writer->path = strdup(path);
+    if (writer->path == NULL) {
+        status = shmt_error_memory(err);
+        goto fail;
+    }
+    writer->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (writer->fd < 0) {
+        status = storage(writer, "open the journal", err);
+        goto fail;
+    }
+    /* Where the file system knows no such locks nobody can be waited for. */
+    if (flock(writer->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s: another run is writing to this journal; "
+                                "wait for it, or choose another --output",
+                                path);
+        goto fail;
+    }
+    *out = writer;
+    return SHMTUNE_OK;
+fail:
+    shmt_journal_close(writer, NULL);
+    return status;
+}
+
+/* The first `written` bytes of a record, so that the journal stays a sequence
+ * of whole ones. */
+static bool take_back(const struct shmt_journal_writer *writer, off_t written)
+{
+    const off_t end = lseek(writer->fd, 0, SEEK_END);
+
+    return end >= written && ftruncate(writer->fd, end - written) == 0;
+}
+
+/* One write(2).  One that is cut short is gone on with, which tells why: the
+ * disk, a quota or the largest file may be full. */
+static enum shmtune_status append(struct shmt_journal_writer *writer,
+                                  struct shmt_error *err)
+{
+    const struct shmt_text *const line = &writer->line;
+    size_t written = 0;
+
+    if (line->failed)
+        return shmt_error_memory(err);
+    while (written < line->length) {
+        const ssize_t n = write(writer->fd, line->data + written,
+                                line->length - written);
+        int why;
+
+        if (n > 0)
+            written += (size_t)n;
+        if (n > 0 || (n < 0 && errno == EINTR))
+            continue;
+        why = n < 0 ? errno : ENOSPC;
+        if (written > 0 && !take_back(writer, (off_t)written))
+            return storage(writer, "take back a cut record", err);
+        errno = why;
+        return storage(writer, "write to the journal", err);
+    }
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_journal_begin(struct shmt_journal_writer *writer,
+                   const struct shmt_journal_header *header,
+                   struct shmt_error *err)
+{
+    if (ftruncate(writer->fd, 0) != 0)
+        return storage(writer, "empty the journal", err);
+    shmt_text_clear(&writer->line);
+    shmt_journal_header_write(writer->kernel, header, &writer->line);
+    return append(writer, err);
+}
+
+enum shmtune_status shmt_journal_continue(struct shmt_journal_writer *writer,
+                                          size_t whole_bytes,
+                                          struct shmt_error *err)
+{
+    if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
+        return storage(writer, "cut off a broken record", err);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_journal_add(struct shmt_journal_writer *writer,
+                 const struct shmt_journal_record *record,
+                 struct shmt_error *err)
+{
+    struct shmt_text *const line = &writer->line;
+
+    shmt_text_clear(line);
+    if (record->kind == SHMT_JOURNAL_RESULT) {
+        shmt_journal_result_write(writer->kernel, record, line);
+    } else {
+        shmt_text_addf(line, "- {%s: ",
+                       record->kind == SHMT_JOURNAL_TRY ? "try" : "drop");
+        shmt_kernel_choice_write(writer->kernel, record->choice, line);
+        shmt_text_add(line, "}\n");
+    }
+    return append(writer, err);
+}
+
+enum shmtune_status shmt_journal_close(struct shmt_journal_writer *writer,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (writer == NULL)
+        return SHMTUNE_OK;
+    if (writer->fd >= 0) {
+        if (fsync(writer->fd) != 0 && errno != EINVAL)
+            status = storage(writer, "bring the journal to the disk", err);
+        close(writer->fd);
+    }
+    shmt_text_free(&writer->line);
+    free(writer->path);
+    free(writer);
+    return status;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * journal: what a tuning run leaves on disk as it goes (journal/1), and how
+ * it is read back: by the next run, which resumes, and as a recording.
+ *
+ *   format: journal/1
+ *   kernel: transpose
+ *   ...
+ *   records:
+ *   - {try: {BLOCK_X: 32}}                  about to run on the device
+ *   - {config: {BLOCK_X: 32}, at: 1.25, verdict: ok, ...}
+ *   - {drop: {BLOCK_X: 32}}                 the try was called off
+ *
+ * Every record is one write(2): a run that is killed leaves whole records
+ * and at most one piece, which the reader leaves out and the next writer cuts
+ * off.  A file ending in .gz is read through zlib.
+ */
+#ifndef SHMT_RECORD_JOURNAL_H
+#define SHMT_RECORD_JOURNAL_H
+
+#include "kernel/kernel.h"
+#include "record/result.h"
+
+enum { SHMT_JOURNAL_PROTOCOL = 32 };
+
+struct shmt_journal_header {
+    char kernel[80];
+    char digest[SHMT_DIGEST_TEXT];
+    struct shmtune_device device;
+    int nvrtc_version;
+    char protocol[SHMT_JOURNAL_PROTOCOL];
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    uint64_t seed;
+    uint64_t space_count;      /* valid configurations at this size */
+    /* NULL; of an imported run, what its file said besides, as JSON, kept to
+     * be exported again.  NULL after a peek. */
+    const char *origin;
+};
+
+enum shmt_journal_kind {
+    SHMT_JOURNAL_TRY, SHMT_JOURNAL_RESULT, SHMT_JOURNAL_DROP
+};
+
+struct shmt_journal_record {
+    enum shmt_journal_kind kind;
+    const shmt_choice *choice;
+    double at_s;                        /* of a result: the target's clock */
+    const struct shmt_result *result;   /* of a result, else NULL */
+    const char *origin;                 /* as in the header */
+    int line;                           /* of the file; 0: not read */
+};
+
+struct shmt_journal {
+    struct shmt_arena *arena;
+    struct shmt_journal_header header;
+    size_t count;
+    const struct shmt_journal_record *records;   /* in the file's order */
+    size_t whole_bytes;        /* without the piece at the end */
+    bool cut;                  /* there is such a piece */
+};
+
+/* Absent: SHMTUNE_NOT_FOUND.  Not a journal of `kernel`, or a record that is
+ * whole and makes no sense: SHMTUNE_INVALID_FILE with file:line:column.  A
+ * file that was cut before its first record is such a one too. */
+enum shmtune_status shmt_journal_read(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal **out,
+                                      struct shmt_error *err);
+void shmt_journal_free(struct shmt_journal *journal);
+
+/* latest[k]: record k is the last result of its configuration.  It is the one
+ * that holds: who was right in the search may have failed in the finals, and
+ * what was not recorded may have been tried since. */
+enum shmtune_status shmt_journal_latest(const struct shmt_kernel *kernel,
+                                        const struct shmt_journal *journal,
+                                        bool *latest, struct shmt_error *err);
+
+/* As much as says what it is.  Without a kernel (NULL) that is the name of
+ * its own and the digest: what no change of the spec can make unreadable. */
+enum shmtune_status shmt_journal_peek(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal_header *out,
+                                      struct shmt_error *err);
+
+/* Only the name of its kernel, for which none is needed. */
+enum shmtune_status shmt_journal_kernel(const char *path, char name[80],
+                                        struct shmt_error *err);
+
+void shmt_journal_header_write(const struct shmt_kernel *kernel,
+                               const struct shmt_journal_header *header,
+                               struct shmt_text *text);
+/* The line of a result, with its newline.  The key of its binary stays out:
+ * binaries do not outlive the run. */
+void shmt_journal_result_write(const struct shmt_kernel *kernel,
+                               const struct shmt_journal_record *record,
+                               struct shmt_text *text);
+
+/* -- writing ------------------------------------------------------------- */
+struct shmt_journal_writer;
+
+/* Creates the file if need be, and locks it: SHMTUNE_STORAGE when another
+ * run writes to it.  Nothing is changed yet. */
+enum shmtune_status shmt_journal_open(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal_writer **out,
+                                      struct shmt_error *err);
+/* Begins anew, or goes on behind the `whole_bytes` that were read. */
+enum shmtune_status
+shmt_journal_begin(struct shmt_journal_writer *writer,
+                   const struct shmt_journal_header *header,
+                   struct shmt_error *err);
+enum shmtune_status shmt_journal_continue(struct shmt_journal_writer *writer,
+                                          size_t whole_bytes,
+                                          struct shmt_error *err);
+/* A record for `kind`; `result` and `at_s` are for a result. */
+enum shmtune_status
+shmt_journal_add(struct shmt_journal_writer *writer,
+                 const struct shmt_journal_record *record,
+                 struct shmt_error *err);
+/* To the disk, and closed; frees the writer in any case.  NULL is allowed. */
+enum shmtune_status shmt_journal_close(struct shmt_journal_writer *writer,
+                                       struct shmt_error *err);
+
+#endif

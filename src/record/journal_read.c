@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading journals; journal.c writes them. */
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "record/journal.h"
+#include "record/packed.h"
+#include "yaml/yaml.h"
+
+/* Caps: a journal of a million candidates is some 400 MB. */
+static const size_t file_limit = (size_t)512 << 20;
+static const size_t line_limit = (size_t)64 << 10;
+static const size_t header_limit = (size_t)64 << 10;
+
+static const char records_mark[] = "\nrecords:\n";
+
+/* -- the header ---------------------------------------------------------- */
+
+static const char *const header_keys[] = {
+    "format", "kernel", "digest", "device", "nvrtc", "protocol", "size",
+    "seed", "space", "origin", NULL
+};
+
+static enum shmtune_status copy_word(const struct shmt_yaml *top,
+                                     const char *key, size_t room, char *out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = shmt_yaml_need(top, key, &node, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_SCALAR, key, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (strlen(node->text) >= room)
+        return shmt_yaml_refuse(node, err,
+                                "%s has %zu characters, at most %zu are "
+                                "allowed", key, strlen(node->text), room - 1);
+    memcpy(out, node->text, strlen(node->text) + 1);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status take_int(const struct shmt_yaml *top,
+                                    const char *key, int64_t high,
+                                    int64_t *out, struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = shmt_yaml_need(top, key, &node, err);
+    return status != SHMTUNE_OK ? status
+                                : shmt_yaml_int(node, 0, high, out, err);
+}
+
+static enum shmtune_status take_count(const struct shmt_yaml *top,
+                                      const char *key, uint64_t *out,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = shmt_yaml_need(top, key, &node, err);
+    return status != SHMTUNE_OK ? status : shmt_yaml_count(node, out, err);
+}
+
+static enum shmtune_status check_format(const struct shmt_yaml *top,
+                                        struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = shmt_yaml_need(top, "format", &node, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_SCALAR, "format", err);
+    if (status == SHMTUNE_OK && strcmp(node->text, "journal/1") != 0)
+        status = shmt_yaml_refuse(node, err,
+                                  "format is \"%s\", expected journal/1",
+                                  node->text);
+    return status;
+}
+
+/* kernel may be NULL: then only what needs none is filled in. */
+static enum shmtune_status header_fields(const struct shmt_yaml *top,
+                                         const struct shmt_kernel *kernel,
+                                         struct shmt_journal_header *h,
+                                         struct shmt_error *err)
+{
+    const struct shmt_yaml *device, *size;
+    int64_t nvrtc;
+    enum shmtune_status status = check_format(top, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(top, header_keys, err);
+    if (status == SHMTUNE_OK)
+        status = copy_word(top, "kernel", sizeof h->kernel, h->kernel, err);
+    if (status == SHMTUNE_OK && kernel != NULL &&
+        strcmp(h->kernel, kernel->name) != 0)
+        return shmt_yaml_refuse(shmt_yaml_get(top, "kernel"), err,
+                                "a journal of the kernel %s, expected %s",
+                                h->kernel, kernel->name);
+    if (status == SHMTUNE_OK)
+        status = copy_word(top, "digest", sizeof h->digest, h->digest, err);
+    if (status != SHMTUNE_OK || kernel == NULL)
+        return status;
+    if ((status = copy_word(top, "protocol", sizeof h->protocol, h->protocol,
+                            err)) != SHMTUNE_OK ||
+        (status = take_int(top, "nvrtc", INT_MAX, &nvrtc, err)) !=
+            SHMTUNE_OK ||
+        (status = take_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
+        (status = take_count(top, "space", &h->space_count, err)) !=
+            SHMTUNE_OK ||
+        (status = shmt_yaml_need(top, "device", &device, err)) !=
+            SHMTUNE_OK ||
+        (status = shmt_device_read(device, &h->device, err)) != SHMTUNE_OK ||
+        (status = shmt_yaml_need(top, "size", &size, err)) != SHMTUNE_OK ||
+        (status = shmt_kernel_size_read(kernel, size, h->problem, err)) !=
+            SHMTUNE_OK)
+        return status;
+    h->nvrtc_version = (int)nvrtc;
+    return SHMTUNE_OK;
+}
+
+/* What an imported file said besides; NULL when there is nothing. */
+static enum shmtune_status take_origin(const struct shmt_yaml *node,
+                                       struct shmt_arena *arena,
+                                       const char **out,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *const origin = shmt_yaml_get(node, "origin");
+
+    if (origin == NULL)
+        return SHMTUNE_OK;
+    if (shmt_yaml_expect(origin, SHMT_YAML_SCALAR, "origin", err) != 0)
+        return SHMTUNE_INVALID_FILE;
+    *out = shmt_arena_copy(arena, origin->text, strlen(origin->text));
+    return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+/* `text` is the file; `keep` is for the origin, NULL to leave that out. */
+static enum shmtune_status read_header(const char *path,
+                                       const struct shmt_text *text,
+                                       const struct shmt_kernel *kernel,
+                                       struct shmt_arena *keep,
+                                       struct shmt_journal_header *header,
+                                       struct shmt_error *err)
+{
+    const char *const data = shmt_text_string(text);
+    const char *const mark = strstr(data, records_mark);
+    const struct shmt_yaml *top;
+    struct shmt_arena *arena;
+    enum shmtune_status status;
+
+    if (mark == NULL || (size_t)(mark - data) > header_limit)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s:1:1: no journal: found no line \"records:\" "
+                              "within its first %zu KiB", path,
+                              header_limit >> 10);
+    arena = shmt_arena_new();
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    memset(header, 0, sizeof *header);
+    status = shmt_yaml_parse(arena, path, data, (size_t)(mark - data) + 1,
+                             &top, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a journal", err);
+    if (status == SHMTUNE_OK)
+        status = header_fields(top, kernel, header, err);
+    if (status == SHMTUNE_OK && keep)
+        status = take_origin(top, keep, &header->origin, err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+static enum shmtune_status peek(const char *path,
+                                const struct shmt_kernel *kernel,
+                                struct shmt_journal_header *out,
+                                struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    struct shmt_journal_header header;
+    enum shmtune_status status =
+        shmt_packed_read(path, records_mark, header_limit, &text, err);
+
+    if (status == SHMTUNE_OK)
+        status = read_header(path, &text, kernel, NULL, &header, err);
+    if (status == SHMTUNE_OK)
+        *out = header;
+    shmt_text_free(&text);
+    return status;
+}
+
+enum shmtune_status shmt_journal_peek(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal_header *out,
+                                      struct shmt_error *err)
+{
+    return peek(path, kernel, out, err);
+}
+
+enum shmtune_status shmt_journal_kernel(const char *path, char name[80],
+                                        struct shmt_error *err)
+{
+    struct shmt_journal_header header;
+    enum shmtune_status status = peek(path, NULL, &header, err);
+
+    if (status == SHMTUNE_OK)
+        memcpy(name, header.kernel, sizeof header.kernel);
+    return status;
+}
+
+/* -- the records --------------------------------------------------------- */
+
+struct reading {
+    const char *path;
+    const struct shmt_kernel *kernel;
+    struct shmt_journal *journal;
+    struct shmt_arena *scratch;      /* one line at a time */
+    int line;                        /* from 1 */
+    struct shmt_journal_record *records;
+    size_t room;
+};
+
+static const struct {
+    const char *key;
+    enum shmt_journal_kind kind;
+} kinds[] = {
+    {"config", SHMT_JOURNAL_RESULT},
+    {"try", SHMT_JOURNAL_TRY},
+    {"drop", SHMT_JOURNAL_DROP},
+};
+
+static bool is_result_key(const char *key)
+{
+    if (strcmp(key, "at") == 0 || strcmp(key, "origin") == 0)
+        return true;
+    for (size_t k = 0; shmt_result_keys[k] != NULL; k++)
+        if (strcmp(key, shmt_result_keys[k]) == 0)
+            return true;
+    return false;
+}
+
+/* A result has its fields beside the configuration, the others nothing. */
+static enum shmtune_status check_keys(const struct shmt_yaml *node,
+                                      size_t kind, struct shmt_error *err)
+{
+    for (size_t k = 0; k < node->count; k++) {
+        const char *const key = node->keys[k]->text;
+        if (strcmp(key, kinds[kind].key) != 0 &&
+            (kinds[kind].kind != SHMT_JOURNAL_RESULT || !is_result_key(key)))
+            return shmt_yaml_refuse(node->keys[k], err,
+                                    "unknown key \"%s\" in a record", key);
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status take_result(struct reading *r,
+                                       const struct shmt_yaml *node,
+                                       struct shmt_journal_record *record,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *at;
+    struct shmt_result *result;
+    enum shmtune_status status = shmt_yaml_need(node, "at", &at, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_real(at, &record->at_s, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (record->at_s < 0)
+        return shmt_yaml_refuse(at, err, "at is %g s, expected 0 or more",
+                                record->at_s);
+    result = shmt_arena_alloc(r->journal->arena, 1, sizeof *result);
+    if (result == NULL)
+        return shmt_error_memory(err);
+    record->result = result;
+    status = take_origin(node, r->journal->arena, &record->origin, err);
+    return status == SHMTUNE_OK ? shmt_result_read(node, result, err)
+                                : status;
+}
+
+static enum shmtune_status take_record(struct reading *r,
+                                       const struct shmt_yaml *node,
+                                       struct shmt_journal_record *record,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *config = NULL;
+    size_t kind = 0;
+    shmt_choice *choice;
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a record", err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    while (kind < sizeof kinds / sizeof *kinds &&
+           (config = shmt_yaml_get(node, kinds[kind].key)) == NULL)
+        kind++;
+    if (config == NULL)
+        return shmt_yaml_refuse(node, err, "a record needs one of config, "
+                                "try, drop");
+    record->kind = kinds[kind].kind;
+    status = check_keys(node, kind, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    choice = shmt_arena_alloc(r->journal->arena, r->kernel->parameter_count,
+                              sizeof *choice);
+    if (choice == NULL)
+        return shmt_error_memory(err);
+    record->choice = choice;
+    status = shmt_kernel_choice_read(r->kernel, config, choice, err);
+    if (status == SHMTUNE_OK && record->kind == SHMT_JOURNAL_RESULT)
+        status = take_result(r, node, record, err);
+    return status;
+}
+
+static enum shmtune_status take_line(struct reading *r, const char *line,
+                                     size_t length,
+                                     struct shmt_journal_record *record,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status;
+
+    if (length < 2 || line[0] != '-' || line[1] != ' ')
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s:%d:1: found \"%.*s\", expected a record "
+                              "\"- {...}\"", r->path, r->line,
+                              length > 20 ? 20 : (int)length, line);
+    if (length > line_limit)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s:%d:1: a record of %zu bytes, at most %zu "
+                              "are allowed", r->path, r->line, length,
+                              line_limit);
+    r->scratch = shmt_arena_new();
+    if (r->scratch == NULL)
+        return shmt_error_memory(err);
+    status = shmt_yaml_parse_from(r->scratch,
+                                  &(struct shmt_yaml_source){
+                                      {r->path, r->line, 3},
+                                      .data = line + 2, .size = length - 2},
+                                  &node, err);
+    if (status == SHMTUNE_OK)
+        status = take_record(r, node, record, err);
+    shmt_arena_free(r->scratch);
+    r->scratch = NULL;
+    return status;
+}
+
+static bool grow(struct reading *r)
+{
+    struct shmt_journal_record *more;
+
+    if (r->journal->count < r->room)
+        return true;
+    r->room = r->room == 0 ? 256 : 2 * r->room;
+    more = realloc(r->records, r->room * sizeof *more);
+    if (more == NULL)
+        return false;
+    r->records = more;
+    return true;
+}
+
+static enum shmtune_status read_records(struct reading *r,
+                                        const struct shmt_text *text,
+                                        struct shmt_error *err)
+{
+    const char *const data = shmt_text_string(text);
+    const char *at = strstr(data, records_mark) + sizeof records_mark - 1;
+    const char *const end = data + text->length;
+
+    r->line = 1;
+    for (const char *c = data; c < at; c++)
+        r->line += *c == '\n';
+    while (at < end) {
+        const char *const stop = memchr(at, '\n', (size_t)(end - at));
+        struct shmt_journal_record record = {0};
+        enum shmtune_status status;
+        if (stop == NULL)
+            break;
+        if (!grow(r))
+            return shmt_error_memory(err);
+        status = take_line(r, at, (size_t)(stop - at), &record, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        record.line = r->line;
+        r->records[r->journal->count++] = record;
+        at = stop + 1;
+        r->line++;
+    }
+    r->journal->whole_bytes = (size_t)(at - data);
+    r->journal->cut = at < end;
+    return SHMTUNE_OK;
+}
+
+/* The records move from the heap into the arena, where they are freed with
+ * everything else. */
+static enum shmtune_status keep_records(struct reading *r,
+                                        struct shmt_error *err)
+{
+    const size_t count = r->journal->count;
+    struct shmt_journal_record *const kept =
+        shmt_arena_alloc(r->journal->arena, count + 1, sizeof *kept);
+
+    if (kept == NULL)
+        return shmt_error_memory(err);
+    if (count > 0)
+        memcpy(kept, r->records, count * sizeof *kept);
+    r->journal->records = kept;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_journal_read(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal **out,
+                                      struct shmt_error *err)
+{
+    struct shmt_journal *const journal = calloc(1, sizeof *journal);
+    struct reading r = {.path = path, .kernel = kernel, .journal = journal};
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    if (journal == NULL || (journal->arena = shmt_arena_new()) == NULL) {
+        free(journal);
+        return shmt_error_memory(err);
+    }
+    status = shmt_packed_read(path, NULL, file_limit, &text, err);
+    if (status == SHMTUNE_OK)
+        status = read_header(path, &text, kernel, journal->arena,
+                             &journal->header, err);
+    if (status == SHMTUNE_OK)
+        status = read_records(&r, &text, err);
+    if (status == SHMTUNE_OK)
+        status = keep_records(&r, err);
+    free(r.records);
+    shmt_text_free(&text);
+    if (status != SHMTUNE_OK) {
+        shmt_journal_free(journal);
+        return status;
+    }
+    *out = journal;
+    return SHMTUNE_OK;
+}
+
+void shmt_journal_free(struct shmt_journal *journal)
+{
+    if (journal == NULL)
+        return;
+    shmt_arena_free(journal->arena);
+    free(journal);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * record: everything that outlives a run.  A result is what is known of one
+ * candidate, a journal every result of a run, a recording a journal that can be
+ * run again, and a tuning what an application loads.
+ */
+#ifndef SHMT_RECORD_H
+#define SHMT_RECORD_H
+
+#include "record/charge.h"
+#include "record/journal.h"
+#include "record/ledger.h"
+#include "record/packed.h"
+#include "record/recording.h"
+#include "record/result.h"
+#include "record/tuning.h"
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "record/recording.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <zlib.h>
+
+#include "base/base.h"
+
+static const char suffix[] = ".journal.gz";
+
+static bool ends_in(const char *word, const char *end)
+{
+    const size_t a = strlen(word), b = strlen(end);
+    return a >= b && strcmp(word + a - b, end) == 0;
+}
+
+bool shmt_recording_is_file(const char *word)
+{
+    return strchr(word, '/') != NULL || ends_in(word, ".journal") ||
+           ends_in(word, ".gz");
+}
+
+static bool has_part(const char *name, const char *part)
+{
+    const size_t length = strlen(part);
+    for (; *name != '\0'; name++)
+        if (strncasecmp(name, part, length) == 0)
+            return true;
+    return false;
+}
+
+/* Those in one folder; *others gathers the names that do not match. */
+static enum shmtune_status search_folder(struct shmt_arena *arena,
+                                         const char *folder,
+                                         const char *word,
+                                         struct shmt_text *others,
+                                         const char ***paths, size_t *count)
+{
+    const char *const *names;
+    size_t name_count;
+    const char **found;
+
+    *count = 0;
+    if (shmt_path_list(arena, folder, suffix, &names, &name_count, NULL) !=
+        SHMTUNE_OK)
+        return SHMTUNE_OK;   /* no such folder */
+    found = shmt_arena_alloc(arena, name_count + 1, sizeof *found);
+    if (found == NULL)
+        return SHMTUNE_NO_MEMORY;
+    for (size_t k = 0; k < name_count; k++) {
+        if (!has_part(names[k], word)) {
+            shmt_text_addf(others, "%s%s", others->length > 0 ? ", " : "",
+                           names[k]);
+            continue;
+        }
+        found[*count] = shmt_path_join(arena, folder, names[k]);
+        if (found[(*count)++] == NULL)
+            return SHMTUNE_NO_MEMORY;
+    }
+    *paths = found;
+    return SHMTUNE_OK;
+}
+
+static const char *folder_of(struct shmt_arena *arena, const char *root,
+                             const char *kernel)
+{
+    const char *const tunings = shmt_path_join(arena, root, "tunings");
+    return tunings == NULL ? NULL : shmt_path_join(arena, tunings, kernel);
+}
+
+static enum shmtune_status the_file(struct shmt_arena *arena,
+                                    const char *word,
+                                    const char *const **paths, size_t *count,
+                                    struct shmt_error *err)
+{
+    const char **const one = shmt_arena_alloc(arena, 1, sizeof *one);
+
+    if (one == NULL || (one[0] = shmt_arena_copy(arena, word,
+                                                 strlen(word))) == NULL)
+        return shmt_error_memory(err);
+    *paths = one;
+    *count = 1;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_recording_find(struct shmt_arena *arena,
+                    const struct shmt_recording_places *places,
+                    const char *kernel, const char *word,
+                    const char *const **paths, size_t *count,
+                    struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_text others = {0};
+    const char **found = NULL;
+    size_t n = 0;
+
+    if (shmt_recording_is_file(word))
+        return the_file(arena, word, paths, count, err);
+    for (size_t k = 0;
+         status == SHMTUNE_OK && n == 0 && k < places->count; k++) {
+        const char *const folder = folder_of(arena, places->roots[k], kernel);
+        status = folder == NULL ? SHMTUNE_NO_MEMORY
+                                : search_folder(arena, folder, word, &others,
+                                                &found, &n);
+    }
+    if (status != SHMTUNE_OK)
+        status = shmt_error_memory(err);
+    else if (n == 0)
+        status = shmt_error_set(
+            err, SHMTUNE_NO_DEVICE,
+            "no recording of the kernel %s matches \"%s\"%s%s; see `shmtune "
+            "list`, or name a file: --device replay:FILE.journal.gz", kernel,
+            word, others.length > 0 ? "; there are " : "",
+            shmt_text_string(&others));
+    if (status == SHMTUNE_OK) {
+        *paths = found;
+        *count = n;
+    }
+    shmt_text_free(&others);
+    return status;
+}
+
+void shmt_recording_size_slug(const struct shmt_kernel *kernel,
+                              const int64_t *problem, struct shmt_text *text)
+{
+    for (size_t k = 0; k < kernel->dimension_count; k++)
+        shmt_text_addf(text, "%s%lld", k > 0 ? "x" : "",
+                       (long long)problem[k]);
+}
+
+/* -- writing ------------------------------------------------------------- */
+
+static int by_index(const void *a, const void *b)
+{
+    const struct shmt_ledger_entry *const x =
+        *(const struct shmt_ledger_entry *const *)a;
+    const struct shmt_ledger_entry *const y =
+        *(const struct shmt_ledger_entry *const *)b;
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static enum shmtune_status format(const struct shmt_kernel *kernel,
+                                  const struct shmt_ledger *ledger,
+                                  const struct shmt_space *space,
+                                  struct shmt_text *text)
+{
+    const size_t most = shmt_ledger_count(ledger);
+    const struct shmt_ledger_entry **const entries =
+        malloc((most + 1) * sizeof *entries);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    size_t count = 0;
+
+    if (entries == NULL)
+        return SHMTUNE_NO_MEMORY;
+    /* A journal may know of others that were begun, or failed a policy that
+     * no longer holds: they have no result. */
+    for (size_t k = 0; k < most; k++)
+        if (shmt_ledger_at(ledger, k)->settled)
+            entries[count++] = shmt_ledger_at(ledger, k);
+    qsort(entries, count, sizeof *entries, by_index);
+    for (size_t k = 0; k < count; k++) {
+        const struct shmt_journal_record record = {
+            .kind = SHMT_JOURNAL_RESULT, .choice = choice,
+            .at_s = entries[k]->at_s, .result = &entries[k]->result
+        };
+        shmt_space_configuration(space, entries[k]->index, choice);
+        shmt_journal_result_write(kernel, &record, text);
+    }
+    free(entries);
+    return text->failed ? SHMTUNE_NO_MEMORY : SHMTUNE_OK;
+}
+
+/* gzip without a time or a name in its header. */
+static enum shmtune_status compress_text(const struct shmt_text *text,
+                                         unsigned char **out, size_t *size)
+{
+    z_stream z = {0};
+    enum shmtune_status status = SHMTUNE_NO_MEMORY;
+    unsigned char *data = NULL;
+    size_t room;
+
+    if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) !=
+        Z_OK)
+        return status;
+    room = deflateBound(&z, text->length);
+    data = malloc(room);
+    if (data != NULL) {
+        z.next_in = (unsigned char *)text->data;
+        z.avail_in = (uInt)text->length;
+        z.next_out = data;
+        z.avail_out = (uInt)room;
+        if (deflate(&z, Z_FINISH) == Z_STREAM_END)
+            status = SHMTUNE_OK;
+    }
+    *size = z.total_out;
+    deflateEnd(&z);
+    if (status == SHMTUNE_OK)
+        *out = data;
+    else
+        free(data);
+    return status;
+}
+
+enum shmtune_status shmt_recording_store(const char *path,
+                                         const struct shmt_text *text,
+                                         struct shmt_error *err)
+{
+    unsigned char *data = NULL;
+    size_t size = 0;
+    enum shmtune_status status;
+
+    if (text->failed || compress_text(text, &data, &size) != SHMTUNE_OK)
+        return shmt_error_memory(err);
+    status = shmt_path_write(path, data, size, err);
+    free(data);
+    return status;
+}
+
+enum shmtune_status
+shmt_recording_write(const char *path, const struct shmt_kernel *kernel,
+                     const struct shmt_journal_header *header,
+                     const struct shmt_ledger *ledger,
+                     const struct shmt_space *space, struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_journal_header_write(kernel, header, &text);
+    status = format(kernel, ledger, space, &text);
+    if (status != SHMTUNE_OK)
+        shmt_error_memory(err);
+    else
+        status = shmt_recording_store(path, &text, err);
+    shmt_text_free(&text);
+    return status;
+}

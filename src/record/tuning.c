@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuning: entries put in and kept sorted, and settings matched with the
+ * kernel they are for.  tuning_read.c and tuning_write.c do the files.
+ */
+#include "record/tuning.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "record/tuning_order.h"
+#include "record/tuning_take.h"
+#include "yaml/yaml.h"
+
+struct shmt_tuning *shmt_tuning_blank(struct shmt_arena *arena)
+{
+    struct shmt_tuning *tuning = shmt_arena_alloc(arena, 1, sizeof *tuning);
+
+    if (tuning != NULL) {
+        tuning->arena = arena;
+        tuning->kernel = "";
+        tuning->created = "";
+        tuning->protocol = "";
+    }
+    return tuning;
+}
+
+enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
+                                    struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_tuning *tuning = NULL;
+
+    if (arena != NULL)
+        tuning = shmt_tuning_blank(arena);
+    if (tuning == NULL) {
+        shmt_arena_free(arena);
+        return shmt_error_memory(err);
+    }
+    *out = tuning;
+    return SHMTUNE_OK;
+}
+
+void shmt_tuning_free(struct shmt_tuning *tuning)
+{
+    if (tuning != NULL)
+        shmt_arena_free(tuning->arena);
+}
+
+/* Sizes have the same names in the same order: by value, dimension by
+ * dimension. */
+int shmt_tuning_order(const struct shmt_tuned *a, const struct shmt_tuned *b)
+{
+    for (size_t k = 0; k < a->size_count && k < b->size_count; k++)
+        if (a->size[k].value.i != b->size[k].value.i)
+            return a->size[k].value.i < b->size[k].value.i ? -1 : 1;
+    return 0;
+}
+
+bool shmt_tuning_same_names(const struct shmt_setting *a, size_t a_count,
+                            const struct shmt_setting *b, size_t b_count)
+{
+    if (a_count != b_count)
+        return false;
+    for (size_t k = 0; k < a_count; k++)
+        if (!shmt_text_same(a[k].name, b[k].name))
+            return false;
+    return true;
+}
+
+static const char *copy_text(struct shmt_arena *arena, const char *text)
+{
+    return shmt_arena_copy(arena, text, strlen(text));
+}
+
+/* NULL when there is no memory. */
+static struct shmt_setting *copy_settings(struct shmt_arena *arena,
+                                          const struct shmt_setting *settings,
+                                          size_t count)
+{
+    struct shmt_setting *copy = shmt_arena_alloc(arena, count, sizeof *copy);
+
+    for (size_t k = 0; copy != NULL && k < count; k++) {
+        copy[k] = settings[k];
+        copy[k].name = copy_text(arena, settings[k].name);
+        if (copy[k].value.type == SHMT_WORD)
+            copy[k].value.w = copy_text(arena, settings[k].value.w);
+        if (copy[k].name == NULL
+            || (copy[k].value.type == SHMT_WORD && copy[k].value.w == NULL))
+            return NULL;
+    }
+    return copy;
+}
+
+static struct shmt_tuned *copy_tuned(struct shmt_arena *arena,
+                                     const struct shmt_tuned *one)
+{
+    struct shmt_tuned *copy = shmt_arena_alloc(arena, 1, sizeof *copy);
+    const struct shmt_setting **ties;
+
+    if (copy == NULL)
+        return NULL;
+    *copy = *one;
+    copy->place = copy->settings_place = (struct shmt_place){NULL, 0, 0};
+    copy->tie_places = NULL;
+    if (copy->tie_count > SHMT_TUNING_TIES)
+        copy->tie_count = SHMT_TUNING_TIES;
+    copy->strategy =
+        copy_text(arena, one->strategy == NULL ? "" : one->strategy);
+    copy->size = copy_settings(arena, one->size, one->size_count);
+    copy->settings = copy_settings(arena, one->settings, one->setting_count);
+    copy->ties = ties =
+        shmt_arena_alloc(arena, copy->tie_count, sizeof *ties);
+    if (copy->strategy == NULL || copy->size == NULL
+        || copy->settings == NULL || ties == NULL)
+        return NULL;
+    for (size_t k = 0; k < copy->tie_count; k++) {
+        ties[k] = copy_settings(arena, one->ties[k], one->setting_count);
+        if (ties[k] == NULL)
+            return NULL;
+    }
+    return copy;
+}
+
+/* What the reader would refuse must not be written. */
+static enum shmtune_status check_tuned(const struct shmt_tuning *tuning,
+                                       const struct shmt_tuned *one,
+                                       struct shmt_error *err)
+{
+    const struct shmt_tuned *first =
+        tuning->tuned_count == 0 ? one : tuning->tuned[0];
+
+    if (one->result.verdict != SHMT_VERDICT_OK)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "found the "
+                              "verdict \"%s\", expected a winner that is ok",
+                              shmt_verdict_word(one->result.verdict));
+    if (!shmt_tuning_same_names(first->size, first->size_count, one->size,
+                                one->size_count))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "the new size "
+                              "has other dimensions than the sizes that are "
+                              "in the tuning; write a new one");
+    for (size_t k = 0; k < one->size_count; k++)
+        if (one->size[k].value.type != SHMT_INT || one->size[k].value.i < 0)
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "%.64s: "
+                                  "expected an integer from 0 up",
+                                  one->size[k].name);
+    for (size_t k = 0; k < one->tie_count; k++)
+        if (!shmt_tuning_same_names(one->settings, one->setting_count,
+                                    one->ties[k], one->setting_count))
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "tie %zu "
+                                  "has other parameters than the winner", k);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
+                                    const struct shmt_tuned *one,
+                                    struct shmt_error *err)
+{
+    enum shmtune_status status = check_tuned(tuning, one, err);
+    struct shmt_tuned **more, *copy;
+    size_t k = 0, count = tuning->tuned_count;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    copy = copy_tuned(tuning->arena, one);
+    more = shmt_arena_alloc(tuning->arena, count + 1, sizeof *more);
+    if (copy == NULL || more == NULL)
+        return shmt_error_memory(err);
+    while (k < count && shmt_tuning_order(tuning->tuned[k], copy) < 0)
+        k++;
+    if (k < count && shmt_tuning_order(tuning->tuned[k], copy) == 0) {
+        tuning->tuned[k] = copy;
+        return SHMTUNE_OK;
+    }
+    if (count == SHMT_TUNING_SIZES)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "found %d sizes "
+                              "in the tuning, expected at most that",
+                              SHMT_TUNING_SIZES);
+    if (k > 0)
+        memcpy(more, tuning->tuned, k * sizeof *more);
+    more[k] = copy;
+    if (k < count)
+        memcpy(more + k + 1, tuning->tuned + k, (count - k) * sizeof *more);
+    tuning->tuned = more;
+    tuning->tuned_count = count + 1;
+    return SHMTUNE_OK;
+}
+
+/* The one of that name; SHMTUNE_INVALID_FILE when there is none or there are
+ * two. */
+static enum shmtune_status find_one(const struct shmt_setting *settings,
+                                    size_t count, const char *name,
+                                    const struct shmt_setting **out,
+                                    struct shmt_error *err)
+{
+    const struct shmt_setting *found = NULL;
+
+    for (size_t k = 0; k < count; k++) {
+        if (!shmt_text_same(settings[k].name, name))
+            continue;
+        if (found != NULL)
+            return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s "
+                                  "twice, expected it once", name);
+        found = &settings[k];
+    }
+    if (found == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE, "%.64s is missing",
+                              name);
+    *out = found;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status
+refuse_value(const struct shmt_parameter *parameter, struct shmt_value value,
+             struct shmt_error *err)
+{
+    struct shmt_text text = {0}, values = {0};
+
+    shmt_yaml_add_value(&text, value);
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s = %.64s, expected "
+                   "one of %.400s", parameter->name, shmt_text_string(&text),
+                   shmt_text_string(&values));
+    shmt_text_free(&values);
+    shmt_text_free(&text);
+    return SHMTUNE_INVALID_FILE;
+}
+
+/* The first name that is none of the kernel's parameters. */
+static enum shmtune_status refuse_other(const struct shmt_kernel *kernel,
+                                        const struct shmt_setting *settings,
+                                        size_t count, struct shmt_error *err)
+{
+    for (size_t k = 0; k < count; k++) {
+        size_t p = 0;
+
+        while (p < kernel->parameter_count
+               && !shmt_text_same(kernel->parameters[p].name,
+                                  settings[k].name))
+            p++;
+        if (p == kernel->parameter_count)
+            return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s, "
+                                  "which is not a parameter of %.64s",
+                                  settings[k].name, kernel->name);
+    }
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %zu parameters, "
+                          "expected %zu", count, kernel->parameter_count);
+}
+
+/* As the tuner writes them: each parameter once, in the kernel's order. */
+static bool in_order(const struct shmt_kernel *kernel,
+                     const struct shmt_setting *settings, size_t count)
+{
+    if (count != kernel->parameter_count)
+        return false;
+    for (size_t p = 0; p < count; p++)
+        if (!shmt_text_same(kernel->parameters[p].name, settings[p].name))
+            return false;
+    return true;
+}
+
+/* Where in the parameter's list the value is. */
+static bool find_value(const struct shmt_parameter *parameter,
+                       struct shmt_value value, shmt_choice *out)
+{
+    for (size_t k = 0; k < parameter->count; k++)
+        if (shmt_value_equal(parameter->values[k], value)) {
+            *out = (shmt_choice)k;
+            return true;
+        }
+    return false;
+}
+
+enum shmtune_status
+shmt_tuning_choice(const struct shmt_kernel *kernel,
+                   const struct shmt_setting *settings, size_t count,
+                   shmt_choice *choice, struct shmt_error *err)
+{
+    const bool ordered = in_order(kernel, settings, count);
+    const struct shmt_setting *found = NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t p = 0; p < kernel->parameter_count; p++) {
+        const struct shmt_parameter *parameter = &kernel->parameters[p];
+
+        if (ordered)
+            found = &settings[p];
+        else
+            status = find_one(settings, count, parameter->name, &found, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (!find_value(parameter, found->value, &choice[p]))
+            return refuse_value(parameter, found->value, err);
+    }
+    if (count != kernel->parameter_count)
+        return refuse_other(kernel, settings, count, err);
+    return SHMTUNE_OK;
+}
+
+/* A tie of settings in the kernel's order, which are the winner's, the very
+ * words, but for a few. */
+static bool choose_tie(const struct shmt_kernel *kernel,
+                       const struct shmt_tuned *tuned,
+                       const struct shmt_setting *tie, shmt_choice *choice)
+{
+    for (size_t p = 0; p < kernel->parameter_count; p++) {
+        const struct shmt_value *own = &tuned->settings[p].value;
+        const struct shmt_value *value = &tie[p].value;
+
+        /* bit by bit, whatever the type: others may be equal as well */
+        if ((own->type != value->type || own->i != value->i) &&
+            !find_value(&kernel->parameters[p], *value, &choice[p]))
+            return false;
+    }
+    return true;
+}
+
+size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
+                        const struct shmt_tuned *tuned,
+                        const shmt_choice *winner, shmt_choice *ties)
+{
+    const size_t count = tuned->setting_count;
+    const bool ordered =
+        tuned->tie_count > 1 && in_order(kernel, tuned->settings, count);
+    size_t fit = 0;
+
+    for (size_t k = 1; k < tuned->tie_count; k++) {
+        shmt_choice *const choice = ties + fit * kernel->parameter_count;
+
+        memcpy(choice, winner, kernel->parameter_count * sizeof *choice);
+        if (ordered ? choose_tie(kernel, tuned, tuned->ties[k], choice)
+                    : shmt_tuning_choice(kernel, tuned->ties[k], count,
+                                         choice, NULL) == SHMTUNE_OK)
+            fit++;
+    }
+    return fit;
+}
+
+enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,
+                                        const struct shmt_tuned *tuned,
+                                        int64_t *problem,
+                                        struct shmt_error *err)
+{
+    const struct shmt_setting *found = NULL;
+    enum shmtune_status status;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++) {
+        const struct shmt_dimension *dimension = &kernel->dimensions[d];
+
+        status = find_one(tuned->size, tuned->size_count, dimension->name,
+                          &found, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (found->value.type != SHMT_INT || found->value.i < dimension->low
+            || found->value.i > dimension->high)
+            return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s = "
+                                  "%" PRId64 ", expected %" PRId64 " to %"
+                                  PRId64, dimension->name, found->value.i,
+                                  dimension->low, dimension->high);
+        problem[d] = found->value.i;
+    }
+    if (tuned->size_count != kernel->dimension_count)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %zu "
+                              "dimensions, expected the %zu of %.64s",
+                              tuned->size_count, kernel->dimension_count,
+                              kernel->name);
+    return SHMTUNE_OK;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tuning: what was found for one kernel on one device (tuning/1), as data.
+ * Untrusted: integers, words and numbers, never a path, an option or source.
+ */
+#ifndef SHMT_RECORD_TUNING_H
+#define SHMT_RECORD_TUNING_H
+
+#include "kernel/kernel.h"
+#include "record/result.h"
+
+/* Names and values as they stand in the file: a tuning is read without its
+ * kernel.  Matched by shmt_tuning_choice. */
+struct shmt_setting {
+    const char *name;
+    struct shmt_value value;
+};
+
+/* One problem.  What is not known: NULL or "" as a text, below 0 as a real
+ * number, 0 as a count. */
+struct shmt_tuned {
+    size_t size_count;
+    const struct shmt_setting *size;            /* the problem: integers */
+    size_t setting_count;
+    const struct shmt_setting *settings;        /* the winner */
+    struct shmt_result result;                  /* of the winner's finals; its
+                                    verdict is OK */
+    double spread;               /* (p75 - p25) / median of the samples */
+    double default_us;           /* the default in the same finals; < 0: it
+                                    failed */
+    double floor_us;             /* bytes over bandwidth; < 0: not known */
+    const char *strategy;        /* "exhaustive", ... */
+    uint64_t seed;
+    uint64_t space_count;        /* valid configurations */
+    uint64_t tried;              /* candidates with a result */
+    uint64_t verdicts[SHMT_VERDICT_COUNT];
+    double elapsed_s;
+    size_t tie_count;            /* configurations as good, the winner
+                                    first; names as in `settings`; in a
+                                    file only what differs from these */
+    const struct shmt_setting *const *ties;     /* [tie_count][setting_count] */
+    /* Where it was read, for messages: the problem, the winner and
+     * [tie_count]; line 0 and NULL when it was not. */
+    struct shmt_place place, settings_place;
+    const struct shmt_place *tie_places;
+};
+
+struct shmt_tuning {
+    struct shmt_arena *arena;
+    const char *kernel;
+    char digest[SHMT_DIGEST_TEXT];
+    struct shmtune_device device;
+    const char *created;         /* "2026-11-21T10:00:00Z" */
+    int nvrtc_version;           /* 13000 */
+    const char *protocol;        /* "cold-l2", "warm-l2" */
+    size_t tuned_count;
+    struct shmt_tuned **tuned;   /* sorted by size */
+};
+
+/* Of what is written and read. */
+enum {
+    SHMT_TUNING_BYTES = 2 << 20,
+    SHMT_TUNING_TIES = 64,       /* shmt_tuning_put keeps the first */
+    SHMT_TUNING_SIZES = 4096
+};
+
+/* Nothing known, no problems, texts "": for a writer to fill in.  Texts must
+ * live in `arena` (shmt_arena_copy) or for ever. */
+enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
+                                    struct shmt_error *err);
+
+/* Every refusal is SHMTUNE_INVALID_FILE and begins with file:line:column;
+ * a file that is absent or cannot be read is NOT_FOUND or STORAGE. */
+enum shmtune_status shmt_tuning_read(const char *path,
+                                     struct shmt_tuning **out,
+                                     struct shmt_error *err);
+/* The same for who does not look at the samples: there may be none.  All of
+ * it lives in the caller's `arena`: shmt_tuning_free is not for it. */
+enum shmtune_status shmt_tuning_read_brief(struct shmt_arena *arena,
+                                           const char *path,
+                                           struct shmt_tuning **out,
+                                           struct shmt_error *err);
+enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
+                                      size_t size, struct shmt_tuning **out,
+                                      struct shmt_error *err);
+void shmt_tuning_free(struct shmt_tuning *tuning);
+
+/* Deterministic; reads well in a diff: a block for each problem, one line
+ * each for its size, its configuration and every tie. */
+void shmt_tuning_format(const struct shmt_tuning *tuning,
+                        struct shmt_text *text);
+enum shmtune_status shmt_tuning_write(const struct shmt_tuning *tuning,
+                                      const char *path,
+                                      struct shmt_error *err);
+
+/* Put `one` (deep-copied) in, in place of the entry of the same size.  Its
+ * dimensions must be those of the entries that are there, in their order. */
+enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
+                                    const struct shmt_tuned *one,
+                                    struct shmt_error *err);
+
+/* The settings as a configuration of `kernel`: every parameter named once,
+ * each value in its list; else SHMTUNE_INVALID_FILE with the name. */
+enum shmtune_status
+shmt_tuning_choice(const struct shmt_kernel *kernel,
+                   const struct shmt_setting *settings, size_t count,
+                   shmt_choice *choice, struct shmt_error *err);
+
+/* The ties of a tuned problem but the first, which is the winner again, as
+ * configurations of `kernel`: ties[tie_count - 1][parameter_count] of which
+ * those that are none of its are left out.  How many there are.  `winner` is
+ * the choice of the settings. */
+size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
+                        const struct shmt_tuned *tuned,
+                        const shmt_choice *winner, shmt_choice *ties);
+
+/* [dimension_count]; every dimension named once, within its bounds. */
+enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,
+                                        const struct shmt_tuned *tuned,
+                                        int64_t *problem,
+                                        struct shmt_error *err);
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * load: see load.h.
+ */
+#include "score/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record/record.h"
+
+struct shmt_score_recording {
+    const struct shmt_kernel *kernel;
+    struct shmt_journal *journal;
+    struct shmt_space *space;
+    struct shmt_value *values;      /* the problem, for the space */
+    double *charge;                 /* of the journal's records */
+    double *cost, *seconds;
+    struct shmt_result *results;
+    struct shmt_score_table table;
+};
+
+void shmt_score_unload(struct shmt_score_recording *recording)
+{
+    if (recording == NULL)
+        return;
+    shmt_space_free(recording->space);
+    shmt_journal_free(recording->journal);
+    free(recording->values);
+    free(recording->charge);
+    free(recording->cost);
+    free(recording->seconds);
+    free(recording->results);
+    free(recording);
+}
+
+static enum shmtune_status incomplete(uint64_t known, uint64_t count,
+                                      struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                          "%llu of %llu configurations are recorded: "
+                          "strategies can be scored on complete recordings "
+                          "only; --recorded takes what there is for the whole, "
+                          "\"shmtune tune --strategy exhaustive --record DIR\" "
+                          "makes a complete one",
+                          (unsigned long long)known,
+                          (unsigned long long)count);
+}
+
+static bool counts(const struct shmt_journal_record *record)
+{
+    return record->kind == SHMT_JOURNAL_RESULT
+           && record->result->verdict != SHMT_VERDICT_NOT_RECORDED;
+}
+
+/* The configurations that were recorded are the space. */
+static enum shmtune_status take_recorded(
+    struct shmt_score_recording *recording, struct shmt_error *err)
+{
+    const struct shmt_journal *const journal = recording->journal;
+    const struct shmt_space_definition definition = {
+        .parameter_count = recording->kernel->parameter_count,
+        .parameters = recording->kernel->parameters,
+    };
+    const shmt_choice **choices =
+        malloc((journal->count + 1) * sizeof *choices);
+    size_t count = 0;
+    enum shmtune_status status;
+
+    if (choices == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < journal->count; k++)
+        if (counts(&journal->records[k]))
+            choices[count++] = journal->records[k].choice;
+    shmt_space_free(recording->space);
+    recording->space = NULL;
+    status = shmt_space_of(&definition, choices, count, &recording->space,
+                           err);
+    free(choices);
+    return status;
+}
+
+/* A recording that says its space has as many configurations as it holds is
+ * taken at its word: others' files come with the values of the parameters
+ * but not always with the constraints. */
+static enum shmtune_status find_space(struct shmt_score_recording *recording,
+                                      bool recorded, struct shmt_error *err)
+{
+    const struct shmt_journal_header *const header =
+        &recording->journal->header;
+
+    if (recorded || (header->origin != NULL
+                     && recording->kernel->constraint_count == 0
+                     && header->space_count <= recording->journal->count))
+        return take_recorded(recording, err);
+    return shmt_kernel_space(recording->kernel, header->problem,
+                             recording->values, &recording->space, err);
+}
+
+static enum shmtune_status make_tables(struct shmt_score_recording *recording,
+                                       struct shmt_error *err)
+{
+    const uint64_t count = shmt_space_count(recording->space);
+
+    /* So no more is taken than the journal's reader took. */
+    if (count == 0 || count > recording->journal->count)
+        return incomplete(recording->journal->count, count, err);
+    recording->cost = malloc(count * sizeof *recording->cost);
+    recording->seconds = calloc(count, sizeof *recording->seconds);
+    recording->results = calloc(count, sizeof *recording->results);
+    recording->charge = malloc(recording->journal->count
+                               * sizeof *recording->charge);
+    if (recording->cost == NULL || recording->seconds == NULL
+        || recording->results == NULL || recording->charge == NULL)
+        return shmt_error_memory(err);
+    for (uint64_t k = 0; k < count; k++)
+        recording->cost[k] = NAN;
+    return shmt_charge(recording->kernel, recording->journal,
+                       recording->charge, err);
+}
+
+static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
+                                       struct shmt_error *err)
+{
+    const struct shmt_journal *const journal = recording->journal;
+    const uint64_t count = shmt_space_count(recording->space);
+    uint64_t known = 0;
+
+    for (size_t k = 0; k < journal->count; k++) {
+        const struct shmt_result *const result = journal->records[k].result;
+        uint64_t index;
+
+        if (!counts(&journal->records[k])
+            || !shmt_space_index(recording->space,
+                                 journal->records[k].choice, &index))
+            continue;
+        known += isnan(recording->cost[index]);
+        recording->cost[index] = shmt_ledger_cost(result);
+        recording->seconds[index] = (fmax(0, result->measure_ms)
+                                     + fmax(0, recording->charge[k])) / 1000;
+        recording->results[index] = *result;
+    }
+    return known < count ? incomplete(known, count, err) : SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_score_load(const char *path,
+                                    const struct shmt_kernel *kernel,
+                                    bool recorded,
+                                    struct shmt_score_recording **out,
+                                    struct shmt_error *err)
+{
+    struct shmt_score_recording *recording = calloc(1, sizeof *recording);
+    shmt_choice fallback[SHMT_SPACE_PARAMETERS];
+    enum shmtune_status status;
+
+    if (recording == NULL)
+        return shmt_error_memory(err);
+    recording->kernel = kernel;
+    recording->values = calloc(kernel->dimension_count + 1,
+                               sizeof *recording->values);
+    status = recording->values == NULL
+                 ? shmt_error_memory(err)
+                 : shmt_journal_read(path, kernel, &recording->journal, err);
+    if (status == SHMTUNE_OK)
+        status = find_space(recording, recorded, err);
+    if (status == SHMTUNE_OK)
+        status = make_tables(recording, err);
+    if (status == SHMTUNE_OK)
+        status = fill_tables(recording, err);
+    if (status != SHMTUNE_OK) {
+        shmt_score_unload(recording);
+        return shmt_error_prefix(err, "%s", path);
+    }
+    recording->table = (struct shmt_score_table){
+        .space = recording->space,
+        .start = UINT64_MAX,
+        .cost = recording->cost,
+        .seconds = recording->seconds,
+        .results = recording->results,
+    };
+    shmt_kernel_default(kernel, fallback);
+    if (!shmt_space_index(recording->space, fallback,
+                          &recording->table.start))
+        recording->table.start = UINT64_MAX;
+    *out = recording;
+    return SHMTUNE_OK;
+}
+
+const struct shmt_score_table *
+shmt_score_recording_table(const struct shmt_score_recording *recording)
+{
+    return &recording->table;
+}
+
+const struct shmt_journal_header *
+shmt_score_recording_header(const struct shmt_score_recording *recording)
+{
+    return &recording->journal->header;
+}

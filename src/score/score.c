@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * score: see score.h.  The methodology averages over repeats what rank they
+ * hold, not what time, and reads the time off the recording's distribution;
+ * so random search scores 0 however skewed that is.  Until its first success
+ * a run is taken to hold the median: neither reward nor punishment for a
+ * first candidate that fails.
+ */
+#include "score/score.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+const double shmt_score_targets[SHMT_SCORE_TARGETS] = {0.10, 0.05, 0.01};
+
+/* The curve begins where random search has closed 1 % of the way. */
+static const double BUDGET_PART = 0.95, START_PART = 0.01;
+
+enum { AHEAD_MOST = 1024, JOBS_MOST = 256 };
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static double median_of(const double *sorted, uint64_t count)
+{
+    return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+}
+
+/* Evaluations that random search is expected to need to close `part` of the
+ * way from the median to the optimum. */
+static uint64_t cutoff(const struct shmt_score_scale *scale, double part)
+{
+    const double target =
+        scale->optimum + (scale->median - scale->optimum) * (1 - part);
+    const uint64_t n = scale->valid;
+    uint64_t i = 0;
+
+    /* i counts from the worst. */
+    while (scale->costs[n - 1 - i] > target)
+        i++;
+    if (scale->costs[n - 1 - i] == scale->optimum && i > 0)
+        i--;
+    return (i + n - i) / (n + 1 - i);
+}
+
+/* What random search is expected to hold after `draws` evaluations. */
+static double expected(const struct shmt_score_scale *scale, double draws)
+{
+    const double n = (double)scale->valid;
+    const double rank = floor(draws * (n + 1) / (draws + 1) + 0.5);
+
+    return scale->costs[scale->valid - 1
+                        - (uint64_t)fmin(n - 1, rank)];
+}
+
+static double time_at(const struct shmt_score_scale *scale, size_t point)
+{
+    return scale->start_s + (scale->budget_s - scale->start_s)
+                                * (double)point / (SHMT_SCORE_POINTS - 1);
+}
+
+static enum shmtune_status measure_times(struct shmt_score_scale *scale,
+                                         struct shmt_error *err)
+{
+    const struct shmt_score_table *const table = scale->table;
+    const uint64_t count = shmt_space_count(table->space);
+    double *const seconds = malloc(count * sizeof *seconds);
+    double good = 0, bad = 0;
+    uint64_t start;
+
+    if (seconds == NULL)
+        return shmt_error_memory(err);
+    memcpy(seconds, table->seconds, count * sizeof *seconds);
+    qsort(seconds, count, sizeof *seconds, compare);
+    for (uint64_t k = 0; k < count; k++)
+        *(isfinite(table->cost[k]) ? &good : &bad) += table->seconds[k];
+    scale->mean_s = good / (double)scale->valid + bad / (double)count;
+    start = cutoff(scale, START_PART);
+    scale->budget_evaluations = cutoff(scale, BUDGET_PART);
+    if (start == 0)
+        start = 1;
+    if (scale->budget_evaluations < start + 2)
+        scale->budget_evaluations = start + 2;
+    scale->start_s = (double)start * median_of(seconds, count);
+    scale->budget_s = (double)scale->budget_evaluations
+                      * median_of(seconds, count);
+    free(seconds);
+    if (!(scale->budget_s > scale->start_s))
+        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                              "the recording says that trying a configuration"
+                              " takes no time: there is no budget");
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_score_scale(const struct shmt_score_table *table,
+                                     struct shmt_score_scale **out,
+                                     struct shmt_error *err)
+{
+    const uint64_t count = shmt_space_count(table->space);
+    struct shmt_score_scale *scale = calloc(1, sizeof *scale);
+    enum shmtune_status status;
+
+    if (scale == NULL)
+        return shmt_error_memory(err);
+    scale->table = table;
+    scale->costs = malloc((count + 1) * sizeof *scale->costs);
+    if (scale->costs == NULL) {
+        status = shmt_error_memory(err);
+        goto fail;
+    }
+    for (uint64_t k = 0; k < count; k++)
+        if (isfinite(table->cost[k]))
+            scale->costs[scale->valid++] = table->cost[k];
+    qsort(scale->costs, scale->valid, sizeof *scale->costs, compare);
+    if (scale->valid < 2
+        || !(scale->costs[0] < median_of(scale->costs, scale->valid))) {
+        status = shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                                "%llu of %llu recorded configurations have a "
+                                "time and the optimum is no faster than the "
+                                "median: strategies cannot be told apart",
+                                (unsigned long long)scale->valid,
+                                (unsigned long long)count);
+        goto fail;
+    }
+    scale->optimum = scale->costs[0];
+    scale->median = median_of(scale->costs, scale->valid);
+    status = measure_times(scale, err);
+    if (status != SHMTUNE_OK)
+        goto fail;
+    for (size_t k = 0; k < SHMT_SCORE_POINTS; k++) {
+        const double draws = fmax(time_at(scale, k) / scale->mean_s, 1);
+        const double low = expected(scale, floor(draws));
+
+        scale->random[k] = low + (draws - floor(draws))
+                                     * (expected(scale, floor(draws) + 1)
+                                        - low);
+        /* The score divides by the way that is left. */
+        if (scale->random[k] <= scale->optimum)
+            scale->random[k] = k > 0 ? scale->random[k - 1] : scale->median;
+    }
+    *out = scale;
+    return SHMTUNE_OK;
+fail:
+    shmt_score_scale_free(scale);
+    return status;
+}
+
+void shmt_score_scale_free(struct shmt_score_scale *scale)
+{
+    if (scale == NULL)
+        return;
+    free(scale->costs);
+    free(scale);
+}
+
+/* One repeat. */
+struct run {
+    const struct shmt_score_scale *scale;
+    struct shmt_session *session;
+    uint64_t *waiting;       /* compiled, not measured */
+    size_t waiting_count;
+    struct shmt_result result;
+    double now_s, best;
+    uint64_t evaluations;
+    size_t point;            /* first of the curve that is not yet filled */
+    double rank[SHMT_SCORE_POINTS];   /* of what it holds, 0: optimum */
+    bool reached[SHMT_SCORE_TARGETS];
+    struct shmt_score_effort efforts[SHMT_SCORE_TARGETS];
+};
+
+static const struct shmt_result *result_of(struct run *run, uint64_t index)
+{
+    const struct shmt_score_table *const table = run->scale->table;
+
+    if (table->results != NULL)
+        return &table->results[index];
+    shmt_result_clear(&run->result);
+    if (isfinite(table->cost[index]))
+        run->result.time_us = table->cost[index];
+    else
+        run->result.verdict = SHMT_VERDICT_LAUNCH_ERROR;
+    return &run->result;
+}
+
+/* Keep `ahead` candidates compiled.  False when nothing is left to try. */
+static bool fill(struct run *run, size_t ahead)
+{
+    while (run->waiting_count < ahead) {
+        uint64_t index;
+
+        if (shmt_session_ask(run->session, &index) != SHMT_ASK_CANDIDATE)
+            break;
+        if (run->scale->table->results != NULL)
+            shmt_session_learn(run->session, index,
+                               &run->scale->table->results[index]);
+        run->waiting[run->waiting_count++] = index;
+    }
+    return run->waiting_count > 0;
+}
+
+/* How many recorded costs are below `cost`. */
+static uint64_t rank_of(const struct shmt_score_scale *scale, double cost)
+{
+    uint64_t low = 0, high = scale->valid;
+
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+
+        if (scale->costs[middle] < cost)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void hold_until(struct run *run, double until_s)
+{
+    const double rank = isfinite(run->best)
+                            ? (double)rank_of(run->scale, run->best)
+                            : (double)(run->scale->valid - 1) / 2;
+
+    while (run->point < SHMT_SCORE_POINTS
+           && time_at(run->scale, run->point) < until_s)
+        run->rank[run->point++] = rank;
+}
+
+/* Measures one candidate.  False when it would end after the budget. */
+static bool step(struct run *run)
+{
+    const struct shmt_score_table *const table = run->scale->table;
+    const size_t picked = shmt_session_pick(run->session, run->waiting,
+                                            run->waiting_count);
+    const uint64_t index = run->waiting[picked];
+    const struct shmt_outcome outcome = {table->cost[index],
+                                         result_of(run, index)};
+
+    /* In the order they came in: a strategy that does not pick is served
+     * first come, first served. */
+    memmove(run->waiting + picked, run->waiting + picked + 1,
+            (--run->waiting_count - picked) * sizeof *run->waiting);
+    if (run->now_s + table->seconds[index] > run->scale->budget_s)
+        return false;
+    run->now_s += table->seconds[index];
+    run->evaluations++;
+    hold_until(run, run->now_s);
+    run->best = fmin(run->best, outcome.cost);
+    for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
+        if (run->reached[k])
+            continue;
+        run->efforts[k].evaluations = (double)run->evaluations;
+        run->efforts[k].seconds = run->now_s;
+        run->reached[k] = run->best <= run->scale->optimum
+                                           * (1 + shmt_score_targets[k]);
+    }
+    shmt_session_tell(run->session, index, &outcome);
+    return true;
+}
+
+struct crew {
+    const struct shmt_score_scale *scale;
+    const struct shmt_score_plan *plan;
+    struct shmt_score_part *parts;    /* one a repeat */
+    pthread_mutex_t lock;
+    size_t next;
+    enum shmtune_status status;
+    struct shmt_error err;
+};
+
+struct shmt_score_part {
+    struct run run;
+    double thinking_s;
+};
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static enum shmtune_status repeat(const struct crew *crew, size_t number,
+                                  struct shmt_error *err)
+{
+    struct run *const run = &crew->parts[number].run;
+    const double began = seconds_now();
+    enum shmtune_status status;
+
+    run->scale = crew->scale;
+    run->best = INFINITY;
+    run->waiting = calloc(crew->plan->ahead, sizeof *run->waiting);
+    if (run->waiting == NULL)
+        return shmt_error_memory(err);
+    status = shmt_session_open(crew->plan->strategy,
+                               crew->scale->table->space,
+                               crew->plan->start
+                                   ? crew->scale->table->start : UINT64_MAX,
+                               crew->plan->seed + number, &run->session, err);
+    if (status == SHMTUNE_OK) {
+        while (fill(run, crew->plan->ahead) && step(run))
+            ;
+        hold_until(run, INFINITY);
+        shmt_session_close(run->session);
+    }
+    free(run->waiting);
+    crew->parts[number].thinking_s = seconds_now() - began;
+    return status;
+}
+
+static void *labour(void *opaque)
+{
+    struct crew *const crew = opaque;
+
+    pthread_mutex_lock(&crew->lock);
+    while (crew->status == SHMTUNE_OK && crew->next < crew->plan->repeats) {
+        const size_t number = crew->next++;
+        struct shmt_error err;
+        enum shmtune_status status;
+
+        pthread_mutex_unlock(&crew->lock);
+        status = repeat(crew, number, &err);
+        pthread_mutex_lock(&crew->lock);
+        if (status != SHMTUNE_OK) {
+            crew->status = status;
+            crew->err = err;
+        }
+    }
+    pthread_mutex_unlock(&crew->lock);
+    return NULL;
+}
+
+/* Improvement at a point of the curve, of runs with this mean rank. */
+static double gain_at(const struct shmt_score_scale *scale, size_t point,
+                      double rank)
+{
+    const double held = scale->costs[(uint64_t)floor(rank + 0.5)];
+
+    return (scale->random[point] - held)
+           / (scale->random[point] - scale->optimum);
+}
+
+/* The score is one of all repeats together, so their spread comes from
+ * leaving out one at a time (the jackknife's pseudo-values). */
+static double spread_of(const struct crew *crew, const double *ranks)
+{
+    const double n = (double)crew->plan->repeats;
+    double sum = 0, squares = 0;
+
+    if (crew->plan->repeats < 2)
+        return 0;
+    for (size_t r = 0; r < crew->plan->repeats; r++) {
+        double without = 0;
+
+        for (size_t k = 0; k < SHMT_SCORE_POINTS; k++)
+            without += gain_at(crew->scale, k,
+                               (ranks[k] - crew->parts[r].run.rank[k])
+                                   / (n - 1)) / SHMT_SCORE_POINTS;
+        without *= n - 1;
+        sum += without;
+        squares += without * without;
+    }
+    return sqrt(fmax(0, squares - sum * sum / n) / (n - 1));
+}
+
+static void add_efforts(const struct run *run, struct shmt_score *out)
+{
+    for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
+        out->efforts[k].evaluations += run->efforts[k].evaluations;
+        out->efforts[k].seconds += run->efforts[k].seconds;
+        out->efforts[k].reached += run->reached[k];
+    }
+}
+
+static void sum_up(const struct crew *crew, struct shmt_score *out)
+{
+    const double repeats = (double)crew->plan->repeats;
+    double ranks[SHMT_SCORE_POINTS] = {0}, measured = 0;
+
+    *out = (struct shmt_score){0};
+    for (size_t r = 0; r < crew->plan->repeats; r++) {
+        const struct run *const run = &crew->parts[r].run;
+
+        for (size_t k = 0; k < SHMT_SCORE_POINTS; k++)
+            ranks[k] += run->rank[k];
+        measured += (double)run->evaluations;
+        out->thinking_s += crew->parts[r].thinking_s;
+        add_efforts(run, out);
+    }
+    for (size_t k = 0; k < SHMT_SCORE_POINTS; k++) {
+        out->curve[k] = gain_at(crew->scale, k, ranks[k] / repeats);
+        out->held[k] =
+            crew->scale->costs[(uint64_t)floor(ranks[k] / repeats + 0.5)];
+        out->score += out->curve[k] / SHMT_SCORE_POINTS;
+    }
+    out->spread = spread_of(crew, ranks);
+    for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
+        struct shmt_score_effort *const effort = &out->efforts[k];
+
+        effort->evaluations /= (double)effort->reached;
+        effort->seconds /= (double)effort->reached;
+        if (effort->reached == 0)
+            effort->evaluations = effort->seconds = INFINITY;
+    }
+    out->evaluations = measured / repeats;
+    out->thinking_s /= fmax(1, measured);
+}
+
+static enum shmtune_status check_plan(const struct shmt_score_plan *plan,
+                                      struct shmt_error *err)
+{
+    if (plan->repeats < 1 || plan->repeats > 100000)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%zu repeats, expected 1 to 100000",
+                              plan->repeats);
+    if (plan->ahead < 1 || plan->ahead > AHEAD_MOST)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%zu candidates compiled ahead, expected 1 to "
+                              "%d", plan->ahead, AHEAD_MOST);
+    if (plan->jobs < 1 || plan->jobs > JOBS_MOST)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%zu jobs, expected 1 to %d", plan->jobs,
+                              JOBS_MOST);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_score_run(const struct shmt_score_scale *scale,
+                                   const struct shmt_score_plan *plan,
+                                   struct shmt_score *out,
+                                   struct shmt_error *err)
+{
+    struct crew crew = {.scale = scale, .plan = plan};
+    pthread_t threads[JOBS_MOST];
+    size_t hired = 0;
+    enum shmtune_status status = check_plan(plan, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    crew.parts = calloc(plan->repeats, sizeof *crew.parts);
+    if (crew.parts == NULL)
+        return shmt_error_memory(err);
+    pthread_mutex_init(&crew.lock, NULL);
+    while (hired + 1 < plan->jobs && hired + 1 < plan->repeats
+           && pthread_create(&threads[hired], NULL, labour, &crew) == 0)
+        hired++;
+    labour(&crew);
+    while (hired > 0)
+        pthread_join(threads[--hired], NULL);
+    pthread_mutex_destroy(&crew.lock);
+    if (crew.status == SHMTUNE_OK)
+        sum_up(&crew, out);
+    else if (err != NULL)
+        *err = crew.err;
+    free(crew.parts);
+    return crew.status;
+}

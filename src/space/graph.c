@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * graph: nodes that are made once, constants that are computed, words
+ * that become ranks.
+ */
+#include "space/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t fail(struct shmt_graph *graph)
+{
+    graph->failed = true;
+    return 0;
+}
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 29;
+}
+
+static uint64_t hash_node(const struct shmt_graph_node *node,
+                          const uint32_t *kids)
+{
+    uint64_t hash = mix(node->op, node->type);
+
+    hash = mix(hash, node->constant.bits);
+    hash = mix(hash, node->parameter);
+    hash = mix(hash, (uintptr_t)node->expr);
+    for (size_t k = 0; k < node->count; k++)
+        hash = mix(hash, kids[k] + 1);
+    return hash;
+}
+
+static bool same_node(const struct shmt_graph *graph, uint32_t id,
+                      const struct shmt_graph_node *node,
+                      const uint32_t *kids)
+{
+    const struct shmt_graph_node *other = &graph->nodes[id];
+
+    return other->op == node->op && other->type == node->type &&
+           other->count == node->count &&
+           other->constant.bits == node->constant.bits &&
+           other->parameter == node->parameter &&
+           other->expr == node->expr &&
+           (node->count == 0 ||
+            memcmp(graph->kids + other->first, kids,
+                   node->count * sizeof *kids) == 0);
+}
+
+/* Twice the buckets, everything in again. */
+static bool rehash(struct shmt_graph *graph)
+{
+    const size_t count =
+        graph->bucket_count == 0 ? 256 : 2 * graph->bucket_count;
+    uint32_t *buckets = calloc(count, sizeof *buckets);
+
+    if (buckets == NULL)
+        return false;
+    for (size_t n = 0; n < graph->node_count; n++) {
+        const struct shmt_graph_node *node = &graph->nodes[n];
+        size_t at = hash_node(node, graph->kids + node->first) & (count - 1);
+
+        while (buckets[at] != 0)
+            at = (at + 1) & (count - 1);
+        buckets[at] = (uint32_t)n + 1;
+    }
+    free(graph->buckets);
+    graph->buckets = buckets;
+    graph->bucket_count = count;
+    return true;
+}
+
+/* Buckets fill in the order of the ids, so the youngest can be taken out of
+ * its run of buckets without a gap that hides an older one. */
+void shmt_graph_rewind(struct shmt_graph *graph, size_t count)
+{
+    while (graph->node_count > count) {
+        const struct shmt_graph_node *node =
+            &graph->nodes[--graph->node_count];
+        size_t at = hash_node(node, graph->kids + node->first) &
+                    (graph->bucket_count - 1);
+
+        while (graph->buckets[at] != graph->node_count + 1)
+            at = (at + 1) & (graph->bucket_count - 1);
+        graph->buckets[at] = 0;
+        if (node->count > 0)
+            graph->kid_count = node->first;
+    }
+}
+
+static bool make_room(struct shmt_graph *graph, size_t kids)
+{
+    void *grown;
+    size_t room;
+
+    if (graph->node_count >= SHMT_GRAPH_NODES)
+        return false;
+    if (graph->node_count == graph->node_room) {
+        room = graph->node_room == 0 ? 128 : 2 * graph->node_room;
+        grown = realloc(graph->nodes, room * sizeof *graph->nodes);
+        if (grown == NULL)
+            return false;
+        graph->nodes = grown;
+        graph->node_room = room;
+    }
+    if (graph->kid_count + kids > graph->kid_room) {
+        room = 2 * (graph->kid_room + kids) + 128;
+        grown = realloc(graph->kids, room * sizeof *graph->kids);
+        if (grown == NULL)
+            return false;
+        graph->kids = grown;
+        graph->kid_room = room;
+    }
+    return 2 * graph->node_count < graph->bucket_count || rehash(graph);
+}
+
+/* The node's id; `node` has everything but first, level and, when it has
+ * operands, its range. */
+static uint32_t intern(struct shmt_graph *graph, struct shmt_graph_node *node,
+                       const uint32_t *kids)
+{
+    size_t at;
+
+    if (graph->failed || !make_room(graph, node->count))
+        return fail(graph);
+    at = hash_node(node, kids) & (graph->bucket_count - 1);
+    for (; graph->buckets[at] != 0; at = (at + 1) & (graph->bucket_count - 1))
+        if (same_node(graph, graph->buckets[at] - 1, node, kids))
+            return graph->buckets[at] - 1;
+    node->first = (uint32_t)graph->kid_count;
+    if (node->count > 0) {
+        for (size_t k = 0; k < node->count; k++)
+            node->support |= graph->nodes[kids[k]].support;
+        shmt_range_set(graph, node, kids);
+        memcpy(graph->kids + graph->kid_count, kids,
+               node->count * sizeof *kids);
+        graph->kid_count += node->count;
+    }
+    graph->nodes[graph->node_count] = *node;
+    graph->buckets[at] = (uint32_t)++graph->node_count;
+    return (uint32_t)graph->node_count - 1;
+}
+
+uint32_t shmt_graph_int(struct shmt_graph *graph, int64_t value)
+{
+    struct shmt_graph_node node = {
+        .op = SHMT_OP_CONST, .type = SHMT_INT, .low = value, .high = value,
+        .constant.i = value};
+
+    return intern(graph, &node, NULL);
+}
+
+uint32_t shmt_graph_real(struct shmt_graph *graph, double value)
+{
+    struct shmt_graph_node node = {
+        .op = SHMT_OP_CONST, .type = SHMT_REAL, .real_low = value,
+        .real_high = value, .constant.r = value,
+        .wild = !(value - value == 0.0)};
+
+    return intern(graph, &node, NULL);
+}
+
+static uint32_t add_fault(struct shmt_graph *graph, enum shmt_type type)
+{
+    struct shmt_graph_node node = {
+        .op = SHMT_GRAPH_FAULT, .type = (uint8_t)type, .fails = true,
+        .wild = true, .low = 0, .high = 1};
+
+    if (type == SHMT_REAL)
+        node.constant.bits = SHMT_CELL_NO_REAL;
+    else
+        node.constant.i = SHMT_CELL_NO_INT;
+    return intern(graph, &node, NULL);
+}
+
+uint32_t shmt_graph_value(struct shmt_graph *graph, struct shmt_value value)
+{
+    struct shmt_graph_node node = {.op = SHMT_OP_CONST, .type = SHMT_WORD};
+
+    if (value.type == SHMT_INT)
+        return shmt_graph_int(graph, value.i);
+    if (value.type == SHMT_REAL)
+        return shmt_graph_real(graph, value.r);
+    node.low = node.high = node.constant.i =
+        shmt_graph_rank(graph, value.w);
+    return intern(graph, &node, NULL);
+}
+
+uint32_t shmt_graph_parameter(struct shmt_graph *graph, uint32_t parameter)
+{
+    const struct shmt_parameter *const p =
+        &graph->definition->parameters[parameter];
+    struct shmt_graph_node node = {
+        .op = SHMT_OP_SYMBOL, .type = (uint8_t)p->type,
+        .parameter = parameter, .support = UINT64_C(1) << parameter,
+        .low = INT64_MAX, .high = INT64_MIN};
+
+    for (size_t k = 0; k < p->count; k++) {
+        const struct shmt_value value = p->values[k];
+
+        if (p->type == SHMT_REAL) {
+            node.wild |= !(value.r - value.r == 0.0);
+            if (k == 0 || value.r < node.real_low)
+                node.real_low = value.r;
+            if (k == 0 || value.r > node.real_high)
+                node.real_high = value.r;
+        } else {
+            const int64_t i = p->type == SHMT_INT
+                                  ? value.i
+                                  : shmt_graph_rank(graph, value.w);
+
+            node.low = i < node.low ? i : node.low;
+            node.high = i > node.high ? i : node.high;
+        }
+    }
+    return intern(graph, &node, NULL);
+}
+
+/* A constraint that no parameter of several values occurs in. */
+static uint32_t settle(struct shmt_graph *graph, const struct shmt_expr *expr)
+{
+    const struct shmt_space_definition *const d = graph->definition;
+    struct shmt_value *symbols =
+        malloc((d->fixed_count + d->parameter_count + 1) * sizeof *symbols);
+    enum shmtune_status status;
+    bool truth = false;
+
+    if (symbols == NULL)
+        return fail(graph);
+    if (d->fixed_count > 0)
+        memcpy(symbols, d->fixed, d->fixed_count * sizeof *symbols);
+    for (size_t p = 0; p < d->parameter_count; p++)
+        symbols[d->fixed_count + p] = d->parameters[p].values[0];
+    status = shmt_expr_eval_bool(expr, symbols, &truth, NULL);
+    free(symbols);
+    return status == SHMTUNE_OK ? shmt_graph_int(graph, truth)
+                                : add_fault(graph, SHMT_INT);
+}
+
+uint32_t shmt_graph_opaque(struct shmt_graph *graph,
+                           const struct shmt_expr *expr)
+{
+    const struct shmt_space_definition *const d = graph->definition;
+    uint32_t kids[SHMT_SPACE_PARAMETERS];
+    struct shmt_graph_node node = {.op = SHMT_GRAPH_OPAQUE,
+                                   .type = SHMT_INT, .expr = expr};
+
+    for (size_t p = 0; p < d->parameter_count; p++)
+        if (d->parameters[p].count > 1 &&
+            shmt_expr_uses(expr, d->fixed_count + p))
+            kids[node.count++] = shmt_graph_parameter(graph, (uint32_t)p);
+    if (node.count == 0)
+        return settle(graph, expr);
+    return intern(graph, &node, kids);
+}
+
+bool shmt_graph_is_constant(const struct shmt_graph *graph, uint32_t node)
+{
+    return graph->nodes[node].op == SHMT_OP_CONST;
+}
+
+struct shmt_value shmt_graph_box(const struct shmt_graph *graph,
+                                 enum shmt_type type, union shmt_cell cell)
+{
+    struct shmt_value value = {.type = type, .i = cell.i};
+
+    if (type == SHMT_WORD)
+        value.w = (uint64_t)cell.i < graph->word_count ? graph->words[cell.i]
+                                                       : "";
+    return value;
+}
+
+/* The value of an operator with constant operands. */
+static uint32_t compute(struct shmt_graph *graph,
+                        const struct shmt_graph_node *node,
+                        const uint32_t *kids)
+{
+    const struct shmt_graph_node *const nodes = graph->nodes;
+    struct shmt_value value =
+        shmt_graph_box(graph, nodes[kids[0]].type, nodes[kids[0]].constant);
+    enum shmt_fault fault = SHMT_FAULT_NONE;
+
+    if (node->op >= SHMT_OP_NEG && node->op <= SHMT_OP_NOT)
+        fault = shmt_arith_unary(node->op, &value, &value);
+    for (size_t k = 1; k < node->count && fault == SHMT_FAULT_NONE; k++) {
+        const struct shmt_value other = shmt_graph_box(
+            graph, nodes[kids[k]].type, nodes[kids[k]].constant);
+
+        fault = shmt_arith_binary(node->op, &value, &other, &value);
+    }
+    if (fault != SHMT_FAULT_NONE)
+        return add_fault(graph, node->type);
+    return shmt_graph_value(graph, value);
+}
+
+uint32_t shmt_graph_node(struct shmt_graph *graph, unsigned op,
+                         enum shmt_type type, const uint32_t *kids,
+                         size_t count)
+{
+    struct shmt_graph_node node = {.op = (uint8_t)op, .type = (uint8_t)type,
+                                   .count = (uint32_t)count};
+    const bool strict = op != SHMT_OP_AND && op != SHMT_OP_OR &&
+                        op != SHMT_OP_IF;
+    bool constant = strict && op < SHMT_OP_COUNT;
+    uint32_t id;
+
+    if (graph->failed)
+        return 0;
+    for (size_t k = 0; k < count; k++) {
+        if ((strict || k == 0) &&
+            graph->nodes[kids[k]].op == SHMT_GRAPH_FAULT)
+            return add_fault(graph, type);
+        constant &= shmt_graph_is_constant(graph, kids[k]);
+    }
+    if (constant)
+        return compute(graph, &node, kids);
+    id = intern(graph, &node, kids);
+    if (graph->failed || graph->nodes[id].fails || type == SHMT_REAL ||
+        graph->nodes[id].low != graph->nodes[id].high)
+        return id;
+    if (type == SHMT_INT)
+        return shmt_graph_int(graph, graph->nodes[id].low);
+    return id;
+}
+
+static int by_characters(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool add_word(struct shmt_graph *graph, struct shmt_value value,
+                     size_t *room)
+{
+    const char **grown;
+
+    if (value.type != SHMT_WORD)
+        return true;
+    if (graph->word_count == *room) {
+        *room = 2 * *room + 64;
+        grown = realloc(graph->words, *room * sizeof *grown);
+        if (grown == NULL)
+            return false;
+        graph->words = grown;
+    }
+    graph->words[graph->word_count++] = value.w;
+    return true;
+}
+
+static bool add_words(struct shmt_graph *graph, const struct shmt_expr *expr,
+                      size_t *room)
+{
+    bool done = true;
+
+    for (size_t k = 0; done && k < expr->node_count; k++) {
+        const struct shmt_expr_node *node = &expr->nodes[k];
+
+        if (node->op == SHMT_OP_CONST)
+            done = add_word(graph, node->constant, room);
+        else if (node->op == SHMT_NODE_DERIVED)
+            done = add_words(graph, expr->derived[node->derived].expr, room);
+    }
+    return done;
+}
+
+bool shmt_graph_collect_words(struct shmt_graph *graph, size_t constraints)
+{
+    const struct shmt_space_definition *const d = graph->definition;
+    const struct shmt_value empty = {.type = SHMT_WORD, .w = ""};
+    size_t room = 0, kept = 0;
+
+    if (!add_word(graph, empty, &room))
+        return false;
+    for (size_t k = 0; k < d->fixed_count; k++)
+        if (!add_word(graph, d->fixed[k], &room))
+            return false;
+    for (size_t p = 0; p < d->parameter_count; p++)
+        for (size_t k = 0; k < d->parameters[p].count; k++)
+            if (!add_word(graph, d->parameters[p].values[k], &room))
+                return false;
+    for (size_t c = 0; c < constraints; c++)
+        if (!add_words(graph, d->constraints[c], &room))
+            return false;
+    qsort(graph->words, graph->word_count, sizeof *graph->words,
+          by_characters);
+    for (size_t k = 0; k < graph->word_count; k++)
+        if (kept == 0 || strcmp(graph->words[kept - 1], graph->words[k]) != 0)
+            graph->words[kept++] = graph->words[k];
+    graph->word_count = kept;
+    return true;
+}
+
+uint32_t shmt_graph_rank(const struct shmt_graph *graph, const char *word)
+{
+    const char **const found =
+        bsearch(&word, graph->words, graph->word_count, sizeof *graph->words,
+                by_characters);
+
+    return found == NULL ? UINT32_MAX : (uint32_t)(found - graph->words);
+}
+
+enum shmtune_status
+shmt_graph_build(struct shmt_graph *graph,
+                 const struct shmt_space_definition *definition,
+                 size_t constraints, struct shmt_error *err)
+{
+    graph->definition = definition;
+    if (!shmt_graph_collect_words(graph, constraints)) {
+        shmt_graph_free(graph);
+        return shmt_error_memory(err);
+    }
+    for (size_t c = 0; c < constraints && !graph->failed; c++)
+        shmt_lower_constraint(graph, definition->constraints[c]);
+    if (!graph->failed)
+        return SHMTUNE_OK;
+    if (graph->node_count >= SHMT_GRAPH_NODES)
+        shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                       "the constraints have more than %d different "
+                       "sub-expressions", SHMT_GRAPH_NODES);
+    else
+        shmt_error_memory(err);
+    shmt_graph_free(graph);
+    return err == NULL ? SHMTUNE_NO_MEMORY : err->status;
+}
+
+void shmt_graph_free(struct shmt_graph *graph)
+{
+    free(graph->nodes);
+    free(graph->kids);
+    free(graph->buckets);
+    free(graph->words);
+    free(graph->conjuncts);
+    *graph = (struct shmt_graph){0};
+}

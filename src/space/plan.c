@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * plan: nodes put to their levels, states packed into bits.
+ */
+#include "space/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer parameters that must differ are not worth looking for twins. */
+enum { LEAST_APART = 3 };
+
+struct planner {
+    struct shmt_plan *plan;
+    struct shmt_graph *graph;
+    bool *reached;
+    uint64_t *bits;             /* node -> early conjuncts above it */
+    bool *pinned;               /* node -> some other conjunct above it */
+    size_t total;
+    size_t apart;               /* conjuncts for twins.c */
+};
+
+uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support)
+{
+    uint8_t level = 0;
+
+    for (; support != 0; support &= support - 1) {
+        const uint8_t one = plan->level_of[__builtin_ctzll(support)];
+
+        level = one > level ? one : level;
+    }
+    return level;
+}
+
+/* The conjuncts of the component, their operands grouped. */
+static bool take_conjuncts(struct planner *planner, uint64_t component)
+{
+    struct shmt_plan *const plan = planner->plan;
+    struct shmt_graph *const graph = planner->graph;
+    struct shmt_grouping grouping;
+
+    plan->conjuncts = shmt_arena_alloc(plan->arena, graph->conjunct_count,
+                                       sizeof *plan->conjuncts);
+    if (plan->conjuncts == NULL || !shmt_grouping_open(&grouping, plan))
+        return false;
+    for (size_t c = 0; c < graph->conjunct_count; c++) {
+        struct shmt_conjunct *conjunct =
+            &plan->conjuncts[plan->conjunct_count];
+        uint32_t id = graph->conjuncts[c];
+
+        if ((graph->nodes[id].support & component) == 0)
+            continue;
+        id = shmt_grouping_form(&grouping, id);
+        if (graph->failed)
+            break;
+        if (graph->nodes[id].op == SHMT_OP_CONST) {
+            plan->never |= graph->nodes[id].low == 0;
+            continue;
+        }
+        conjunct->node = id;
+        conjunct->bit = -1;
+        conjunct->level = shmt_plan_level(plan, graph->nodes[id].support);
+        planner->apart += shmt_twins_apart(graph, id);
+        plan->may_fault |= graph->nodes[id].fails;
+        plan->conjunct_count++;
+    }
+    shmt_grouping_close(&grouping);
+    return !graph->failed;
+}
+
+static void reach(struct planner *planner, uint32_t id, int bit)
+{
+    struct shmt_graph_node *node = &planner->graph->nodes[id];
+    const uint64_t mask = bit < 0 ? 0 : UINT64_C(1) << bit;
+
+    if (planner->reached[id] &&
+        (bit < 0 ? planner->pinned[id] : (planner->bits[id] & mask) != 0))
+        return;
+    planner->reached[id] = true;
+    planner->bits[id] |= mask;
+    planner->pinned[id] |= bit < 0;
+    node->level = shmt_plan_level(planner->plan, node->support);
+    for (size_t k = 0; k < node->count; k++)
+        reach(planner, planner->graph->kids[node->first + k], bit);
+}
+
+/* Whether bounds can decide it before its level: it spans several levels and
+ * always has a value, or is one of those `or`s that may not need theirs.  That
+ * two parameters differ is hardly ever known before both are. */
+static bool is_early(const struct planner *planner,
+                     const struct shmt_conjunct *conjunct)
+{
+    const struct shmt_graph_node *node =
+        &planner->graph->nodes[conjunct->node];
+    const bool logic = node->op == SHMT_OP_OR || node->op == SHMT_OP_AND ||
+                       node->op == SHMT_OP_IF;
+
+    return (node->support & (node->support - 1)) != 0 &&
+           node->op != SHMT_GRAPH_OPAQUE && (!node->fails || logic) &&
+           !shmt_twins_apart(planner->graph, conjunct->node);
+}
+
+static bool allocate_marks(struct planner *planner)
+{
+    const size_t total = planner->graph->node_count + 1;
+
+    planner->total = planner->graph->node_count;
+    planner->reached = calloc(total, sizeof *planner->reached);
+    planner->bits = calloc(total, sizeof *planner->bits);
+    planner->pinned = calloc(total, sizeof *planner->pinned);
+    return planner->reached != NULL && planner->bits != NULL &&
+           planner->pinned != NULL;
+}
+
+static uint8_t bits_for(const struct shmt_graph_node *node)
+{
+    uint64_t span;
+
+    if (node->type == SHMT_REAL)
+        return 64;
+    span = (uint64_t)node->high - (uint64_t)node->low;
+    if (span == UINT64_MAX)
+        return 64;
+    span += node->fails;
+    if (span == 0)
+        return 0;
+    return (uint8_t)(64 - __builtin_clzll(span));
+}
+
+/* A field of `bits` bits in the words of the state. */
+static void place(struct shmt_level *level, unsigned *used, unsigned bits,
+                  uint16_t *word, uint8_t *shift)
+{
+    if (bits == 0)
+        return;
+    if (*used + bits > 64 || level->words == 0) {
+        level->words++;
+        *used = 0;
+    }
+    *word = (uint16_t)(level->words - 1);
+    *shift = (uint8_t)*used;
+    *used += bits;
+}
+
+/* Lists of the nodes and conjuncts that a level has to do with. */
+struct lists {
+    uint32_t *exact, *mixed, *slots;
+    size_t exact_count, mixed_count, slot_count;
+    uint64_t *readers;
+    bool *pinned;
+    bool *boundary;
+};
+
+static bool open_lists(struct lists *lists, size_t total)
+{
+    lists->exact = malloc((total + 1) * sizeof *lists->exact);
+    lists->mixed = malloc((total + 1) * sizeof *lists->mixed);
+    lists->slots = malloc((total + 1) * sizeof *lists->slots);
+    lists->readers = calloc(total + 1, sizeof *lists->readers);
+    lists->pinned = calloc(total + 1, sizeof *lists->pinned);
+    lists->boundary = calloc(total + 1, sizeof *lists->boundary);
+    return lists->exact != NULL && lists->mixed != NULL &&
+           lists->slots != NULL && lists->readers != NULL &&
+           lists->pinned != NULL && lists->boundary != NULL;
+}
+
+static void close_lists(struct lists *lists)
+{
+    free(lists->exact);
+    free(lists->mixed);
+    free(lists->slots);
+    free(lists->readers);
+    free(lists->pinned);
+    free(lists->boundary);
+}
+
+/* Operands stand before their nodes only within one pass of making; a node
+ * made while grouping may be older than its operand's new form.  Ids of
+ * grouped nodes are sorted by a walk from the conjuncts instead. */
+static void sort_nodes(struct planner *planner, uint32_t id, uint32_t *order,
+                       size_t *count)
+{
+    const struct shmt_graph_node *node = &planner->graph->nodes[id];
+
+    if (!planner->reached[id])
+        return;
+    planner->reached[id] = false;
+    for (size_t k = 0; k < node->count; k++)
+        sort_nodes(planner, planner->graph->kids[node->first + k], order,
+                   count);
+    order[(*count)++] = id;
+}
+
+/* Open nodes below the conjuncts that level `at` may decide, of which
+ * something is known. */
+static bool is_mixed(const struct planner *planner,
+                     const struct shmt_graph_node *node, uint32_t id,
+                     uint8_t at)
+{
+    const struct shmt_plan *const plan = planner->plan;
+    const struct shmt_level *level = &plan->levels[at];
+    uint64_t known = 0, bounded = 0;
+
+    for (size_t l = 1; l <= at; l++)
+        known |= UINT64_C(1) << plan->levels[l].parameter;
+    for (size_t k = 0; k < level->bounded_count; k++)
+        bounded |= UINT64_C(1) << plan->conjuncts[level->bounded[k]].bit;
+    return (node->support & known) != 0 &&
+           (planner->bits[id] & bounded) != 0;
+}
+
+/* What level `at` computes, bounds and leaves behind. */
+static void scan_level(const struct planner *planner, const uint32_t *order,
+                       size_t count, struct lists *lists, uint8_t at)
+{
+    const struct shmt_graph *const graph = planner->graph;
+
+    lists->exact_count = lists->mixed_count = lists->slot_count = 0;
+    for (size_t n = 0; n < count; n++) {
+        lists->boundary[order[n]] = lists->pinned[order[n]] = false;
+        lists->readers[order[n]] = 0;
+    }
+    for (size_t n = 0; n < count; n++) {
+        const uint32_t id = order[n];
+        const struct shmt_graph_node *node = &graph->nodes[id];
+
+        if (node->level == at)
+            lists->exact[lists->exact_count++] = id;
+        if (node->level <= at)
+            continue;
+        if (is_mixed(planner, node, id, at))
+            lists->mixed[lists->mixed_count++] = id;
+        for (size_t k = 0; k < node->count; k++) {
+            const uint32_t kid = graph->kids[node->first + k];
+
+            if (graph->nodes[kid].level == 0 || graph->nodes[kid].level > at)
+                continue;
+            if (!lists->boundary[kid])
+                lists->slots[lists->slot_count++] = kid;
+            lists->boundary[kid] = true;
+            lists->readers[kid] |= planner->bits[id];
+            lists->pinned[kid] |= planner->pinned[id];
+        }
+    }
+}
+
+static uint32_t *keep(struct shmt_plan *plan, const uint32_t *items,
+                      size_t count)
+{
+    uint32_t *kept = shmt_arena_alloc(plan->arena, count, sizeof *kept);
+
+    if (kept != NULL && count > 0)
+        memcpy(kept, items, count * sizeof *kept);
+    return kept;
+}
+
+static bool keep_slots(struct planner *planner, struct shmt_level *level,
+                       const struct lists *lists)
+{
+    unsigned used = 0;
+
+    level->slots = shmt_arena_alloc(planner->plan->arena, lists->slot_count,
+                                    sizeof *level->slots);
+    if (level->slots == NULL)
+        return false;
+    level->slot_count = lists->slot_count;
+    for (size_t s = 0; s < lists->slot_count; s++) {
+        const uint32_t id = lists->slots[s];
+        struct shmt_slot *slot = &level->slots[s];
+
+        slot->node = id;
+        slot->bits = bits_for(&planner->graph->nodes[id]);
+        slot->readers = lists->readers[id];
+        slot->pinned = lists->pinned[id];
+        place(level, &used, slot->bits, &slot->word, &slot->shift);
+    }
+    if (level->open != 0)
+        place(level, &used, (unsigned)__builtin_popcountll(level->open),
+              &level->mask_word, &level->mask_shift);
+    if (planner->plan->may_fault)
+        place(level, &used, 1, &level->fault_word, &level->fault_shift);
+    return true;
+}
+
+/* Conjuncts that end at `at`, and those still open that it may decide. */
+static bool keep_conjuncts(struct planner *planner, struct shmt_level *level,
+                           uint8_t at)
+{
+    struct shmt_plan *const plan = planner->plan;
+    const uint64_t here = UINT64_C(1) << level->parameter;
+    uint32_t *numbers =
+        malloc((plan->conjunct_count + 1) * sizeof *numbers);
+    size_t count = 0;
+
+    if (numbers == NULL)
+        return false;
+    for (size_t c = 0; c < plan->conjunct_count; c++)
+        if (plan->conjuncts[c].level == at)
+            numbers[count++] = (uint32_t)c;
+    level->decided_count = count;
+    level->decided = keep(plan, numbers, count);
+    count = 0;
+    for (size_t c = 0; c < plan->conjunct_count; c++) {
+        const struct shmt_conjunct *conjunct = &plan->conjuncts[c];
+        const uint64_t support =
+            planner->graph->nodes[conjunct->node].support;
+
+        if (conjunct->level <= at || conjunct->bit < 0)
+            continue;
+        for (size_t l = 1; l <= at; l++)
+            if ((support >> plan->levels[l].parameter & 1) != 0)
+                level->open |= UINT64_C(1) << conjunct->bit;
+        if ((support & here) != 0)
+            numbers[count++] = (uint32_t)c;
+    }
+    level->bounded_count = count;
+    level->bounded = keep(plan, numbers, count);
+    free(numbers);
+    return level->decided != NULL && level->bounded != NULL;
+}
+
+static bool make_levels(struct planner *planner, uint32_t *order,
+                        size_t count)
+{
+    struct shmt_plan *const plan = planner->plan;
+    struct lists lists = {0};
+    bool fine = open_lists(&lists, planner->total);
+
+    for (uint8_t at = 1; fine && at <= plan->level_count; at++) {
+        struct shmt_level *level = &plan->levels[at];
+
+        fine = keep_conjuncts(planner, level, at);
+        if (!fine)
+            break;
+        scan_level(planner, order, count, &lists, at);
+        level->exact_count = lists.exact_count;
+        level->exact = keep(plan, lists.exact, lists.exact_count);
+        level->mixed_count = lists.mixed_count;
+        level->mixed = keep(plan, lists.mixed, lists.mixed_count);
+        fine = level->exact != NULL && level->mixed != NULL &&
+               keep_slots(planner, level, &lists) &&
+               (planner->apart < LEAST_APART || shmt_twins_find(plan, at));
+    }
+    close_lists(&lists);
+    return fine;
+}
+
+static bool plan_levels(struct planner *planner)
+{
+    struct shmt_plan *const plan = planner->plan;
+    uint32_t *order;
+    size_t count = 0;
+    int bits = 0;
+    bool fine;
+
+    if (!allocate_marks(planner))
+        return false;
+    order = malloc((planner->total + 1) * sizeof *order);
+    if (order == NULL)
+        return false;
+    for (size_t c = 0; c < plan->conjunct_count; c++) {
+        struct shmt_conjunct *conjunct = &plan->conjuncts[c];
+
+        if (bits < 64 && is_early(planner, conjunct))
+            conjunct->bit = (int8_t)bits++;
+        reach(planner, conjunct->node, conjunct->bit);
+    }
+    for (size_t c = 0; c < plan->conjunct_count; c++)
+        sort_nodes(planner, plan->conjuncts[c].node, order, &count);
+    for (size_t n = 0; n < count; n++)
+        planner->graph->nodes[order[n]].column = (uint32_t)n;
+    plan->column_count = count;
+    plan->columns = keep(plan, order, count);
+    fine = plan->columns != NULL && make_levels(planner, order, count);
+    free(order);
+    return fine;
+}
+
+bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
+                    size_t count, struct shmt_plan *plan)
+{
+    struct planner planner = {.plan = plan, .graph = graph};
+    uint64_t component = 0;
+    bool fine;
+
+    *plan = (struct shmt_plan){.graph = graph, .level_count = count,
+                               .arena = shmt_arena_new()};
+    if (plan->arena == NULL)
+        return false;
+    plan->levels = shmt_arena_alloc(plan->arena, count + 1,
+                                    sizeof *plan->levels);
+    fine = plan->levels != NULL;
+    for (size_t k = 0; fine && k < count; k++) {
+        plan->levels[k + 1].parameter = order[k];
+        plan->level_of[order[k]] = (uint8_t)(k + 1);
+        component |= UINT64_C(1) << order[k];
+    }
+    fine = fine && take_conjuncts(&planner, component) &&
+           plan_levels(&planner);
+    free(planner.reached);
+    free(planner.bits);
+    free(planner.pinned);
+    if (!fine)
+        shmt_plan_free(plan);
+    return fine;
+}
+
+void shmt_plan_free(struct shmt_plan *plan)
+{
+    shmt_arena_free(plan->arena);
+    *plan = (struct shmt_plan){0};
+}

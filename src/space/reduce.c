@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * reduce: from the last layer up, states without a way to the end go,
+ * states with the same edges become one node, and configurations are
+ * counted.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "space/build.h"
+
+static const uint32_t DEAD = UINT32_MAX;
+
+struct reducer {
+    const struct shmt_plan *plan;
+    struct shmt_raw *raw;
+    uint32_t *below, *here;       /* states -> nodes, or DEAD */
+    uint64_t *totals_below;       /* of the nodes below */
+    struct shmt_layer *layer;     /* being made */
+    size_t edge_count, edge_room, node_room;
+    uint32_t *buckets;
+    uint64_t *hashes;
+    size_t bucket_count;
+    bool saturated;
+};
+
+/* Room for `more` edges and one node. */
+static bool make_room(struct reducer *reducer, size_t more)
+{
+    struct shmt_layer *layer = reducer->layer;
+    size_t room;
+    void *grown;
+
+    if (reducer->edge_count + more > reducer->edge_room) {
+        room = 2 * (reducer->edge_room + more);
+        grown = realloc(layer->edges, room * sizeof *layer->edges);
+        if (grown == NULL)
+            return false;
+        layer->edges = grown;
+        reducer->edge_room = room;
+    }
+    if (layer->node_count < reducer->node_room)
+        return true;
+    room = 2 * reducer->node_room + 16;
+    grown = realloc(layer->first, (room + 1) * sizeof *layer->first);
+    if (grown == NULL)
+        return false;
+    layer->first = grown;
+    grown = realloc(layer->total, room * sizeof *layer->total);
+    if (grown == NULL)
+        return false;
+    layer->total = grown;
+    grown = realloc(reducer->hashes, room * sizeof *reducer->hashes);
+    if (grown == NULL)
+        return false;
+    reducer->hashes = grown;
+    reducer->node_room = room;
+    return true;
+}
+
+static bool rehash(struct reducer *reducer, size_t count)
+{
+    uint32_t *buckets = calloc(count, sizeof *buckets);
+
+    if (buckets == NULL)
+        return false;
+    for (uint32_t n = 0; n < reducer->layer->node_count; n++) {
+        size_t at = reducer->hashes[n] & (count - 1);
+
+        while (buckets[at] != 0)
+            at = (at + 1) & (count - 1);
+        buckets[at] = n + 1;
+    }
+    free(reducer->buckets);
+    reducer->buckets = buckets;
+    reducer->bucket_count = count;
+    return true;
+}
+
+/* Edges of a state that lead on, behind the layer's edges. */
+static void put_edges(struct reducer *reducer,
+                      const struct shmt_raw_layer *raw, uint32_t state,
+                      uint64_t *hash, uint64_t *total)
+{
+    struct shmt_layer *layer = reducer->layer;
+    size_t at = reducer->edge_count;
+
+    *hash = *total = 0;
+    for (uint32_t e = raw->first[state]; e < raw->first[state + 1]; e++) {
+        const uint32_t child = reducer->below[raw->child[e]];
+
+        if (child == DEAD)
+            continue;
+        layer->edges[at++] = (struct shmt_edge){
+            .before = *total, .child = child, .value = raw->value[e]};
+        if (__builtin_add_overflow(*total, reducer->totals_below[child],
+                                   total))
+            *total = UINT64_MAX;
+        reducer->saturated |= *total == UINT64_MAX;
+        *hash = (*hash ^ ((uint64_t)child << 16 | raw->value[e])) *
+                UINT64_C(0x9e3779b97f4a7c15);
+        *hash ^= *hash >> 31;
+    }
+    reducer->edge_count = at;
+}
+
+static bool same_edges(const struct reducer *reducer, uint32_t node,
+                       size_t from)
+{
+    const struct shmt_layer *layer = reducer->layer;
+    const struct shmt_edge *a = layer->edges + layer->first[node];
+    const struct shmt_edge *b = layer->edges + from;
+    const size_t count = reducer->edge_count - from;
+
+    if (layer->first[node + 1] - layer->first[node] != count)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        if (a[k].child != b[k].child || a[k].value != b[k].value)
+            return false;
+    return true;
+}
+
+/* The node of a state: an equal one, or a new one. */
+static bool join(struct reducer *reducer, const struct shmt_raw_layer *raw,
+                 uint32_t state)
+{
+    struct shmt_layer *layer = reducer->layer;
+    const size_t from = reducer->edge_count;
+    uint64_t hash, total;
+    size_t at;
+
+    reducer->here[state] = DEAD;
+    if (!make_room(reducer, raw->first[state + 1] - raw->first[state]))
+        return false;
+    put_edges(reducer, raw, state, &hash, &total);
+    if (reducer->edge_count == from)
+        return true;
+    at = hash & (reducer->bucket_count - 1);
+    for (; reducer->buckets[at] != 0;
+         at = (at + 1) & (reducer->bucket_count - 1)) {
+        const uint32_t node = reducer->buckets[at] - 1;
+
+        if (reducer->hashes[node] == hash && same_edges(reducer, node, from)) {
+            reducer->edge_count = from;
+            reducer->here[state] = node;
+            return true;
+        }
+    }
+    if (reducer->edge_count > UINT32_MAX)
+        return false;
+    reducer->here[state] = layer->node_count;
+    reducer->hashes[layer->node_count] = hash;
+    layer->total[layer->node_count] = total;
+    layer->first[layer->node_count] = (uint32_t)from;
+    layer->first[layer->node_count + 1] = (uint32_t)reducer->edge_count;
+    reducer->buckets[at] = ++layer->node_count;
+    return 2 * (size_t)layer->node_count < reducer->bucket_count ||
+           rehash(reducer, 4 * reducer->bucket_count);
+}
+
+/* Give back what the layer's arrays have too much. */
+static void shrink(struct reducer *reducer)
+{
+    struct shmt_layer *layer = reducer->layer;
+    void *less;
+
+    less = realloc(layer->edges,
+                   (reducer->edge_count + 1) * sizeof *layer->edges);
+    layer->edges = less == NULL ? layer->edges : less;
+    less = realloc(layer->first,
+                   ((size_t)layer->node_count + 1) * sizeof *layer->first);
+    layer->first = less == NULL ? layer->first : less;
+    less = realloc(layer->total,
+                   ((size_t)layer->node_count + 1) * sizeof *layer->total);
+    layer->total = less == NULL ? layer->total : less;
+}
+
+static bool reduce_layer(struct reducer *reducer, size_t at,
+                         struct shmt_diagram *diagram)
+{
+    struct shmt_raw_layer *raw = &reducer->raw->layers[at];
+
+    reducer->layer = &diagram->layers[at];
+    reducer->layer->parameter = reducer->plan->levels[at + 1].parameter;
+    reducer->edge_count = reducer->edge_room = reducer->node_room = 0;
+    reducer->here = malloc(((size_t)raw->state_count + 1) *
+                           sizeof *reducer->here);
+    if (reducer->here == NULL)
+        return false;
+    if (!rehash(reducer, 64) || !make_room(reducer, 1))
+        return false;
+    for (uint32_t s = 0; s < raw->state_count; s++)
+        if (!join(reducer, raw, s))
+            return false;
+    shrink(reducer);
+    free(raw->first);
+    free(raw->child);
+    free(raw->value);
+    *raw = (struct shmt_raw_layer){0};
+    free(reducer->below);
+    reducer->below = reducer->here;
+    reducer->here = NULL;
+    reducer->totals_below = reducer->layer->total;
+    return true;
+}
+
+/* A path to a constraint without a value, from its end up. */
+static void trace_fault(const struct reducer *reducer,
+                        struct shmt_diagram *diagram)
+{
+    uint32_t state = reducer->raw->end_fault;
+
+    if (state == UINT32_MAX)
+        return;
+    diagram->fault = true;
+    for (size_t at = reducer->plan->level_count; at-- > 0;) {
+        const struct shmt_raw_layer *raw = &reducer->raw->layers[at];
+        uint32_t edge = 0, from = 0;
+
+        while (raw->child[edge] != state)
+            edge++;
+        while (raw->first[from + 1] <= edge)
+            from++;
+        diagram->fault_path[at] = raw->value[edge];
+        state = from;
+    }
+    reducer->below[reducer->raw->end_fault] = DEAD;
+}
+
+static bool begin(struct reducer *reducer, struct shmt_diagram *diagram)
+{
+    const size_t count = reducer->plan->level_count;
+
+    diagram->layers = calloc(count + 1, sizeof *diagram->layers);
+    reducer->below = calloc((size_t)reducer->raw->end_count + 1,
+                            sizeof *reducer->below);
+    if (diagram->layers == NULL || reducer->below == NULL)
+        return false;
+    diagram->layer_count = count;
+    return true;
+}
+
+bool shmt_reduce(const struct shmt_plan *plan, struct shmt_raw *raw,
+                 struct shmt_diagram *out)
+{
+    uint64_t one = 1;
+    struct reducer reducer = {.plan = plan, .raw = raw,
+                              .totals_below = &one};
+    struct shmt_diagram diagram = {0};
+    bool fine = begin(&reducer, &diagram);
+
+    if (fine)
+        trace_fault(&reducer, &diagram);
+    for (size_t at = plan->level_count; fine && at-- > 0;)
+        fine = reduce_layer(&reducer, at, &diagram);
+    if (fine) {
+        diagram.count = reducer.below[0] == DEAD ? 0
+                        : reducer.totals_below[0];
+        diagram.saturated = reducer.saturated;
+        *out = diagram;
+    } else {
+        shmt_diagram_free(&diagram);
+    }
+    free(reducer.below);
+    free(reducer.here);
+    free(reducer.buckets);
+    free(reducer.hashes);
+    return fine;
+}
+
+void shmt_diagram_free(struct shmt_diagram *diagram)
+{
+    for (size_t k = 0; diagram->layers != NULL && k < diagram->layer_count;
+         k++) {
+        free(diagram->layers[k].first);
+        free(diagram->layers[k].edges);
+        free(diagram->layers[k].total);
+    }
+    free(diagram->layers);
+    *diagram = (struct shmt_diagram){0};
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space: the configurations that satisfy the constraints, each with an index
+ * from 0 to count - 1.
+ *
+ * Built as a decision diagram: one level a parameter, prefixes that leave the
+ * same values to every expression still undecided share a node, every edge
+ * carries the number of configurations behind it.  Hence memory follows the
+ * nodes, not the configurations; index -> configuration and back cost a walk
+ * of one path.  A space is immutable: any number of threads may read it.
+ *
+ * Indices follow the diagram's order of the parameters: parameters bound by
+ * constraints stand together, in declared order unless another makes a much
+ * smaller diagram.  The same definition always gives the same indices.
+ */
+#ifndef SHMT_SPACE_H
+#define SHMT_SPACE_H
+
+#include <stddef.h>
+
+#include "expr/expr.h"
+
+/* Most parameters a space can have, and most values one parameter can. */
+#define SHMT_SPACE_PARAMETERS 64
+#define SHMT_SPACE_VALUES 65535
+
+struct shmt_parameter {
+    const char *name;
+    enum shmt_type type;     /* of all its values */
+    size_t count;
+    const struct shmt_value *values;
+    size_t default_value;    /* index into values */
+    bool launch_only;        /* not a definition: shares a binary */
+    bool ordered;            /* numbers in ascending order: has "steps" */
+};
+
+/* A configuration: for parameter p the index of its value.  Arrays of
+ * `parameters` entries, in the order of the definition. */
+typedef uint16_t shmt_choice;
+
+struct shmt_space_definition {
+    size_t parameter_count;
+    const struct shmt_parameter *parameters;
+    size_t constraint_count;
+    struct shmt_expr *const *constraints;
+    /* The scope the constraints were compiled in is: `fixed_count` symbols
+     * whose values are fixed (problem dimensions), then the parameters. */
+    size_t fixed_count;
+    const struct shmt_value *fixed;
+};
+
+struct shmt_space;
+
+/* What the definition points to must outlive the space.  An empty space is
+ * not an error: its count is 0.  A constraint that divides by zero or
+ * overflows at some configuration that the other constraints let pass is
+ * SHMTUNE_INVALID_FILE, and so are 2^64 - 1 configurations or more.  A space
+ * so irregular that building it would take more than half a gigabyte, or
+ * minutes, is SHMTUNE_NO_MEMORY. */
+enum shmtune_status
+shmt_space_build(const struct shmt_space_definition *definition,
+                 struct shmt_space **out, struct shmt_error *err);
+/* The space of exactly these configurations (arrays of `parameter_count`;
+ * one that occurs twice counts once), whatever the constraints: what a
+ * recording holds. */
+enum shmtune_status
+shmt_space_of(const struct shmt_space_definition *definition,
+              const shmt_choice *const *choices, size_t count,
+              struct shmt_space **out, struct shmt_error *err);
+void shmt_space_free(struct shmt_space *space);
+
+uint64_t shmt_space_count(const struct shmt_space *space);
+size_t shmt_space_parameters(const struct shmt_space *space);
+const struct shmt_parameter *
+shmt_space_parameter(const struct shmt_space *space, size_t parameter);
+size_t shmt_space_nodes(const struct shmt_space *space);
+size_t shmt_space_bytes(const struct shmt_space *space);
+
+/* index < count. */
+void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
+                              shmt_choice *choice);
+/* False when the configuration is not in the space. */
+bool shmt_space_index(const struct shmt_space *space,
+                      const shmt_choice *choice, uint64_t *index);
+
+/* The configurations [first, first + count), which must be there, one behind
+ * the other; a few nanoseconds each. */
+void shmt_space_list(const struct shmt_space *space, uint64_t first,
+                     size_t count, shmt_choice *choices);
+
+/* Neighbours of `index`: every valid configuration that differs in one
+ * parameter (SHMT_NEIGHBOUR_ANY), or by one step along one ordered parameter
+ * and any value of an unordered one (SHMT_NEIGHBOUR_STEP); a step goes to
+ * the next value, up or down, that is valid with the others as they are.
+ * Writes at most `room` indices, returns how many there are. */
+enum shmt_neighbour { SHMT_NEIGHBOUR_ANY, SHMT_NEIGHBOUR_STEP };
+size_t shmt_space_neighbours(const struct shmt_space *space, uint64_t index,
+                             enum shmt_neighbour kind, uint64_t *out,
+                             size_t room);
+
+/* The valid configuration that is closest to `choice` by a greedy walk of
+ * the diagram: keeps each value where it can, else takes the nearest that
+ * leads anywhere.  For strategies that compute points.  count > 0. */
+uint64_t shmt_space_nearest(const struct shmt_space *space,
+                            const shmt_choice *choice);
+
+/* The funnel: configurations left when the first `constraints` constraints
+ * hold (0: the cartesian size).  `*exact` is false when the diagram of that
+ * prefix would outgrow a bound, then the count is an estimate by sampling.
+ * UINT64_MAX stands for "2^64 - 1 or more". */
+enum shmtune_status
+shmt_space_funnel(const struct shmt_space_definition *definition,
+                  size_t constraints, uint64_t *count, bool *exact,
+                  struct shmt_error *err);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table: the states of a level.  For build.c alone.
+ */
+#ifndef SHMT_SPACE_TABLE_H
+#define SHMT_SPACE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shmt_table {
+    size_t words;                 /* of a state */
+    uint64_t *states;             /* [count * words] */
+    uint32_t count, room;
+    uint32_t *buckets;            /* state + 1 */
+    size_t bucket_count;
+    bool direct;                  /* the bucket is the word itself */
+};
+
+/* `bits`: how many of the words' bits are used in all. */
+bool shmt_table_open(struct shmt_table *table, size_t words, unsigned bits);
+void shmt_table_close(struct shmt_table *table);
+
+/* The state with these words, made when it is new; UINT32_MAX: no memory. */
+uint32_t shmt_table_find(struct shmt_table *table, const uint64_t *key);
+size_t shmt_table_bytes(const struct shmt_table *table);
+
+#endif

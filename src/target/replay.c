@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/replay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "target/binary.h"
+
+struct file {
+    char *path;
+    struct shmt_journal_header header;
+};
+
+/* What is known of one configuration. */
+struct record {
+    const shmt_choice *choice;
+    const struct shmt_result *result;
+    size_t binary;
+    size_t measured;          /* how often it was asked for again */
+};
+
+struct binary {
+    double compile_ms;        /* what it cost then, whoever paid */
+    double ready_s;           /* when it will be there; < 0: not begun */
+};
+
+/* An answer that is due at a time of the replay's clock. */
+struct event {
+    double at_s;
+    uint64_t order;
+    struct shmt_reply reply;
+};
+
+struct replay {
+    struct shmt_target target;
+    size_t file_count;
+    struct file *files;
+    char name[300];
+    size_t jobs;
+    double now_s;
+    uint64_t orders;
+    /* of the problem at hand */
+    struct shmt_journal *journal;
+    const int64_t *problem;
+    struct record *records;
+    size_t *slots;            /* position + 1 in records, or 0 */
+    size_t slot_count;
+    struct shmt_binaries *numbers;
+    struct binary *binaries;
+    double *free_s;           /* [jobs]: when a compiler is done */
+    double device_free_s;
+    struct event events[SHMT_TARGET_REQUESTS];
+    size_t event_count;
+};
+
+static struct replay *replay_of(const struct shmt_target *target)
+{
+    return (struct replay *)target;   /* its first member */
+}
+
+/* -- the table of what is recorded --------------------------------------- */
+
+static size_t slot_of(const struct replay *replay, const shmt_choice *choice)
+{
+    const size_t parameters = replay->target.kernel->parameter_count;
+    const size_t bytes = parameters * sizeof *choice;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    size_t k;
+
+    for (size_t p = 0; p < parameters; p++)
+        h = (h ^ choice[p]) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
+    k = (size_t)(h ^ (h >> 32)) & (replay->slot_count - 1);
+    while (replay->slots[k] != 0 &&
+           memcmp(replay->records[replay->slots[k] - 1].choice, choice,
+                  bytes) != 0)
+        k = (k + 1) & (replay->slot_count - 1);
+    return k;
+}
+
+static void forget(struct replay *replay)
+{
+    shmt_journal_free(replay->journal);
+    shmt_binaries_free(replay->numbers);
+    free(replay->records);
+    free(replay->slots);
+    free(replay->binaries);
+    replay->journal = NULL;
+    replay->numbers = NULL;
+    replay->records = NULL;
+    replay->slots = NULL;
+    replay->binaries = NULL;
+}
+
+/* The last result of a configuration is the one that counts. */
+static bool enter(struct replay *replay,
+                  const struct shmt_journal_record *from, size_t *count)
+{
+    const size_t slot = slot_of(replay, from->choice);
+    char key[SHMT_DIGEST_TEXT];
+    struct record *record;
+    struct binary *binary;
+
+    if (replay->slots[slot] == 0) {
+        record = &replay->records[(*count)++];
+        record->choice = from->choice;
+        replay->slots[slot] = *count;
+        if (shmt_binary_key(replay->target.kernel, replay->problem,
+                            from->choice, key) != SHMTUNE_OK)
+            return false;
+        record->binary = shmt_binaries_number(replay->numbers, key);
+        if (record->binary == SIZE_MAX)
+            return false;
+    }
+    record = &replay->records[replay->slots[slot] - 1];
+    record->result = from->result;
+    binary = &replay->binaries[record->binary];
+    binary->ready_s = -1;
+    binary->compile_ms = fmax(binary->compile_ms, from->result->compile_ms);
+    return true;
+}
+
+static enum shmtune_status enter_all(struct replay *replay,
+                                     struct shmt_error *err)
+{
+    const size_t count = replay->journal->count;
+    size_t n = 0;
+
+    replay->slot_count = 64;
+    while (replay->slot_count < 2 * count)
+        replay->slot_count *= 2;
+    replay->slots = calloc(replay->slot_count, sizeof *replay->slots);
+    replay->records = calloc(count + 1, sizeof *replay->records);
+    replay->binaries = calloc(count + 1, sizeof *replay->binaries);
+    replay->numbers = shmt_binaries_new();
+    if (replay->slots == NULL || replay->records == NULL ||
+        replay->binaries == NULL || replay->numbers == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < count; k++)
+        if (replay->journal->records[k].kind == SHMT_JOURNAL_RESULT &&
+            !enter(replay, &replay->journal->records[k], &n))
+            return shmt_error_memory(err);
+    return SHMTUNE_OK;
+}
+
+/* -- answers ------------------------------------------------------------- */
+
+/* What an inspect would have said: the later stages are not known yet. */
+static void as_inspected(const struct shmt_result *known,
+                         struct shmt_result *out)
+{
+    const enum shmt_stage stage = shmt_verdict_stage(known->verdict);
+
+    *out = *known;
+    if (stage != SHMT_STAGE_COMPILE) {
+        out->verdict = SHMT_VERDICT_OK;
+        out->reason[0] = '\0';
+    }
+    out->measure_ms = -1;
+    out->sample_count = 0;
+    out->time_us = -1;
+}
+
+/* `count` of the samples, others at each call, as in a longer run. */
+static void some_samples(const struct shmt_result *from, size_t call,
+                         int count, struct shmt_result *out)
+{
+    char text[32];
+
+    if (from->sample_count == 0 || count >= from->sample_count)
+        return;
+    out->sample_count = count;
+    for (int k = 0; k < count; k++) {
+        const size_t at = (call * (size_t)count + (size_t)k) %
+                          (size_t)from->sample_count;
+        out->samples_us[k] = from->samples_us[at];
+    }
+    shmt_result_summarise(out);
+    /* As a journal would keep it: a run that resumes reads the same. */
+    snprintf(text, sizeof text, "%.6g", out->time_us);
+    out->time_us = strtod(text, NULL);
+}
+
+/* The first to ask for a binary occupies a compiler; the others wait for it.
+ * Fills in the answer, returns when it comes. */
+static double inspect(struct replay *replay, struct record *record,
+                      const struct shmt_request *request,
+                      struct shmt_result *out)
+{
+    struct binary *const binary = &replay->binaries[record->binary];
+    size_t idle = 0;
+
+    as_inspected(request->known != NULL ? request->known : record->result,
+                 out);
+    if (binary->ready_s >= 0) {
+        if (out->compile_ms > 0)
+            out->compile_ms = 0;
+        return fmax(binary->ready_s, replay->now_s);
+    }
+    if (binary->compile_ms > 0)
+        out->compile_ms = binary->compile_ms;
+    for (size_t k = 1; k < replay->jobs; k++)
+        if (replay->free_s[k] < replay->free_s[idle])
+            idle = k;
+    binary->ready_s = fmax(replay->free_s[idle], replay->now_s) +
+                      fmax(out->compile_ms, 0) / 1000;
+    replay->free_s[idle] = binary->ready_s;
+    return binary->ready_s;
+}
+
+static void measure(struct record *record, const struct shmt_request *request,
+                    struct shmt_result *out)
+{
+    const size_t call = record->measured++;
+
+    if (request->known != NULL) {
+        *out = *request->known;
+        return;
+    }
+    *out = *record->result;
+    some_samples(record->result, call, request->samples, out);
+    if (out->verdict == SHMT_VERDICT_OK &&
+        out->time_us > request->hopeless_us)
+        out->verdict = SHMT_VERDICT_SLOW;
+}
+
+/* One measurement after the other. */
+static void occupy_device(struct replay *replay, struct event *event)
+{
+    event->at_s = fmax(replay->device_free_s, replay->now_s) +
+                  fmax(event->reply.result.measure_ms, 0) / 1000;
+    replay->device_free_s = event->at_s;
+}
+
+/* What it does not hold the run may know from its journal. */
+static void answer_unrecorded(struct replay *replay,
+                              const struct shmt_request *request,
+                              struct event *event)
+{
+    struct shmt_result *const result = &event->reply.result;
+    const bool measured = request->verb == SHMT_MEASURE &&
+                          request->compiled != NULL &&
+                          request->compiled->sample_count > 0;
+    struct record own = {.result = request->known != NULL ? request->known
+                                   : measured ? request->compiled : NULL};
+
+    if (own.result == NULL) {
+        shmt_result_clear(result);
+        shmt_result_fail(result, SHMT_VERDICT_NOT_RECORDED,
+                         "the recording does not have this configuration");
+    } else if (request->verb == SHMT_INSPECT) {
+        as_inspected(own.result, result);
+    } else {
+        measure(&own, request, result);
+        occupy_device(replay, event);
+    }
+}
+
+static enum shmtune_status replay_submit(struct shmt_target *target,
+                                         const struct shmt_request *request,
+                                         struct shmt_error *err)
+{
+    struct replay *const replay = replay_of(target);
+    struct event *const event = &replay->events[replay->event_count];
+    const size_t slot = slot_of(replay, request->choice);
+    struct shmt_result *const result = &event->reply.result;
+    struct record *record;
+
+    if (replay->event_count == SHMT_TARGET_REQUESTS)
+        return shmt_error_set(err, SHMTUNE_INTERNAL,
+                              "more than %d requests at a time",
+                              SHMT_TARGET_REQUESTS);
+    event->at_s = replay->now_s;
+    event->order = replay->orders++;
+    event->reply.verb = request->verb;
+    event->reply.tag = request->tag;
+    if (replay->slots[slot] == 0) {
+        answer_unrecorded(replay, request, event);
+    } else {
+        record = &replay->records[replay->slots[slot] - 1];
+        if (request->verb == SHMT_INSPECT) {
+            event->at_s = inspect(replay, record, request, result);
+        } else {
+            measure(record, request, result);
+            occupy_device(replay, event);
+        }
+    }
+    replay->event_count++;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status replay_wait(struct shmt_target *target,
+                                       double timeout_s, bool *got,
+                                       struct shmt_reply *reply,
+                                       struct shmt_error *err)
+{
+    struct replay *const replay = replay_of(target);
+    size_t next = 0;
+
+    (void)timeout_s;   /* it never takes long */
+    *got = replay->event_count > 0;
+    if (!*got)
+        return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
+                              "is asked for");
+    for (size_t k = 1; k < replay->event_count; k++) {
+        const struct event *const a = &replay->events[k];
+        const struct event *const b = &replay->events[next];
+        if (a->at_s < b->at_s || (a->at_s <= b->at_s && a->order < b->order))
+            next = k;
+    }
+    replay->now_s = fmax(replay->now_s, replay->events[next].at_s);
+    *reply = replay->events[next].reply;
+    replay->events[next] = replay->events[--replay->event_count];
+    return SHMTUNE_OK;
+}
+
+static size_t replay_capacity(const struct shmt_target *target,
+                              enum shmt_verb verb)
+{
+    return verb == SHMT_MEASURE ? 1 : replay_of(target)->jobs;
+}
+
+static double replay_now(const struct shmt_target *target)
+{
+    return replay_of(target)->now_s;
+}
+
+static bool same_problem(const struct shmt_kernel *kernel, const int64_t *a,
+                         const int64_t *b)
+{
+    return memcmp(a, b, kernel->dimension_count * sizeof *a) == 0;
+}
+
+static enum shmtune_status no_such_problem(const struct replay *replay,
+                                           const int64_t *problem,
+                                           struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = replay->target.kernel;
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_kernel_describe_size(kernel, problem, &text);
+    shmt_text_addf(&text, " of %s is not recorded; what is recorded: ",
+                   kernel->name);
+    for (size_t k = 0; k < replay->file_count; k++) {
+        shmt_text_add(&text, k > 0 ? ", " : "");
+        shmt_kernel_describe_size(kernel, replay->files[k].header.problem,
+                                  &text);
+    }
+    status = shmt_error_set(err, SHMTUNE_NO_DEVICE, "%s: %s", replay->name,
+                            shmt_text_string(&text));
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status replay_begin(struct shmt_target *target,
+                                        const int64_t *problem,
+                                        struct shmt_error *err)
+{
+    struct replay *const replay = replay_of(target);
+    enum shmtune_status status;
+    size_t k = 0;
+
+    while (k < replay->file_count &&
+           !same_problem(target->kernel, replay->files[k].header.problem,
+                         problem))
+        k++;
+    if (k == replay->file_count)
+        return no_such_problem(replay, problem, err);
+    forget(replay);
+    replay->event_count = 0;
+    for (size_t j = 0; j < replay->jobs; j++)
+        replay->free_s[j] = replay->now_s;
+    replay->device_free_s = replay->now_s;
+    replay->problem = replay->files[k].header.problem;
+    target->protocol = replay->files[k].header.protocol;
+    target->digest = replay->files[k].header.digest;
+    target->nvrtc_version = replay->files[k].header.nvrtc_version;
+    status = shmt_journal_read(replay->files[k].path, target->kernel,
+                               &replay->journal, err);
+    return status == SHMTUNE_OK ? enter_all(replay, err) : status;
+}
+
+static void replay_close(struct shmt_target *target)
+{
+    struct replay *const replay = replay_of(target);
+
+    forget(replay);
+    for (size_t k = 0; k < replay->file_count; k++)
+        free(replay->files[k].path);
+    free(replay->files);
+    free(replay->free_s);
+    free(replay);
+}
+
+static const struct shmt_target_operations operations = {
+    replay_begin, NULL, replay_submit, replay_wait, replay_capacity, NULL,
+    replay_now, replay_close
+};
+
+/* -- opening ------------------------------------------------------------- */
+
+static enum shmtune_status add_file(struct replay *replay, const char *path,
+                                    struct shmt_error *err)
+{
+    struct file *const file = &replay->files[replay->file_count];
+    const struct shmt_journal_header *const header = &file->header;
+    enum shmtune_status status =
+        shmt_journal_peek(path, replay->target.kernel, &file->header, err);
+
+    if (status == SHMTUNE_NOT_FOUND)
+        return shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                              "%s: there is no such recording", path);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (replay->file_count == 0)
+        replay->target.device = header->device;
+    else if (!shmt_device_same(&replay->target.device, &header->device))
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s was recorded on %s, %s on %s: name one of "
+                              "the two", replay->files[0].path,
+                              replay->target.device.name, path,
+                              header->device.name);
+    file->path = strdup(path);
+    if (file->path == NULL)
+        return shmt_error_memory(err);
+    replay->file_count++;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_replay_open(const struct shmt_kernel *kernel,
+                                     const struct shmt_replay_options *options,
+                                     struct shmt_target **out,
+                                     struct shmt_error *err)
+{
+    struct replay *const replay = calloc(1, sizeof *replay);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (replay == NULL)
+        return shmt_error_memory(err);
+    replay->target.operations = &operations;
+    replay->target.kernel = kernel;
+    replay->target.recorded = true;
+    replay->jobs = options->jobs > 0 ? options->jobs : 1;
+    replay->free_s = calloc(replay->jobs, sizeof *replay->free_s);
+    replay->files = calloc(options->path_count + 1, sizeof *replay->files);
+    if (replay->free_s == NULL || replay->files == NULL)
+        status = shmt_error_memory(err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < options->path_count; k++)
+        status = add_file(replay, options->paths[k], err);
+    if (status == SHMTUNE_OK && options->path_count == 0)
+        status = shmt_error_set(err, SHMTUNE_NO_DEVICE, "no recording");
+    if (status != SHMTUNE_OK) {
+        replay_close(&replay->target);
+        return status;
+    }
+    snprintf(replay->name, sizeof replay->name, "%s, recorded",
+             replay->target.device.name);
+    replay->target.name = replay->name;
+    replay->target.nvrtc_version = replay->files[0].header.nvrtc_version;
+    replay->target.protocol = replay->files[0].header.protocol;
+    *out = &replay->target;
+    return SHMTUNE_OK;
+}
+
+size_t shmt_replay_count(const struct shmt_target *replay)
+{
+    return replay_of(replay)->file_count;
+}
+
+const struct shmt_journal_header *
+shmt_replay_header(const struct shmt_target *replay, size_t k)
+{
+    return &replay_of(replay)->files[k].header;
+}

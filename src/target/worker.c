@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: MIT */
+#define _GNU_SOURCE   /* pipe2 */
+#include "target/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+
+enum { COMPLAINT_BYTES = 2048 };
+
+/* How long one that closed its output may take to exit before it is helped,
+ * and how long a killed one may take before it is left to itself. */
+static const double exit_grace_s = 2.0;
+static const double kill_grace_s = 30.0;
+
+struct shmt_worker {
+    pid_t pid;              /* 0 once reaped */
+    int input, output, errors;
+    struct shmt_text unsent;
+    char *heard;            /* SHMT_WORKER_LINE + 1 */
+    size_t heard_length;
+    size_t heard_taken;     /* bytes of lines that were handed out */
+    bool garbled;
+    bool ending, killed, ended;
+    double since;           /* of ending or of the kill */
+    int wait_status;
+    char end_text[96];
+    char complaint[COMPLAINT_BYTES];
+    size_t complaint_length;
+};
+
+static double clock_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void close_fd(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+/* -- starting ------------------------------------------------------------ */
+
+/* In the child: no allocation, no lock, nothing but system calls. */
+static _Noreturn void become(const char *const *argv, int in, int out,
+                             const int pipes[2])
+{
+    const int err = pipes[0], report = pipes[1];
+    const struct rlimit no_core = {0, 0};
+    sigset_t none;
+    int reason;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &no_core);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+#ifdef CLOSE_RANGE_CLOEXEC
+    /* What our own caller left open is not for a worker either. */
+    (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+#endif
+    if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(err, 2) >= 0)
+        execv(argv[0], (char *const *)argv);
+    reason = errno;
+    if (write(report, &reason, sizeof reason) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/* A descriptor of ours that could be 0, 1 or 2 (when the caller closed its
+ * own) would be overwritten by the child's dup2. */
+static bool lift(int *fd)
+{
+    if (*fd > 2)
+        return true;
+    const int higher = fcntl(*fd, F_DUPFD_CLOEXEC, 3);
+    if (higher < 0)
+        return false;
+    close(*fd);
+    *fd = higher;
+    return true;
+}
+
+struct channels {
+    int in[2], out[2], err[2], report[2];   /* [0] is read from */
+};
+
+static bool channels_open(struct channels *c)
+{
+    *c = (struct channels){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
+    /* A socket, so that writing to one that died is no signal. */
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->in) != 0 ||
+        pipe2(c->out, O_CLOEXEC) != 0 || pipe2(c->err, O_CLOEXEC) != 0 ||
+        pipe2(c->report, O_CLOEXEC) != 0)
+        return false;
+    for (int k = 0; k < 2; k++)
+        if (!lift(&c->in[k]) || !lift(&c->out[k]) || !lift(&c->err[k]) ||
+            !lift(&c->report[k]))
+            return false;
+    return fcntl(c->in[1], F_SETFL, O_NONBLOCK) == 0 &&
+           fcntl(c->out[0], F_SETFL, O_NONBLOCK) == 0 &&
+           fcntl(c->err[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static void channels_close(struct channels *c)
+{
+    for (int k = 0; k < 2; k++) {
+        close_fd(&c->in[k]);
+        close_fd(&c->out[k]);
+        close_fd(&c->err[k]);
+        close_fd(&c->report[k]);
+    }
+}
+
+/* 0 once the program runs, else errno of its exec.  The pipe closes itself
+ * at exec. */
+static int exec_outcome(int report)
+{
+    int reason = 0;
+    ssize_t n;
+    do
+        n = read(report, &reason, sizeof reason);
+    while (n < 0 && errno == EINTR);
+    return n == (ssize_t)sizeof reason ? reason : 0;
+}
+
+/* Who started this program may ignore its own children: then nobody could be
+ * asked how a worker ended. */
+static void heed_children(void)
+{
+    struct sigaction now;
+
+    if (sigaction(SIGCHLD, NULL, &now) == 0 &&
+        (now.sa_handler == SIG_IGN || (now.sa_flags & SA_NOCLDWAIT) != 0))
+        signal(SIGCHLD, SIG_DFL);
+}
+
+enum shmtune_status shmt_worker_start(const char *const *argv,
+                                      struct shmt_worker **out,
+                                      struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct channels c;
+    int reason;
+    struct shmt_worker *worker = calloc(1, sizeof *worker);
+
+    if (worker == NULL)
+        return shmt_error_memory(err);
+    worker->input = worker->output = worker->errors = -1;
+    worker->heard = malloc(SHMT_WORKER_LINE + 1);
+    if (!channels_open(&c)) {
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "cannot make pipes for a worker: %s; try "
+                                "with fewer (-j)", strerror(errno));
+        goto out;
+    }
+    if (worker->heard == NULL) {
+        status = shmt_error_memory(err);
+        goto out;
+    }
+    heed_children();
+    worker->pid = fork();
+    if (worker->pid == 0)
+        become(argv, c.in[0], c.out[1], (int[]){c.err[1], c.report[1]});
+    if (worker->pid < 0) {
+        worker->pid = 0;
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "cannot start a worker process: %s; try "
+                                "with fewer (-j)", strerror(errno));
+        goto out;
+    }
+    setpgid(worker->pid, worker->pid);   /* whoever comes first */
+    close_fd(&c.report[1]);
+    reason = exec_outcome(c.report[0]);
+    if (reason != 0) {
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "cannot run the worker %s: %s", argv[0],
+                                strerror(reason));
+        goto out;
+    }
+    worker->input = c.in[1];
+    worker->output = c.out[0];
+    worker->errors = c.err[0];
+    c.in[1] = c.out[0] = c.err[0] = -1;
+out:
+    channels_close(&c);
+    if (status != SHMTUNE_OK) {
+        shmt_worker_free(worker);
+        return status;
+    }
+    *out = worker;
+    return SHMTUNE_OK;
+}
+
+/* -- ending -------------------------------------------------------------- */
+
+static void describe_end(struct shmt_worker *worker)
+{
+    const int status = worker->wait_status;
+    if (WIFEXITED(status))
+        snprintf(worker->end_text, sizeof worker->end_text,
+                 "exited with status %d", WEXITSTATUS(status));
+    else if (WIFSIGNALED(status))
+        snprintf(worker->end_text, sizeof worker->end_text,
+                 "was killed by signal %d (%s)", WTERMSIG(status),
+                 strsignal(WTERMSIG(status)));
+}
+
+void shmt_worker_kill(struct shmt_worker *worker)
+{
+    if (worker->pid > 0 && !worker->killed) {
+        kill(-worker->pid, SIGKILL);
+        kill(worker->pid, SIGKILL);
+        worker->killed = true;
+        worker->since = clock_now();
+    }
+    worker->ending = true;
+}
+
+void shmt_worker_free(struct shmt_worker *worker)
+{
+    if (worker == NULL)
+        return;
+    if (worker->pid > 0) {
+        const double end = clock_now() + 5.0;
+        shmt_worker_kill(worker);
+        /* One that hangs in the driver is left to init. */
+        while (waitpid(worker->pid, NULL, WNOHANG) == 0 && clock_now() < end)
+            nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    close_fd(&worker->input);
+    close_fd(&worker->output);
+    close_fd(&worker->errors);
+    shmt_text_free(&worker->unsent);
+    free(worker->heard);
+    free(worker);
+}
+
+/* Reaps one that is ending; true once it is gone. */
+static bool bury(struct shmt_worker *worker)
+{
+    const double waited = clock_now() - worker->since;
+    siginfo_t info = {0};
+    int found;
+
+    if (worker->ended)
+        return true;
+    found = waitid(P_PID, (id_t)worker->pid, &info,
+                   WEXITED | WNOHANG | WNOWAIT);
+    if (found == 0 && info.si_pid == 0) {
+        if (!worker->killed && waited > exit_grace_s)
+            shmt_worker_kill(worker);
+        if (!worker->killed || waited < kill_grace_s)
+            return false;
+    }
+    /* What it may have started itself, while its id is still its own. */
+    kill(-worker->pid, SIGKILL);
+    if (waitpid(worker->pid, &worker->wait_status, WNOHANG) == worker->pid) {
+        describe_end(worker);
+    } else {
+        worker->wait_status = -1;
+        snprintf(worker->end_text, sizeof worker->end_text, "%s",
+                 found == 0 ? "hangs and cannot be killed" : "is gone");
+    }
+    worker->pid = 0;
+    worker->ended = true;
+    return true;
+}
+
+/* -- talking ------------------------------------------------------------- */
+
+static void begin_ending(struct shmt_worker *worker)
+{
+    close_fd(&worker->output);
+    if (!worker->ending) {
+        worker->ending = true;
+        worker->since = clock_now();
+    }
+}
+
+static void flush_unsent(struct shmt_worker *worker)
+{
+    size_t sent = 0;
+    while (worker->input >= 0 && sent < worker->unsent.length) {
+        const ssize_t n = send(worker->input, worker->unsent.data + sent,
+                               worker->unsent.length - sent, MSG_NOSIGNAL);
+        if (n > 0)
+            sent += (size_t)n;
+        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            break;
+        else if (errno != EINTR)
+            close_fd(&worker->input);   /* it died; its output will say so */
+    }
+    if (worker->input < 0 || sent == worker->unsent.length) {
+        shmt_text_clear(&worker->unsent);
+    } else if (sent > 0) {
+        worker->unsent.length -= sent;
+        memmove(worker->unsent.data, worker->unsent.data + sent,
+                worker->unsent.length + 1);
+    }
+}
+
+enum shmtune_status shmt_worker_send(struct shmt_worker *worker,
+                                     const char *line,
+                                     struct shmt_error *err)
+{
+    shmt_text_add(&worker->unsent, line);
+    shmt_text_add(&worker->unsent, "\n");
+    if (worker->unsent.failed)
+        return shmt_error_memory(err);
+    flush_unsent(worker);
+    return SHMTUNE_OK;
+}
+
+void shmt_worker_watch(const struct shmt_worker *worker,
+                       struct pollfd fds[SHMT_WORKER_FDS])
+{
+    const bool unsent = worker->unsent.length > 0;
+    fds[0] = (struct pollfd){unsent ? worker->input : -1, POLLOUT, 0};
+    fds[1] = (struct pollfd){worker->output, POLLIN, 0};
+    fds[2] = (struct pollfd){worker->errors, POLLIN, 0};
+}
+
+/* Keeps the end of what it says on its standard error. */
+static void read_complaint(struct shmt_worker *worker)
+{
+    char part[512];
+    ssize_t n;
+
+    while (worker->errors >= 0 &&
+           (n = read(worker->errors, part, sizeof part)) != 0) {
+        const size_t keep = sizeof worker->complaint - 1;
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return;
+        if (worker->complaint_length + (size_t)n > keep) {
+            const size_t drop = worker->complaint_length + (size_t)n - keep;
+            memmove(worker->complaint, worker->complaint + drop,
+                    worker->complaint_length - drop);
+            worker->complaint_length -= drop;
+        }
+        for (ssize_t k = 0; k < n; k++)
+            worker->complaint[worker->complaint_length++] =
+                part[k] == '\0' ? ' ' : part[k];
+        worker->complaint[worker->complaint_length] = '\0';
+    }
+    close_fd(&worker->errors);
+}
+
+static void read_output(struct shmt_worker *worker)
+{
+    while (worker->output >= 0 && !worker->garbled) {
+        ssize_t n;
+        if (worker->heard_taken > 0) {
+            worker->heard_length -= worker->heard_taken;
+            memmove(worker->heard, worker->heard + worker->heard_taken,
+                    worker->heard_length);
+            worker->heard_taken = 0;
+        }
+        if (worker->heard_length == SHMT_WORKER_LINE)
+            return;   /* full: hand lines out first */
+        n = read(worker->output, worker->heard + worker->heard_length,
+                 SHMT_WORKER_LINE - worker->heard_length);
+        if (n > 0)
+            worker->heard_length += (size_t)n;
+        else if (n == 0)
+            begin_ending(worker);
+        else if (errno == EAGAIN || errno == EWOULDBLOCK)
+            return;
+        else if (errno != EINTR)
+            begin_ending(worker);
+    }
+}
+
+void shmt_worker_serve(struct shmt_worker *worker,
+                       const struct pollfd fds[SHMT_WORKER_FDS])
+{
+    if (fds[0].fd >= 0 && fds[0].revents != 0)
+        flush_unsent(worker);
+    if (fds[2].fd >= 0 && fds[2].revents != 0)
+        read_complaint(worker);
+    if (fds[1].fd >= 0 && fds[1].revents != 0)
+        read_output(worker);
+}
+
+bool shmt_worker_ending(const struct shmt_worker *worker)
+{
+    return worker->ending && !worker->ended;
+}
+
+/* A whole line among what was heard, or NULL. */
+static char *take_line(struct shmt_worker *worker)
+{
+    char *const start = worker->heard + worker->heard_taken;
+    const size_t length = worker->heard_length - worker->heard_taken;
+    char *const newline = memchr(start, '\n', length);
+
+    if (newline == NULL) {
+        worker->garbled |= length == SHMT_WORKER_LINE;
+        return NULL;
+    }
+    *newline = '\0';
+    worker->heard_taken += (size_t)(newline - start) + 1;
+    worker->garbled |= strlen(start) != (size_t)(newline - start);
+    return worker->garbled ? NULL : start;
+}
+
+enum shmt_worker_news shmt_worker_next(struct shmt_worker *worker,
+                                       const char **line)
+{
+    char *taken;
+
+    if (worker->ended)
+        return SHMT_WORKER_ENDED;
+    if (!worker->killed && !worker->garbled) {
+        taken = take_line(worker);
+        if (taken != NULL) {
+            *line = taken;
+            return SHMT_WORKER_SAID;
+        }
+        if (worker->garbled)
+            return SHMT_WORKER_GARBLED;
+    }
+    if (worker->ending && bury(worker)) {
+        read_complaint(worker);
+        return SHMT_WORKER_ENDED;
+    }
+    return SHMT_WORKER_NOTHING;
+}
+
+const char *shmt_worker_end_text(const struct shmt_worker *worker)
+{
+    return worker->end_text;
+}
+
+const char *shmt_worker_complaint(const struct shmt_worker *worker)
+{
+    return worker->complaint;
+}
+
+int shmt_worker_exit_status(const struct shmt_worker *worker)
+{
+    return worker->ended && worker->wait_status != -1 &&
+                   WIFEXITED(worker->wait_status)
+               ? WEXITSTATUS(worker->wait_status)
+               : -1;
+}
+
+enum shmtune_status shmt_worker_self(char *out, size_t room,
+                                     struct shmt_error *err)
+{
+    const ssize_t n = readlink("/proc/self/exe", out, room - 1);
+    if (n < 0 || (size_t)n >= room - 1)
+        return shmt_error_set(err, SHMTUNE_STORAGE,
+                              "cannot find this program's own file: %s",
+                              n < 0 ? strerror(errno) : "path too long");
+    out[n] = '\0';
+    return SHMTUNE_OK;
+}

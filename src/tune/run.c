@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune/run.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tune/state.h"
+
+/* -- what the world is told ----------------------------------------------- */
+
+void shmt_tune_notice(const struct shmt_tune *tune, const char *format, ...)
+{
+    const struct shmt_tune_observer *const observer = tune->options->observer;
+    char text[512];
+    va_list arguments;
+
+    if (observer == NULL || observer->notice == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    observer->notice(observer->context, text);
+}
+
+void shmt_tune_report(const struct shmt_tune *tune, const char *phase,
+                      uint64_t done, uint64_t total)
+{
+    const struct shmt_tune_observer *const observer = tune->options->observer;
+    const struct shmt_tune_progress now = {
+        .kernel = tune->target->kernel->name,
+        .size = tune->size,
+        .phase = phase,
+        .done = done,
+        .total = total,
+        .elapsed_s = shmt_tune_elapsed(tune),
+        .budget_s = tune->options->budget_s,
+        .best_us = tune->outcome->best_us,
+        .default_us = tune->outcome->default_us,
+        .verdicts = tune->outcome->verdicts,
+        .recorded = tune->target->recorded,
+    };
+
+    if (observer != NULL && observer->progress != NULL)
+        observer->progress(observer->context, &now);
+}
+
+void shmt_tune_report_search(const struct shmt_tune *tune)
+{
+    const uint64_t space = tune->outcome->header.space_count;
+    const uint64_t budget = tune->options->budget_count;
+
+    shmt_tune_report(tune, "search", tune->outcome->tried,
+                     budget < space ? budget : space);
+}
+
+/* -- results ------------------------------------------------------------- */
+
+enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
+                                      enum shmt_journal_kind kind,
+                                      uint64_t index,
+                                      const struct shmt_result *result,
+                                      struct shmt_error *err)
+{
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    const struct shmt_journal_record record = {
+        kind, choice, shmt_tune_elapsed(tune), result, NULL, 0
+    };
+
+    /* A recording cannot take the tuner with it. */
+    if (tune->journal == NULL ||
+        (kind != SHMT_JOURNAL_RESULT && tune->target->recorded))
+        return SHMTUNE_OK;
+    shmt_space_configuration(tune->outcome->space, index, choice);
+    return shmt_journal_add(tune->journal, &record, err);
+}
+
+static void tell_rejection(const struct shmt_tune *tune,
+                           const struct shmt_ledger_entry *entry)
+{
+    const struct shmt_result *const result = &entry->result;
+    const struct shmt_tune_observer *const observer = tune->options->observer;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_text text = {0};
+
+    if (observer == NULL || !observer->rejections ||
+        shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME)
+        return;
+    shmt_space_configuration(tune->outcome->space, entry->index, choice);
+    shmt_kernel_describe(tune->target->kernel, choice, &text);
+    shmt_tune_notice(tune, "%s: %.200s: %s",
+                     shmt_verdict_word(result->verdict),
+                     shmt_text_string(&text), result->reason);
+    shmt_text_free(&text);
+}
+
+enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
+                                     struct shmt_ledger_entry *entry,
+                                     struct shmt_error *err)
+{
+    struct shmt_tune_outcome *const outcome = tune->outcome;
+    const double cost = shmt_ledger_cost(&entry->result);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (entry->settled)
+        return SHMTUNE_OK;
+    if (entry->journaled) {
+        outcome->resumed++;
+    } else {
+        entry->at_s = shmt_tune_elapsed(tune);
+        status = shmt_tune_journal(tune, SHMT_JOURNAL_RESULT, entry->index,
+                                   &entry->result, err);
+    }
+    if (!entry->journaled)
+        tell_rejection(tune, entry);
+    entry->known = entry->settled = true;
+    entry->journaled = true;
+    outcome->tried++;
+    outcome->verdicts[entry->result.verdict]++;
+    if (isfinite(cost) && (outcome->best_us < 0 || cost < outcome->best_us))
+        outcome->best_us = cost;
+    if (entry->index == tune->start && isfinite(cost))
+        outcome->default_us = cost;
+    return status;
+}
+
+/* -- the default --------------------------------------------------------- */
+
+static enum shmtune_status describe_default(struct shmt_tune *tune,
+                                            const struct shmt_result *result,
+                                            enum shmtune_status status,
+                                            struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    shmt_space_configuration(tune->outcome->space, tune->start, choice);
+    shmt_kernel_describe(tune->target->kernel, choice, &text);
+    shmt_error_set(err, status,
+                   "%s, %s: the default configuration (%s) fails: %s%s%s; it "
+                   "has to be right before anything can be tuned",
+                   tune->target->kernel->name, tune->size,
+                   shmt_text_string(&text),
+                   shmt_verdict_text(result->verdict),
+                   result->reason[0] == '\0' ? "" : ": ", result->reason);
+    shmt_text_free(&text);
+    return status;
+}
+
+/* What a default that does not work means. */
+static const struct {
+    enum shmt_verdict verdict;
+    enum shmtune_status status;   /* OK: a limit of this device, or of what
+                                     the user asked for */
+} default_failures[] = {
+    {SHMT_VERDICT_TOO_LARGE, SHMTUNE_OK},
+    {SHMT_VERDICT_NOT_RESIDENT, SHMTUNE_OK},
+    {SHMT_VERDICT_SPILLS, SHMTUNE_OK},
+    {SHMT_VERDICT_LOW_OCCUPANCY, SHMTUNE_OK},
+    {SHMT_VERDICT_OUT_OF_MEMORY, SHMTUNE_OK},
+    {SHMT_VERDICT_NOT_RECORDED, SHMTUNE_OK},
+    {SHMT_VERDICT_SPEC_MISMATCH, SHMTUNE_INVALID_FILE},
+};
+
+static enum shmtune_status status_of_default(const struct shmt_result *result)
+{
+    if (isfinite(shmt_ledger_cost(result)))
+        return SHMTUNE_OK;
+    for (size_t k = 0;
+         k < sizeof default_failures / sizeof *default_failures; k++)
+        if (default_failures[k].verdict == result->verdict)
+            return default_failures[k].status;
+    return SHMTUNE_WRONG_RESULT;
+}
+
+/* A failure that ends the run is not believed from a journal: the machine may
+ * have been at fault, and there is nothing else to go on with. */
+static void doubt_default(struct shmt_tune *tune)
+{
+    struct shmt_ledger_entry *const entry =
+        shmt_ledger_find(tune->outcome->ledger, tune->start);
+
+    if (entry != NULL && entry->known &&
+        status_of_default(&entry->result) != SHMTUNE_OK)
+        entry->known = entry->journaled = false;
+}
+
+static enum shmtune_status judge_default(struct shmt_tune *tune,
+                                         struct shmt_error *err)
+{
+    const struct shmt_ledger_entry *const entry =
+        shmt_ledger_find(tune->outcome->ledger, tune->start);
+    const enum shmtune_status status = status_of_default(&entry->result);
+
+    if (isfinite(shmt_ledger_cost(&entry->result)))
+        return SHMTUNE_OK;
+    if (status != SHMTUNE_OK)
+        return describe_default(tune, &entry->result, status, err);
+    shmt_tune_notice(tune, "the default configuration does not run here: "
+                     "%s%s%s", shmt_verdict_text(entry->result.verdict),
+                     entry->result.reason[0] == '\0' ? "" : ": ",
+                     entry->result.reason);
+    return SHMTUNE_OK;
+}
+
+/* It goes first and alone: everything is compared with it. */
+static enum shmtune_status try_default(struct shmt_tune *tune,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    if (tune->start == UINT64_MAX) {
+        shmt_tune_notice(tune, "the default configuration is ruled out by a "
+                         "constraint at this size");
+        return SHMTUNE_OK;
+    }
+    doubt_default(tune);
+    tune->exhausted = true;
+    status = shmt_flight_admit(tune, tune->start, SHMT_TUNE_UNASKED, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_flight_run(tune, err);
+    tune->exhausted = false;
+    return status == SHMTUNE_OK ? judge_default(tune, err) : status;
+}
+
+/* By what can be told without a compiler. */
+static bool may_run(const struct shmt_tune *tune,
+                    const struct shmt_winner *winner)
+{
+    struct shmt_result result;
+    uint64_t index;
+
+    shmt_result_clear(&result);
+    return shmt_space_index(tune->outcome->space, winner->choice, &index) &&
+           shmt_filter_before(&tune->filter, winner->choice, &result, NULL) ==
+               SHMTUNE_OK &&
+           result.verdict == SHMT_VERDICT_OK;
+}
+
+/* The library takes the winner of a problem or, where that one may not run,
+ * the first of those as good which may: what it can choose is tried, and no
+ * more.  The list is by rank. */
+static bool can_be_chosen(const struct shmt_tune *tune,
+                          const struct shmt_winner *one)
+{
+    const struct shmt_winner *other = tune->options->last->list;
+
+    for (; other->rank < one->rank; other++)
+        if (other->tuning == one->tuning &&
+            memcmp(other->problem, one->problem, sizeof one->problem) == 0 &&
+            may_run(tune, other))
+            return false;
+    return true;
+}
+
+/* Those of other runs whose place is in the finals, if they are good. */
+static enum shmtune_status try_last(struct shmt_tune *tune,
+                                    struct shmt_error *err)
+{
+    const struct shmt_winners *const last = tune->options->last;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    tune->exhausted = true;
+    for (size_t k = 0;
+         last != NULL && status == SHMTUNE_OK && k < last->count; k++) {
+        uint64_t index;
+        if (!shmt_space_index(tune->outcome->space, last->list[k].choice,
+                              &index) ||
+            !can_be_chosen(tune, &last->list[k]))
+            continue;
+        status = shmt_flight_admit(tune, index, SHMT_TUNE_UNASKED, err);
+        if (status == SHMTUNE_OK && tune->flying == SHMT_TUNE_FLYING)
+            status = shmt_flight_run(tune, err);
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_flight_run(tune, err);
+    tune->exhausted = false;
+    return status;
+}
+
+/* -- a run --------------------------------------------------------------- */
+
+static uint64_t default_index(const struct shmt_tune *tune)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    uint64_t index;
+
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+    return shmt_space_index(tune->outcome->space, choice, &index)
+               ? index
+               : UINT64_MAX;
+}
+
+static double floor_of(const struct shmt_tune *tune)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    const struct shmtune_device *const device = &tune->target->device;
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    const double rate =   /* bytes a microsecond; two transfers a clock */
+        2.0 * device->memory_clock_khz * device->memory_bus_bits / 8 / 1000;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS] = {0};
+    int64_t bytes;
+
+    shmt_kernel_values(kernel, tune->problem, choice, values);
+    if (kernel->bytes == NULL || !(rate > 0) ||
+        shmt_expr_eval_int(kernel->bytes, values, &bytes, NULL) != SHMTUNE_OK)
+        return -1;
+    return (double)bytes / rate;
+}
+
+static void fill_header(struct shmt_tune *tune)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    struct shmt_journal_header *const header = &tune->outcome->header;
+    struct shmt_text text = {0};
+
+    snprintf(header->kernel, sizeof header->kernel, "%s", kernel->name);
+    memcpy(header->digest, tune->target->digest != NULL
+                               ? tune->target->digest : kernel->digest,
+           sizeof header->digest);
+    header->device = tune->target->device;
+    header->nvrtc_version = tune->target->nvrtc_version;
+    snprintf(header->protocol, sizeof header->protocol, "%s",
+             tune->target->protocol);
+    memcpy(header->problem, tune->problem,
+           kernel->dimension_count * sizeof *header->problem);
+    header->seed = tune->options->seed;
+    header->space_count = shmt_space_count(tune->outcome->space);
+    shmt_kernel_describe_size(kernel, tune->problem, &text);
+    snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+/* With the command that shows why. */
+static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
+                                        struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    struct shmt_text size = {0};
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        shmt_text_addf(&size, "%s%s=%lld", d == 0 ? " --size " : ",",
+                       kernel->dimensions[d].name,
+                       (long long)tune->problem[d]);
+    shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                   "%s, %s: no configuration satisfies the constraints; "
+                   "`shmtune space %s%s` shows which one empties it",
+                   kernel->name, tune->size, kernel->path,
+                   shmt_text_string(&size));
+    shmt_text_free(&size);
+    return SHMTUNE_NO_CONFIGURATION;
+}
+
+static enum shmtune_status prepare(struct shmt_tune *tune,
+                                   struct shmt_error *err)
+{
+    struct shmt_tune_outcome *const outcome = tune->outcome;
+    const char *const strategy = tune->options->strategy == NULL
+                                     ? shmt_strategy_default
+                                     : tune->options->strategy;
+    enum shmtune_status status =
+        tune->target->operations->begin(tune->target, tune->problem, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_space(tune->target->kernel, tune->problem,
+                                   outcome->values, &outcome->space, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    fill_header(tune);
+    if (outcome->header.space_count == 0)
+        return refuse_empty(tune, err);
+    tune->filter = (struct shmt_filter){tune->target->kernel,
+                                        &tune->target->device, tune->problem,
+                                        tune->options->policy};
+    tune->start = default_index(tune);
+    outcome->floor_us = floor_of(tune);
+    outcome->ledger = shmt_ledger_new();
+    if (outcome->ledger == NULL)
+        return shmt_error_memory(err);
+    status = shmt_session_open(strategy, outcome->space, tune->start,
+                               tune->options->seed, &tune->session, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    outcome->strategy = shmt_session_strategy(tune->session)->name;
+    return shmt_tune_resume(tune, err);
+}
+
+/* What a journal knows and this run did not come by is evidence too. */
+static enum shmtune_status settle_known(struct shmt_tune *tune,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+
+    for (size_t k = 0;
+         status == SHMTUNE_OK && k < shmt_ledger_count(ledger); k++)
+        if (shmt_ledger_at(ledger, k)->known)
+            status = shmt_tune_settle(tune, shmt_ledger_at(ledger, k), err);
+    return status;
+}
+
+static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
+{
+    enum shmtune_status status = prepare(tune, err);
+
+    tune->began_s = tune->target->operations->now(tune->target);
+    if (status == SHMTUNE_OK)
+        status = try_default(tune, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_flight_run(tune, err);
+    if (status == SHMTUNE_OK)
+        status = try_last(tune, err);
+    if (status == SHMTUNE_OK)
+        status = settle_known(tune, err);
+    tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_finals(tune, err);
+    if (status == SHMTUNE_OK && !tune->target->recorded &&
+        !shmt_kernel_is_current(tune->target->kernel))
+        shmt_tune_notice(tune, "the sources of %s were changed since this run "
+                         "began: its results are of those before",
+                         tune->target->kernel->name);
+    tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
+    if (status == SHMTUNE_INTERRUPTED)
+        shmt_flight_call_off(tune);
+    return status;
+}
+
+enum shmtune_status shmt_tune_run(struct shmt_target *target,
+                                  const int64_t *problem,
+                                  const struct shmt_tune_options *options,
+                                  struct shmt_tune_outcome **out,
+                                  struct shmt_error *err)
+{
+    struct shmt_tune *const tune = calloc(1, sizeof *tune);
+    struct shmt_tune_outcome *const outcome = calloc(1, sizeof *outcome);
+    enum shmtune_status status, closed;
+
+    if (tune == NULL || outcome == NULL) {
+        free(tune);
+        free(outcome);
+        return shmt_error_memory(err);
+    }
+    tune->target = target;
+    tune->problem = problem;
+    tune->options = options;
+    tune->outcome = outcome;
+    outcome->best_us = outcome->default_us = outcome->floor_us = -1;
+    status = run(tune, err);
+    closed = shmt_journal_close(tune->journal,
+                                status == SHMTUNE_OK ? err : NULL);
+    if (status == SHMTUNE_OK)
+        status = closed;
+    shmt_session_close(tune->session);
+    free(tune);
+    if (status == SHMTUNE_OK || status == SHMTUNE_INTERRUPTED)
+        *out = outcome;
+    else
+        shmt_tune_free(outcome);
+    return status;
+}
+
+void shmt_tune_free(struct shmt_tune_outcome *outcome)
+{
+    if (outcome == NULL)
+        return;
+    shmt_space_free(outcome->space);
+    shmt_ledger_free(outcome->ledger);
+    free(outcome->finals);
+    free(outcome);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * key: the keys that a mapping may have, and what was meant by another.
+ */
+#include "yaml/yaml.h"
+
+#include <string.h>
+
+/* Longer keys are not compared. */
+enum { WORD = 64 };
+
+/* Insertions, deletions and replacements from one word to the other. */
+static size_t distance(const char *from, const char *to)
+{
+    size_t row[WORD + 1], from_length = strlen(from), to_length = strlen(to);
+
+    if (from_length > WORD || to_length > WORD)
+        return WORD;
+    for (size_t k = 0; k <= to_length; k++)
+        row[k] = k;
+    for (size_t i = 1; i <= from_length; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t k = 1; k <= to_length; k++) {
+            size_t best = diagonal + (from[i - 1] != to[k - 1]);
+
+            diagonal = row[k];
+            if (row[k] + 1 < best)
+                best = row[k] + 1;
+            if (row[k - 1] + 1 < best)
+                best = row[k - 1] + 1;
+            row[k] = best;
+        }
+    }
+    return row[to_length];
+}
+
+static enum shmtune_status refuse_key(const struct shmt_yaml *key,
+                                      const char *const *allowed,
+                                      struct shmt_error *err)
+{
+    const char *nearest = NULL;
+    size_t least = strlen(key->text) / 2 + 1;
+    char found[SHMT_YAML_QUOTED];
+    struct shmt_text known = {0};
+
+    for (size_t k = 0; allowed[k] != NULL; k++) {
+        const size_t away = distance(key->text, allowed[k]);
+
+        if (away < least) {
+            least = away;
+            nearest = allowed[k];
+        }
+    }
+    shmt_yaml_quote(key->text, found);
+    if (nearest != NULL)
+        return shmt_yaml_refuse(key, err, "found the unknown key %s, did you "
+                                "mean \"%s\"?", found, nearest);
+    for (size_t k = 0; allowed[k] != NULL; k++)
+        shmt_text_addf(&known, "%s%.64s", k == 0 ? "" : ", ", allowed[k]);
+    if (known.length == 0)
+        shmt_text_add(&known, "no key here");
+    shmt_yaml_refuse(key, err, "found the unknown key %s, expected %s%.400s",
+                     found,
+                     allowed[0] == NULL || allowed[1] == NULL ? "" : "one of ",
+                     shmt_text_string(&known));
+    shmt_text_free(&known);
+    return SHMTUNE_INVALID_FILE;
+}
+
+/* Which of `allowed` the key is, looked for from `from` on and round; else
+ * where the NULL is. */
+static size_t find(const char *const *allowed, const char *key, size_t from)
+{
+    size_t k = from;
+
+    while (allowed[k] != NULL && !shmt_text_same(key, allowed[k]))
+        k++;
+    if (allowed[k] != NULL)
+        return k;
+    for (size_t before = 0; before < from; before++)
+        if (shmt_text_same(key, allowed[before]))
+            return before;
+    return k;
+}
+
+/* Into `values`, unless that is NULL; the first key that is not allowed. */
+static const struct shmt_yaml *pick(const struct shmt_yaml *mapping,
+                                    const char *const *allowed,
+                                    const struct shmt_yaml **values)
+{
+    const size_t count =
+        mapping->kind == SHMT_YAML_MAPPING ? mapping->count : 0;
+    const struct shmt_yaml *other = NULL;
+    size_t next = 0;
+
+    for (size_t k = 0; values != NULL && allowed[k] != NULL; k++)
+        values[k] = NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct shmt_yaml *key = mapping->keys[i];
+        const size_t k = find(allowed, key->text, next);
+
+        if (allowed[k] == NULL) {
+            other = other == NULL ? key : other;
+            continue;
+        }
+        if (values != NULL)
+            values[k] = mapping->items[i];
+        next = k + 1;
+    }
+    return other;
+}
+
+void shmt_yaml_pick(const struct shmt_yaml *mapping,
+                    const char *const *allowed,
+                    const struct shmt_yaml **values)
+{
+    pick(mapping, allowed, values);
+}
+
+enum shmtune_status shmt_yaml_take(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   const struct shmt_yaml **values,
+                                   struct shmt_error *err)
+{
+    const struct shmt_yaml *other = pick(mapping, allowed, values);
+
+    return other == NULL ? SHMTUNE_OK : refuse_key(other, allowed, err);
+}
+
+enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   struct shmt_error *err)
+{
+    return shmt_yaml_take(mapping, allowed, NULL, err);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * yaml: the strict reader of every format of ours, and what a writer needs.
+ * The one user of libyaml.
+ *
+ * Accepted: one UTF-8 document of mappings, sequences and scalars.  Refused
+ * with file:line:column: tags, aliases, anchors, directives, merge keys,
+ * duplicate keys, a second document, and what passes the caps on file size,
+ * depth, events and scalar length.
+ */
+#ifndef SHMT_YAML_H
+#define SHMT_YAML_H
+
+#include <stdint.h>
+
+#include "base/base.h"
+#include "expr/expr.h"
+
+enum shmt_yaml_kind { SHMT_YAML_SCALAR, SHMT_YAML_SEQUENCE, SHMT_YAML_MAPPING };
+
+/* Lives in the arena it was parsed into. */
+struct shmt_yaml {
+    enum shmt_yaml_kind kind;
+    bool quoted;              /* scalar */
+    struct shmt_place place;
+    union {
+        const char *text;     /* scalar: NUL-terminated, no NUL inside */
+        /* sequence: items[0..count); mapping: keys[k] -> items[k] */
+        const struct shmt_yaml *const *items;
+    };
+    size_t count;             /* scalar: 0 */
+    const struct shmt_yaml *const *keys;   /* scalars */
+};
+
+/* `file` is for messages (copied).  An empty document is refused. */
+enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
+                                    const char *file, const char *data,
+                                    size_t size, const struct shmt_yaml **out,
+                                    struct shmt_error *err);
+
+/* A text, or a piece of one whose first byte stands at `origin` (from 1). */
+struct shmt_yaml_source {
+    struct shmt_place origin;
+    const char *data;
+    size_t size;
+    bool ended;     /* data[size] is a NUL */
+    /* A key whose value the caller does not look at, or NULL: up to
+     * `unread_most` plain numbers from 0 on in a list may come back as an
+     * empty one.  All else under it comes back as it is, to be refused. */
+    const char *unread;
+    size_t unread_most;
+    /* Where nodes may go that are not to live as long as the texts; NULL:
+     * beside them. */
+    struct shmt_arena *nodes;
+};
+
+/* The file's name is not copied: it must live as long as the arena. */
+enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
+                                         const struct shmt_yaml_source *source,
+                                         const struct shmt_yaml **out,
+                                         struct shmt_error *err);
+
+/* "text", "sequence" or "mapping". */
+const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind);
+
+/* NULL when the mapping has no such key (or is not a mapping). */
+const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
+                                      const char *key);
+
+/* SHMTUNE_INVALID_FILE unless `node` is of `kind`; `what` names it. */
+enum shmtune_status shmt_yaml_expect(const struct shmt_yaml *node,
+                                     enum shmt_yaml_kind kind,
+                                     const char *what,
+                                     struct shmt_error *err);
+
+/* Refuse a key not among `allowed` (NULL-terminated), naming the nearest
+ * that is allowed. */
+enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   struct shmt_error *err);
+
+/* The values of all keys of a mapping at once: values[k] is that of
+ * allowed[k], NULL where there is none; other keys are refused, or passed
+ * over.  Fastest where the keys are in the order of `allowed`. */
+enum shmtune_status shmt_yaml_take(const struct shmt_yaml *mapping,
+                                   const char *const *allowed,
+                                   const struct shmt_yaml **values,
+                                   struct shmt_error *err);
+void shmt_yaml_pick(const struct shmt_yaml *mapping,
+                    const char *const *allowed,
+                    const struct shmt_yaml **values);
+
+/* The value of `key`, which must be there. */
+enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
+                                   const char *key,
+                                   const struct shmt_yaml **out,
+                                   struct shmt_error *err);
+
+/* Plain integer (decimal without leading zeros, or 0x; `-` before it),
+ * finite real (digits before and after a point, an exponent), true/false.
+ * The process's locale does not matter. */
+enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
+                                  int64_t high, int64_t *out,
+                                  struct shmt_error *err);
+/* 0 to 2^64 - 1. */
+enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
+                                    uint64_t *out, struct shmt_error *err);
+enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
+                                   struct shmt_error *err);
+enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
+                                   struct shmt_error *err);
+/* [A-Za-z_][A-Za-z0-9_.-]*, at most 64 characters. */
+enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
+                                   const char **out, struct shmt_error *err);
+/* One line of printable characters, 1 to `limit` bytes. */
+enum shmtune_status shmt_yaml_text(const struct shmt_yaml *node, size_t limit,
+                                   const char **out, struct shmt_error *err);
+/* A plain integer, a plain real, a word, or what is in quotes: one line of
+ * printable characters, 1 to 64 bytes. */
+enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
+                                    struct shmt_value *out,
+                                    struct shmt_error *err);
+
+/* A message at the node's place: "file:line:column: ...". */
+enum shmtune_status shmt_yaml_refuse(const struct shmt_yaml *node,
+                                     struct shmt_error *err,
+                                     const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+enum shmtune_status shmt_yaml_refuse_at(struct shmt_place place,
+                                        struct shmt_error *err,
+                                        const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What was found, for a message: in double quotes, cut to fit, without
+ * control characters. */
+#define SHMT_YAML_QUOTED 56
+void shmt_yaml_quote(const char *text, char out[SHMT_YAML_QUOTED]);
+/* The same of a node: "foo" in quotes, `nothing`, `a sequence`. */
+void shmt_yaml_found(const struct shmt_yaml *node,
+                     char out[SHMT_YAML_QUOTED]);
+
+/* Append a scalar so that it reads back as the same string, in block or flow
+ * context: plain where that is safe, else double-quoted. */
+void shmt_yaml_add_string(struct shmt_text *text, const char *string);
+/* Append a number with `digits` significant digits, no trailing zeros. */
+void shmt_yaml_add_real(struct shmt_text *text, double value, int digits);
+void shmt_yaml_add_value(struct shmt_text *text, struct shmt_value value);
+
+/* The version of libyaml that is running: "0.2.5". */
+const char *shmt_yaml_library(void);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda: see fake_cuda.h; how a program gets at the functions, and which
+ * of them are to fail.
+ */
+#include "tests/fake/cuda.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake_state fake;
+
+size_t fake_number(const char *variable, size_t fallback)
+{
+    const char *value = getenv(variable);
+
+    return value != NULL ? strtoull(value, NULL, 0) : fallback;
+}
+
+CUresult fake_planned(const char *name)
+{
+    static int calls;
+    static char last[96];
+    const char *fail = getenv("FAKE_CUDA_FAIL");
+    const size_t length = strlen(name);
+    char *end;
+    long code, which;
+
+    if (fail != NULL && strncmp(fail, name, length) == 0 &&
+        fail[length] == '=') {
+        if (strcmp(fail, last) != 0)
+            calls = 0;
+        snprintf(last, sizeof last, "%s", fail);
+        code = strtol(fail + length + 1, &end, 10);
+        which = *end == ',' ? strtol(end + 1, NULL, 10) : 0;
+        calls++;
+        if (which == 0 || which == calls)
+            return (CUresult)code;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_Init(unsigned flags)
+{
+    (void)flags;
+    FAKE_ENTER_DEVICE("Init");
+    return fake_number("FAKE_CUDA_DEVICES", 1) == 0 ? CUDA_ERROR_NO_DEVICE
+                                                    : CUDA_SUCCESS;
+}
+
+static const struct {
+    CUresult code;
+    const char *name, *text;
+} errors[] = {
+    {CUDA_ERROR_INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE",
+     "invalid argument"},
+    {CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY", "out of memory"},
+    {CUDA_ERROR_ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS",
+     "an illegal memory access was encountered"},
+    {CUDA_ERROR_LAUNCH_FAILED, "CUDA_ERROR_LAUNCH_FAILED",
+     "unspecified launch failure"},
+    {CUDA_ERROR_LAUNCH_TIMEOUT, "CUDA_ERROR_LAUNCH_TIMEOUT",
+     "the launch timed out and was terminated"},
+    {CUDA_ERROR_NOT_FOUND, "CUDA_ERROR_NOT_FOUND", "named symbol not found"},
+    {CUDA_ERROR_INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE",
+     "device kernel image is invalid"},
+};
+
+CUresult fake_GetErrorName(CUresult code, const char **out)
+{
+    for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++)
+        if (errors[k].code == code) {
+            *out = errors[k].name;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_GetErrorString(CUresult code, const char **out)
+{
+    for (size_t k = 0; k < sizeof errors / sizeof errors[0]; k++)
+        if (errors[k].code == code) {
+            *out = errors[k].text;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+/* -- the way in ----------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    void (*function)(void);
+} table[] = {
+#define ROW(name) {"cu" #name, (void (*)(void))fake_##name},
+    SHMT_DRIVER_LIST(ROW)
+#undef ROW
+};
+
+CUresult CUDAAPI cuDriverGetVersion(int *out)
+{
+    *out = (int)fake_number("FAKE_CUDA_VERSION", 13000);
+    return CUDA_SUCCESS;
+}
+
+#undef cuGetProcAddress
+CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **out, int version,
+                                     cuuint64_t flags,
+                                     CUdriverProcAddressQueryResult *found)
+{
+    const char *missing = getenv("FAKE_CUDA_MISSING");
+
+    (void)version;
+    (void)flags;
+    *found = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    if (missing != NULL && strcmp(missing, name) == 0)
+        return CUDA_ERROR_NOT_FOUND;
+    for (size_t k = 0; k < sizeof table / sizeof table[0]; k++)
+        if (strcmp(table[k].name, name) == 0) {
+            memcpy(out, &table[k].function, sizeof *out);
+            *found = CU_GET_PROC_ADDRESS_SUCCESS;
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_NOT_FOUND;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * cuda: a CUDA driver with no device, for tests: a shared object that
+ * $SHMTUNE_LIBCUDA names.  Device memory is host memory, launches run at
+ * once in C, time is what kernels say they cost.  It knows the kernels of
+ * src/bench/source.c and those of tests/fake/fake_kernel.cu and fake_value.cu.
+ *
+ * Environment: FAKE_CUDA_MEMORY   bytes of device memory, default 1 GiB
+ *              FAKE_CUDA_VERSION  what cuDriverGetVersion says
+ *              FAKE_CUDA_MISSING  a function that is not there
+ *              FAKE_CUDA_DEVICES  how many devices
+ *              FAKE_CUDA_MAJOR    of their compute capability, default 9
+ *              FAKE_CUDA_FAIL     NAME=CODE[,N]: the N-th call of cuNAME
+ *                                 (default: each) returns CODE
+ *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
+ *                                 launched while a profiler would look
+ */
+#ifndef SHMT_TESTS_FAKE_CUDA_H
+#define SHMT_TESTS_FAKE_CUDA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+
+#include "gpu/driver.h"
+
+/* The function cuMemAlloc is fake_MemAlloc. */
+#define FAKE_CUDA_FUNCTION(name) extern __typeof__(cu##name) fake_##name;
+SHMT_DRIVER_LIST(FAKE_CUDA_FUNCTION)
+#undef FAKE_CUDA_FUNCTION
+
+/* -- fake_cuda.c ---------------------------------------------------------- */
+
+/* What more than one file knows of the device. */
+struct fake_state {
+    double us;             /* its clock */
+    CUresult stuck;        /* what broke the context, if anything */
+    bool profiled;         /* between ProfilerStart and ProfilerStop */
+    CUcontext current;
+};
+
+extern struct fake_state fake;
+
+/* Of an environment variable. */
+size_t fake_number(const char *variable, size_t fallback);
+
+/* What FAKE_CUDA_FAIL has cu`name` return this time. */
+CUresult fake_planned(const char *name);
+
+#define FAKE_ENTER_DEVICE(name)                                              \
+    do {                                                                     \
+        const CUresult planned_ = fake_planned(name);                        \
+        if (planned_ != CUDA_SUCCESS)                                        \
+            return planned_;                                                 \
+    } while (0)
+
+/* In a context, an error that broke it comes again and again. */
+#define FAKE_ENTER(name)                                                     \
+    do {                                                                     \
+        FAKE_ENTER_DEVICE(name);                                             \
+        if (fake.stuck != CUDA_SUCCESS)                                      \
+            return fake.stuck;                                               \
+    } while (0)
+
+/* -- fake_memory.c -------------------------------------------------------- */
+
+/* Everything that is allocated goes. */
+void fake_memory_forget(void);
+
+/* -- fake_launch.c -------------------------------------------------------- */
+
+/* What a function of a module is, by its name. */
+struct fake_function {
+    const char *name;
+    int registers;
+    int shared_static;
+};
+
+/* A launch that has been checked; `stuck` is an error that every later call
+ * returns. */
+struct fake_launch {
+    const struct fake_function *function;
+    unsigned grid, threads;
+    void **arguments;
+    double cost_us;        /* out */
+    CUresult stuck;        /* out */
+};
+
+/* -- fake_kernels.c ------------------------------------------------------- */
+
+/* False when it knows no kernel of that name. */
+bool fake_kernel_run(struct fake_launch *launch);
+
+/* -- fake_image.c --------------------------------------------------------- */
+
+/* Registers and static shared memory of `name` in a cubin; false when it has
+ * no such function. */
+bool fake_image_find(const void *cubin, const char *name,
+                     struct fake_function *out);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image: what a driver reads out of a cubin, an ELF file, when it loads
+ * one.
+ */
+#include <elf.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/fake/cuda.h"
+
+/* In .nv.info: u8 form, u8 attribute, u16 size, then `size` bytes. */
+enum { FORM_SIZED = 4, ATTRIBUTE_REGISTERS = 0x2f };
+
+struct image {
+    const unsigned char *bytes;
+    const Elf64_Ehdr *header;
+    const Elf64_Shdr *sections;
+    const char *names;
+};
+
+static const Elf64_Shdr *section(const struct image *image, const char *name)
+{
+    for (size_t k = 0; k < image->header->e_shnum; k++)
+        if (strcmp(image->names + image->sections[k].sh_name, name) == 0)
+            return &image->sections[k];
+    return NULL;
+}
+
+static uint32_t symbol_of(const struct image *image, const char *name)
+{
+    const Elf64_Shdr *table = section(image, ".symtab");
+    const Elf64_Shdr *strings = section(image, ".strtab");
+    const Elf64_Sym *symbols;
+
+    if (table == NULL || strings == NULL)
+        return 0;
+    symbols = (const Elf64_Sym *)(const void *)(image->bytes +
+                                                table->sh_offset);
+    for (uint32_t k = 0; k < table->sh_size / sizeof *symbols; k++)
+        if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC &&
+            strcmp((const char *)image->bytes + strings->sh_offset +
+                       symbols[k].st_name, name) == 0)
+            return k;
+    return 0;
+}
+
+static int registers_of(const struct image *image, uint32_t symbol)
+{
+    const Elf64_Shdr *info = section(image, ".nv.info");
+    const unsigned char *at, *end;
+    uint32_t pair[2];
+    uint16_t size;
+
+    if (info == NULL)
+        return -1;
+    at = image->bytes + info->sh_offset;
+    for (end = at + info->sh_size; at + 4 <= end;) {
+        memcpy(&size, at + 2, sizeof size);
+        if (at[0] == FORM_SIZED && at[1] == ATTRIBUTE_REGISTERS) {
+            memcpy(pair, at + 4, sizeof pair);
+            if (pair[0] == symbol)
+                return (int)pair[1];
+        }
+        at += 4 + (at[0] == FORM_SIZED ? size : 0);
+    }
+    return -1;
+}
+
+bool fake_image_find(const void *cubin, const char *name,
+                     struct fake_function *out)
+{
+    struct image image = {.bytes = cubin, .header = cubin};
+    const Elf64_Shdr *shared;
+    char text[512];
+    uint32_t symbol;
+
+    if (memcmp(cubin, ELFMAG, SELFMAG) != 0)
+        return false;
+    image.sections = (const Elf64_Shdr *)(const void *)(
+        image.bytes + image.header->e_shoff);
+    image.names = (const char *)image.bytes +
+                  image.sections[image.header->e_shstrndx].sh_offset;
+    symbol = symbol_of(&image, name);
+    if (symbol == 0)
+        return false;
+    snprintf(text, sizeof text, ".nv.shared.%s", name);
+    shared = section(&image, text);
+    out->registers = registers_of(&image, symbol);
+    /* the first 1024 bytes are the driver's own */
+    out->shared_static = shared == NULL || shared->sh_size < 1024
+                             ? 0 : (int)(shared->sh_size - 1024);
+    return true;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * kernels: the kernels the fake driver can run, in C.  The probe's are
+ * written from their description in bench/source.c, so that a mistake in one
+ * of the two is seen.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench/pattern.h"
+#include "bench/source.h"
+#include "tests/fake/cuda.h"
+#include "tests/fake/fake_kernel.h"
+
+#define ARGUMENT(launch, k, type) (*(type *)(launch)->arguments[k])
+
+static void *memory(const struct fake_launch *launch, size_t k)
+{
+    return (void *)(uintptr_t)ARGUMENT(launch, k, CUdeviceptr);
+}
+
+/* -- the probe ----------------------------------------------------------- */
+
+static void fill(struct fake_launch *launch)
+{
+    static const enum shmt_fill fills[] = {SHMT_FILL_UNIFORM, SHMT_FILL_ZERO,
+                                           SHMT_FILL_RAMP};
+    struct {
+        double low, high;
+        uint64_t seed, mask;
+        int fill, real;
+    } device;
+    struct shmt_pattern pattern = {.element = ARGUMENT(launch, 2, int)};
+    const size_t size = shmt_element_bytes(pattern.element);
+    char *data = memory(launch, 0);
+
+    memcpy(&device, launch->arguments[3], sizeof device);
+    pattern.low = device.low;
+    pattern.high = device.high;
+    pattern.seed = device.seed;
+    pattern.fill = fills[device.fill];
+    for (uint64_t i = 0; i < ARGUMENT(launch, 1, uint64_t); i++) {
+        const union shmt_scalar value = shmt_pattern_value(&pattern, i);
+
+        memcpy(data + i * size, &value, size);
+    }
+}
+
+static bool near(double a, double b, double absolute, double relative)
+{
+    return a == b || (isfinite(b) &&
+                      fabs(a - b) <= absolute + relative * fabs(b));
+}
+
+static bool is_poison(const unsigned char *bytes, uint64_t from, size_t size,
+                      uint32_t poison)
+{
+    for (size_t k = 0; k < size; k++)
+        if (bytes[k] != (unsigned char)(poison >> 8 * ((from + k) % 2)))
+            return false;
+    return true;
+}
+
+static void compare(struct fake_launch *launch)
+{
+    const unsigned char *a = memory(launch, 0), *b = memory(launch, 1);
+    const enum shmt_element element = ARGUMENT(launch, 3, int);
+    const size_t size = shmt_element_bytes(element);
+    struct shmt_finding *out = memory(launch, 7);
+
+    for (uint64_t i = 0; i < ARGUMENT(launch, 2, uint64_t); i++) {
+        if (near(shmt_element_real(element, a + i * size),
+                 shmt_element_real(element, b + i * size),
+                 ARGUMENT(launch, 4, double), ARGUMENT(launch, 5, double)))
+            continue;
+        if (out->mismatches++ == 0)
+            out->first = i;
+        out->unwritten += is_poison(a + i * size, i * size, size,
+                                    ARGUMENT(launch, 6, uint32_t));
+    }
+}
+
+static void guard(struct fake_launch *launch)
+{
+    const unsigned char *base = memory(launch, 0);
+    const uint64_t front = ARGUMENT(launch, 1, uint64_t);
+    const uint64_t inside = ARGUMENT(launch, 2, uint64_t);
+    struct shmt_finding *out = memory(launch, 5);
+
+    for (uint64_t at = 0; at < ARGUMENT(launch, 3, uint64_t); at++) {
+        if (at == front)
+            at += inside;
+        if (is_poison(base + at, at, 1, ARGUMENT(launch, 4, uint32_t)))
+            continue;
+        if (out->guard_bytes++ == 0)
+            out->guard_first = (int64_t)at - (int64_t)front;
+    }
+}
+
+static void hash(struct fake_launch *launch)
+{
+    const unsigned char *data = memory(launch, 0);
+    struct shmt_finding *out = memory(launch, 2);
+
+    for (uint64_t i = 0; i < ARGUMENT(launch, 1, uint64_t); i++)
+        out->hash += data[i] * (2 * i + 1) * 0x9e3779b97f4a7c15u;
+}
+
+static void flush(struct fake_launch *launch)
+{
+    launch->cost_us = 40;
+}
+
+/* -- tests/fake/fake_kernel.cu ------------------------------------------------- */
+
+/* Elements [0, last) of both outputs. */
+static void scale_some(struct fake_launch *launch, int last)
+{
+    float *out = memory(launch, 0);
+    const float *x = memory(launch, 1);
+    int *acc = memory(launch, 2);
+
+    for (int i = 0; i < last; i++) {
+        out[i] = 2 * x[i];
+        acc[i] += 1;
+    }
+}
+
+static void scale_reference(struct fake_launch *launch)
+{
+    scale_some(launch, ARGUMENT(launch, 3, int));
+}
+
+/* True when the first element still holds what it was poisoned with before
+ * the first of two verified runs. */
+static bool is_first_run(const float *out)
+{
+    const uint32_t poison = SHMT_PATTERN_POISON_A;
+
+    return memcmp(out, &poison, sizeof poison) == 0;
+}
+
+static void scale(struct fake_launch *launch)
+{
+    float *out = memory(launch, 0), *x = memory(launch, 1);
+    int *counter = memory(launch, 3);
+    const int n = ARGUMENT(launch, 4, int);
+    const int fault = ARGUMENT(launch, 5, int);
+    const bool first = is_first_run(out);
+
+    launch->cost_us = ARGUMENT(launch, 6, int);
+    scale_some(launch, fault == FAULT_UNWRITTEN ? n - 1 : n);
+    counter[0] += 1;
+    out[0] += (float)(counter[0] - 1);   /* it was zeroed */
+    switch (fault) {
+    case FAULT_ILLEGAL: launch->stuck = CUDA_ERROR_ILLEGAL_ADDRESS; break;
+    case FAULT_TRAP: launch->stuck = CUDA_ERROR_LAUNCH_FAILED; break;
+    case FAULT_WATCHDOG: launch->stuck = CUDA_ERROR_LAUNCH_TIMEOUT; break;
+    case FAULT_PAST: out[n] = 1; break;
+    case FAULT_BEFORE: out[-1] = 1; break;
+    case FAULT_INPUT: x[n / 2] += 1; break;
+    case FAULT_NAN: out[n - 1] = (float)NAN; break;
+    case FAULT_ONE: out[n / 3] += 0.5f; break;
+    case FAULT_UNSTABLE: out[0] += first ? 0.0f : 1.0f; break;
+    case FAULT_HANG: for (;;) pause();
+    case FAULT_PRINT: printf("hello from a kernel\n"); fflush(stdout); break;
+    case FAULT_WORKSPACE: counter[1] = 1; break;
+    default: break;
+    }
+}
+
+/* -- tests/fake/fake_value.cu -------------------------------------------------- */
+
+/* The weights end at the first zero: the bench puts zeros after them, and a
+ * test of the library one. */
+static void smooth_by(struct fake_launch *launch, int shift)
+{
+    float *out = memory(launch, 0);
+    const float *x = memory(launch, 1), *weights = launch->arguments[2];
+    const int n = ARGUMENT(launch, 3, int);
+
+    for (int i = 0; i < n; i++) {
+        float sum = 0;
+
+        for (int t = 0; weights[t] != 0; t++)
+            sum += weights[t] * x[(i + t + shift) % n];
+        out[i] = sum;
+    }
+}
+
+static void smooth(struct fake_launch *launch)
+{
+    launch->cost_us = 10;
+    smooth_by(launch, ARGUMENT(launch, 4, int));
+}
+
+static void smooth_reference(struct fake_launch *launch)
+{
+    smooth_by(launch, 0);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(struct fake_launch *launch);
+} kernels[] = {
+    {"shmt_fill", fill}, {"shmt_compare", compare}, {"shmt_guard", guard},
+    {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
+    {"scale_reference", scale_reference}, {"smooth", smooth},
+    {"smooth_reference", smooth_reference},
+};
+
+bool fake_kernel_run(struct fake_launch *launch)
+{
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
+        if (strcmp(kernels[k].name, launch->function->name) == 0) {
+            kernels[k].run(launch);
+            return true;
+        }
+    return false;
+}

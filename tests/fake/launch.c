@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/* launch: modules, their functions, and launches of those. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/cuda.h"
+
+enum { FUNCTIONS = 4096 };
+
+static struct fake_function *functions[FUNCTIONS];
+static size_t function_count;
+
+CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
+{
+    FAKE_ENTER("ModuleLoadData");
+    if (memcmp(image, "\177ELF", 4) != 0)
+        return CUDA_ERROR_INVALID_IMAGE;
+    *out = (CUmodule)(uintptr_t)image;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_ModuleUnload(CUmodule module)
+{
+    (void)module;
+    FAKE_ENTER("ModuleUnload");
+    return CUDA_SUCCESS;
+}
+
+/* Functions are kept for ever, as their names are few: a name and what the
+ * image says of it. */
+CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule module,
+                                const char *name)
+{
+    struct fake_function found = {0}, *kept;
+    char *copy;
+
+    FAKE_ENTER("ModuleGetFunction");
+    if (!fake_image_find((const void *)(uintptr_t)module, name, &found))
+        return CUDA_ERROR_NOT_FOUND;
+    if (function_count == FUNCTIONS)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    kept = malloc(sizeof *kept);
+    copy = malloc(strlen(name) + 1);
+    if (kept == NULL || copy == NULL) {
+        free(kept);
+        free(copy);
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    }
+    strcpy(copy, name);
+    *kept = found;
+    kept->name = copy;
+    functions[function_count++] = kept;
+    *out = (CUfunction)(void *)kept;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_FuncGetAttribute(int *out, CUfunction_attribute which,
+                               CUfunction handle)
+{
+    const struct fake_function *function = (const void *)handle;
+
+    FAKE_ENTER("FuncGetAttribute");
+    switch (which) {
+    case CU_FUNC_ATTRIBUTE_NUM_REGS: *out = function->registers; break;
+    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
+        *out = function->shared_static;
+        break;
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: *out = 1024; break;
+    default: *out = 0;
+    }
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_FuncSetAttribute(CUfunction handle,
+                               CUfunction_attribute which, int value)
+{
+    const struct fake_function *function = (const void *)handle;
+
+    FAKE_ENTER("FuncSetAttribute");
+    if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES &&
+        value > 232448 - function->shared_static)
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_OccupancyMaxActiveBlocksPerMultiprocessor(
+    int *out, CUfunction handle, int threads, size_t dynamic)
+{
+    const struct fake_function *function = (const void *)handle;
+    const int shared = 233472 / (1024 + function->shared_static +
+                                 (int)dynamic);
+    const int warps = 64 / ((threads + 31) / 32);
+
+    FAKE_ENTER("OccupancyMaxActiveBlocksPerMultiprocessor");
+    *out = warps < 32 ? warps : 32;
+    *out = shared < *out ? shared : *out;
+    return CUDA_SUCCESS;
+}
+
+/* A profiler sees what is launched between the two. */
+CUresult fake_ProfilerStart(void)
+{
+    FAKE_ENTER("ProfilerStart");
+    fake.profiled = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_ProfilerStop(void)
+{
+    FAKE_ENTER("ProfilerStop");
+    fake.profiled = false;
+    return CUDA_SUCCESS;
+}
+
+static void note_launch(const struct fake_launch *launch)
+{
+    const char *path = getenv("FAKE_CUDA_PROFILE");
+    FILE *file = fake.profiled && path != NULL ? fopen(path, "a") : NULL;
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%s\n", launch->function->name);
+    fclose(file);
+}
+
+static CUresult run(struct fake_launch *launch)
+{
+    FAKE_ENTER("LaunchKernel");
+    if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    note_launch(launch);
+    if (!fake_kernel_run(launch))
+        return CUDA_ERROR_NOT_FOUND;
+    fake.us += launch->cost_us;
+    fake.stuck = launch->stuck;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_LaunchKernel(CUfunction handle, unsigned gx, unsigned gy,
+                           unsigned gz, unsigned bx, unsigned by,
+                           unsigned bz, unsigned shared, CUstream stream,
+                           void **arguments, void **extra)
+{
+    struct fake_launch launch = {
+        .function = (const void *)handle, .grid = gx * gy * gz,
+        .threads = bx * by * bz, .arguments = arguments};
+
+    (void)shared;
+    (void)stream;
+    (void)extra;
+    return run(&launch);
+}
+
+CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
+                             CUfunction handle, void **arguments,
+                             void **extra)
+{
+    struct fake_launch launch = {
+        .function = (const void *)handle,
+        .grid = config->gridDimX * config->gridDimY * config->gridDimZ,
+        .threads = config->blockDimX * config->blockDimY * config->blockDimZ,
+        .arguments = arguments};
+
+    (void)extra;
+    return run(&launch);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* memory: device memory, which is the host's, every use of it checked. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fake/cuda.h"
+
+enum { ALLOCATIONS = 4096 };
+
+struct allocation {
+    char *memory;
+    size_t size;
+};
+
+static struct allocation allocations[ALLOCATIONS];
+static size_t used;        /* bytes */
+
+void fake_memory_forget(void)
+{
+    for (size_t k = 0; k < ALLOCATIONS; k++) {
+        free(allocations[k].memory);
+        allocations[k] = (struct allocation){0};
+    }
+    used = 0;
+}
+
+/* Memory that is really there: anything else is a defect of ours. */
+static void *device(CUdeviceptr from, size_t size)
+{
+    char *at = (char *)(uintptr_t)from;
+
+    for (size_t k = 0; k < ALLOCATIONS; k++) {
+        const struct allocation *one = &allocations[k];
+
+        if (one->memory != NULL && at >= one->memory &&
+            at + size <= one->memory + one->size)
+            return at;
+    }
+    fprintf(stderr, "fake_cuda: %zu bytes at %p were never allocated\n", size,
+            (void *)at);
+    abort();
+}
+
+CUresult fake_MemAlloc(CUdeviceptr *out, size_t size)
+{
+    FAKE_ENTER("MemAlloc");
+    if (size == 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (size > fake_number("FAKE_CUDA_MEMORY", (size_t)1 << 30) - used)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    for (size_t k = 0; k < ALLOCATIONS; k++) {
+        struct allocation *one = &allocations[k];
+
+        if (one->memory != NULL)
+            continue;
+        one->memory = aligned_alloc(256, (size + 255) / 256 * 256);
+        if (one->memory == NULL)
+            break;
+        memset(one->memory, 0xcd, size);
+        one->size = size;
+        used += size;
+        *out = (CUdeviceptr)(uintptr_t)one->memory;
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult fake_MemFree(CUdeviceptr address)
+{
+    FAKE_ENTER("MemFree");
+    for (size_t k = 0; k < ALLOCATIONS; k++) {
+        struct allocation *one = &allocations[k];
+
+        if (one->memory == NULL ||
+            (CUdeviceptr)(uintptr_t)one->memory != address)
+            continue;
+        used -= one->size;
+        free(one->memory);
+        *one = (struct allocation){0};
+        return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_MemGetInfo(size_t *available, size_t *total)
+{
+    *total = fake_number("FAKE_CUDA_MEMORY", (size_t)1 << 30);
+    *available = *total - used;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemcpyHtoD(CUdeviceptr to, const void *from, size_t size)
+{
+    FAKE_ENTER("MemcpyHtoD");
+    memcpy(device(to, size), from, size);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemcpyDtoH(void *to, CUdeviceptr from, size_t size)
+{
+    FAKE_ENTER("MemcpyDtoH");
+    memcpy(to, device(from, size), size);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemcpyDtoHAsync(void *to, CUdeviceptr from, size_t size,
+                              CUstream stream)
+{
+    (void)stream;
+    return fake_MemcpyDtoH(to, from, size);
+}
+
+CUresult fake_MemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from,
+                              size_t size, CUstream stream)
+{
+    (void)stream;
+    FAKE_ENTER("MemcpyDtoDAsync");
+    memcpy(device(to, size), device(from, size), size);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemsetD8Async(CUdeviceptr to, unsigned char value,
+                            size_t count, CUstream stream)
+{
+    (void)stream;
+    FAKE_ENTER("MemsetD8Async");
+    memset(device(to, count), value, count);
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
+                             CUstream stream)
+{
+    uint32_t *at = device(to, count * sizeof value);
+
+    (void)stream;
+    FAKE_ENTER("MemsetD32Async");
+    if (to % 4 != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (size_t k = 0; k < count; k++)
+        at[k] = value;
+    return CUDA_SUCCESS;
+}

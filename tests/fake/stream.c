@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* stream: streams, on which all is done at once, and events. */
+#include "tests/fake/cuda.h"
+
+enum { EVENTS = 4096 };
+
+/* Never freed: a broken context's are not given back. */
+struct fake_event {
+    bool used;
+    double us;
+};
+
+static struct fake_event events[EVENTS];
+
+CUresult fake_StreamCreate(CUstream *out, unsigned flags)
+{
+    (void)flags;
+    FAKE_ENTER("StreamCreate");
+    *out = (CUstream)(void *)&fake;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_StreamDestroy(CUstream stream)
+{
+    (void)stream;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_StreamSynchronize(CUstream stream)
+{
+    (void)stream;
+    FAKE_ENTER("StreamSynchronize");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_EventCreate(CUevent *out, unsigned flags)
+{
+    (void)flags;
+    FAKE_ENTER("EventCreate");
+    for (size_t k = 0; k < EVENTS; k++)
+        if (!events[k].used) {
+            events[k].used = true;
+            *out = (CUevent)(void *)&events[k];
+            return CUDA_SUCCESS;
+        }
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+CUresult fake_EventDestroy(CUevent event)
+{
+    ((struct fake_event *)(void *)event)->used = false;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_EventRecord(CUevent event, CUstream stream)
+{
+    (void)stream;
+    FAKE_ENTER("EventRecord");
+    ((struct fake_event *)(void *)event)->us = fake.us;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_EventSynchronize(CUevent event)
+{
+    (void)event;
+    FAKE_ENTER("EventSynchronize");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_EventElapsedTime(float *ms, CUevent from, CUevent to)
+{
+    *ms = (float)((((struct fake_event *)(void *)to)->us -
+                   ((struct fake_event *)(void *)from)->us) / 1e3);
+    return CUDA_SUCCESS;
+}

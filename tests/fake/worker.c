@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker: a worker that compiles nothing and has no device: it answers the
+ * protocol with figures computed from the configuration, and misbehaves as
+ * the configuration's word BEHAVE says.  Run like the real one:
+ *
+ *   standin worker --spec FILE --images DIR --seed N --arch sm_90
+ *   standin worker --spec FILE --images DIR --seed N --device 0
+ *
+ * STANDIN_START=refuse   says why and exits 6
+ * STANDIN_START=die      is killed by a signal at once
+ * STANDIN_START=mute     never says hello
+ * STANDIN_BUSY_MS=N      really takes so long for each request
+ * STANDIN_REFERENCE=bad  has no reference
+ * STANDIN_LOG=FILE       appends a line for each request it begins
+ */
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "device/device.h"
+#include "kernel/kernel.h"
+#include "record/result.h"
+#include "yaml/yaml.h"
+
+struct standin {
+    struct shmt_kernel *kernel;
+    const char *images;
+    const char *device;       /* NULL: compiles only */
+};
+
+struct request {
+    uint64_t tag;
+    bool measure;
+    const char *line;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    const char *behave;
+};
+
+static void say(const struct shmt_text *text)
+{
+    fputs(shmt_text_string(text), stdout);
+    fflush(stdout);
+}
+
+static void hello(const struct standin *standin)
+{
+    struct shmt_text text = {0};
+    struct shmtune_device device;
+
+    shmt_text_add(&text, "{hello: 1, nvrtc: 13000");
+    if (standin->device != NULL) {
+        shmt_device_for_arch("sm_90", &device, NULL);
+        snprintf(device.name, sizeof device.name, "Pretended H100");
+        shmt_text_add(&text, ", protocol: cold-l2, device: ");
+        shmt_device_write_flow(&device, &text);
+    }
+    shmt_text_add(&text, "}\n");
+    say(&text);
+    shmt_text_free(&text);
+}
+
+/* -- what the figures are ------------------------------------------------- */
+
+static uint64_t mix(uint64_t h)
+{
+    h ^= h >> 33;
+    h *= UINT64_C(0xff51afd7ed558ccd);
+    h ^= h >> 33;
+    return h;
+}
+
+/* A binary knows nothing of the launch's parameters. */
+static uint64_t hash_of(const struct standin *standin,
+                        const struct request *request, bool binary)
+{
+    uint64_t h = 7;
+    for (size_t p = 0; p < standin->kernel->parameter_count; p++)
+        if (!binary || !standin->kernel->parameters[p].launch_only)
+            h = mix(h * 31 + request->choice[p]);
+    return h;
+}
+
+/* A landscape with a valley: each parameter has a best value, and a little
+ * roughness. */
+static double time_of(const struct standin *standin,
+                      const struct request *request)
+{
+    double us = 40 + 0.001 * (double)request->problem[0];
+    for (size_t p = 0; p < standin->kernel->parameter_count; p++) {
+        const double count = (double)standin->kernel->parameters[p].count;
+        const double off = (double)request->choice[p] - floor(0.6 * count);
+        us *= 1 + 0.2 * fabs(off) / count;
+    }
+    return us * (1 + 0.02 * (double)(hash_of(standin, request, false) % 97) / 97);
+}
+
+static int64_t shared_static(const struct standin *standin,
+                             const struct request *request)
+{
+    struct shmt_geometry geometry;
+    if (shmt_kernel_geometry(standin->kernel, &standin->kernel->launches[0],
+                             request->values, &geometry, NULL) != SHMTUNE_OK)
+        return 0;
+    return geometry.shared_static < 0 ? 0 : geometry.shared_static;
+}
+
+static void inspect(const struct standin *standin,
+                    const struct request *request, struct shmt_result *out)
+{
+    const uint64_t h = hash_of(standin, request, true);
+
+    out->resources = (struct shmt_resources){
+        .registers = 24 + (int)(h % 40),
+        .spill_store_bytes = h % 16 == 0 ? 24 : 0,
+        .spill_load_bytes = h % 16 == 0 ? 32 : 0,
+        .stack_bytes = 0,
+        .shared_static_bytes = shared_static(standin, request),
+        .constant_bytes = 360,
+        .max_threads = 1024,
+    };
+    if (strcmp(request->behave, "spills") == 0)
+        out->resources.spill_store_bytes = 400;
+    if (strcmp(request->behave, "not_resident") == 0)
+        out->resources.registers = 255;
+    if (strcmp(request->behave, "static_lie") == 0)
+        out->resources.shared_static_bytes += 128;
+    out->compile_ms = 20 + (double)(h % 30);
+    if (strcmp(request->behave, "compile_error") == 0)
+        shmt_result_fail(out, SHMT_VERDICT_COMPILE_ERROR,
+                         "toy.cu(3): error: planted");
+    snprintf(out->image, sizeof out->image, "%064llx",
+             (unsigned long long)h);
+}
+
+static const struct {
+    const char *word;
+    enum shmt_verdict verdict;
+} planted[] = {
+    {"wrong", SHMT_VERDICT_WRONG},
+    {"unwritten", SHMT_VERDICT_UNWRITTEN},
+    {"out_of_bounds", SHMT_VERDICT_OUT_OF_BOUNDS},
+    {"unstable", SHMT_VERDICT_UNSTABLE},
+    {"out_of_memory", SHMT_VERDICT_OUT_OF_MEMORY},
+    {"crash", SHMT_VERDICT_CRASH},
+};
+
+static bool first_time(const struct standin *standin, const char *what)
+{
+    char path[4096];
+    int fd;
+
+    snprintf(path, sizeof path, "%s/%s", standin->images, what);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    if (fd >= 0)
+        close(fd);
+    return fd >= 0;
+}
+
+static void measure(const struct standin *standin,
+                    const struct request *request, struct shmt_result *out)
+{
+    const double us = time_of(standin, request) *
+                      (strcmp(request->behave, "slow") == 0 ? 50 : 1);
+    const uint64_t h = hash_of(standin, request, false);
+    char once[64];
+
+    out->measure_ms = 4 + us / 50;
+    snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
+    if (strcmp(request->behave, "fades") == 0 && !first_time(standin, once)) {
+        shmt_result_fail(out, SHMT_VERDICT_UNSTABLE, "planted");
+        return;
+    }
+    for (size_t k = 0; k < sizeof planted / sizeof *planted; k++)
+        if (strcmp(request->behave, planted[k].word) == 0) {
+            shmt_result_fail(out, planted[k].verdict, "planted");
+            return;
+        }
+    out->sample_count = 7;
+    for (int s = 0; s < out->sample_count; s++)
+        out->samples_us[s] =
+            (float)(us * (1 + 0.0005 * (double)(mix(h + (uint64_t)s) % 7)));
+    shmt_result_summarise(out);
+    if (strcmp(request->behave, "slow") == 0) {
+        out->verdict = SHMT_VERDICT_SLOW;
+        out->sample_count = 1;
+    }
+}
+
+/* -- misbehaviour --------------------------------------------------------- */
+
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
+/* Instead of an answer to an inspect; or returns. */
+static void misbehave_inspect(const struct request *request)
+{
+    if (strcmp(request->behave, "compile_hang") == 0)
+        hang();
+    if (strcmp(request->behave, "compile_die") == 0) {
+        fprintf(stderr, "the compiler's own trouble\n");
+        abort();
+    }
+}
+
+static void misbehave_measure(const struct standin *standin,
+                              const struct request *request)
+{
+    const char *const behave = request->behave;
+
+    if (strcmp(behave, "die") == 0 ||
+        (strcmp(behave, "die_once") == 0 && first_time(standin, "died"))) {
+        signal(SIGSEGV, SIG_DFL);
+        raise(SIGSEGV);
+    }
+    if (strcmp(behave, "hang") == 0)
+        hang();
+    if (strcmp(behave, "partial") == 0) {
+        printf("{tag: %llu, verdict: o",
+               (unsigned long long)request->tag);
+        fflush(stdout);
+        _exit(0);
+    }
+    if (strcmp(behave, "endless") == 0)
+        for (;;)
+            fputs("xxxxxxxxxxxxxxxx", stdout);
+    if (strcmp(behave, "garbage") == 0)
+        puts("[1, 2: {");
+    if (strcmp(behave, "wrong_tag") == 0)
+        puts("{tag: 999999999, verdict: ok, time_us: 0.001}");
+    if (strcmp(behave, "zero_byte") == 0)
+        fwrite("{tag\0: 1}\n", 1, 10, stdout);
+    if (strcmp(behave, "chatty") == 0)
+        for (int k = 0; k < 20000; k++)
+            fprintf(stderr, "this worker talks a lot, %d\n", k);
+    fflush(stdout);
+}
+
+/* -- requests ------------------------------------------------------------- */
+
+static void keep_log(const struct standin *standin,
+                     const struct request *request)
+{
+    const char *const path = getenv("STANDIN_LOG");
+    struct shmt_text text = {0};
+    int fd;
+
+    if (path == NULL)
+        return;
+    shmt_text_addf(&text, "%s ", request->measure ? "measure" : "inspect");
+    shmt_kernel_size_write(standin->kernel, request->problem, &text);
+    shmt_text_add(&text, " ");
+    shmt_kernel_choice_write(standin->kernel, request->choice, &text);
+    shmt_text_addf(&text, " by %ld\n", (long)getpid());
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (fd >= 0 && write(fd, text.data, text.length) < 0)
+        perror(path);
+    if (fd >= 0)
+        close(fd);
+    shmt_text_free(&text);
+}
+
+static void answer(const struct standin *standin,
+                   const struct request *request)
+{
+    const char *const busy = getenv("STANDIN_BUSY_MS");
+    const char *const reference = getenv("STANDIN_REFERENCE");
+    struct shmt_text text = {0};
+    struct shmt_result result;
+
+    keep_log(standin, request);
+    if (busy != NULL)
+        usleep((useconds_t)(1000 * strtod(busy, NULL)));
+    if (request->measure)
+        misbehave_measure(standin, request);
+    else
+        misbehave_inspect(request);
+    if (request->measure && reference != NULL) {
+        printf("{tag: %llu, error: \"the reference does not run\", "
+               "status: 4}\n", (unsigned long long)request->tag);
+        fflush(stdout);
+        return;
+    }
+    shmt_result_clear(&result);
+    (request->measure ? measure : inspect)(standin, request, &result);
+    shmt_text_addf(&text, "{tag: %llu, ", (unsigned long long)request->tag);
+    shmt_result_write(&result, &text);
+    shmt_text_add(&text, "}\n");
+    say(&text);
+    shmt_text_free(&text);
+    if (result.verdict == SHMT_VERDICT_CRASH)
+        _exit(1);   /* as after a sticky error */
+}
+
+static const char *behaviour(const struct standin *standin,
+                             const struct request *request)
+{
+    const struct shmt_kernel *const kernel = standin->kernel;
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (strcmp(kernel->parameters[p].name, "BEHAVE") == 0)
+            return kernel->parameters[p].values[request->choice[p]].w;
+    return "good";
+}
+
+static enum shmtune_status take(const struct standin *standin,
+                                const struct shmt_yaml *top,
+                                struct request *request,
+                                struct shmt_error *err)
+{
+    const struct shmt_yaml *verb, *tag, *size, *config;
+    const char *word;
+    enum shmtune_status status;
+
+    if ((status = shmt_yaml_need(top, "verb", &verb, err)) != SHMTUNE_OK ||
+        (status = shmt_yaml_word(verb, &word, err)) != SHMTUNE_OK ||
+        (status = shmt_yaml_need(top, "tag", &tag, err)) != SHMTUNE_OK ||
+        (status = shmt_yaml_count(tag, &request->tag, err)) != SHMTUNE_OK ||
+        (status = shmt_yaml_need(top, "size", &size, err)) != SHMTUNE_OK ||
+        (status = shmt_yaml_need(top, "config", &config, err)) !=
+            SHMTUNE_OK ||
+        (status = shmt_kernel_size_read(standin->kernel, size,
+                                        request->problem, err)) !=
+            SHMTUNE_OK ||
+        (status = shmt_kernel_choice_read(standin->kernel, config,
+                                          request->choice, err)) !=
+            SHMTUNE_OK)
+        return status;
+    request->measure = strcmp(word, "measure") == 0;
+    shmt_kernel_values(standin->kernel, request->problem, request->choice,
+                       request->values);
+    request->behave = behaviour(standin, request);
+    if (request->measure && shmt_yaml_get(top, "image") == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "no image");
+    if (request->measure != (standin->device != NULL))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "asked the wrong worker");
+    return SHMTUNE_OK;
+}
+
+static void serve(const struct standin *standin)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t n;
+
+    while ((n = getline(&line, &room, stdin)) > 0) {
+        struct shmt_arena *const arena = shmt_arena_new();
+        const struct shmt_yaml *top;
+        struct request request = {.line = line};
+        struct shmt_error err = {0};
+        if (arena == NULL)
+            break;
+        if (shmt_yaml_parse(arena, "request", line, (size_t)n, &top, &err) ==
+                SHMTUNE_OK &&
+            take(standin, top, &request, &err) == SHMTUNE_OK) {
+            answer(standin, &request);
+        } else {
+            struct shmt_text text = {0};
+            shmt_text_addf(&text, "{tag: %llu, error: ",
+                           (unsigned long long)request.tag);
+            shmt_yaml_add_string(&text, err.text);
+            shmt_text_add(&text, "}\n");
+            say(&text);
+            shmt_text_free(&text);
+        }
+        shmt_arena_free(arena);
+    }
+    free(line);
+}
+
+static void begin_badly(void)
+{
+    const char *const how = getenv("STANDIN_START");
+
+    if (how == NULL)
+        return;
+    if (strcmp(how, "refuse") == 0) {
+        fprintf(stderr, "no driver answers (planted)\n");
+        _exit(6);
+    }
+    if (strcmp(how, "die") == 0) {
+        fprintf(stderr, "dying at once (planted)\n");
+        raise(SIGKILL);
+    }
+    hang();
+}
+
+int main(int argc, char **argv)
+{
+    struct standin standin = {0};
+    struct shmt_error err = {0};
+    const char *spec = "";
+
+    for (int k = 2; k + 1 < argc; k += 2) {
+        if (strcmp(argv[k], "--spec") == 0)
+            spec = argv[k + 1];
+        else if (strcmp(argv[k], "--images") == 0)
+            standin.images = argv[k + 1];
+        else if (strcmp(argv[k], "--device") == 0)
+            standin.device = argv[k + 1];
+    }
+    begin_badly();
+    if (shmt_kernel_read(spec, &standin.kernel, &err) != SHMTUNE_OK) {
+        fprintf(stderr, "%s\n", err.text);
+        return (int)err.status;
+    }
+    hello(&standin);
+    serve(&standin);
+    shmt_kernel_free(standin.kernel);
+    return 0;
+}

@@ -1,0 +1,361 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A folder is a module, and the table below says who may use whom.  A module is
+# used through the one header that is named like it; every other header is for
+# its own folder alone.  Beside that the budgets: held over src/ and search/,
+# the looks of a file over kernels/ and its length over tests/ too.  Each rule is
+# first tried on a planted tree, where it must find what is wrong and nothing
+# else.  TAP.
+set -eu
+LC_ALL=C
+export LC_ALL
+
+root=${SHMT_SRCDIR:-$(dirname "$0")/../..}
+work=$(mktemp -d "${TMPDIR:-/tmp}/layout.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+
+# MODULE: the modules that it may use, in the order in which they are built on
+# one another.  `main` is src/main.c; `engine` is search/engine, which only
+# strategies use.
+cat >"$work/table" <<'TABLE'
+base:
+expr:     base
+yaml:     base expr
+space:    base expr
+kernel:   base expr yaml space
+device:   base yaml
+record:   base yaml kernel device
+search:   base space record engine
+engine:   base space search
+gpu:      base yaml kernel device record
+bench:    base kernel device record gpu
+target:   base yaml kernel device record
+tune:     base kernel device record search target
+exchange: base expr yaml kernel device record
+score:    space record search
+profile:  base kernel target
+runtime:  base kernel device record gpu
+command:  base expr yaml space kernel device record search gpu bench target tune exchange score profile
+main:     command
+TABLE
+# A second public header, and the module it is there for.
+cat >"$work/second" <<'TABLE'
+expr/tree.h space   the decision diagram is built from the trees themselves
+TABLE
+
+# Writes "RULE FILE:LINE: TEXT" for everything that breaks a rule in tree $1.
+check() {
+    (cd "$1" && {
+        find src search -name '*.[ch]' -type f
+        find kernels -name '*.cu*' -type f
+        # Not what a build leaves in hidden folders.
+        find tests -type f ! -path '*/.*' | grep -E '\.(c|h|cu|cuh|py|sh)$'
+    } | sort | xargs awk -v table="$work/table" -v second="$work/second" \
+        -f "$work/rules.awk")
+}
+
+cat >"$work/rules.awk" <<'AWK'
+function report(rule, text)
+{
+    printf "%s %s:%d: %s\n", rule, FILENAME, FNR, text
+}
+
+BEGIN {
+    while ((getline line < table) > 0) {
+        n = split(line, word, " ")
+        sub(/:$/, "", word[1])
+        known[word[1]] = 1
+        for (k = 2; k <= n; k++)
+            may_use[word[1], word[k]] = 1
+    }
+    while ((getline line < second) > 0) {
+        split(line, word, " ")
+        open_to[word[1], word[2]] = 1
+    }
+}
+
+# The module of a file of ours, by its path below the root.
+function module_of(file)
+{
+    if (file ~ /^search\/engine\//)
+        return "engine"
+    if (file ~ /^(search|kernels)\//) {
+        sub(/\/.*/, "", file)
+        return file
+    }
+    if (file ~ /^src\/[^\/]*$/)
+        return "main"
+    sub(/^src\//, "", file)
+    sub(/\/.*/, "", file)
+    return file
+}
+
+# The line without comments and without what strings contain.
+function code_of(line,    out, c, two, k, n)
+{
+    out = ""
+    n = length(line)
+    for (k = 1; k <= n; k++) {
+        c = substr(line, k, 1)
+        two = substr(line, k, 2)
+        if (in_comment) {
+            if (two == "*/") {
+                in_comment = 0
+                k++
+            }
+        } else if (two == "/*") {
+            in_comment = 1
+            k++
+            out = out " "
+        } else if (two == "//") {
+            break
+        } else if (c == "\"" || c == "'") {
+            out = out c
+            for (k++; k <= n && substr(line, k, 1) != c; k++)
+                if (substr(line, k, 1) == "\\")
+                    k++
+            out = out c
+        } else {
+            out = out c
+        }
+    }
+    return out
+}
+
+# `name` as it is written: "space/plan.h", "search/engine/shuffle.h".
+function check_own_include(name,    target, door)
+{
+    if (name == "shmtune.h" || name == "config.h")
+        return
+    target = module_of(name ~ /^search\// ? name : "src/" name)
+    if (!(target in known)) {
+        report("modules", name ": in no module of the table")
+        return
+    }
+    if (target == module)
+        return
+    if (!((module, target) in may_use))
+        report("modules", name ": " module " does not use " target)
+    door = target == "engine" ? "search/engine/engine.h" \
+                              : target "/" target ".h"
+    if (name != door && !((name, module) in open_to))
+        report("private", name ": for its own folder; include " door)
+}
+
+function check_system_include(name)
+{
+    if (name == "yaml.h" && FILENAME != "src/yaml/yaml.c")
+        report("yaml", name)
+    if (name == "dlfcn.h" && module != "gpu")
+        report("dlopen", name)
+    if (name == "jansson.h" && module != "command" && module != "exchange")
+        report("jansson", name)
+    if (name == "zlib.h" && module != "record" && module != "exchange")
+        report("zlib", name)
+    if (name ~ /^(cuda|nvrtc)/ && module != "gpu" &&
+        !(name == "cuda_occupancy.h" && FILENAME == "src/device/occupancy.c"))
+        report("cuda", name)
+    if ((module == "search" || module == "engine") &&
+        name ~ /^(stdio|unistd|fcntl|dirent|pthread|sys\/.*|time)\.h$/)
+        report("search_io", name)
+}
+
+function calls(code, names)
+{
+    return code ~ ("(^|[^A-Za-z0-9_.>])(" names ")[ ]*\\(")
+}
+
+FNR == 801 { report("file_length", "more than 800 lines") }
+# Of tests only that.
+FILENAME ~ /^tests\// { next }
+FNR == 1 {
+    module = module_of(FILENAME)
+    if (!(module in known) && module != "kernels")
+        report("modules", "its folder is in no line of the table")
+    in_comment = 0
+    if ($0 !~ /^\/\* SPDX-License-Identifier: MIT \*\/$/)
+        report("spdx", $0)
+    if (FILENAME ~ /(^|[\/_])(util|utils|common|misc|helper|helpers)[._]/)
+        report("names", "say what it is for")
+}
+{
+    wide = $0
+    gsub(/[\200-\277]/, "", wide)       # characters, not bytes
+    if (length(wide) > 80)
+        report("line_length", length(wide) " characters")
+    if (/\t/ || / $/)
+        report("blanks", "a tab, or a blank at the end of the line")
+    if (module == "kernels")
+        next
+    code = code_of($0)
+}
+!in_comment && /^[ ]*#[ ]*include[ ]*"/ {
+    name = $0
+    sub(/^[^"]*"/, "", name)
+    sub(/".*/, "", name)
+    check_own_include(name)
+    next
+}
+!in_comment && /^[ ]*#[ ]*include[ ]*</ {
+    name = $0
+    sub(/^[^<]*</, "", name)
+    sub(/>.*/, "", name)
+    check_system_include(name)
+    next
+}
+calls(code, "dlopen|dlmopen|dlsym|dlvsym") && module != "gpu" {
+    report("dlopen", code)
+}
+calls(code, "execv|execve|execvp|execvpe|execl|execle|execlp|fexecve|" \
+      "posix_spawn|posix_spawnp|fork|vfork") &&
+FILENAME != "src/target/worker.c" {
+    report("exec", code)
+}
+calls(code, "system|popen") { report("exec", code) }
+(calls(code, "printf|vprintf|puts|putchar|perror") ||
+ code ~ /(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)/) &&
+module != "main" && module != "command" {
+    report("printf", code)
+}
+calls(code, "exit|quick_exit|abort|_Exit|assert") &&
+FILENAME != "src/main.c" {
+    report("exit", code)
+}
+# After a fork there is no other way out.
+calls(code, "_exit") && FILENAME != "src/target/worker.c" {
+    report("exit", code)
+}
+calls(code, "gets|strcpy|strcat|sprintf|vsprintf|strtok|alloca|setjmp|" \
+      "longjmp") {
+    report("unsafe", code)
+}
+AWK
+
+rules='modules private yaml dlopen jansson zlib cuda search_io exec printf exit unsafe
+spdx names file_length line_length blanks'
+
+# plant FILE LINE...: a file that breaks the rules its lines break.
+plant() {
+    file=$work/tree/$1
+    shift
+    mkdir -p "$(dirname "$file")"
+    {
+        echo '/* SPDX-License-Identifier: MIT */'
+        printf '%s\n' "$@"
+    } >"$file"
+}
+
+# What is wrong, with the rule at the end of its line ...
+wide='int a; /* 789 123456789 123456789 123456789 123456789 123456789 1234 */'
+plant src/base/a.c '#include "gpu/gpu.h" /*modules*/' \
+    '#include <yaml.h> /*yaml*/' '#include <dlfcn.h> /*dlopen*/' \
+    '#include "search/search.h" /*modules*/' '#include <cuda.h> /*cuda*/' \
+    'x = dlsym(h, "a"); /*dlopen*/' 'printf("a"); /*printf*/' \
+    'fputs("a", stderr); /*printf*/' 'exit(1); /*exit*/' \
+    "$wide /*line_length*/" 'execv(a, b); /*exec*/' 'fork(); /*exec*/' \
+    '	x; /*blanks*/' 'strcpy(a, b); /*unsafe*/' '_exit(1); /*exit*/' \
+    '#include <zlib.h> /*zlib*/' 'abort(); /*exit*/' \
+    '#include <cuda_occupancy.h> /*cuda*/' '#include <jansson.h> /*jansson*/' \
+    '#include "nowhere/nowhere.h" /*modules*/'
+plant src/tune/a.c '#include "gpu/gpu.h" /*modules*/' \
+    '#include "space/plan.h" /*modules*/ /*private*/' \
+    '#include "kernel/read.h" /*private*/' \
+    '#include "search/strategies.h" /*private*/' \
+    '#include "search/engine/engine.h" /*modules*/' \
+    'system("a"); /*exec*/' '#include <nvrtc.h> /*cuda*/'
+plant src/runtime/a.c '#include "tune/tune.h" /*modules*/' \
+    '#include "search/search.h" /*modules*/' 'popen(a, b); /*exec*/'
+plant src/gpu/a.c '#include "tune/tune.h" /*modules*/' \
+    '#include <zlib.h> /*zlib*/' '#include "bench/bench.h" /*modules*/'
+plant src/kernel/a.c '#include "expr/tree.h" /*private*/' \
+    '#include "base/arena.h" /*private*/'
+plant search/a.c '#include "gpu/gpu.h" /*modules*/' \
+    '#include "search/engine/shuffle.h" /*private*/' \
+    '#include "tune/tune.h" /*modules*/' '#include <stdio.h> /*search_io*/'
+plant search/engine/a.c '#include "search/options.h" /*private*/' \
+    '#include <time.h> /*search_io*/'
+plant src/base/string_util.c
+# lengthen FILE COUNT: to so many lines.
+lengthen() {
+    i=$(wc -l <"$work/tree/$1")
+    while [ "$i" -lt "$2" ]; do
+        echo "int a$i;"
+        i=$((i + 1))
+    done >>"$work/tree/$1"
+}
+for name in src/base/long.c kernels/long.cu kernels/long.cuh tests/long.c tests/long.h tests/bench/long.cu \
+    tests/bench/long.cuh tests/bench/long.py tests/cli/long.sh; do
+    plant "$name"
+    lengthen "$name" 800
+    echo '/*file_length*/ int b;' >>"$work/tree/$name"
+done
+plant kernels/a.cuh "$wide /*line_length*/" '	x; /*blanks*/'
+echo 'int a; /*spdx*/' >"$work/tree/src/base/b.c"
+echo 'int a; /*spdx*/' >"$work/tree/kernels/b.cu"
+
+# ... and what looks like it and is not.
+plant src/yaml/c.h '#include "base/base.h"' '#include "shmtune.h"' \
+    '/* printf("a"); exit(1);' ' * fork() */' 's = "exit(1) stderr /* ";' \
+    'snprintf(a, 1, "b");' 'my_exit(1); ops->exit(2); t.printf(3);' \
+    "c = '\"'; d = 'e'; /* exit(1) */" '__attribute__((format(printf, 1, 2)));'
+plant src/yaml/yaml.c '#include <yaml.h>' '#include "yaml/c.h"'
+plant src/device/occupancy.c '#include <cuda_occupancy.h>'
+plant src/target/worker.c '#include "record/record.h"' 'execv(a, b);' \
+    '_exit(127);'
+plant src/exchange/import_t1.c '#include <jansson.h>' '#include <zlib.h>'
+plant src/space/b.c '#include "expr/tree.h"' '#include "space/plan.h"'
+plant src/tune/b.c '#include "search/search.h"' '#include "target/target.h"'
+plant src/runtime/b.c '#include "gpu/gpu.h"' '#include "runtime/b.h"'
+plant src/gpu/b.c '#include <dlfcn.h>' 'dlopen(a, b);' '#include <cuda.h>'
+plant src/main.c '#include "command/command.h"' 'exit(1);' 'printf("a");'
+plant src/command/a.c '#include <jansson.h>' '#include "tune/tune.h"' \
+    '#include "search/search.h"' 'fputs("a", stdout);'
+plant search/b.c '#include "search/search.h"' '#include "search/options.h"' \
+    '#include "search/engine/engine.h"'
+for name in src/base/full.c tests/full.c tests/bench/full.cuh; do
+    plant "$name"
+    lengthen "$name" 800
+done
+for name in tests/.libs/long.c tests/fake/data/long.yaml tests/corpus/long; do
+    plant "$name"
+    lengthen "$name" 801
+done
+plant kernels/c.cu '#include "part.cuh"' '#include <cuda_fp16.h>' 'printf("a");'
+plant tests/b.c '#include <yaml.h>' 'exit(1);' '	printf("a");' 'fork();'
+
+check "$work/tree" >"$work/found"
+(cd "$work/tree" && find src search kernels tests -type f | sort | xargs awk '
+    {
+        rest = $0
+        while (match(rest, /\/\*[a-z_]+\*\//)) {
+            print substr(rest, RSTART + 2, RLENGTH - 4) " " FILENAME ":" FNR
+            rest = substr(rest, RSTART + RLENGTH)
+        }
+    }
+    END { print "names src/base/string_util.c:1" }') | sort >"$work/planted"
+sed 's/\(:[0-9]*\): .*/\1/' "$work/found" | sort -u >"$work/seen"
+check "$root" >"$work/real"
+
+number=0
+result() {
+    number=$((number + 1))
+    echo "$1 $number - $2"
+}
+if cmp -s "$work/planted" "$work/seen"; then
+    result ok 'the rules find what is planted and nothing else'
+else
+    diff "$work/planted" "$work/seen" | sed 's/^/# /'
+    result 'not ok' 'the rules find what is planted and nothing else'
+fi
+for rule in $rules; do
+    if ! grep -q "^$rule " "$work/planted"; then
+        result 'not ok' "$rule: no violation is planted"
+    elif grep "^$rule " "$work/real" >"$work/broken"; then
+        sed 's/^[a-z_]* /# /' "$work/broken"
+        result 'not ok' "$rule"
+    else
+        result ok "$rule"
+    fi
+done
+echo "1..$number"

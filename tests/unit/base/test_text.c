@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* text, arena and status: the small things everything else stands on. */
+#include "base/arena.h"
+#include "base/status.h"
+#include "base/text.h"
+#include "tests/support/check.h"
+
+static void text_grows_and_keeps_its_bytes(void)
+{
+    struct shmt_text text = {0};
+
+    CHECK_TEXT(shmt_text_string(&text), "");
+    for (int i = 0; i < 1000; i++)
+        shmt_text_addf(&text, "%d,", i);
+    CHECK_INT(text.length, 10 * 2 + 90 * 3 + 900 * 4);
+    CHECK_HAS(shmt_text_string(&text), "998,999,");
+    shmt_text_clear(&text);
+    shmt_text_add(&text, "again");
+    CHECK_TEXT(shmt_text_string(&text), "again");
+    CHECK(!text.failed);
+    shmt_text_free(&text);
+}
+
+static void arena_has_the_room_it_was_told_of(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *first;
+
+    shmt_arena_expect(arena, 64 * 4096);
+    first = shmt_arena_room(arena, 4096);
+    for (size_t k = 1; k < 64; k++)
+        CHECK((char *)shmt_arena_room(arena, 4096) == first + k * 4096);
+    shmt_arena_free(arena);
+}
+
+static void arena_gives_zeroed_aligned_pieces(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+
+    for (size_t size = 1; size < 100000; size = size * 3 + 1) {
+        unsigned char *piece = shmt_arena_alloc(arena, size, 1);
+        size_t sum = 0;
+
+        CHECK(piece != NULL);
+        CHECK_INT((uintptr_t)piece % _Alignof(max_align_t), 0);
+        for (size_t i = 0; i < size; i++)
+            sum += piece[i];
+        CHECK_INT(sum, 0);
+        memset(piece, 0xff, size);
+    }
+    CHECK_TEXT(shmt_arena_copy(arena, "word and more", 4), "word");
+    CHECK(shmt_arena_alloc(arena, SIZE_MAX / 2, 16) == NULL);
+    shmt_arena_free(arena);
+}
+
+static void microseconds_have_no_exponent(void)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_add_us(&text, 9.1254);
+    shmt_text_add(&text, ", ");
+    shmt_text_add_us(&text, 9999.4);
+    shmt_text_add(&text, ", ");
+    shmt_text_add_us(&text, 21468.3);
+    CHECK_TEXT(shmt_text_string(&text), "9.125 us, 9999 us, 21468 us");
+    shmt_text_free(&text);
+}
+
+static void error_is_set_and_prefixed(void)
+{
+    struct shmt_error err = {0};
+    char longer[2 * SHMT_ERROR_BYTES];
+
+    CHECK_INT(shmt_error_set(&err, SHMTUNE_STORAGE, "no %s", "room"),
+              SHMTUNE_STORAGE);
+    CHECK_INT(shmt_error_prefix(&err, "while %s", "writing"),
+              SHMTUNE_STORAGE);
+    CHECK_TEXT(err.text, "while writing: no room");
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    shmt_error_prefix(&err, "%s", longer);
+    CHECK_INT(strlen(err.text) < SHMT_ERROR_BYTES, 1);
+    shmt_error_set(NULL, SHMTUNE_STORAGE, "nobody listens");
+    CHECK_TEXT(shmtune_status_text(SHMTUNE_STORAGE),
+               "a file could not be read or written");
+}
+
+int main(void)
+{
+    CHECK_RUN(text_grows_and_keeps_its_bytes);
+    CHECK_RUN(arena_gives_zeroed_aligned_pieces);
+    CHECK_RUN(arena_has_the_room_it_was_told_of);
+    CHECK_RUN(microseconds_have_no_exponent);
+    CHECK_RUN(error_is_set_and_prefixed);
+    return CHECK_END();
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * import and export: what the runs of other tuners say is understood, and
+ * what goes in comes out.
+ */
+#include <jansson.h>
+
+#include "base/text.h"
+#include "exchange/export.h"
+#include "tests/support/check.h"
+#include "tests/support/import_fixture.h"
+
+typedef enum shmtune_status exporter(const struct shmt_kernel *,
+                                     const struct shmt_journal *,
+                                     struct shmt_text *, struct shmt_error *);
+
+/* What comes out is, as JSON, what went in. */
+static void check_trip(const char *text, exporter *out)
+{
+    struct shmt_import *import = parse(text);
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_journal *journal = NULL;
+    struct shmt_text back = {0};
+    json_t *first, *second;
+
+    CHECK(import != NULL);
+    kernel = import == NULL ? NULL : kernel_of(import);
+    CHECK(kernel != NULL);
+    journal = kernel == NULL ? NULL : journal_of(import, kernel);
+    CHECK(journal != NULL);
+    if (journal != NULL) {
+        CHECK_INT(out(kernel, journal, &back, &err), SHMTUNE_OK);
+        first = json_loads(text, 0, NULL);
+        second = json_loads(shmt_text_string(&back), 0, NULL);
+        CHECK(json_equal(first, second));
+        if (!json_equal(first, second))
+            printf("# %s\n# became %s\n", text, back.data);
+        json_decref(first);
+        json_decref(second);
+    }
+    if (err.text[0] != '\0')
+        printf("# %s\n", err.text);
+    shmt_text_free(&back);
+    shmt_journal_free(journal);
+    shmt_kernel_free(kernel);
+    shmt_import_free(import);
+}
+
+static const char cache[] =
+    "{\"device_name\": \"A \\\"GPU\\\"\", \"kernel_name\": \"conv\", "
+    "\"problem_size\": [4096, 17], \"objective\": \"time\", "
+    "\"tune_params_keys\": [\"x\", \"on\", \"f\", \"mode\"], "
+    "\"tune_params\": {\"x\": [1, 2, 4], \"on\": [true, false], "
+    "\"f\": [0.5, 1, 1e-7], \"mode\": [\"b\", \"a\"]}, \"cache\": {"
+    "\"1,True,0.5,b\": {\"x\": 1, \"on\": true, \"f\": 0.5, \"mode\": \"b\", "
+    "\"time\": 3.8753279224038124, \"times\": [3.976191997528076, 3.1], "
+    "\"compile_time\": 918.5990339610726, \"verification_time\": 0, "
+    "\"benchmark_time\": 126.38, \"GFLOP/s\": 1948.1569950129526, "
+    "\"strategy_time\": 0, \"framework_time\": 105.2, "
+    "\"timestamp\": \"2023-12-22 09:54:05.502007+00:00\"}, "
+    "\"4,False,1e-07,a\": {\"x\": 4, \"on\": false, \"f\": 1e-7, "
+    "\"mode\": \"a\", \"time\": \"RuntimeFailedConfig\", "
+    "\"compile_time\": 16378.9}, "
+    "\"2,True,1,a\": {\"x\": 2, \"on\": true, \"f\": 1, \"mode\": \"a\", "
+    "\"time\": \"InvalidConfig\", \"extra\": {\"deep\": [null, {}]}}}}";
+
+static const char t4[] =
+    "{\"metadata\": {\"timeunit\": \"miliseconds\", \"who\": [1, 2]}, "
+    "\"schema_version\": \"1.0.0\", \"results\": ["
+    "{\"timestamp\": \"now\", \"configuration\": {\"x\": 8, \"on\": true}, "
+    "\"times\": {\"compilation\": 918.5990339610726, \"framework\": 105.2, "
+    "\"search_algorithm\": 0, \"validation\": 0.25, "
+    "\"runtimes\": [3.976191997528076, 3.25]}, \"invalidity\": \"correct\", "
+    "\"correctness\": 1, \"measurements\": [{\"name\": \"time\", "
+    "\"value\": 3.8753279224038124, \"unit\": \"\"}], "
+    "\"objectives\": [\"time\"]}, "
+    "{\"configuration\": {\"x\": 2, \"on\": false}, \"times\": {}, "
+    "\"invalidity\": \"timeout\", \"correctness\": 0}]}";
+
+static void imported_runs_come_out_as_they_went_in(void)
+{
+    check_trip(cache, shmt_export_cache);
+    check_trip(t4, shmt_export_t4);
+}
+
+static void results_are_understood(void)
+{
+    struct shmt_import *import = parse(cache);
+    const struct shmt_import_entry *entries;
+
+    CHECK(import != NULL);
+    if (import == NULL)
+        return;
+    entries = import->entries;
+    CHECK_INT(import->dimension_count, 2);
+    CHECK_INT(import->dimensions[0], 4096);
+    CHECK_TEXT(import->device, "A \"GPU\"");
+    CHECK_INT(entries[0].result.verdict, SHMT_VERDICT_OK);
+    CHECK(entries[0].result.time_us == 3.8753279224038124 * 1000.0);
+    CHECK_INT(entries[0].result.sample_count, 2);
+    CHECK(entries[0].result.compile_ms == 918.5990339610726);
+    CHECK(entries[0].result.measure_ms == 126.38 + 105.2);
+    CHECK_INT(entries[1].result.verdict, SHMT_VERDICT_LAUNCH_ERROR);
+    CHECK_INT(entries[2].result.verdict, SHMT_VERDICT_TOO_LARGE);
+    CHECK(entries[1].at_s > entries[0].at_s);
+    shmt_import_free(import);
+}
+
+static void times_have_units(void)
+{
+    struct shmt_import *import = parse(
+        "{\"metadata\": {\"timeunit\": \"seconds\"}, \"results\": ["
+        "{\"configuration\": {\"a\": 1}, \"times\": {\"compilation\": 0.5, "
+        "\"runtimes\": [0.25]}, \"invalidity\": \"correct\", "
+        "\"measurements\": [{\"name\": \"time\", \"value\": 250, "
+        "\"unit\": \"us\"}]}]}");
+
+    CHECK(import != NULL);
+    if (import != NULL) {
+        CHECK(import->entries[0].result.compile_ms == 500);
+        CHECK(import->entries[0].result.samples_us[0] == 250000);
+        CHECK(import->entries[0].result.time_us == 250);
+    }
+    shmt_import_free(import);
+}
+
+/* A run of ours: what is written in the other form is read back the same. */
+static void our_runs_come_back(void)
+{
+    exporter *const forms[] = {shmt_export_cache, shmt_export_t4};
+    struct shmt_import *import = parse(cache);
+    struct shmt_kernel *kernel;
+    struct shmt_journal *journal, own, *back;
+    struct shmt_journal_record records[3];
+    struct shmt_result result;
+    struct shmt_text text = {0}, once = {0}, again = {0};
+
+    import->dimension_names[0] = "rows";
+    import->dimension_names[1] = "cols";
+    kernel = kernel_of(import);
+    journal = journal_of(import, kernel);
+    result = *journal->records[0].result;
+    result.resources.registers = 40;
+    result.resources.spill_store_bytes = 8;
+    result.occupancy_percent = 75;
+    shmt_result_fail(&result, SHMT_VERDICT_UNSTABLE, "first \"%s\", then",
+                     "this");
+    own = *journal;
+    own.records = records;
+    own.header.origin = NULL;
+    for (size_t k = 0; k < 3; k++) {
+        records[k] = journal->records[k];
+        records[k].origin = NULL;
+    }
+    records[2].result = &result;
+    shmt_journal_header_write(kernel, &own.header, &once);
+    for (size_t k = 0; k < 3; k++)
+        shmt_journal_result_write(kernel, &records[k], &once);
+    for (size_t f = 0; f < 2; f++) {
+        struct shmt_import *other;
+        struct shmt_kernel *alone;
+
+        shmt_text_clear(&text);
+        shmt_text_clear(&again);
+        CHECK_INT(forms[f](kernel, &own, &text, &err), SHMTUNE_OK);
+        other = parse(shmt_text_string(&text));
+        CHECK(other != NULL);
+        back = other == NULL ? NULL : journal_of(other, kernel);
+        CHECK(back != NULL);
+        /* Its spec has the journal's dimensions, so that both go together. */
+        alone = other == NULL ? NULL : kernel_of(other);
+        CHECK(alone != NULL);
+        if (alone != NULL) {
+            CHECK_TEXT(alone->name, kernel->name);
+            CHECK_TEXT(other->device, import->device);
+            CHECK_INT(alone->dimension_count, kernel->dimension_count);
+            CHECK_TEXT(alone->dimensions[0].name, kernel->dimensions[0].name);
+        }
+        shmt_kernel_free(alone);
+        if (back != NULL) {
+            shmt_journal_header_write(kernel, &back->header, &again);
+            for (size_t k = 0; k < back->count; k++)
+                shmt_journal_result_write(kernel, &back->records[k], &again);
+            CHECK_TEXT(shmt_text_string(&again), shmt_text_string(&once));
+        }
+        shmt_journal_free(back);
+        shmt_import_free(other);
+    }
+    shmt_text_free(&text);
+    shmt_text_free(&once);
+    shmt_text_free(&again);
+    shmt_journal_free(journal);
+    shmt_kernel_free(kernel);
+    shmt_import_free(import);
+}
+
+static void values_must_be_the_specs(void)
+{
+    struct shmt_import *import = parse(cache), *other;
+    struct shmt_kernel *kernel = kernel_of(import);
+    struct shmt_text text = {0};
+
+    other = parse("{\"tune_params_keys\": [\"mode\", \"x\", \"on\", \"f\"], "
+                  "\"tune_params\": \"?\", \"cache\": {\"\": {\"x\": 3, "
+                  "\"on\": true, \"f\": 1, \"mode\": \"b\", "
+                  "\"time\": 1.0}}}");
+    CHECK(other != NULL);
+    if (other != NULL) {
+        CHECK_INT(shmt_import_journal(other, kernel, &text, &err),
+                  SHMTUNE_INVALID_FILE);
+        CHECK_HAS(err.text, "x is 3, which is none of its values");
+    }
+    shmt_text_free(&text);
+    shmt_import_free(other);
+    shmt_kernel_free(kernel);
+    shmt_import_free(import);
+}
+
+int main(void)
+{
+    import_begin();
+    CHECK_RUN(results_are_understood);
+    CHECK_RUN(times_have_units);
+    CHECK_RUN(imported_runs_come_out_as_they_went_in);
+    CHECK_RUN(our_runs_come_back);
+    CHECK_RUN(values_must_be_the_specs);
+    import_end();
+    return CHECK_END();
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* kernel: what makes a spec another one, and what does not. */
+#include "tests/support/check.h"
+
+#include "tests/support/spec_fixture.h"
+
+static void read_digest(char digest[SHMT_DIGEST_TEXT])
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+
+    digest[0] = '\0';
+    if (shmt_kernel_read(spec_path, &kernel, &err) != SHMTUNE_OK) {
+        printf("# %s\n", err.text);
+        return;
+    }
+    memcpy(digest, kernel->digest, SHMT_DIGEST_TEXT);
+    shmt_kernel_free(kernel);
+}
+
+static void digest_covers_spec_source_and_local_includes(void)
+{
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+
+    spec_write_text("spec.yaml", spec_good);
+    spec_write_text("scale.cu", "#include \"near.h\"\n  #  include <deep/far.h>\n"
+               "#include <cuda_fp16.h>\n#include \"absent.h\"\n");
+    spec_write_text("near.h", "#include \"near.h\"\n#include \"third.h\"\n");
+    spec_write_text("extra/deep/far.h", "int far;\n");
+    spec_write_text("third.h", "int third;\n");
+    read_digest(before);
+    CHECK_INT(strlen(before), 64);
+    spec_write_text("unrelated.h", "int unrelated;\n");
+    read_digest(after);
+    CHECK_TEXT(after, before);
+    spec_write_text("third.h", "int changed;\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("third.h", "int third;\n");
+    read_digest(after);
+    CHECK_TEXT(after, before);
+    spec_write_text("extra/deep/far.h", "int changed;\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("extra/deep/far.h", "int far;\n");
+    spec_write_text("absent.h", "\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("scale.cu", "\n");
+    read_digest(before);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("scale.cu", "// \n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("scale.cu", "#define FOLDER \"extra\"\n#include \".\"\n");
+    read_digest(after);
+    CHECK_INT(strlen(after), 64);
+    spec_write_text("scale.cu", "\n");
+}
+
+/* Where the compiler looks: beside the source, were it not beside the spec;
+ * and directives that stand behind a comment, or name a macro. */
+static void digest_covers_what_the_compiler_finds(void)
+{
+    static const struct {
+        const char *directive, *file;
+    } headers[] = {
+        {"#include <deep/beside.h>", "extra/deep/beside.h"},
+        {"#include <angled.h>", "extra/angled.h"},
+        {"#include \"nested.h\"", "extra/below.h"},
+        {"/* tiles */ #include \"angled.h\"", "extra/angled.h"},
+        {"/* tiles:\n * */ #include \"angled.h\"", "extra/angled.h"},
+        {"# /* as */ include /* ever */ \"angled.h\"", "extra/angled.h"},
+        {"#define TILES \"angled.h\"\n#include TILES", "extra/angled.h"},
+        {"#define TILES <angled.h>\n#include TILES", "extra/angled.h"},
+    };
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+    struct shmt_text text = {0};
+
+    spec_edit("source: scale.cu\nincludes: [extra]",
+              "source: extra/scale.cu\nincludes: [other]", &text);
+    spec_write_text("spec.yaml", shmt_text_string(&text));
+    spec_write_text("extra/nested.h", "#include <deep/nested.h>\n");
+    spec_write_text("extra/deep/nested.h", "#include \"below.h\"\n");
+    for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
+        spec_write_text("extra/scale.cu", headers[i].directive);
+        spec_write_text(headers[i].file, "int one;\n");
+        read_digest(before);
+        CHECK_INT(strlen(before), 64);
+        spec_write_text(headers[i].file, "int two;\n");
+        read_digest(after);
+        if (strcmp(after, before) == 0) {
+            printf("# %s\n", headers[i].directive);
+            CHECK(!"the header counts");
+        }
+    }
+    shmt_text_free(&text);
+}
+
+static void a_directive_stands_alone_in_its_line(void)
+{
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+
+    spec_write_text("spec.yaml", spec_good);
+    spec_write_text("scale.cu", "int a; #include \"odd.h\"\n"
+               "#define B(x) #x\n \t# include \"even.h\"\n#include");
+    spec_write_text("odd.h", "int odd;\n");
+    spec_write_text("even.h", "int even;\n");
+    read_digest(before);
+    spec_write_text("odd.h", "int changed;\n");
+    read_digest(after);
+    CHECK_TEXT(after, before);
+    spec_write_text("even.h", "int changed;\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    spec_write_text("scale.cu", "\n");
+}
+
+/* The same kernel, said otherwise or tuned at other sizes. */
+static const struct {
+    const char *from, *to;
+    bool same;
+} respelled[] = {
+    {"1024, cols: 512", "1024, cols: 513", true},
+    {"y = a x", "y = x a", true},
+    {"sizes:", "# more to come\nsizes:", true},
+    {"[BLOCK, STAGES]", "\n  - BLOCK\n  - \"STAGES\"", true},
+    {"max: 4096", "max: 4095", false},
+    {"default: 32}", "default: 31}", false},
+    {"[32, 64, 128]", "[32, 64, 129]", false},
+    {"  block: [256]", "  block: [255]", false},
+    {"relative: 1.0e-3", "relative: 1.0e-2", false},
+    {"[static, dynamic], default: dynamic}",
+     "[dynamic, static], default: dynamic}", false},
+};
+
+static void digest_is_of_what_a_spec_says(void)
+{
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+    struct shmt_text text = {0};
+
+    spec_write_text("spec.yaml", spec_good);
+    read_digest(before);
+    for (size_t i = 0; i < sizeof respelled / sizeof respelled[0]; i++) {
+        spec_edit(respelled[i].from, respelled[i].to, &text);
+        spec_write_text("spec.yaml", shmt_text_string(&text));
+        read_digest(after);
+        CHECK_INT(strlen(after), 64);
+        if ((strcmp(after, before) == 0) != respelled[i].same) {
+            printf("# \"%s\" -> \"%s\"\n", respelled[i].from,
+                   respelled[i].to);
+            CHECK(!"the digest says what changed");
+        }
+    }
+    shmt_text_free(&text);
+}
+
+static void digest_is_bounded(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+    char name[32], text[64];
+
+    spec_write_text("spec.yaml", spec_good);
+    spec_write_text("scale.cu", "#include \"h0.h\"\n");
+    for (int i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "h%d.h", i);
+        snprintf(text, sizeof text, "#include \"h%d.h\"\n", i + 1);
+        spec_write_text(name, text);
+    }
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "256 files");
+    spec_write_text("scale.cu", "__global__ void scale() {}\n");
+}
+
+int main(void)
+{
+    spec_begin();
+    CHECK_RUN(digest_covers_spec_source_and_local_includes);
+    CHECK_RUN(digest_covers_what_the_compiler_finds);
+    CHECK_RUN(a_directive_stands_alone_in_its_line);
+    CHECK_RUN(digest_is_of_what_a_spec_says);
+    CHECK_RUN(digest_is_bounded);
+    spec_end();
+    return CHECK_END();
+}

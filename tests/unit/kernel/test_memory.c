@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that runs out while a spec is read or its space is built: the n-th
+ * allocation fails, for every n until the work is done without meeting it.
+ */
+#include "tests/support/allocations.h"
+#include "tests/support/check.h"
+
+#include "kernel/kernel.h"
+
+static char path[4096];
+static struct shmt_error err;
+
+static enum shmtune_status read_spec(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    const enum shmtune_status status = shmt_kernel_read(path, &kernel, &err);
+
+    CHECK((status == SHMTUNE_OK) == (kernel != NULL));
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+static enum shmtune_status build_space(void)
+{
+    const long kept = allocations_failing;
+    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_space *space = NULL;
+    enum shmtune_status status;
+
+    allocations_failing = 0;
+    if (shmt_kernel_read(path, &kernel, &err) != SHMTUNE_OK)
+        return SHMTUNE_INTERNAL;
+    allocations_failing = kept;
+    status = shmt_kernel_space(kernel, kernel->sizes[0], fixed, &space, &err);
+    CHECK((status == SHMTUNE_OK) == (space != NULL));
+    if (space != NULL)
+        CHECK_INT(shmt_space_count(space), 36);
+    shmt_space_free(space);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+/* Runs `work` with each of its allocations failing in turn.  It may find
+ * another way: then it succeeds, and rightly. */
+static void starve(enum shmtune_status (*work)(void))
+{
+    enum shmtune_status status;
+    long n = 0;
+
+    for (;; n++) {
+        allocations_failing = n + 1;
+        status = work();
+        if (allocations_failing != 0)
+            break;          /* it did not come to that */
+        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
+        if (check_failed) {
+            printf("# allocation %ld: %s\n", n, err.text);
+            break;
+        }
+    }
+    allocations_failing = 0;
+    printf("# %ld allocations\n", n);
+    CHECK(n > 0);
+    CHECK_INT(work(), SHMTUNE_OK);
+}
+
+static void a_spec_is_read_or_memory_is_missed(void)
+{
+    starve(read_spec);
+}
+
+static void so_is_its_space_built(void)
+{
+    starve(build_space);
+}
+
+/* Names that stand for expressions of other such names. */
+static void derived_names_are_read_or_memory_is_missed(void)
+{
+    starve(read_spec);
+}
+
+static void set_path(const char *spec)
+{
+    const char *source = getenv("SHMT_SRCDIR");
+
+    snprintf(path, sizeof path, "%s/%s", source == NULL ? "." : source, spec);
+}
+
+int main(void)
+{
+    set_path("tests/cli/data/scale.yaml");
+    CHECK_RUN(a_spec_is_read_or_memory_is_missed);
+    CHECK_RUN(so_is_its_space_built);
+    set_path("kernels/matmul.yaml");
+    CHECK_RUN(derived_names_are_read_or_memory_is_missed);
+    return CHECK_END();
+}

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * search: sessions let every configuration out once and no more, a seed
+ * repeats a run, failures end nothing, and the strategies find what random
+ * search does not.
+ */
+#include <math.h>
+
+#include "search/engine/indices.h"
+#include "search/engine/shuffle.h"
+#include "search/options.h"
+#include "tests/support/check.h"
+
+static struct shmt_arena *arena;
+static struct shmt_error err;
+
+/* -- a space ------------------------------------------------------------- */
+
+enum { PARAMETERS = 5 };
+
+static const int64_t counts[PARAMETERS] = {8, 6, 5, 2, 3};
+
+/* Its parameters are a..e with the values 1.. times `scale`; d and e have no
+ * order. */
+static struct shmt_space *make_space(int64_t scale, const char *constraint)
+{
+    static const char *const names[PARAMETERS] = {"a", "b", "c", "d", "e"};
+    static const char *const words[] = {"row", "column", "tile"};
+    struct shmt_parameter *parameters =
+        shmt_arena_alloc(arena, PARAMETERS, sizeof *parameters);
+    struct shmt_symbol symbols[PARAMETERS];
+    struct shmt_scope scope = {.count = PARAMETERS, .symbols = symbols};
+    struct shmt_space_definition definition = {
+        .parameter_count = PARAMETERS, .parameters = parameters};
+    struct shmt_expr **constraints =
+        shmt_arena_alloc(arena, 1, sizeof *constraints);
+    struct shmt_space *space = NULL;
+
+    for (size_t p = 0; p < PARAMETERS; p++) {
+        const size_t count = (size_t)(counts[p] * (p < 3 ? scale : 1));
+        struct shmt_value *values =
+            shmt_arena_alloc(arena, count, sizeof *values);
+
+        for (size_t k = 0; k < count; k++)
+            values[k] = p == 4 ? (struct shmt_value){.type = SHMT_WORD,
+                                                     .w = words[k]}
+                               : (struct shmt_value){.type = SHMT_INT,
+                                                     .i = (int64_t)k + 1};
+        parameters[p] = (struct shmt_parameter){
+            .name = names[p], .type = values[0].type, .count = count,
+            .values = values, .ordered = p < 4};
+        symbols[p] = (struct shmt_symbol){names[p], values[0].type};
+    }
+    definition.constraints = constraints;
+    if (constraint != NULL
+        && shmt_expr_compile(arena, (struct shmt_place){"x.yaml", 1, 1},
+                             constraint, &scope, &constraints[0], &err)
+               == SHMTUNE_OK)
+        definition.constraint_count = 1;
+    CHECK_INT(definition.constraint_count, constraint != NULL);
+    CHECK_INT(shmt_space_build(&definition, &space, &err), SHMTUNE_OK);
+    return space;
+}
+
+/* A valley with a cliff: the best configuration is a = 3/4, b = 1/3, c = 1/2
+ * of the way, d = 2, e = "tile"; a tenth fails. */
+static double cost_of(const struct shmt_space *space, uint64_t index)
+{
+    shmt_choice choice[PARAMETERS];
+    double cost = 10;
+
+    shmt_space_configuration(space, index, choice);
+    for (size_t p = 0; p < 3; p++) {
+        static const double best[3] = {0.75, 0.34, 0.5};
+        const double last =
+            (double)shmt_space_parameter(space, p)->count - 1;
+
+        cost *= 1 + 2 * fabs(choice[p] / last - best[p]);
+    }
+    cost *= choice[3] == 1 ? 1 : 1.3;
+    cost *= choice[4] == 2 ? 1 : choice[4] == 1 ? 1.2 : 1.5;
+    if ((choice[0] + 3 * choice[1] + 5 * choice[2]) % 11 == 7)
+        return INFINITY;
+    return cost;
+}
+
+static struct shmt_result result_of(double cost)
+{
+    struct shmt_result result;
+
+    shmt_result_clear(&result);
+    result.resources.registers = 32 + (int)fmin(cost, 100);
+    result.resident_blocks = 4;
+    if (isfinite(cost))
+        result.time_us = cost;
+    else
+        result.verdict = SHMT_VERDICT_CRASH;
+    return result;
+}
+
+static void tell(struct shmt_session *session, uint64_t index, double cost)
+{
+    const struct shmt_result result = result_of(cost);
+    const struct shmt_outcome outcome = {cost, &result};
+
+    shmt_session_tell(session, index, &outcome);
+}
+
+static struct shmt_session *open_session(const char *text,
+                                         const struct shmt_space *space,
+                                         uint64_t start, uint64_t seed)
+{
+    struct shmt_session *session = NULL;
+
+    err.text[0] = '\0';
+    if (shmt_session_open(text, space, start, seed, &session, &err)
+        != SHMTUNE_OK) {
+        CHECK(!"session opens");
+        printf("# %s\n", err.text);
+    }
+    return session;
+}
+
+/* -- what sessions stand on ---------------------------------------------- */
+
+static void generator_gives_the_published_numbers(void)
+{
+    struct shmt_random random;
+    double sum = 0, squares = 0;
+    size_t bins[7] = {0};
+
+    /* splitmix64 from 1234567, as its authors' program prints it. */
+    shmt_random_seed(&random, 1234567);
+    CHECK(random.state[0] == UINT64_C(6457827717110365317));
+    CHECK(random.state[1] == UINT64_C(3203168211198807973));
+    CHECK(random.state[2] == UINT64_C(9817491932198370423));
+    CHECK(random.state[3] == UINT64_C(4593380528125082431));
+    /* xoshiro256** from 1, 2, 3, 4. */
+    random = (struct shmt_random){{1, 2, 3, 4}};
+    CHECK(shmt_random_next(&random) == 11520);
+    CHECK(shmt_random_next(&random) == 0);
+    CHECK(shmt_random_next(&random) == 1509978240);
+    CHECK(shmt_random_next(&random) == UINT64_C(1215971899390074240));
+    for (int k = 0; k < 70000; k++) {
+        const double normal = shmt_random_normal(&random);
+
+        sum += normal;
+        squares += normal * normal;
+        bins[shmt_random_below(&random, 7)]++;
+    }
+    CHECK(fabs(sum / 70000) < 0.02);
+    CHECK(fabs(squares / 70000 - 1) < 0.03);
+    for (int k = 0; k < 7; k++)
+        CHECK(bins[k] > 9600 && bins[k] < 10400);
+    CHECK_INT(shmt_random_below(&random, 1), 0);
+    CHECK_INT(shmt_random_below(&random, 0), 0);
+}
+
+static void shuffle_gives_every_number_once(void)
+{
+    static const uint64_t sizes[] = {0, 1, 2, 3, 5, 17, 256, 257, 5000};
+    struct shmt_random random;
+    struct shmt_shuffle shuffle;
+    uint64_t number;
+
+    shmt_random_seed(&random, 7);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        unsigned char *given = calloc(sizes[s] + 1, 1);
+        uint64_t count = 0, in_place = 0;
+
+        shmt_shuffle_begin(&shuffle, sizes[s], &random);
+        for (; shmt_shuffle_next(&shuffle, &number); count++) {
+            if (number < sizes[s])
+                given[number]++;
+            in_place += number == count;
+        }
+        CHECK_INT(count, sizes[s]);
+        for (uint64_t k = 0; k < sizes[s]; k++)
+            CHECK_INT(given[k], 1);
+        CHECK(in_place < 4 + sizes[s] / 8);
+        free(given);
+    }
+    shmt_shuffle_begin(&shuffle, UINT64_MAX, &random);
+    for (int k = 0; k < 1000; k++)
+        CHECK(shmt_shuffle_next(&shuffle, &number) && number < UINT64_MAX);
+}
+
+static void indices_are_found_again(void)
+{
+    struct shmt_indices indices = {0};
+
+    CHECK(shmt_indices_find(&indices, 0) == NULL);
+    for (uint64_t k = 0; k < 10000; k++)
+        CHECK(shmt_indices_put(&indices, k * k, (uint32_t)k));
+    CHECK_INT(indices.count, 10000);
+    CHECK(shmt_indices_put(&indices, 49, 1));
+    CHECK_INT(indices.count, 10000);
+    CHECK_INT(*shmt_indices_find(&indices, 49), 1);
+    CHECK_INT(*shmt_indices_find(&indices, 9999 * 9999), 9999);
+    CHECK(shmt_indices_find(&indices, 50) == NULL);
+    shmt_indices_free(&indices);
+}
+
+static void refusals_name_what_is_there(void)
+{
+    static const struct {
+        const char *text, *message;
+    } cases[] = {
+        {"magic", "no strategy is called \"magic\""},
+        {"", "no strategy is called \"\""},
+        {"hill:leaps=2", "has no option \"leaps\"; it has leap"},
+        {"random:leap=2", "has no option \"leap\"; it has none"},
+        {"hill:leap=0", "option leap is \"0\", expected a number from 1"},
+        {"hill:leap=2x", "option leap is \"2x\""},
+        {"hill:leap=nan", "option leap is \"nan\""},
+        {"hill:leap", "option leap needs a value from 1"},
+        {"hill:leap=", "option leap needs a value from 1"},
+        {"hill:leap=2,leap=3", "option leap is given twice"},
+    };
+    struct shmt_space *space = make_space(1, NULL);
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmt_session *session = NULL;
+
+        CHECK_INT(shmt_session_open(cases[k].text, space, 0, 1, &session,
+                                    &err), SHMTUNE_INVALID_ARGUMENT);
+        CHECK_HAS(err.text, cases[k].message);
+        CHECK(session == NULL);
+    }
+    shmt_session_close(open_session("hill:leap=2,samples=5", space, 0, 1));
+    shmt_session_close(open_session("hill:", space, 0, 1));
+    shmt_session_close(NULL);
+    shmt_space_free(space);
+}
+
+static void tables_of_options_are_sound(void)
+{
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
+        const struct shmt_strategy *const s = shmt_strategy_at(k);
+        size_t count = 0;
+
+        CHECK(shmt_strategy_find(s->name, strlen(s->name)) == s);
+        CHECK(s->summary != NULL && *s->summary != '\0');
+        for (; s->options != NULL && s->options[count].name != NULL; count++) {
+            const struct shmt_option *const o = &s->options[count];
+
+            CHECK(o->low <= o->fallback && o->fallback <= o->high);
+            CHECK(o->help != NULL && *o->help != '\0');
+            for (size_t j = 0; j < count; j++)
+                CHECK(strcmp(s->options[j].name, o->name) != 0);
+        }
+        CHECK(count <= SHMT_OPTIONS_ROOM);
+    }
+    CHECK(shmt_strategy_find(shmt_strategy_default,
+                             strlen(shmt_strategy_default)) != NULL);
+    CHECK(shmt_strategy_find("mod", 3) == NULL);
+}
+
+/* -- every strategy ------------------------------------------------------ */
+
+enum { IN_FLIGHT = 7 };
+
+/* Asks until nothing is left, with several in flight that are told out of
+ * order; returns a hash of the order. */
+static uint64_t exhaust(const char *name, const struct shmt_space *space,
+                        uint64_t seed, bool fail)
+{
+    const uint64_t count = shmt_space_count(space);
+    struct shmt_session *session = open_session(name, space, 11, seed);
+    unsigned char *out = calloc(count, 1);
+    uint64_t flying[IN_FLIGHT], hash = 0, given = 0, index;
+    size_t flights = 0;
+    enum shmt_ask answer;
+
+    while ((answer = shmt_session_ask(session, &index)) != SHMT_ASK_DONE
+           || flights > 0) {
+        if (answer == SHMT_ASK_CANDIDATE) {
+            const struct shmt_result result = result_of(50);
+
+            CHECK(index < count && out[index] == 0);
+            if (index >= count || out[index]++ != 0)
+                break;
+            hash = (hash ^ index) * UINT64_C(0x100000001b3);
+            given++;
+            flying[flights++] = index;
+            shmt_session_learn(session, index, &result);
+            CHECK_INT(shmt_session_in_flight(session), flights);
+        }
+        if (flights == IN_FLIGHT || answer != SHMT_ASK_CANDIDATE) {
+            const size_t k = shmt_session_pick(session, flying, flights);
+
+            CHECK(k < flights);
+            tell(session, flying[k], fail ? INFINITY
+                                          : cost_of(space, flying[k]));
+            /* Told twice: once too often. */
+            tell(session, flying[k], 1);
+            flying[k] = flying[--flights];
+            CHECK_INT(shmt_session_in_flight(session), flights);
+        }
+    }
+    CHECK_INT(given, count);
+    CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+    shmt_session_close(session);
+    free(out);
+    return hash;
+}
+
+static void every_configuration_comes_out_once(void)
+{
+    struct shmt_space *space = make_space(1, "a * b <= 12 and c != d");
+
+    CHECK(shmt_space_count(space) > 300 && shmt_space_count(space) < 1000);
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
+        const char *const name = shmt_strategy_at(k)->name;
+
+        printf("# %s\n", name);
+        CHECK(exhaust(name, space, 1, false)
+              == exhaust(name, space, 1, false));
+        if (strcmp(name, "exhaustive") != 0)
+            CHECK(exhaust(name, space, 1, false)
+                  != exhaust(name, space, 2, false));
+    }
+    shmt_space_free(space);
+}
+
+static void nothing_but_failures_is_survived(void)
+{
+    struct shmt_space *space = make_space(1, "a + b == 6");
+
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++)
+        exhaust(shmt_strategy_at(k)->name, space, 3, true);
+    shmt_space_free(space);
+}
+
+static void spaces_of_one_and_none_are_ended(void)
+{
+    struct shmt_space *one =
+        make_space(1, "a == 2 and b == 2 and c == 2 and d == 2 and e == 'row'");
+    struct shmt_space *none = make_space(1, "a > 100");
+
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
+        struct shmt_session *session;
+        uint64_t index = 77;
+
+        session = open_session(shmt_strategy_at(k)->name, one, UINT64_MAX, 1);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_CANDIDATE);
+        CHECK_INT(index, 0);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+        tell(session, 0, 5);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+        shmt_session_close(session);
+        session = open_session(shmt_strategy_at(k)->name, none, 0, 1);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+        shmt_session_close(session);
+    }
+    shmt_space_free(one);
+    shmt_space_free(none);
+}
+
+static void what_is_claimed_does_not_come_out(void)
+{
+    struct shmt_space *space = make_space(1, NULL);
+    const uint64_t count = shmt_space_count(space);
+
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
+        struct shmt_session *session =
+            open_session(shmt_strategy_at(k)->name, space, 4, 5);
+        const struct shmt_result result = result_of(20);
+        const struct shmt_outcome outcome = {20, &result};
+        uint64_t index = 0, left = 0;
+
+        for (uint64_t i = 0; i < count; i++)
+            if (i % 10 != 0) {
+                CHECK(shmt_session_claim(session, i));
+                CHECK(!shmt_session_claim(session, i));
+                shmt_session_tell(session, i, &outcome);
+            }
+        CHECK(!shmt_session_claim(session, count));
+        CHECK_INT(shmt_session_in_flight(session), 0);
+        while (shmt_session_ask(session, &index) == SHMT_ASK_CANDIDATE) {
+            CHECK_INT(index % 10, 0);
+            left++;
+            tell(session, index, cost_of(space, index));
+        }
+        CHECK_INT(left, count / 10);
+        shmt_session_close(session);
+    }
+    shmt_space_free(space);
+}
+
+static void the_default_configuration_comes_first(void)
+{
+    struct shmt_space *space = make_space(1, NULL);
+
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
+        const char *const name = shmt_strategy_at(k)->name;
+        struct shmt_session *session = open_session(name, space, 1234, 5);
+        uint64_t index = 0;
+
+        if (strcmp(name, "random") != 0 && strcmp(name, "exhaustive") != 0) {
+            CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_CANDIDATE);
+            CHECK_INT(index, 1234);
+        }
+        shmt_session_close(session);
+    }
+    shmt_space_free(space);
+}
+
+static double best_after(const char *name, const struct shmt_space *space,
+                         uint64_t seed, int evaluations)
+{
+    struct shmt_session *session =
+        open_session(name, space, UINT64_MAX, seed);
+    double best = INFINITY;
+    uint64_t index;
+
+    for (int k = 0; k < evaluations
+                    && shmt_session_ask(session, &index)
+                           == SHMT_ASK_CANDIDATE; k++) {
+        best = fmin(best, cost_of(space, index));
+        tell(session, index, cost_of(space, index));
+    }
+    shmt_session_close(session);
+    return best;
+}
+
+static void strategies_find_what_random_does_not(void)
+{
+    enum { SEEDS = 8, EVALUATIONS = 120 };
+    struct shmt_space *space = make_space(5, "(a + b) % 3 != 0");
+    double random = 0;
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++)
+        random += log(best_after("random", space, seed, EVALUATIONS) / 10);
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
+        const char *const name = shmt_strategy_at(k)->name;
+        double sum = 0;
+
+        if (strcmp(name, "random") == 0 || strcmp(name, "exhaustive") == 0)
+            continue;
+        for (uint64_t seed = 0; seed < SEEDS; seed++)
+            sum += log(best_after(name, space, seed, EVALUATIONS) / 10);
+        printf("# %s: %.3f above the optimum, random %.3f\n", name,
+               exp(sum / SEEDS) - 1, exp(random / SEEDS) - 1);
+        CHECK(sum < random);
+        if (strcmp(name, shmt_strategy_default) == 0)
+            CHECK(sum < random / 3);
+    }
+    shmt_space_free(space);
+}
+
+static void vast_spaces_are_searched(void)
+{
+    struct shmt_space *space = make_space(150, NULL);
+
+    /* 1200 * 900 * 750 * 2 * 3 */
+    CHECK(shmt_space_count(space) == UINT64_C(4860000000));
+    for (size_t k = 0; shmt_strategy_at(k) != NULL; k++)
+        CHECK(isfinite(best_after(shmt_strategy_at(k)->name, space, 1,
+                                  40)));
+    shmt_space_free(space);
+}
+
+int main(void)
+{
+    arena = shmt_arena_new();
+    CHECK_RUN(generator_gives_the_published_numbers);
+    CHECK_RUN(shuffle_gives_every_number_once);
+    CHECK_RUN(indices_are_found_again);
+    CHECK_RUN(refusals_name_what_is_there);
+    CHECK_RUN(tables_of_options_are_sound);
+    CHECK_RUN(every_configuration_comes_out_once);
+    CHECK_RUN(nothing_but_failures_is_survived);
+    CHECK_RUN(spaces_of_one_and_none_are_ended);
+    CHECK_RUN(what_is_claimed_does_not_come_out);
+    CHECK_RUN(the_default_configuration_comes_first);
+    CHECK_RUN(strategies_find_what_random_does_not);
+    CHECK_RUN(vast_spaces_are_searched);
+    shmt_arena_free(arena);
+    return CHECK_END();
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * space: diagrams hold exactly the configurations that satisfy the
+ * constraints, as found by trying every one: chosen spaces, large ones, and
+ * what cannot be one.
+ */
+#include <time.h>
+
+#include "base/text.h"
+#include "tests/support/check.h"
+#include "tests/support/space_fixture.h"
+
+#define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void chosen_spaces_agree(void)
+{
+    const char *const *const spaces[] = {
+        TEXTS("x=0,1,2,3", "y=0,5,6", NULL, "x != 0 and y % x == 0"),
+        TEXTS("x=0,1,2,3", "y=0,5,6", NULL, "x == 0 or y % x == 0"),
+        TEXTS("x=0,1,2,3", "y=0,5,6", NULL, "y % x == 0", "x > 0"),
+        TEXTS("x=0,1,2,3", "y=0,5,6", NULL, "y % x == 0"),
+        TEXTS("x=0,1,2,3", "y=0,5,6", NULL, "y % x == 0 and x > 0"),
+        TEXTS("a=1,2,4,8", "b=1,2,4,8", "c=1,2,4,8", NULL,
+              "8 <= a * b * c <= 64", "a * b * c * 4 <= 128"),
+        TEXTS("a=1,2,3", "b=4,5", NULL, "a in [1, 3] and b not in (5,)"),
+        TEXTS("m=static,dynamic", "t=8,16,32", "p=0,1", NULL,
+              "m == 'dynamic' or t * (t + p) * 4 <= 2048"),
+        TEXTS("a=9223372036854775807,1", "b=1,2", NULL, "a * b > 0"),
+        TEXTS("a=9223372036854775807,1", "b=1,2", NULL,
+              "b == 1 or a * b > 0", "a + b < 4"),
+        TEXTS("a=1.5,2.5", "b=1,2,3", NULL, "a * b == 3"),
+        TEXTS("a=1,2,3,4", "b=0,1,2", NULL, "2 ** (a - b) >= 2"),
+        TEXTS("a=1,2,3,4", "b=0,1,2", NULL, "a or 'word'", "a - b"),
+        TEXTS("a=1,2,3", NULL, "a < 0"),
+        TEXTS("a=1,2,3", NULL, "n % 0 == 1"),
+        TEXTS("a=1,2,3", NULL, "n % 0 == 1", "a > 5"),
+        TEXTS("a=5", "b=6", NULL, "a < b"),
+        TEXTS("a=5", "b=6", NULL, "a > b"),
+        TEXTS("a=5", "b=6", NULL, "a % (b - 6) == 1"),
+        TEXTS("a=0,1,2,3,4,5", "b=0,1,2,3,4,5", "c=0,1,2,3,4,5", NULL,
+              "min(a, b, c) + max(a, b, c) == 5", "abs(a - b) <= 2"),
+        TEXTS("a=1,2,3,4", "b=1,2,3,4", NULL,
+              "(a if a > b else b) * 2 <= n - a"),
+        TEXTS("a=-4,-2,1,3", "b=-3,2,4", "c=1,2", NULL,
+              "a // b + a % b >= -2 * c", "a * b * c < 12"),
+        TEXTS("a=1,2,3,4", "b=1,2,3,4", "c=1,2,3,4", "d=1,2,3,4", NULL,
+              "a != b", "c != a", "a != d", "b != c and d != b", "c != d"),
+        TEXTS("a=1,2,3,4", "b=1,2,3,4", "c=1,2,3,4", "d=1,2,3,4,5", NULL,
+              "a != b and a != c and b != c", "d != a", "d != b", "c < d"),
+        TEXTS("a=1,2,3,4", "b=2,3,4,5", "c=1,2,3,4", "d=1,2,3,4", NULL,
+              "a != b + 1", "a != c", "b != c", "d != a", "d != b + 1",
+              "d != c or a == 2"),
+    };
+    static struct made made;
+
+    for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++) {
+        make(&made, spaces[k]);
+        CHECK(agrees(&made));
+        if (check_failed)
+            printf("# space %zu\n", k);
+    }
+}
+
+static void faults_name_a_configuration(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+
+    make(&made, TEXTS("x=0,1,2", "y=5,6", NULL, "y < 6", "y % x == 0"));
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "space.yaml:2:5: division by zero");
+    CHECK_HAS(err.text, "y = 5, x = 0");
+}
+
+static void large_spaces_stay_small(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    uint64_t index = 0;
+    const clock_t start = clock();
+
+    begin(&made);
+    add_alike(&made, 20, "1,2,3,4,5,6,7,8");
+    add_constraint(&made, "p0 + p1 + p2 + p3 + p4 + p5 + p6 <= 24");
+    add_constraint(&made, "p7 * p8 * p9 <= 64 and p7 % p19 == 0");
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK(shmt_space_count(space) > UINT64_C(1) << 50);
+    CHECK(shmt_space_bytes(space) < 100000);
+    for (int k = 0; k < 1000; k++) {
+        const uint64_t wanted = random_next() % shmt_space_count(space);
+
+        shmt_space_configuration(space, wanted, choice);
+        CHECK(shmt_space_index(space, choice, &index) && index == wanted);
+        CHECK(judge(&made, choice) == 1);
+    }
+    shmt_space_free(space);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
+}
+
+static void too_large_spaces_are_refused(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    uint64_t count;
+    bool exact;
+
+    begin(&made);
+    add_alike(&made, 64, "1,2,3,4,5,6,7,8");
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "2^64 - 1 configurations or more");
+    CHECK_INT(shmt_space_funnel(&made.definition, 0, &count, &exact, &err),
+              SHMTUNE_OK);
+    CHECK(count == UINT64_MAX && exact);
+    add_constraint(&made, "p0 == p1");
+    CHECK_INT(shmt_space_funnel(&made.definition, 1, &count, &exact, &err),
+              SHMTUNE_OK);
+    CHECK(count == UINT64_MAX && exact);
+}
+
+static void few_of_many_are_found(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    const clock_t start = clock();
+
+    begin(&made);
+    add_alike(&made, 10, "0,1,2,3,4,5,6,7,8,9");
+    add_constraint(&made, "p0 + p1 + p2 + p3 + p4 + p5 + p6 + p7 + p8 + p9 "
+                          ">= 89");
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_space_count(space), 11);
+    shmt_space_free(space);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
+}
+
+/* Not one state for each order in which the values are taken. */
+static void parameters_that_all_differ_are_few_states(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    struct shmt_text text = {0};
+    const clock_t start = clock();
+
+    begin(&made);
+    add_alike(&made, 10, "0,1,2,3,4,5,6,7,8,9");
+    for (int p = 0; p < 10; p++)
+        for (int q = 0; q < p; q++) {
+            shmt_text_clear(&text);
+            shmt_text_addf(&text, "p%d != p%d", p, q);
+            add_constraint(&made, shmt_text_string(&text));
+        }
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_space_count(space), 3628800);
+    CHECK(shmt_space_bytes(space) < 200000);
+    shmt_space_free(space);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
+    shmt_text_free(&text);
+}
+
+static void the_funnel_counts_prefixes(void)
+{
+    static struct made made;
+    uint64_t count;
+    bool exact;
+    static const uint64_t expected[] = {64, 32, 8, 8};
+
+    make(&made, TEXTS("a=1,2,3,4", "b=0,1,2,3", "c=1,2,3,4", NULL,
+                      "a % 2 == 0", "b != 0 and c % 4 == 0 and b < 2 or "
+                      "b == 3 and c == 1 or b == 2 and c < 3",
+                      "12 % b == 0"));
+    for (size_t k = 0; k < 4; k++) {
+        CHECK_INT(shmt_space_funnel(&made.definition, k, &count, &exact,
+                                    &err), SHMTUNE_OK);
+        CHECK(exact);
+        CHECK_INT(count, expected[k]);
+    }
+}
+
+static void empty_domains_give_empty_spaces(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    shmt_choice choice[2] = {0, 0};
+    uint64_t index;
+
+    make(&made, TEXTS("a=1,2,3", "b=4", NULL, "a > b"));
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_space_count(space), 0);
+    CHECK(!shmt_space_index(space, choice, &index));
+    shmt_space_free(space);
+    made.parameters[0].count = 0;
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_space_count(space), 0);
+    CHECK(!shmt_space_index(space, choice, &index));
+    shmt_space_free(space);
+}
+
+int main(void)
+{
+    arena = shmt_arena_new();
+    CHECK_RUN(chosen_spaces_agree);
+    CHECK_RUN(faults_name_a_configuration);
+    CHECK_RUN(large_spaces_stay_small);
+    CHECK_RUN(too_large_spaces_are_refused);
+    CHECK_RUN(few_of_many_are_found);
+    CHECK_RUN(parameters_that_all_differ_are_few_states);
+    CHECK_RUN(the_funnel_counts_prefixes);
+    CHECK_RUN(empty_domains_give_empty_spaces);
+    shmt_arena_free(arena);
+    return CHECK_END();
+}

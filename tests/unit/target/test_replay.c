@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: MIT */
+/* A recorded device: its answers, its clock, and what it does not have. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "record/recording.h"
+#include "tests/support/check.h"
+#include "tests/support/tune_fixture.h"
+
+static struct shmt_kernel *toy;
+
+/* The default of toy, with one value changed. */
+static void choose(shmt_choice *choice, size_t parameter, size_t value)
+{
+    for (size_t p = 0; p < toy->parameter_count; p++)
+        choice[p] = (shmt_choice)toy->parameters[p].default_value;
+    choice[parameter] = (shmt_choice)value;
+}
+
+static struct shmt_reply ask(struct shmt_target *target, enum shmt_verb verb,
+                             const shmt_choice *choice)
+{
+    const struct shmt_request request = {
+        .verb = verb, .tag = 77, .choice = choice, .samples = 7,
+        .hopeless_us = INFINITY, .verify = true,
+    };
+    struct shmt_reply reply = {0};
+    bool got = false;
+
+    CHECK_INT(target->operations->submit(target, &request, NULL),
+              SHMTUNE_OK);
+    CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),
+              SHMTUNE_OK);
+    CHECK(got);
+    CHECK_INT(reply.tag, 77);
+    CHECK_INT(reply.verb, verb);
+    return reply;
+}
+
+static struct shmt_target *open_toy(size_t jobs)
+{
+    struct shmt_target *const target =
+        fixture_replay(toy, fixture_recording(toy), jobs);
+    CHECK_INT(target->operations->begin(target, toy->sizes[0], NULL),
+              SHMTUNE_OK);
+    return target;
+}
+
+static void answers_as_it_was(void)
+{
+    struct shmt_target *const target = open_toy(1);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_reply inspected, measured;
+    double before;
+
+    CHECK(target->recorded);
+    CHECK_HAS(target->name, "Pretended H100");
+    CHECK_TEXT(target->protocol, "cold-l2");
+    CHECK_INT(target->nvrtc_version, 13000);
+    CHECK_INT(target->device.multiprocessors, 132);
+    choose(choice, 0, 3);
+    inspected = ask(target, SHMT_INSPECT, choice);
+    CHECK_INT(inspected.result.verdict, SHMT_VERDICT_OK);
+    CHECK(inspected.result.resources.registers > 0);
+    CHECK(inspected.result.time_us < 0);
+    CHECK_INT(inspected.result.sample_count, 0);
+    CHECK(fabs(target->operations->now(target) -
+               inspected.result.compile_ms / 1000) < 1e-9);
+    before = target->operations->now(target);
+    measured = ask(target, SHMT_MEASURE, choice);
+    CHECK_INT(measured.result.verdict, SHMT_VERDICT_OK);
+    CHECK(measured.result.time_us > 0);
+    CHECK_INT(measured.result.sample_count, 7);
+    CHECK(fabs(target->operations->now(target) - before -
+               measured.result.measure_ms / 1000) < 1e-9);
+    target->operations->close(target);
+}
+
+/* Two compilers work side by side, so the clock moves by the longer. */
+static void side_by_side(void)
+{
+    struct shmt_target *const target = open_toy(2);
+    struct shmt_reply replies[2];
+    double longest = 0;
+
+    CHECK_INT(target->operations->capacity(target, SHMT_INSPECT), 2);
+    CHECK_INT(target->operations->capacity(target, SHMT_MEASURE), 1);
+    for (size_t k = 0; k < 2; k++) {
+        shmt_choice choice[SHMT_SPACE_PARAMETERS];
+        const struct shmt_request request = {
+            .verb = SHMT_INSPECT, .tag = k, .choice = choice
+        };
+        choose(choice, 0, k + 1);
+        CHECK_INT(target->operations->submit(target, &request, NULL),
+                  SHMTUNE_OK);
+    }
+    for (size_t k = 0; k < 2; k++) {
+        bool got;
+        CHECK_INT(target->operations->wait(target, 1, &got, &replies[k],
+                                           NULL), SHMTUNE_OK);
+        longest = fmax(longest, replies[k].result.compile_ms / 1000);
+    }
+    CHECK(replies[0].result.compile_ms <= replies[1].result.compile_ms);
+    CHECK(fabs(target->operations->now(target) - longest) < 1e-9);
+    target->operations->close(target);
+}
+
+/* Who comes first pays for the binary, whoever it was when recorded. */
+static void shares_binaries(void)
+{
+    struct shmt_target *const target = open_toy(1);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    choose(choice, 4, 1);
+    CHECK(ask(target, SHMT_INSPECT, choice).result.compile_ms > 1);
+    choose(choice, 4, 0);
+    CHECK(ask(target, SHMT_INSPECT, choice).result.compile_ms < 0.001);
+    target->operations->close(target);
+}
+
+static void what_is_not_there(void)
+{
+    struct shmt_target *const target = open_toy(1);
+    const int64_t other[] = {4097, 1};
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_reply reply;
+    struct shmt_error err = {0};
+
+    /* PAD with dynamic memory and no unrolling: against a constraint. */
+    choose(choice, 2, 1);
+    choice[3] = 1;
+    reply = ask(target, SHMT_INSPECT, choice);
+    CHECK_INT(reply.result.verdict, SHMT_VERDICT_NOT_RECORDED);
+    CHECK_INT(target->operations->begin(target, other, &err),
+              SHMTUNE_NO_DEVICE);
+    CHECK_HAS(err.text, "n=4097");
+    CHECK_HAS(err.text, "n=4096");
+    target->operations->close(target);
+}
+
+static void hopeless_is_slow(void)
+{
+    struct shmt_target *const target = open_toy(1);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_request request = {
+        .verb = SHMT_MEASURE, .choice = choice, .samples = 7,
+        .hopeless_us = 1,
+    };
+    struct shmt_reply reply;
+    bool got;
+
+    choose(choice, 0, 0);
+    CHECK_INT(target->operations->submit(target, &request, NULL),
+              SHMTUNE_OK);
+    CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),
+              SHMTUNE_OK);
+    CHECK_INT(reply.result.verdict, SHMT_VERDICT_SLOW);
+    CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),
+              SHMTUNE_INTERNAL);
+    CHECK(!got);
+    target->operations->close(target);
+}
+
+/* The answer from a journal, in the time it took. */
+static void known_answers(void)
+{
+    struct shmt_target *const target = open_toy(1);
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_result known;
+    const struct shmt_request request = {
+        .verb = SHMT_MEASURE, .choice = choice, .samples = 7,
+        .hopeless_us = INFINITY, .known = &known,
+    };
+    struct shmt_reply reply;
+    bool got;
+
+    shmt_result_clear(&known);
+    shmt_result_fail(&known, SHMT_VERDICT_WRONG, "then");
+    known.measure_ms = 2500;
+    choose(choice, 0, 0);
+    CHECK_INT(target->operations->submit(target, &request, NULL),
+              SHMTUNE_OK);
+    CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),
+              SHMTUNE_OK);
+    CHECK_INT(reply.result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_TEXT(reply.result.reason, "then");
+    CHECK(fabs(target->operations->now(target) - 2.5) < 1e-9);
+    target->operations->close(target);
+}
+
+/* A recording cut or damaged is refused, and so is no recording. */
+static void damaged(void)
+{
+    const char *const bad = fixture_path("bad.journal.gz");
+    struct shmt_replay_options options = {&bad, 1, 1};
+    struct shmt_random random;
+    size_t size, refused = 0;
+    char *const data = fixture_read(fixture_recording(toy), &size);
+
+    shmt_random_seed(&random, 3);
+    CHECK(size > 1000);
+    for (int k = 0; k < 60; k++) {
+        const bool cut = k % 2 == 0;
+        const size_t at = (size_t)shmt_random_below(&random, size - 1);
+        struct shmt_target *target = NULL;
+        struct shmt_error err = {0};
+        enum shmtune_status status;
+        data[at] ^= (char)(cut ? 0 : 16);
+        fixture_write(bad, data, cut ? at : size);
+        data[at] ^= (char)(cut ? 0 : 16);
+        status = shmt_replay_open(toy, &options, &target, &err);
+        if (status == SHMTUNE_OK)
+            status = target->operations->begin(target, toy->sizes[0], &err);
+        if (target != NULL)
+            target->operations->close(target);
+        if (status != SHMTUNE_INVALID_FILE && (cut || status != SHMTUNE_OK))
+            printf("# at %zu of %zu: %s\n", at, size, err.text);
+        CHECK(status == SHMTUNE_INVALID_FILE || (!cut && status == 0));
+        refused += status == SHMTUNE_INVALID_FILE;
+        if (status != SHMTUNE_OK)
+            CHECK_HAS(err.text, "bad.journal.gz");
+    }
+    CHECK(refused >= 55);
+    free(data);
+}
+
+static void finds_recordings(void)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *const root = fixture_folder();
+    const char *const roots[] = {"/nonexistent", root};
+    const struct shmt_recording_places places = {roots, 2};
+    const char *const *paths;
+    struct shmt_error err = {0};
+    char command[1024];
+    size_t count;
+
+    snprintf(command, sizeof command,
+             "cd '%s' && mkdir -p tunings/toy && cp recorded.journal.gz "
+             "tunings/toy/sm_90-h100.64.journal.gz && cp recorded.journal.gz "
+             "tunings/toy/sm_90-h100.128.journal.gz && cp "
+             "recorded.journal.gz tunings/toy/sm_80-a100.64.journal.gz",
+             root);
+    CHECK_INT(system(command), 0);
+    CHECK_INT(shmt_recording_find(arena, &places, "toy", "H100", &paths,
+                                  &count, &err), SHMTUNE_OK);
+    CHECK_INT(count, 2);
+    CHECK_HAS(paths[0], "sm_90-h100.128.journal.gz");
+    CHECK_INT(shmt_recording_find(arena, &places, "toy", "v100", &paths,
+                                  &count, &err), SHMTUNE_NO_DEVICE);
+    CHECK_HAS(err.text, "sm_80-a100.64.journal.gz");
+    CHECK_HAS(err.text, "v100");
+    CHECK_INT(shmt_recording_find(arena, &places, "other", "h100", &paths,
+                                  &count, &err), SHMTUNE_NO_DEVICE);
+    CHECK_INT(shmt_recording_find(arena, &places, "toy", "./x.journal",
+                                  &paths, &count, &err), SHMTUNE_OK);
+    CHECK_INT(count, 1);
+    CHECK_TEXT(paths[0], "./x.journal");
+    shmt_arena_free(arena);
+}
+
+static void same_bytes_for_the_same_results(void)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct shmt_target *const target = open_toy(2);
+    struct shmt_tune_outcome *const outcome =
+        fixture_run(target, &options, SHMTUNE_OK);
+    const char *const again = fixture_path("again.journal.gz");
+    size_t size;
+    char *text;
+
+    CHECK(outcome != NULL);
+    if (outcome == NULL)
+        return;
+    for (int k = 0; k < 2; k++)
+        CHECK_INT(shmt_recording_write(
+                      k == 0 ? again : fixture_path("more.journal.gz"), toy,
+                      &outcome->header, outcome->ledger, outcome->space,
+                      NULL), SHMTUNE_OK);
+    text = fixture_read(again, &size);
+    {
+        size_t size2;
+        char *const text2 =
+            fixture_read(fixture_path("more.journal.gz"), &size2);
+        CHECK_INT(size, size2);
+        CHECK(memcmp(text, text2, size) == 0);
+        free(text2);
+    }
+    free(text);
+    shmt_tune_free(outcome);
+    target->operations->close(target);
+}
+
+int main(void)
+{
+    toy = fixture_kernel("toy");
+    if (toy == NULL)
+        return 1;
+    CHECK_RUN(answers_as_it_was);
+    CHECK_RUN(side_by_side);
+    CHECK_RUN(shares_binaries);
+    CHECK_RUN(what_is_not_there);
+    CHECK_RUN(hopeless_is_slow);
+    CHECK_RUN(known_answers);
+    CHECK_RUN(damaged);
+    CHECK_RUN(finds_recordings);
+    CHECK_RUN(same_bytes_for_the_same_results);
+    shmt_kernel_free(toy);
+    return CHECK_END();
+}
