@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The page kernels/README.md with its plots, made from measured data.
+"""The page docs/claims.md with its plots, made from measured data.
 
-    claims.py                  write kernels/README.md and kernels/plots/*.svg
+    claims.py                  write docs/claims.md and docs/plots/claims/*.svg
     claims.py --check          exit 1 unless they are what the data make
     claims.py collect LOG LABELS
                                CSV of what ncu counted, for claims.sh

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# claims.sh BUILD OUT: measures what kernels/README.md is made of, on GPU 0,
+# claims.sh BUILD OUT: measures what docs/claims.md is made of, on GPU 0,
 # with the shmtune of BUILD, nvcc and ncu; some small files in OUT, and within
 # LIMIT seconds [95]: what does not fit is left out, and said.  Copy what it
 # writes to tests/bench/data and run claims.py.

@@ -2,7 +2,8 @@
 """What the page says of accesses: global memory's sectors and shared memory's
 banks."""
 import claims_tables as t
-from claims_page import READ, REQUESTS, SECTORS, count, times, us, verdict
+from claims_page import READ, REQUESTS, SECTORS, verdict
+from page import count, times, us
 
 
 def coalescing(page):

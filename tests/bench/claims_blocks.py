@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What the page says of block sizes, registers, spills and occupancy."""
-import claims_svg as svg
+import page_svg as svg
 import claims_tables as t
-from claims_page import LOCAL, count, percent, times, us, verdict
+from claims_page import LOCAL, verdict
+from page import count, percent, times, us
 
 HEAVY, COPY = "160 live values", "copy"
 

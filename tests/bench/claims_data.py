@@ -90,6 +90,7 @@ class Recording:
             re.search(r"^size: (\{.*\})", head, re.M).group(1))}
         self.space = int(re.search(r"^space: (\d+)", head, re.M).group(1))
         self.rows = []
+        self.reported = []      # (fields, time or None) of all compiled
         self.tried = 0
         for line in body.splitlines():
             if not line.startswith("- {config: {"):
@@ -98,6 +99,9 @@ class Recording:
             row = {k: v.strip('"') for k, v in FIELD.findall(config)}
             fields = dict(FIELD.findall(rest))
             self.tried += 1
+            if "registers" in fields:
+                self.reported.append((fields, float(fields["time_us"]) if
+                                      "time_us" in fields else None))
             if fields.get("verdict") not in ("ok", "slow") or \
                     "time_us" not in fields:
                 continue
@@ -223,6 +227,7 @@ def extract(out, root):
                 put(variant, 0, "best_us " + value,
                     min(pair[k] for pair in both))
         extract_resources(recording, put)
+        extract_refusals(recording, put)
         if recording.kernel in ("bank_conflict", "coalescing"):
             extract_demonstration(recording, put)
     extract_tunings(write, root)
@@ -290,6 +295,24 @@ def extract_resources(recording, put):
         put(variant, float(x), "timed", len(some))
         put(variant, float(x), "best_us", min(some))
         put(variant, float(x), "median_us", quantile(some, 0.5))
+
+
+# What the tuner's options refuse by the compiler's report.
+REFUSALS = [("--max-spill 0", lambda f: int(f["spill_store_bytes"]) > 0)] + [
+    ("--min-occupancy %d" % least,
+     lambda f, least=least: int(f["occupancy_percent"]) < least)
+    for least in (25, 50, 75)]
+
+
+def extract_refusals(recording, put):
+    """How many each option would have refused, and the best of the rest."""
+    for option, refused in REFUSALS:
+        left = [(f, time) for f, time in recording.reported if not refused(f)]
+        timed = [time for _, time in left if time is not None]
+        put(option, 0, "refused_percent",
+            100 * (1 - len(left) / len(recording.reported)))
+        if timed:
+            put(option, 0, "best_us", min(timed))
 
 
 def extract_demonstration(recording, put):

@@ -1,18 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The page: each claim of the tutorials, with what was measured.  Numbers
-come from the data, sentences are ours."""
-import difflib
+"""The page of claims: each claim of the tutorials, with what was measured.
+Numbers come from the data, sentences are ours."""
 import math
-import os
-import re
-import sys
-import textwrap
 
 from claims_data import Data
-
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(
-    os.path.abspath(__file__))))
-KERNELS = os.path.join(ROOT, "kernels")
+from page import Page, run
 
 REQUESTS = "l1tex__t_requests_pipe_lsu_mem_global_op_%s.sum"
 SECTORS = "l1tex__t_sectors_pipe_lsu_mem_global_op_%s.sum"
@@ -24,36 +16,14 @@ THREADS = "smsp__thread_inst_executed_per_inst_executed.ratio"
 EFFICIENCY = "smsp__sass_average_data_bytes_per_wavefront_mem_shared.pct"
 READ, WRITE = "dram__bytes_read.sum", "dram__bytes_write.sum"
 
-
 SUMMARY = "(the summary)"
 
 
-class Page:
+class Claims(Page):
     def __init__(self, data):
+        super().__init__("claims")
         self.data = data
-        self.text = []
-        self.plots = {}
-        self.anchor = ""
         self.summary = []
-
-    def say(self, *paragraphs):
-        for paragraph in paragraphs:
-            self.text.append(textwrap.fill(
-                " ".join(paragraph.split()), 80, break_long_words=False,
-                break_on_hyphens=False) + "\n\n")
-
-    def head(self, title):
-        self.anchor = re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(
-            " ", "-")
-        self.text.append("## %s\n\n" % title)
-
-    def items(self, texts):
-        for text in texts:
-            self.text.append(textwrap.fill(
-                " ".join(text.split()), 80, initial_indent="- ",
-                subsequent_indent="  ", break_long_words=False,
-                break_on_hyphens=False) + "\n")
-        self.text.append("\n")
 
     def claimed(self, text):
         self.say("**Claimed:** " + text)
@@ -65,16 +35,6 @@ class Page:
         """A row of the summary, linked to the section that is being said."""
         self.summary.append(["[%s](#%s)" % (claim, self.anchor), claimed,
                              measured, holds])
-
-    def table(self, titles, rows):
-        def line(cells):
-            return "| " + " | ".join(str(cell) for cell in cells) + " |\n"
-        self.text.append(line(titles) + "|" + "---|" * len(titles) + "\n" +
-                         "".join(line(row) for row in rows) + "\n")
-
-    def plot(self, name, alt, content):
-        self.plots[name + ".svg"] = content
-        self.text.append("![%s](plots/%s.svg)\n\n" % (alt, name))
 
     # -- numbers ------------------------------------------------------------
 
@@ -99,80 +59,18 @@ def verdict(holds, partly=False):
     return "yes" if holds else "in part" if partly else "no"
 
 
-def us(time):
-    """A time for people."""
-    if time >= 1e4:
-        return "%.1f ms" % (time / 1e3)
-    if time >= 1e3:
-        return "%.2f ms" % (time / 1e3)
-    return "%.1f us" % time
-
-
-def times(ratio):
-    return "%.2f" % ratio if ratio < 9.95 else "%.1f" % ratio
-
-
-def percent(share):
-    return "%.0f %%" % (100 * share)
-
-
-def count(value):
-    return "{:,.0f}".format(value)
-
-
 # -- all of it ----------------------------------------------------------------
 
 def build(data):
     from claims_text import write
-    page = Page(data)
+    page = Claims(data)
     write(page)
     at = page.text.index(SUMMARY)
     rows, page.text, rest = page.summary, page.text[:at], page.text[at + 1:]
     page.table(["claim", "claimed", "measured here", "holds?"], rows)
     page.text += rest
-    files = {"README.md": "".join(page.text).rstrip() + "\n"}
-    for name, content in page.plots.items():
-        files["plots/" + name] = content
-    return files
-
-
-def current():
-    files = {}
-    for name in ["README.md"] + ["plots/" + name for name in (
-            sorted(os.listdir(os.path.join(KERNELS, "plots")))
-            if os.path.isdir(os.path.join(KERNELS, "plots")) else [])]:
-        path = os.path.join(KERNELS, name)
-        if os.path.exists(path):
-            with open(path, newline="") as file:
-                files[name] = file.read()
-    return files
-
-
-def check(made):
-    there = current()
-    wrong = 0
-    for name in sorted(set(made) | set(there)):
-        if made.get(name) == there.get(name):
-            continue
-        wrong = 1
-        print("kernels/%s is not what the data make" % name)
-        sys.stdout.writelines(list(difflib.unified_diff(
-            there.get(name, "").splitlines(True),
-            made.get(name, "").splitlines(True), "there", "made"))[:40])
-    return wrong
+    return page
 
 
 def main(arguments):
-    if arguments not in ([], ["--check"]):
-        print("usage: claims.py [--check]", file=sys.stderr)
-        return 2
-    made = build(Data())
-    if arguments:
-        return check(made)
-    os.makedirs(os.path.join(KERNELS, "plots"), exist_ok=True)
-    for name, content in made.items():
-        with open(os.path.join(KERNELS, name), "w", newline="") as file:
-            file.write(content)
-    for name in set(current()) - set(made):
-        os.remove(os.path.join(KERNELS, name))
-    return 0
+    return run(build(Data()), arguments)

@@ -2,7 +2,8 @@
 """What the page says of shared memory's limit, divergence, barriers, streams
 and the profiler."""
 import claims_tables as t
-from claims_page import SECTORS, THREADS, times, us, verdict
+from claims_page import SECTORS, THREADS, verdict
+from page import times, us
 
 # -- the limit of shared memory -----------------------------------------------
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """The page's tables and plots, section by section."""
-import claims_svg as svg
+import page_svg as svg
 from claims_page import (
     CONFLICTS, EFFICIENCY, INSTRUCTIONS, LOCAL, READ, REQUESTS, SECTORS,
-    THREADS, WAVES, WRITE, count, times, us)
+    THREADS, WAVES, WRITE)
+from page import count, times, us
 
 DRAM = "dram__throughput.avg.pct_of_peak_sustained_elapsed"
 ACTIVE = "sm__warps_active.avg.pct_of_peak_sustained_active"

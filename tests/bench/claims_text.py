@@ -8,8 +8,8 @@ import claims_blocks
 import claims_running
 import claims_tables as t
 import claims_why
-from claims_page import (
-    READ, REQUESTS, SUMMARY, count, percent, times, us, verdict)
+from claims_page import READ, REQUESTS, SUMMARY, verdict
+from page import count, percent, times, us
 
 
 def write(page):
@@ -28,24 +28,27 @@ def write(page):
 
 
 def intro(page):
-    page.text.append("# The kernels, and what is claimed of such kernels\n\n")
+    page.text.append("# What tutorials claim of such kernels, measured\n\n")
     page.say("""Tutorials on CUDA shared memory make claims with figures. This
-        page has the same claims measured, on one GPU: %s. Every kernel's
-        result was verified before it was timed; times are medians of 21 runs
-        with a cold L2 cache unless a table says otherwise; counters are Nsight
-        Compute's, of one launch.""" % device(page))
-    page.say("""`sh tests/bench/claims.sh BUILD OUT` measures it again (95
-        seconds), `python3 tests/bench/claims.py take OUT` puts the data into
-        `tests/bench/data` and `python3 tests/bench/claims.py` makes the page
-        and its plots: every figure and every "yes" and "no" of the answers is
-        computed from the data, and `make check` holds that the page is what
-        the data make. "Recorded" are exhaustive or sampled runs of the tuner
-        on the same kind of GPU (`tunings/*/*.journal.gz`). The floor of a
-        kernel that is bound by memory is its bytes over %.0f GB/s, what the
-        fastest of %s recorded forms of a copy of 8192 x 8192 floats moves
-        (%s).""" % (t.copy_rate(page), count(page.data.get(
-            "recording coalescing 8192x8192", "all", 0, "timed")),
+        page has the same claims measured on one GPU, and says which of them
+        hold. The GPU is an %s.""" % device(page))
+    page.say("""Every kernel's result was verified before it was timed. Times
+        are medians of 21 runs with a cold L2 cache unless a table says
+        otherwise; counters are Nsight Compute's, of one launch. "Recorded" are
+        exhaustive or sampled runs of the tuner on the same kind of GPU
+        (`tunings/*/*.journal.gz`). The floor of a kernel that is bound by
+        memory is its bytes over %.0f GB/s: that is what the fastest of %s
+        recorded forms of a copy of 8192 x 8192 floats moves (%s).""" % (
+            t.copy_rate(page), count(page.data.get(
+                "recording coalescing 8192x8192", "all", 0, "timed")),
             us(t.best_copy(page))))
+    page.say("""The page is generated. `sh tests/bench/claims.sh BUILD OUT`
+        measures it again (95 seconds), `python3 tests/bench/claims.py take
+        OUT` puts the data into `tests/bench/data`, and `python3
+        tests/bench/claims.py` makes the page and its plots. Every figure, and
+        every "yes" and "no" of the answers, is computed from the data;
+        `make check` holds that the page is what the data make. How the
+        kernels are built stands in [their guide](../kernels/README.md).""")
 
 
 def device(page):

@@ -2,7 +2,8 @@
 """What the page says of the tuned configurations beside the default ones."""
 import claims_tables as t
 from claims_data import quantile
-from claims_page import count, percent, times, us, verdict
+from claims_page import verdict
+from page import count, percent, times, us
 
 
 def why(page):

@@ -149,15 +149,19 @@ def legend(series):
     return out
 
 
-def bars(title, x_title, rows, x_log=False, left=230):
+def bars(title, x_title, rows, x_log=False, left=230, base=None):
     """`rows`: (name, value, label, kind), one under the other; the kinds have
-    a colour each."""
+    a colour each.  With a base, a ratio that means "alike": bars begin there,
+    to either side, on an axis of powers of 2."""
     top = 40
     height = top + 26 * len(rows) + BOTTOM
     values = [value for _, value, _, _ in rows]
     low = 10 ** math.floor(math.log10(min(values))) if x_log else 0
+    if base:
+        x_log, low = True, 2.0 ** math.floor(math.log2(min(values + [base])))
     x = Axis(low, max(values) * (1.6 if x_log else 1.1), left,
              WIDTH - RIGHT - 50, x_log)
+    begin = x.at(base) if base else left
     kinds = []
     out = frame(title, height)
     for tick in x.ticks:
@@ -172,14 +176,18 @@ def bars(title, x_title, rows, x_log=False, left=230):
         out.append('  <text x="%d" y="%d" text-anchor="end">%s</text>\n' %
                    (left - 8, y + 17, escape(name)))
         out.append('  <rect x="%d" y="%d" width="%.1f" height="18" '
-                   'fill="%s"/>\n' % (left, y + 4,
-                                      max(x.at(value) - left, 1),
+                   'fill="%s"/>\n' % (min(begin, x.at(value)), y + 4,
+                                      max(abs(x.at(value) - begin), 1),
                                       COLOURS[kinds.index(kind) %
                                               len(COLOURS)]))
         out.append('  <text x="%.1f" y="%d">%s</text>\n' %
-                   (x.at(value) + 6, y + 17, escape(label)))
+                   (max(begin, x.at(value)) + 6, y + 17, escape(label)))
+    if base:
+        out.append('  <path class="axis" d="M%.1f %dV%d"/>\n' %
+                   (begin, top, height - BOTTOM))
     out.append('  <path class="axis" d="M%d %dV%dH%d"/>\n' %
-               (left, top, height - BOTTOM, WIDTH - RIGHT))
+               (left, height - BOTTOM if base else top, height - BOTTOM,
+                WIDTH - RIGHT))
     out.append('  <text x="%d" y="%d" text-anchor="middle">%s</text>\n' %
                ((left + WIDTH - RIGHT) // 2, height - 14, escape(x_title)))
     out.append("</svg>\n")
