@@ -38,10 +38,14 @@ def duration(us):
     return f"{us:.3g} us"
 
 
+def shape_of(kernel, size):
+    numbers = [Number(part) for part in size.split("x")]
+    shape = SHAPES.get(kernel, "{0}").format(*numbers)
+    return shape.replace(", 1 steps", ", 1 step")
+
+
 def row(one, with_default):
-    numbers = [Number(part) for part in one["size"].split("x")]
-    shape = SHAPES.get(one["kernel"], "{0}").format(*numbers)
-    cells = [one["kernel"], shape.replace(", 1 steps", ", 1 step")]
+    cells = [one["kernel"], shape_of(one["kernel"], one["size"])]
     if with_default:
         default = one["default_us"]
         cells.append(duration(default) if default > 0 else "")

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The generated page docs/claims.md and its plots
+# The generated pages, docs/claims.md and docs/performance.md, and their plots
 # must be what the data in tests/bench/data make of them.  TAP.
 root=${SHMT_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
-echo 1..1
+echo 1..2
 number=0
-for page in claims; do
+for page in claims performance; do
     number=$((number + 1))
     name="docs/$page.md is what the data make"
     if ! command -v python3 > /dev/null 2>&1; then
