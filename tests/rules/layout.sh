@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# A folder is a module, and the table below says who may use whom.  A module is
-# used through the one header that is named like it; every other header is for
-# its own folder alone.  Beside that the budgets: held over src/ and search/,
-# the looks of a file over kernels/ and its length over tests/ too.  Each rule is
-# first tried on a planted tree, where it must find what is wrong and nothing
-# else.  TAP.
+# A folder is a module, and the table in docs/architecture.md says who may use
+# whom.  A module is used through the one header that is named like it; every
+# other header is for its own folder alone.  Beside that the budgets: held over
+# src/ and search/, the looks of a file over kernels/ and its length over tests/
+# too.  Each rule is first tried on a planted tree, where it must find what is
+# wrong and nothing else.  TAP.
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -15,30 +15,10 @@ root=${SHMT_SRCDIR:-$(dirname "$0")/../..}
 work=$(mktemp -d "${TMPDIR:-/tmp}/layout.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# MODULE: the modules that it may use, in the order in which they are built on
-# one another.  `main` is src/main.c; `engine` is search/engine, which only
-# strategies use.
-cat >"$work/table" <<'TABLE'
-base:
-expr:     base
-yaml:     base expr
-space:    base expr
-kernel:   base expr yaml space
-device:   base yaml
-record:   base yaml kernel device
-search:   base space record engine
-engine:   base space search
-gpu:      base yaml kernel device record
-bench:    base kernel device record gpu
-target:   base yaml kernel device record
-tune:     base kernel device record search target
-exchange: base expr yaml kernel device record
-score:    space record search
-profile:  base kernel target
-runtime:  base kernel device record gpu
-command:  base expr yaml space kernel device record search gpu bench target tune exchange score profile
-main:     command
-TABLE
+# MODULE: the modules that it may use.  `main` is src/main.c; `engine` is
+# search/engine, which only strategies use.
+sed -n '/^```modules$/,/^```$/{/^```/!p;}' "$root/docs/architecture.md" \
+    >"$work/table"
 # A second public header, and the module it is there for.
 cat >"$work/second" <<'TABLE'
 expr/tree.h space   the decision diagram is built from the trees themselves
