@@ -9,6 +9,29 @@
  * nodes, not the configurations; index -> configuration and back cost a walk
  * of one path.  A space is immutable: any number of threads may read it.
  *
+ * The passes, in their order (docs/space.md explains them with an example):
+ *
+ *   lower.c     constraints become one graph of typed sub-expressions
+ *   normal.c    one form for what means the same; graph.c keeps each once
+ *   range.c     between what bounds each value lies
+ *   space.c     parameters that nothing binds are components of their own
+ *   search.c    tries orders of a component's parameters; order.c guesses
+ *   plan.c      what each level computes, and what the later ones still read:
+ *               the state; group.c and twins.c make it small
+ *   build.c     all states of a level times all values of its parameter;
+ *               lanes.c computes, bounds.c decides early, pack.c and table.c
+ *               keep each state once
+ *   reduce.c    drops dead ends, joins equal nodes, counts
+ *   join.c      components one behind the other
+ *   walk.c      index to configuration and back; near.c: neighbours
+ *   list.c      a space that is given by its configurations
+ *
+ * The ideas: reduced ordered diagrams (Bryant 1986), many values an edge for
+ * constraints (Andersen, Hadzic, Hooker and Tiedemann 2007), building from the
+ * top down by states, and with a beam (Bergman, Cire, van Hoeve and Hooker
+ * 2016), ranking by counts (Knuth, volume 4A, 7.1.4), interval arithmetic
+ * (Moore 1966).
+ *
  * Indices follow the diagram's order of the parameters: parameters bound by
  * constraints stand together, in declared order unless another makes a much
  * smaller diagram.  The same definition always gives the same indices.
