@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# The README's example: the first C block that opens the library is compiled
-# as an application would compile it, against the library as built, and run.
+# The applications in examples/ are compiled as a user would compile them,
+# against the library as built, and run.
 set -u
 
 source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
@@ -28,40 +28,69 @@ done
 [ -f "$build/.libs/libshmtune.so" ] || skip "no shared library was built"
 [ -n "$runtime" ] || skip "no CUDA runtime library in $cuda"
 
-awk '/^```c$/ { inside = 1; block = ""; next }
-     /^```$/ { if (inside && block ~ /shmtune_open/) { printf "%s", block; exit }
-               inside = 0; next }
-     inside { block = block $0 "\n" }' "$source/README.md" >"$folder/example.c"
-echo 1..3
-if [ -s "$folder/example.c" ]; then
-    echo "ok 1 - the README has an example"
-else
-    echo "not ok 1 - no C block with shmtune_open in README.md"
-    exit 1
-fi
+count=0
+# check NAME CONDITION...
+check() {
+    name=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then
+        echo "ok $count - $name"
+    else
+        sed 's/^/# /' "$folder/log"
+        echo "not ok $count - $name (status $status)"
+    fi
+}
 
-# shellcheck disable=SC2046
-if $(setting CC) -std=c17 -Wall -Wextra -Werror $(setting SAN_CFLAGS) \
-    -I"$source/src" -isystem "$cuda/include" -o "$folder/example" \
-    "$folder/example.c" -L"$build/.libs" -Wl,-rpath,"$build/.libs" -lshmtune \
-    "$runtime" -Wl,-rpath,"${runtime%/*}" >"$folder/log" 2>&1; then
-    echo "ok 2 - it compiles"
-else
-    sed 's/^/# /' "$folder/log"
-    echo "not ok 2 - it compiles"
-    exit 1
-fi
+compile() { # SOURCE
+    rm -f "$folder/application"
+    # shellcheck disable=SC2046
+    $(setting CC) -std=c17 -Wall -Wextra -Werror $(setting SAN_CFLAGS) \
+        -I"$source/src" -isystem "$cuda/include" -o "$folder/application" \
+        "$source/$1" -L"$build/.libs" -Wl,-rpath,"$build/.libs" -lshmtune \
+        "$runtime" -Wl,-rpath,"${runtime%/*}" >"$folder/log" 2>&1
+    status=$?
+}
 
-# Leaks inside a CUDA driver are not ours.
-ASAN_OPTIONS=detect_leaks=${SHMT_EXAMPLE_LEAKS:-1}:protect_shadow_gap=0 \
-SHMTUNE_PATH=$source XDG_CACHE_HOME=$folder/cache XDG_DATA_HOME=$folder \
-    "$folder/example" >"$folder/log" 2>&1
-status=$?
-sed 's/^/# /' "$folder/log"
-if [ "$status" -eq 0 ] && grep -q '^for .*THREADS=' "$folder/log" &&
-    grep -q -e '^launched: right$' -e '^chosen, not launched' "$folder/log"
-then
-    echo "ok 3 - it runs"
-else
-    echo "not ok 3 - it runs (status $status)"
-fi
+run() { # FOLDER [ARGUMENT]...
+    path=$1
+    shift
+    # Leaks inside a CUDA driver are not ours.
+    ASAN_OPTIONS=detect_leaks=${SHMT_EXAMPLE_LEAKS:-1}:protect_shadow_gap=0 \
+    SHMTUNE_PATH=$path XDG_CACHE_HOME=$folder/cache XDG_DATA_HOME=$folder \
+        "$folder/application" "$@" >"$folder/log" 2>&1
+    status=$?
+}
+
+has() { [ "$status" -eq 0 ] && grep -q -e "$1" "$folder/log"; }
+fails() { [ "$status" -eq 1 ] && grep -q -e "$1" "$folder/log"; }
+lacks() { ! grep -q -e "$1" "$folder/log"; }
+launched() { # WHAT IT PRINTS
+    has "$1" || has '^chosen, not launched'
+}
+
+compile examples/application.c
+check "application.c compiles" [ "$status" -eq 0 ]
+run "$source"
+check "it runs, and chooses" has '^for .*THREADS='
+check "it launches what is right, or says that there is no GPU" \
+    launched '^launched: right$'
+check "no tuning that is shipped is left out" lacks '^left out'
+run /nowhere
+check "without kernels it fails, and says what to set" \
+    fails 'SHMTUNE_PATH'
+
+mkdir -p "$folder/share/kernels"
+cp "$source/examples/scale/scale.cu" "$source/examples/scale/scale.yaml" \
+    "$folder/share/kernels/"
+compile examples/scale/application.c
+check "scale/application.c compiles" [ "$status" -eq 0 ]
+run /nowhere "$folder/share"
+check "it runs, and chooses the default of the kernel in its folder" \
+    has ': BLOCK=256 ITEMS=1 (default)$'
+check "it launches what is right, or says that there is no GPU too" \
+    launched '^launched: 0 of 1000000 wrong$'
+run /nowhere "$folder/none"
+check "without the kernel it fails, and says so" \
+    fails 'no configuration of scale'
+echo "1..$count"
