@@ -66,8 +66,8 @@ for status in $(sed -n 's/^ *X([A-Z_]*, \([0-9]*\),.*/\1/p' \
     sed -n '/^exit status/,$p' "$folder/out" | grep -q "\b$status [a-z]" ||
         missing="$missing help:$status"
     grep -q "^.It $status$" "$manual" || missing="$missing manual:$status"
-    sed -n '/^Exit status:/,/\.$/p' "$source/README.md" |
-        grep -q "\b$status " || missing="$missing README:$status"
+    sed -n '/^## Exit status/,/^## /p' "$source/docs/commands.md" |
+        grep -q "| $status |" || missing="$missing docs/commands.md:$status"
 done
 check "every exit status is told everywhere:$missing" [ -z "$missing" ]
 
