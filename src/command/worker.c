@@ -22,7 +22,7 @@
 #include "command/command.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
-#include "yaml/yaml.h"
+#include "target/target.h"
 
 static const char help[] =
     "usage: shmtune worker --spec FILE --images DIR\n"
@@ -53,12 +53,6 @@ static const char help[] =
     "  printf '%s\\n' '{verb: inspect, tag: 1, config: {TILE: 32}}' |\n"
     "      shmtune worker --spec my.yaml --arch sm_90 --images /tmp/images\n";
 
-enum { LONGEST = 64 << 10, SAMPLES = 7 };
-
-static const char *const request_keys[] = {
-    "verb", "tag", "size", "config", "image", "samples", "hopeless_us",
-    "verify", NULL};
-
 struct worker {
     struct shmt_kernel *kernel;
     const struct shmt_nvrtc *nvrtc;
@@ -68,159 +62,50 @@ struct worker {
     FILE *replies;
 };
 
-struct request {
-    bool measure;                  /* or profile */
-    bool profile;
-    uint64_t tag;
-    int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    char image[SHMT_DIGEST_TEXT];
-    int64_t samples;
-    double hopeless_us;
-    bool verify;
-};
-
-/* -- requests ------------------------------------------------------------- */
-
-static enum shmtune_status read_verb(const struct shmt_yaml *top,
-                                     struct request *out,
-                                     struct shmt_error *err)
-{
-    const struct shmt_yaml *verb;
-    const char *word = NULL;
-    enum shmtune_status status = shmt_yaml_need(top, "verb", &verb, err);
-
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_word(verb, &word, err);
-    if (status != SHMTUNE_OK)
-        return status;
-    out->profile = strcmp(word, "profile") == 0;
-    out->measure = out->profile || strcmp(word, "measure") == 0;
-    if (!out->measure && strcmp(word, "inspect") != 0)
-        return shmt_yaml_refuse(verb, err, "found verb \"%s\", expected "
-                                "inspect, measure or profile", word);
-    return SHMTUNE_OK;
-}
-
-/* What a measure may say beside size and configuration. */
-static enum shmtune_status read_wishes(const struct shmt_yaml *top,
-                                       struct request *out,
-                                       struct shmt_error *err)
-{
-    const struct shmt_yaml *image = shmt_yaml_get(top, "image");
-    const struct shmt_yaml *samples = shmt_yaml_get(top, "samples");
-    const struct shmt_yaml *hopeless = shmt_yaml_get(top, "hopeless_us");
-    const struct shmt_yaml *verify = shmt_yaml_get(top, "verify");
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (image != NULL) {
-        status = shmt_yaml_expect(image, SHMT_YAML_SCALAR, "image", err);
-        if (status == SHMTUNE_OK)
-            snprintf(out->image, sizeof out->image, "%s", image->text);
-    }
-    if (status == SHMTUNE_OK && samples != NULL)
-        status = shmt_yaml_int(samples, 1, SHMT_RESULT_SAMPLES,
-                               &out->samples, err);
-    if (status == SHMTUNE_OK && hopeless != NULL)
-        status = shmt_yaml_real(hopeless, &out->hopeless_us, err);
-    if (status == SHMTUNE_OK && verify != NULL)
-        status = shmt_yaml_bool(verify, &out->verify, err);
-    return status;
-}
-
-static enum shmtune_status read_request(const struct worker *worker,
-                                        const struct shmt_yaml *top,
-                                        struct request *out,
-                                        struct shmt_error *err)
-{
-    const struct shmt_yaml *tag, *config, *size;
-    enum shmtune_status status =
-        shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a request", err);
-
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(top, "tag", &tag, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_count(tag, &out->tag, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(top, request_keys, err);
-    if (status == SHMTUNE_OK)
-        status = read_verb(top, out, err);
-    if (status != SHMTUNE_OK)
-        return status;
-    for (size_t i = 0; i < worker->kernel->dimension_count; i++)
-        out->problem[i] = worker->kernel->dimensions[i].fallback;
-    size = shmt_yaml_get(top, "size");
-    if (size != NULL)
-        status = shmt_kernel_size_read(worker->kernel, size, out->problem,
-                                       err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(top, "config", &config, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_choice_read(worker->kernel, config, out->choice,
-                                         err);
-    if (status == SHMTUNE_OK)
-        status = read_wishes(top, out, err);
-    return status;
-}
-
 /* -- replies -------------------------------------------------------------- */
 
-static void write_hello(const struct worker *worker, struct shmt_text *text)
-{
-    shmt_text_addf(text, "{hello: 1, nvrtc: %d, arch: %s, digest: \"%s\"",
-                   worker->nvrtc->version, worker->arch,
-                   worker->kernel->digest);
-    if (worker->bench != NULL) {
-        shmt_text_addf(text, ", protocol: %s, device: ",
-                       shmt_bench_protocol(worker->bench));
-        shmt_device_write_flow(shmt_bench_device(worker->bench), text);
-    }
-    shmt_text_add(text, "}");
-}
-
-static void write_error(uint64_t tag, const struct shmt_error *why,
-                        struct shmt_text *text)
-{
-    shmt_text_addf(text, "{tag: %llu, error: ",
-                   (unsigned long long)tag);
-    shmt_yaml_add_string(text, why->text);
-    shmt_text_addf(text, ", status: %d}", (int)why->status);
-}
-
-static void write_result(uint64_t tag, const struct shmt_result *result,
-                         const struct shmt_bench_note *note,
-                         struct shmt_text *text)
-{
-    shmt_text_addf(text, "{tag: %llu, ", (unsigned long long)tag);
-    shmt_result_write(result, text);
-    if (note->text[0] != '\0') {
-        shmt_text_addf(text, ", computed_blocks: %d, note: ",
-                       note->computed_blocks);
-        shmt_yaml_add_string(text, note->text);
-    }
-    shmt_text_add(text, "}");
-}
-
 static enum shmtune_status send(const struct worker *worker,
-                                struct shmt_text *text,
+                                const struct shmt_protocol_reply *reply,
                                 struct shmt_error *err)
 {
-    shmt_text_add(text, "\n");
-    if (text->failed)
-        return shmt_error_memory(err);
-    if (fwrite(text->data, 1, text->length, worker->replies) !=
-            text->length || fflush(worker->replies) != 0)
-        return shmt_error_set(err, SHMTUNE_STORAGE, "the reply: %s",
-                              strerror(errno));
-    return SHMTUNE_OK;
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_protocol_write_reply(reply, &text);
+    shmt_text_add(&text, "\n");
+    if (text.failed)
+        status = shmt_error_memory(err);
+    else if (fwrite(text.data, 1, text.length, worker->replies) !=
+                 text.length || fflush(worker->replies) != 0)
+        status = shmt_error_set(err, SHMTUNE_STORAGE, "the reply: %s",
+                                strerror(errno));
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status say_hello(const struct worker *worker,
+                                     struct shmt_error *err)
+{
+    struct shmt_protocol_reply hello = {
+        .kind = SHMT_PROTOCOL_HELLO, .nvrtc_version = worker->nvrtc->version,
+        .has_device = worker->bench != NULL};
+
+    memcpy(hello.arch, worker->arch, sizeof hello.arch);
+    memcpy(hello.digest, worker->kernel->digest, sizeof hello.digest);
+    if (worker->bench != NULL) {
+        snprintf(hello.protocol, sizeof hello.protocol, "%s",
+                 shmt_bench_protocol(worker->bench));
+        hello.device = *shmt_bench_device(worker->bench);
+    }
+    return send(worker, &hello, err);
 }
 
 /* -- work ----------------------------------------------------------------- */
 
-static enum shmtune_status do_inspect(const struct worker *worker,
-                                      const struct request *request,
-                                      struct shmt_result *out,
-                                      struct shmt_error *err)
+static enum shmtune_status
+do_inspect(const struct worker *worker,
+           const struct shmt_protocol_request *request,
+           struct shmt_result *out, struct shmt_error *err)
 {
     struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
     const struct shmt_image_request wanted = {
@@ -233,57 +118,53 @@ static enum shmtune_status do_inspect(const struct worker *worker,
     return shmt_inspect(&wanted, worker->nvrtc, worker->images, out, err);
 }
 
-static enum shmtune_status do_measure(const struct worker *worker,
-                                      const struct request *request,
-                                      struct shmt_result *out,
-                                      struct shmt_bench_note *note,
-                                      struct shmt_error *err)
+static enum shmtune_status
+do_measure(const struct worker *worker,
+           const struct shmt_protocol_request *request,
+           struct shmt_protocol_reply *out, struct shmt_error *err)
 {
+    struct shmt_bench_note note = {0};
+    enum shmtune_status status;
     const struct shmt_bench_request wanted = {
         .problem = request->problem, .choice = request->choice,
-        .image = request->image, .samples = (int)request->samples,
+        .image = request->image, .samples = request->samples,
         .hopeless_us = request->hopeless_us, .verify = request->verify,
-        .profile = request->profile,
+        .profile = request->verb == SHMT_PROFILE,
     };
 
     if (worker->bench == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "this worker "
                               "has no device; start it with --device");
-    return shmt_bench_measure(worker->bench, &wanted, out, note, err);
+    status = shmt_bench_measure(worker->bench, &wanted, &out->result, &note,
+                                err);
+    snprintf(out->note, sizeof out->note, "%s", note.text);
+    out->computed_blocks = note.computed_blocks;
+    return status;
 }
 
 static enum shmtune_status answer(const struct worker *worker,
                                   const char *line, size_t size,
                                   struct shmt_error *err)
 {
-    struct request request = {.samples = SAMPLES, .verify = true,
-                              .hopeless_us = (double)INFINITY};
-    struct shmt_arena *arena = shmt_arena_new();
-    const struct shmt_yaml *top;
-    struct shmt_text text = {0};
-    struct shmt_error why = {0};
-    struct shmt_result result;
-    struct shmt_bench_note note = {0};
-    enum shmtune_status status = SHMTUNE_NO_MEMORY;
+    struct shmt_protocol_reply reply = {.kind = SHMT_PROTOCOL_RESULT};
+    struct shmt_protocol_request request = {0};
+    enum shmtune_status status;
 
-    if (arena != NULL)
-        status = shmt_yaml_parse(arena, "request", line, size, &top, &why);
+    if (size > SHMT_PROTOCOL_LONGEST)
+        status = shmt_error_set(&reply.error, SHMTUNE_INVALID_ARGUMENT,
+                                "a request of more than %d bytes",
+                                (int)SHMT_PROTOCOL_LONGEST);
     else
-        shmt_error_memory(&why);
-    if (status == SHMTUNE_OK)
-        status = read_request(worker, top, &request, &why);
-    if (status == SHMTUNE_OK && request.measure)
-        status = do_measure(worker, &request, &result, &note, &why);
+        status = shmt_protocol_read_request(worker->kernel, line, size,
+                                            &request, &reply.error);
+    reply.tag = request.tag;
+    if (status == SHMTUNE_OK && request.verb == SHMT_INSPECT)
+        status = do_inspect(worker, &request, &reply.result, &reply.error);
     else if (status == SHMTUNE_OK)
-        status = do_inspect(worker, &request, &result, &why);
-    if (status == SHMTUNE_OK)
-        write_result(request.tag, &result, &note, &text);
-    else
-        write_error(request.tag, &why, &text);
-    status = send(worker, &text, err);
-    shmt_text_free(&text);
-    shmt_arena_free(arena);
-    return status;
+        status = do_measure(worker, &request, &reply, &reply.error);
+    if (status != SHMTUNE_OK)
+        reply.kind = SHMT_PROTOCOL_ERROR;
+    return send(worker, &reply, err);
 }
 
 /* A line without its newline; *size is SIZE_MAX for one that is too long.
@@ -298,37 +179,27 @@ static bool next_line(char *line, size_t *size)
         any = true;
         if (c == '\n')
             break;
-        if (used < LONGEST)
+        if (used < SHMT_PROTOCOL_LONGEST)
             line[used] = (char)c;
         used++;
     }
-    line[used < LONGEST ? used : LONGEST] = '\0';
-    *size = used <= LONGEST ? used : SIZE_MAX;
+    line[used < SHMT_PROTOCOL_LONGEST ? used : SHMT_PROTOCOL_LONGEST] = '\0';
+    *size = used <= SHMT_PROTOCOL_LONGEST ? used : SIZE_MAX;
     return any;
 }
 
 static enum shmtune_status serve(const struct worker *worker,
                                  struct shmt_error *err)
 {
-    char *line = malloc(LONGEST + 1);
+    char *line = malloc(SHMT_PROTOCOL_LONGEST + 1);
     enum shmtune_status status = SHMTUNE_OK;
     size_t size;
 
     if (line == NULL)
         return shmt_error_memory(err);
     while (status == SHMTUNE_OK && next_line(line, &size)) {
-        if (size == SIZE_MAX) {
-            struct shmt_text text = {0};
-            struct shmt_error why = {0};
-
-            shmt_error_set(&why, SHMTUNE_INVALID_ARGUMENT, "a request of "
-                           "more than %d bytes", (int)LONGEST);
-            write_error(0, &why, &text);
-            status = send(worker, &text, err);
-            shmt_text_free(&text);
-        } else if (strspn(line, " \t\r") < size) {
+        if (size > SHMT_PROTOCOL_LONGEST || strspn(line, " \t\r") < size)
             status = answer(worker, line, size, err);
-        }
         if (worker->bench != NULL && shmt_bench_lost(worker->bench))
             break;
     }
@@ -421,7 +292,6 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0},
     };
     struct worker worker = {0};
-    struct shmt_text hello = {0};
     int rest = 0;
     enum shmtune_status status =
         shmt_command_options(call, options, &rest, err);
@@ -454,13 +324,10 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK)
         status = device != NULL ? open_device(&worker, device, seed, warm, err)
                                 : check_arch(&worker, arch, err);
-    if (status == SHMTUNE_OK) {
-        write_hello(&worker, &hello);
-        status = send(&worker, &hello, err);
-    }
+    if (status == SHMTUNE_OK)
+        status = say_hello(&worker, err);
     if (status == SHMTUNE_OK)
         status = serve(&worker, err);
-    shmt_text_free(&hello);
     close_worker(&worker);
     return status;
 }

@@ -57,16 +57,19 @@ static enum shmtune_status write_requests(struct collection *c,
                                           struct shmt_error *err)
 {
     const struct shmt_counters_request *const request = c->request;
+    struct shmt_protocol_request message = {.verb = SHMT_PROFILE};
     struct shmt_text text = {0};
     enum shmtune_status status;
+    const struct shmt_kernel *const kernel = request->kernel;
 
+    memcpy(message.problem, request->problem,
+           kernel->dimension_count * sizeof *message.problem);
     for (size_t k = 0; k < request->count; k++) {
-        shmt_text_addf(&text, "{verb: profile, tag: %zu, size: ", k);
-        shmt_kernel_size_write(request->kernel, request->problem, &text);
-        shmt_text_add(&text, ", config: ");
-        shmt_kernel_choice_write(request->kernel, choice_at(request, k),
-                                 &text);
-        shmt_text_add(&text, "}\n");
+        message.tag = k;
+        memcpy(message.choice, choice_at(request, k),
+               kernel->parameter_count * sizeof *message.choice);
+        shmt_protocol_write_request(kernel, &message, &text);
+        shmt_text_add(&text, "\n");
     }
     status = text.failed ? shmt_error_memory(err)
                          : shmt_path_write(c->requests, text.data,
@@ -120,7 +123,7 @@ static double now_s(void)
 }
 
 static void describe_failure(struct collection *c,
-                             const struct shmt_message *message)
+                             const struct shmt_protocol_reply *message)
 {
     const struct shmt_kernel *const kernel = c->request->kernel;
     struct shmt_text text = {0};
@@ -130,7 +133,7 @@ static void describe_failure(struct collection *c,
     if (message->tag < c->request->count)
         shmt_kernel_describe(kernel, choice_at(c->request, message->tag),
                              &text);
-    if (message->kind == SHMT_MESSAGE_ERROR)
+    if (message->kind == SHMT_PROTOCOL_ERROR)
         shmt_error_set(&c->refused, message->error.status, "%s: %s",
                        shmt_text_string(&text), message->error.text);
     else
@@ -145,13 +148,13 @@ static void describe_failure(struct collection *c,
 /* ncu's own words may come between the worker's: those are passed over. */
 static void hear(struct collection *c, const char *line)
 {
-    struct shmt_message message;
+    struct shmt_protocol_reply message;
 
-    if (line[0] != '{' || shmt_message_read(line, &message, NULL) !=
-                              SHMTUNE_OK || message.kind == SHMT_MESSAGE_HELLO)
+    if (line[0] != '{' || shmt_protocol_read_reply(line, &message, NULL) !=
+                              SHMTUNE_OK || message.kind == SHMT_PROTOCOL_HELLO)
         return;
     c->answers++;
-    if (message.kind == SHMT_MESSAGE_ERROR ||
+    if (message.kind == SHMT_PROTOCOL_ERROR ||
         message.result.verdict != SHMT_VERDICT_OK)
         describe_failure(c, &message);
 }

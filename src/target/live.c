@@ -135,13 +135,13 @@ static enum shmtune_status assign(struct shmt_live *live,
 static enum shmtune_status on_reply(struct shmt_live *live, size_t k,
                                     struct shmt_error *err)
 {
-    struct shmt_message *const message = &live->stations[k].message;
+    struct shmt_protocol_reply *const message = &live->stations[k].message;
     struct shmt_job *const job = live->busy[k];
     double took_s;
     enum shmtune_status status;
 
     live->busy[k] = NULL;
-    if (message->kind == SHMT_MESSAGE_ERROR) {
+    if (message->kind == SHMT_PROTOCOL_ERROR) {
         shmt_job_free(job);
         return shmt_error_set(err, message->error.status, "%s",
                               message->error.text);
@@ -301,8 +301,19 @@ static enum shmtune_status make_job(struct shmt_live *live,
 {
     struct shmt_text line = {0};
     struct shmt_job *const job = calloc(1, sizeof *job);
+    const struct shmt_kernel *const kernel = live->target.kernel;
+    struct shmt_protocol_request message = {
+        .verb = request->verb, .tag = request->tag,
+        .samples = request->samples, .hopeless_us = request->hopeless_us,
+        .verify = request->verify};
 
-    shmt_message_request(live->target.kernel, live->problem, request, &line);
+    memcpy(message.problem, live->problem,
+           kernel->dimension_count * sizeof *message.problem);
+    memcpy(message.choice, request->choice,
+           kernel->parameter_count * sizeof *message.choice);
+    if (request->compiled != NULL)
+        memcpy(message.image, request->compiled->image, sizeof message.image);
+    shmt_protocol_write_request(kernel, &message, &line);
     if (job == NULL || line.failed) {
         shmt_text_free(&line);
         free(job);

@@ -119,7 +119,7 @@ static enum shmtune_status meet_device(struct shmt_live *live,
                                        struct shmt_error *err)
 {
     struct shmt_station *const station = &live->stations[0];
-    const struct shmt_message *const hello = &station->message;
+    const struct shmt_protocol_reply *const hello = &station->message;
     enum shmtune_status status = SHMTUNE_OK;
     bool woken;
 

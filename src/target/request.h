@@ -12,7 +12,9 @@
 #include "kernel/kernel.h"
 #include "record/record.h"
 
-enum shmt_verb { SHMT_INSPECT, SHMT_MEASURE };
+/* What a worker is asked; `profile`, to run a candidate once under a profiler,
+ * by profile/ alone and never of a target. */
+enum shmt_verb { SHMT_INSPECT, SHMT_MEASURE, SHMT_PROFILE };
 
 enum { SHMT_TARGET_REQUESTS = 256 };
 

@@ -58,30 +58,30 @@ static void condemn(struct shmt_station *station, const char *why)
 static enum shmt_station_event hear(struct shmt_station *station,
                                     const char *line)
 {
-    struct shmt_message *const message = &station->message;
+    struct shmt_protocol_reply *const message = &station->message;
     const bool starting = station->state == SHMT_STATION_STARTING;
     char why[SHMT_RESULT_REASON];
     struct shmt_error err = {0};
 
-    if (shmt_message_read(line, message, &err) != SHMTUNE_OK) {
+    if (shmt_protocol_read_reply(line, message, &err) != SHMTUNE_OK) {
         snprintf(why, sizeof why,
                  "the worker talks nonsense: \"%.60s\": %.150s", line,
                  err.text);
         condemn(station, why);
         return SHMT_STATION_QUIET;
     }
-    if (starting && message->kind == SHMT_MESSAGE_HELLO) {
+    if (starting && message->kind == SHMT_PROTOCOL_HELLO) {
         station->state = SHMT_STATION_IDLE;
         station->deadline = INFINITY;
         return SHMT_STATION_HELLO;
     }
     if (station->state == SHMT_STATION_BUSY &&
-        message->kind != SHMT_MESSAGE_HELLO && message->tag == station->tag) {
+        message->kind != SHMT_PROTOCOL_HELLO && message->tag == station->tag) {
         station->state = SHMT_STATION_IDLE;
         station->deadline = INFINITY;
         station->deaths = 0;
         /* Its device is lost to it; it will go, and must get nothing more. */
-        if (message->kind == SHMT_MESSAGE_RESULT &&
+        if (message->kind == SHMT_PROTOCOL_RESULT &&
             message->result.verdict == SHMT_VERDICT_CRASH)
             shmt_worker_kill(station->worker);
         return SHMT_STATION_REPLY;

@@ -8,7 +8,7 @@
 #ifndef SHMT_TARGET_STATION_H
 #define SHMT_TARGET_STATION_H
 
-#include "target/message.h"
+#include "target/protocol.h"
 #include "target/worker.h"
 
 enum shmt_station_state {
@@ -29,7 +29,7 @@ struct shmt_station {
     bool timed_out;              /* it was we who killed it */
     int deaths;                  /* in a row, without a reply between them */
     char why[SHMT_RESULT_REASON];
-    struct shmt_message message;
+    struct shmt_protocol_reply message;
 };
 
 /* Monotonic seconds. */

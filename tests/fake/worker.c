@@ -24,8 +24,8 @@
 
 #include "device/device.h"
 #include "kernel/kernel.h"
-#include "record/result.h"
-#include "yaml/yaml.h"
+#include "record/record.h"
+#include "target/target.h"
 
 struct standin {
     struct shmt_kernel *kernel;
@@ -34,36 +34,34 @@ struct standin {
 };
 
 struct request {
-    uint64_t tag;
-    bool measure;
-    const char *line;
-    int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_protocol_request said;
     struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
     const char *behave;
 };
 
-static void say(const struct shmt_text *text)
+static void say(const struct shmt_protocol_reply *reply)
 {
-    fputs(shmt_text_string(text), stdout);
+    struct shmt_text text = {0};
+
+    shmt_protocol_write_reply(reply, &text);
+    puts(shmt_text_string(&text));
     fflush(stdout);
+    shmt_text_free(&text);
 }
 
 static void hello(const struct standin *standin)
 {
-    struct shmt_text text = {0};
-    struct shmtune_device device;
+    struct shmt_protocol_reply hello = {
+        .kind = SHMT_PROTOCOL_HELLO, .nvrtc_version = 13000,
+        .has_device = standin->device != NULL};
 
-    shmt_text_add(&text, "{hello: 1, nvrtc: 13000");
     if (standin->device != NULL) {
-        shmt_device_for_arch("sm_90", &device, NULL);
-        snprintf(device.name, sizeof device.name, "Pretended H100");
-        shmt_text_add(&text, ", protocol: cold-l2, device: ");
-        shmt_device_write_flow(&device, &text);
+        shmt_device_for_arch("sm_90", &hello.device, NULL);
+        snprintf(hello.device.name, sizeof hello.device.name,
+                 "Pretended H100");
+        strcpy(hello.protocol, "cold-l2");
     }
-    shmt_text_add(&text, "}\n");
-    say(&text);
-    shmt_text_free(&text);
+    say(&hello);
 }
 
 /* -- what the figures are ------------------------------------------------- */
@@ -83,7 +81,7 @@ static uint64_t hash_of(const struct standin *standin,
     uint64_t h = 7;
     for (size_t p = 0; p < standin->kernel->parameter_count; p++)
         if (!binary || !standin->kernel->parameters[p].launch_only)
-            h = mix(h * 31 + request->choice[p]);
+            h = mix(h * 31 + request->said.choice[p]);
     return h;
 }
 
@@ -92,10 +90,10 @@ static uint64_t hash_of(const struct standin *standin,
 static double time_of(const struct standin *standin,
                       const struct request *request)
 {
-    double us = 40 + 0.001 * (double)request->problem[0];
+    double us = 40 + 0.001 * (double)request->said.problem[0];
     for (size_t p = 0; p < standin->kernel->parameter_count; p++) {
         const double count = (double)standin->kernel->parameters[p].count;
-        const double off = (double)request->choice[p] - floor(0.6 * count);
+        const double off = (double)request->said.choice[p] - floor(0.6 * count);
         us *= 1 + 0.2 * fabs(off) / count;
     }
     return us * (1 + 0.02 * (double)(hash_of(standin, request, false) % 97) / 97);
@@ -226,7 +224,7 @@ static void misbehave_measure(const struct standin *standin,
         hang();
     if (strcmp(behave, "partial") == 0) {
         printf("{tag: %llu, verdict: o",
-               (unsigned long long)request->tag);
+               (unsigned long long)request->said.tag);
         fflush(stdout);
         _exit(0);
     }
@@ -256,10 +254,11 @@ static void keep_log(const struct standin *standin,
 
     if (path == NULL)
         return;
-    shmt_text_addf(&text, "%s ", request->measure ? "measure" : "inspect");
-    shmt_kernel_size_write(standin->kernel, request->problem, &text);
+    shmt_text_addf(&text, "%s ", request->said.verb == SHMT_MEASURE ? "measure"
+                                                          : "inspect");
+    shmt_kernel_size_write(standin->kernel, request->said.problem, &text);
     shmt_text_add(&text, " ");
-    shmt_kernel_choice_write(standin->kernel, request->choice, &text);
+    shmt_kernel_choice_write(standin->kernel, request->said.choice, &text);
     shmt_text_addf(&text, " by %ld\n", (long)getpid());
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd >= 0 && write(fd, text.data, text.length) < 0)
@@ -274,30 +273,29 @@ static void answer(const struct standin *standin,
 {
     const char *const busy = getenv("STANDIN_BUSY_MS");
     const char *const reference = getenv("STANDIN_REFERENCE");
-    struct shmt_text text = {0};
-    struct shmt_result result;
+    const bool measured = request->said.verb == SHMT_MEASURE;
+    struct shmt_protocol_reply reply = {.kind = SHMT_PROTOCOL_RESULT,
+                                        .tag = request->said.tag};
 
     keep_log(standin, request);
     if (busy != NULL)
         usleep((useconds_t)(1000 * strtod(busy, NULL)));
-    if (request->measure)
+    if (measured)
         misbehave_measure(standin, request);
     else
         misbehave_inspect(request);
-    if (request->measure && reference != NULL) {
-        printf("{tag: %llu, error: \"the reference does not run\", "
-               "status: 4}\n", (unsigned long long)request->tag);
-        fflush(stdout);
-        return;
+    shmt_result_clear(&reply.result);
+    if (measured && reference != NULL) {
+        reply.kind = SHMT_PROTOCOL_ERROR;
+        shmt_error_set(&reply.error, SHMTUNE_WRONG_RESULT,
+                       "the reference does not run");
+    } else if (measured) {
+        measure(standin, request, &reply.result);
+    } else {
+        inspect(standin, request, &reply.result);
     }
-    shmt_result_clear(&result);
-    (request->measure ? measure : inspect)(standin, request, &result);
-    shmt_text_addf(&text, "{tag: %llu, ", (unsigned long long)request->tag);
-    shmt_result_write(&result, &text);
-    shmt_text_add(&text, "}\n");
-    say(&text);
-    shmt_text_free(&text);
-    if (result.verdict == SHMT_VERDICT_CRASH)
+    say(&reply);
+    if (reply.result.verdict == SHMT_VERDICT_CRASH)
         _exit(1);   /* as after a sticky error */
 }
 
@@ -307,40 +305,27 @@ static const char *behaviour(const struct standin *standin,
     const struct shmt_kernel *const kernel = standin->kernel;
     for (size_t p = 0; p < kernel->parameter_count; p++)
         if (strcmp(kernel->parameters[p].name, "BEHAVE") == 0)
-            return kernel->parameters[p].values[request->choice[p]].w;
+            return kernel->parameters[p].values[request->said.choice[p]].w;
     return "good";
 }
 
 static enum shmtune_status take(const struct standin *standin,
-                                const struct shmt_yaml *top,
+                                const char *line, size_t size,
                                 struct request *request,
                                 struct shmt_error *err)
 {
-    const struct shmt_yaml *verb, *tag, *size, *config;
-    const char *word;
-    enum shmtune_status status;
+    struct shmt_protocol_request *const said = &request->said;
+    enum shmtune_status status = shmt_protocol_read_request(
+        standin->kernel, line, size, said, err);
 
-    if ((status = shmt_yaml_need(top, "verb", &verb, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_word(verb, &word, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_need(top, "tag", &tag, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_count(tag, &request->tag, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_need(top, "size", &size, err)) != SHMTUNE_OK ||
-        (status = shmt_yaml_need(top, "config", &config, err)) !=
-            SHMTUNE_OK ||
-        (status = shmt_kernel_size_read(standin->kernel, size,
-                                        request->problem, err)) !=
-            SHMTUNE_OK ||
-        (status = shmt_kernel_choice_read(standin->kernel, config,
-                                          request->choice, err)) !=
-            SHMTUNE_OK)
+    if (status != SHMTUNE_OK)
         return status;
-    request->measure = strcmp(word, "measure") == 0;
-    shmt_kernel_values(standin->kernel, request->problem, request->choice,
+    shmt_kernel_values(standin->kernel, said->problem, said->choice,
                        request->values);
     request->behave = behaviour(standin, request);
-    if (request->measure && shmt_yaml_get(top, "image") == NULL)
+    if (said->verb == SHMT_MEASURE && said->image[0] == '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "no image");
-    if (request->measure != (standin->device != NULL))
+    if ((said->verb == SHMT_MEASURE) != (standin->device != NULL))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "asked the wrong worker");
     return SHMTUNE_OK;
@@ -353,26 +338,16 @@ static void serve(const struct standin *standin)
     ssize_t n;
 
     while ((n = getline(&line, &room, stdin)) > 0) {
-        struct shmt_arena *const arena = shmt_arena_new();
-        const struct shmt_yaml *top;
-        struct request request = {.line = line};
-        struct shmt_error err = {0};
-        if (arena == NULL)
-            break;
-        if (shmt_yaml_parse(arena, "request", line, (size_t)n, &top, &err) ==
-                SHMTUNE_OK &&
-            take(standin, top, &request, &err) == SHMTUNE_OK) {
+        struct shmt_protocol_reply refusal = {.kind = SHMT_PROTOCOL_ERROR};
+        struct request request = {.behave = "good"};
+
+        if (take(standin, line, (size_t)n, &request, &refusal.error) ==
+            SHMTUNE_OK) {
             answer(standin, &request);
         } else {
-            struct shmt_text text = {0};
-            shmt_text_addf(&text, "{tag: %llu, error: ",
-                           (unsigned long long)request.tag);
-            shmt_yaml_add_string(&text, err.text);
-            shmt_text_add(&text, "}\n");
-            say(&text);
-            shmt_text_free(&text);
+            refusal.tag = request.said.tag;
+            say(&refusal);
         }
-        shmt_arena_free(arena);
     }
     free(line);
 }

@@ -22,6 +22,9 @@
 /* The folder below tests/fuzz/corpus. */
 extern const char fuzz_name[];
 
+/* That of tests/fake/data/toy.yaml, read once; for targets that need one. */
+struct shmt_kernel *fuzz_kernel(void);
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_HOLDS(condition)                                                \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any bytes, compressed or not: a journal of tests/fake/data/toy.yaml, or a
- * refusal with its place; and any line: a worker's message, or none.
+ * refusal with its place.
  */
 #define _GNU_SOURCE   /* memfd_create */
 #include "fuzz.h"
@@ -11,28 +11,12 @@
 #include <unistd.h>
 
 #include "record/journal.h"
-#include "target/message.h"
 
 const char fuzz_name[] = "journal";
 
-static struct shmt_kernel *kernel_of_tests(void)
-{
-    static struct shmt_kernel *kernel;
-    const char *const source = getenv("SHMT_SRCDIR");
-    struct shmt_error err = {0};
-    char path[4096];
-
-    if (kernel != NULL)
-        return kernel;
-    snprintf(path, sizeof path, "%s/tests/fake/data/toy.yaml",
-             source == NULL ? "." : source);
-    FUZZ_HOLDS(shmt_kernel_read(path, &kernel, &err) == SHMTUNE_OK);
-    return kernel;
-}
-
 static void check_journal(const struct shmt_journal *journal, size_t size)
 {
-    const struct shmt_kernel *const kernel = kernel_of_tests();
+    const struct shmt_kernel *const kernel = fuzz_kernel();
 
     (void)size;
     FUZZ_HOLDS(journal->count == 0 || journal->whole_bytes > 0);
@@ -46,20 +30,6 @@ static void check_journal(const struct shmt_journal *journal, size_t size)
     }
 }
 
-static void read_message(const uint8_t *data, size_t size)
-{
-    struct shmt_message message;
-    struct shmt_error err = {0};
-    char line[4096];
-
-    if (size >= sizeof line)
-        size = sizeof line - 1;
-    memcpy(line, data, size);
-    line[size] = '\0';
-    if (shmt_message_read(line, &message, &err) != SHMTUNE_OK)
-        FUZZ_HOLDS(err.text[0] != '\0');
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct shmt_journal *journal = NULL;
@@ -71,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     FUZZ_HOLDS(fd >= 0);
     FUZZ_HOLDS(write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    status = shmt_journal_read(path, kernel_of_tests(), &journal, &err);
+    status = shmt_journal_read(path, fuzz_kernel(), &journal, &err);
     if (status == SHMTUNE_OK) {
         check_journal(journal, size);
     } else {
@@ -81,6 +51,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     shmt_journal_free(journal);
     close(fd);
-    read_message(data, size);
     return 0;
 }

@@ -54,7 +54,7 @@ for kernel in "$@"; do
     cat "$folder"/done.* | sed -n 's/^{tag: \([0-9]*\), verdict: ok,.*/\1/p' |
         sort >"$folder/good"
     "$build/tests/gpu/requests" measure "${CANDIDATES:-96}" "$spec" "$size" \
-        ', samples: 1' | awk 'NR == FNR { good[$1]; next }
+        1 | awk 'NR == FNR { good[$1]; next }
             match($0, /tag: [0-9]+/) {
                 if (substr($0, RSTART + 5, RLENGTH - 5) in good) print }' \
         "$folder/good" - >"$folder/measure"

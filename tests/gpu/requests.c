@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requests VERB COUNT SPEC [DIM=N,...] [KEYS]: request lines for a worker,
+ * requests VERB COUNT SPEC [DIM=N,...] [SAMPLES]: request lines for a worker,
  * for COUNT configurations spread evenly over the space (0: all of them).
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel/kernel.h"
+#include "target/target.h"
 
 static int usage(void)
 {
-    fputs("usage: requests inspect|measure COUNT SPEC [DIM=N,...] [KEYS]\n",
+    fputs("usage: requests inspect|measure COUNT SPEC [DIM=N,...] [SAMPLES]\n",
           stderr);
     return EXIT_FAILURE;
 }
@@ -35,18 +37,13 @@ static void read_size(const struct shmt_kernel *kernel, const char *text,
     }
 }
 
-static void print(const struct shmt_kernel *kernel, const int64_t *problem,
-                  const struct shmt_space *space, uint64_t index)
+static void print(const struct shmt_kernel *kernel,
+                  const struct shmt_protocol_request *request)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
     struct shmt_text text = {0};
 
-    shmt_space_configuration(space, index, choice);
-    shmt_text_addf(&text, ", tag: %llu, size: ", (unsigned long long)index);
-    shmt_kernel_size_write(kernel, problem, &text);
-    shmt_text_add(&text, ", config: ");
-    shmt_kernel_choice_write(kernel, choice, &text);
-    fputs(shmt_text_string(&text), stdout);
+    shmt_protocol_write_request(kernel, request, &text);
+    puts(shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
@@ -56,7 +53,8 @@ int main(int count, char **words)
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
     struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
-    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_protocol_request request = {
+        .samples = 7, .verify = true, .hopeless_us = (double)INFINITY};
     uint64_t wanted, all;
     enum shmtune_status status;
 
@@ -64,23 +62,26 @@ int main(int count, char **words)
         return usage();
     status = shmt_kernel_read(words[3], &kernel, &err);
     if (status == SHMTUNE_OK) {
-        read_size(kernel, count > 4 ? words[4] : "", problem);
-        status = shmt_kernel_space(kernel, problem, values, &space, &err);
+        read_size(kernel, count > 4 ? words[4] : "", request.problem);
+        status = shmt_kernel_space(kernel, request.problem, values, &space, &err);
     }
     if (status != SHMTUNE_OK) {
         fprintf(stderr, "requests: %s\n", err.text);
         shmt_kernel_free(kernel);
         return EXIT_FAILURE;
     }
+    request.verb = strcmp(words[1], "measure") == 0 ? SHMT_MEASURE
+                                                    : SHMT_INSPECT;
+    if (count > 5)
+        request.samples = atoi(words[5]);
     all = shmt_space_count(space);
     wanted = strtoull(words[2], NULL, 10);
     if (wanted == 0 || wanted > all)
         wanted = all;
     for (uint64_t k = 0; k < wanted; k++) {
-        printf("{verb: %s", words[1]);
-        print(kernel, problem, space,
-              (uint64_t)((double)k * (double)all / (double)wanted));
-        printf("%s}\n", count > 5 ? words[5] : "");
+        request.tag = (uint64_t)((double)k * (double)all / (double)wanted);
+        shmt_space_configuration(space, request.tag, request.choice);
+        print(kernel, &request);
     }
     shmt_space_free(space);
     shmt_kernel_free(kernel);

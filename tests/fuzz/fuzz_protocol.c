@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any line: a request or a reply between tuner and worker, or a refusal that
+ * says why.  What is accepted is written out, read again and written once
+ * more: both texts must be the same, so that neither end says what the other
+ * takes for something else.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "target/target.h"
+
+const char fuzz_name[] = "protocol";
+
+static void check_request(const char *line, size_t size)
+{
+    const struct shmt_kernel *const kernel = fuzz_kernel();
+    struct shmt_protocol_request request, again;
+    struct shmt_text first = {0}, second = {0};
+    struct shmt_error err = {0};
+
+    if (shmt_protocol_read_request(kernel, line, size, &request, &err) !=
+        SHMTUNE_OK) {
+        FUZZ_HOLDS(err.text[0] != '\0');
+        return;
+    }
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        FUZZ_HOLDS(request.choice[p] < kernel->parameters[p].count);
+    FUZZ_HOLDS(request.samples >= 1 &&
+               request.samples <= SHMT_RESULT_SAMPLES);
+    shmt_protocol_write_request(kernel, &request, &first);
+    FUZZ_HOLDS(shmt_protocol_read_request(kernel, first.data, first.length,
+                                          &again, &err) == SHMTUNE_OK);
+    FUZZ_HOLDS(again.tag == request.tag && again.verb == request.verb);
+    shmt_protocol_write_request(kernel, &again, &second);
+    FUZZ_HOLDS(strcmp(shmt_text_string(&first),
+                      shmt_text_string(&second)) == 0);
+    shmt_text_free(&first);
+    shmt_text_free(&second);
+}
+
+static void check_reply(const char *line)
+{
+    struct shmt_protocol_reply reply, again;
+    struct shmt_text first = {0}, second = {0};
+    struct shmt_error err = {0};
+
+    if (shmt_protocol_read_reply(line, &reply, &err) != SHMTUNE_OK) {
+        FUZZ_HOLDS(err.text[0] != '\0');
+        return;
+    }
+    shmt_protocol_write_reply(&reply, &first);
+    FUZZ_HOLDS(shmt_protocol_read_reply(shmt_text_string(&first), &again,
+                                        &err) == SHMTUNE_OK);
+    FUZZ_HOLDS(again.kind == reply.kind && again.tag == reply.tag);
+    shmt_protocol_write_reply(&again, &second);
+    FUZZ_HOLDS(strcmp(shmt_text_string(&first),
+                      shmt_text_string(&second)) == 0);
+    shmt_text_free(&first);
+    shmt_text_free(&second);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    char *const line = malloc(size + 1);
+
+    FUZZ_HOLDS(line != NULL);
+    memcpy(line, data, size);
+    line[size] = '\0';
+    check_request(line, size);
+    check_reply(line);
+    free(line);
+    return 0;
+}
