@@ -309,7 +309,7 @@ def strategies(page):
                  "%s %s" % (row["second"], row["second_strategy"])]
                 for row in page.rows("recordings")])
     page.text.append("![Improvement over random search against the budget "
-                     "spent, five recordings](../search/convergence.svg)\n\n")
+                     "spent, five recordings](media/convergence.svg)\n\n")
     page.say("""(`shmtune score --recorded
         tunings/{conv2d,matmul,reduce,scan,transpose}/*.gz --plot FILE.svg`)""")
     page.items("""`model` is above the second best on each; on convolution and
