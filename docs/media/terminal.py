@@ -23,7 +23,7 @@ COMMANDS = (
     "shmtune tune reduce scan transpose --device replay:h100 --budget 5s",
     "shmtune show --top 3 tunings/scan/*.journal",
 )
-COLUMNS = 124
+COLUMNS = 108
 # Of one character, in the picture's units.
 WIDTH, HEIGHT, ASCENT = 7.2, 17, 12.5
 MARGIN, BAR = 20, 34
