@@ -170,14 +170,14 @@ static void check_static(const struct shmt_function *function,
                          struct shmt_result *out)
 {
     const int64_t compiled = entry->resources.shared_static_bytes;
+    struct shmt_fit fit;
+    char text[SHMT_FIT_TEXT];
 
-    if (geometry->shared_static >= 0 && geometry->shared_static != compiled)
-        shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH,
-                         "%.64s: shared_static of the spec is %lld bytes, "
-                         "the compiler reports %lld", entry->name,
-                         (long long)geometry->shared_static,
-                         (long long)compiled);
-    else if (function->shared_static_bytes != compiled)
+    if (!shmt_fit_stated(geometry, compiled, &fit)) {
+        shmt_fit_text(&fit, text);
+        shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH, "%.64s: %s",
+                         entry->name, text);
+    } else if (function->shared_static_bytes != compiled)
         shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH,
                          "%.64s: the compiler reports %lld bytes of static "
                          "shared memory, the driver %d", entry->name,
@@ -202,38 +202,39 @@ take_occupancy(const struct shmt_bench *bench, const struct shmt_run *run,
         &run->loaded->module.functions[run->loaded->image->launch_entry[k]];
     const struct shmt_geometry *geometry = &run->geometry[k];
     struct shmt_resources resources = entry->resources;
-    struct shmt_occupancy computed;
+    struct shmt_fit fit;
+    char text[SHMT_FIT_TEXT];
     const int threads = threads_of(geometry), warp = bench->device.warp_size;
     int blocks = 0, percent;
-    enum shmtune_status status;
+    enum shmtune_status status = shmt_launch_occupancy(
+        bench->options.driver, function, geometry, &blocks, err);
+    bool fits;
 
-    resources.max_threads = function->max_threads;
-    status = shmt_occupancy_compute(&bench->device, &resources, threads,
-                                    geometry->shared_dynamic,
-                                    geometry->carveout, &computed, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_launch_occupancy(bench->options.driver, function,
-                                       geometry, &blocks, err);
     if (status != SHMTUNE_OK)
         return status;
+    resources.max_threads = function->max_threads;
+    fits = shmt_fit_launch(&bench->device, geometry, &resources, &fit);
     percent = (blocks * ((threads + warp - 1) / warp * warp) * 100 +
                bench->device.max_threads_per_multiprocessor / 2) /
               bench->device.max_threads_per_multiprocessor;
     if (out->resident_blocks < 0 || percent < out->occupancy_percent) {
         out->resident_blocks = blocks;
         out->occupancy_percent = percent;
-        out->limiter = computed.limiter;
-        note->computed_blocks = computed.resident_blocks;
+        out->limiter = fit.occupancy.limiter;
+        note->computed_blocks = fit.occupancy.resident_blocks;
     }
-    if (blocks != computed.resident_blocks && note->text[0] == '\0')
+    if (fit.occupancy.resident_blocks >= 0 &&
+        blocks != fit.occupancy.resident_blocks && note->text[0] == '\0')
         snprintf(note->text, sizeof note->text,
                  "%.64s: %d resident blocks by the driver, %d by "
                  "cuda_occupancy.h", entry->name, blocks,
-                 computed.resident_blocks);
-    if (blocks == 0)
-        shmt_result_fail(out, SHMT_VERDICT_NOT_RESIDENT,
-                         "no block fits a multiprocessor: limited by %s",
-                         shmt_limiter_word(computed.limiter));
+                 fit.occupancy.resident_blocks);
+    if (blocks == 0) {
+        shmt_fit_text(&fit, text);
+        shmt_result_fail(out, SHMT_VERDICT_NOT_RESIDENT, "%s",
+                         fits ? "no block fits a multiprocessor, by the "
+                                "driver" : text);
+    }
     return SHMTUNE_OK;
 }
 

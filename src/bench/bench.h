@@ -57,7 +57,7 @@ struct shmt_bench_request {
 };
 
 struct shmt_bench_note {
-    int computed_blocks;       /* resident blocks by device/occupancy.h */
+    int computed_blocks;       /* resident blocks by device/fit.h */
     char text[256];            /* where driver and compiler disagree, "" */
 };
 

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "device/device.h"
+
 static enum shmtune_status
 check_static(const struct shmt_image_request *request,
              const struct shmt_image *image, struct shmt_result *result,
@@ -16,8 +18,8 @@ check_static(const struct shmt_image_request *request,
     for (size_t k = 0; k < kernel->launch_count; k++) {
         const int entry = image->launch_entry[k];
         struct shmt_geometry geometry;
+        struct shmt_fit fit;
         enum shmtune_status status;
-        int64_t found;
 
         if (entry < 0)
             continue;
@@ -27,18 +29,18 @@ check_static(const struct shmt_image_request *request,
             return status;
         if (geometry.shared_dynamic > result->shared_dynamic_bytes)
             result->shared_dynamic_bytes = geometry.shared_dynamic;
-        found = image->entries[entry].resources.shared_static_bytes;
-        if (geometry.shared_static >= 0 && geometry.shared_static != found) {
+        if (!shmt_fit_stated(
+                &geometry,
+                image->entries[entry].resources.shared_static_bytes, &fit)) {
             const struct shmt_place place =
                 shmt_expr_place(kernel->launches[k].shared_static);
+            char text[SHMT_FIT_TEXT];
 
+            shmt_fit_text(&fit, text);
             shmt_result_fail(result, SHMT_VERDICT_SPEC_MISMATCH,
-                             "%.64s: shared_static of the spec is %lld "
-                             "bytes, the compiler reports %lld: see %.100s:"
-                             "%d:%d", image->entries[entry].name,
-                             (long long)geometry.shared_static,
-                             (long long)found, place.file, place.line,
-                             place.column);
+                             "%.64s: %s: see %.100s:%d:%d",
+                             image->entries[entry].name, text, place.file,
+                             place.line, place.column);
             return SHMTUNE_OK;
         }
     }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/base.h"
-#include "device/occupancy.h"
+#include "device/fit.h"
 #include "device/resources.h"
 
 struct shmt_yaml;

@@ -1,27 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * occupancy: resident blocks of a launch on a device that need not be here,
- * by the toolkit's cuda_occupancy.h.
+ * by the toolkit's cuda_occupancy.h.  Private to device; fit.h is the way in.
  */
 #ifndef SHMT_DEVICE_OCCUPANCY_H
 #define SHMT_DEVICE_OCCUPANCY_H
 
-#include "base/base.h"
-#include "device/resources.h"
+#include "device/fit.h"
 
-struct shmt_occupancy {
-    int resident_blocks;      /* per multiprocessor; 0: cannot run */
-    int percent;              /* of the multiprocessor's threads, rounded */
-    enum shmt_limiter limiter;
-};
-
-/* `threads` per block, `shared_dynamic` bytes at the launch, `carveout` in
- * percent or -1.  Resources that exceed a limit of the device give 0 blocks
- * and the limiter, not an error. */
-enum shmtune_status
-shmt_occupancy_compute(const struct shmtune_device *device,
-                       const struct shmt_resources *resources, int threads,
-                       int64_t shared_dynamic, int carveout,
-                       struct shmt_occupancy *out, struct shmt_error *err);
+/* The occupancy of a launch that is within the limits of the device and whose
+ * resources are known, and what it wants where no block is resident.  Where
+ * the device is not fully known, *out stays as it is. */
+void shmt_occupancy_compute(const struct shmtune_device *device,
+                            const struct shmt_geometry *launch,
+                            const struct shmt_resources *resources,
+                            struct shmt_fit *out);
 
 #endif

@@ -11,10 +11,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "device/device.h"
 #include "gpu/report.h"
-
-/* Bytes a block can declare __shared__ without extern, on every device. */
-enum { STATIC_LIMIT = 49152 };
 
 /* The value that the options give a word of `length`; NULL: none. */
 static const char *defined_as(const struct shmt_complaint *complaint,
@@ -126,10 +124,10 @@ void shmt_complaint_error(const struct shmt_complaint *complaint, char *out,
         line = strstr(log, marks[m]);
     /* NVRTC says nothing when a kernel has more static shared memory than any
      * device; its report does. */
-    if (line == NULL && shared > STATIC_LIMIT)
+    if (line == NULL && shared > SHMT_FIT_STATIC_BYTES)
         snprintf(out, room, "%lld bytes of static shared memory, %d is the "
                  "most there can be; above it use dynamic shared memory",
-                 (long long)shared, STATIC_LIMIT);
+                 (long long)shared, SHMT_FIT_STATIC_BYTES);
     if (line == NULL)
         return;
     while (line > log && line[-1] != '\n')

@@ -4,8 +4,8 @@
  */
 #include "gpu/launch.h"
 
-/* A block gets this much shared memory without asking. */
-enum { FREE_SHARED = 48 << 10 };
+#include "device/device.h"
+
 /* Blocks of a cluster that every device with clusters can run. */
 enum { PORTABLE_CLUSTER = 8 };
 
@@ -42,7 +42,8 @@ static enum shmtune_status read_function(const struct shmt_driver *driver,
                                      "cuFuncGetAttribute of \"%s\"",
                                      entry->name);
     }
-    function.dynamic_limit = FREE_SHARED - function.shared_static_bytes;
+    function.dynamic_limit =
+        SHMT_FIT_STATIC_BYTES - function.shared_static_bytes;
     *out = function;
     return SHMTUNE_OK;
 }

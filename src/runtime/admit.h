@@ -21,12 +21,6 @@ struct shmt_candidate {
     struct shmt_geometry *geometry;
 };
 
-/* What the launch takes that is made after `before` others: its own share
- * where it is known, of the first one else what the candidate takes; where
- * nothing is known as little as there can be. */
-struct shmt_resources
-shmt_admit_resources(const struct shmt_candidate *candidate, size_t before);
-
 /* Every size within its dimension; else SHMTUNE_INVALID_ARGUMENT. */
 enum shmtune_status shmt_admit_problem(const struct shmt_kernel *kernel,
                                        const int64_t *problem,
@@ -34,7 +28,7 @@ enum shmtune_status shmt_admit_problem(const struct shmt_kernel *kernel,
 
 /* Constraints, geometry, shared memory and resident blocks, the problem being
  * one of the kernel's.  SHMTUNE_NO_CONFIGURATION with the first thing that
- * does not hold.  Limits of the device that are 0 are not known and hold. */
+ * does not hold. */
 enum shmtune_status shmt_admit_check(const struct shmt_kernel *kernel,
                                      const struct shmtune_device *device,
                                      const struct shmt_candidate *candidate,

@@ -12,23 +12,40 @@ static double share(double blocks, double places)
     return rounds < 1 ? rounds : rounds / ceil(rounds);
 }
 
+/* What the launch takes that is made after `before` others: its own share
+ * where it is known, of the first one else what the candidate takes; where
+ * nothing is known as little as there can be. */
+static struct shmt_resources taken_by(const struct shmt_candidate *candidate,
+                                      size_t before)
+{
+    struct shmt_resources taken = {.registers = 1, .max_threads = -1};
+
+    if (candidate->resources == NULL)
+        return taken;
+    if (before < (size_t)candidate->launches->count)
+        taken = candidate->launches->of[before];
+    else if (before == 0)
+        taken = *candidate->resources;
+    if (taken.registers < 0)
+        taken.registers = 1;
+    if (taken.shared_static_bytes < 0)
+        taken.shared_static_bytes = 0;
+    return taken;
+}
+
 static double filling_of(const struct shmtune_device *device,
                          struct shmt_resources resources,
                          const struct shmt_geometry *launch)
 {
-    struct shmt_occupancy occupancy;
+    struct shmt_fit fit;
 
     if (launch->shared_static >= 0)
         resources.shared_static_bytes = launch->shared_static;
-    if (shmt_occupancy_compute(
-            device, &resources,
-            (int)(launch->block[0] * launch->block[1] * launch->block[2]),
-            launch->shared_dynamic, launch->carveout, &occupancy,
-            NULL) != SHMTUNE_OK ||
-        occupancy.resident_blocks < 1)
+    if (!shmt_fit_launch(device, launch, &resources, &fit) ||
+        fit.occupancy.resident_blocks < 1)
         return 1;
     return share((double)launch->grid[0] * launch->grid[1] * launch->grid[2],
-                 (double)occupancy.resident_blocks *
+                 (double)fit.occupancy.resident_blocks *
                      device->multiprocessors);
 }
 
@@ -78,7 +95,6 @@ double shmt_filling(const struct shmt_kernel *kernel,
             break;
     }
     return weighed.used
-               ? filling_of(device, shmt_admit_resources(candidate, before),
-                            &weighed)
+               ? filling_of(device, taken_by(candidate, before), &weighed)
                : 1;
 }

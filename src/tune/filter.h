@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter: who leaves the funnel without being run.  Pure functions of the
- * device, the geometry of the launches, what the compiler reported, and what
- * the user wants.
+ * filter: which candidates leave the funnel without being run: the verdicts of
+ * device/fit.h's answers, and what the user wants.  Pure functions.
  *
  * Called by tune/run.c before and after the compiler, and by commands that
  * show what would become of a configuration.
@@ -20,26 +19,11 @@ struct shmt_policy {
     int min_occupancy_percent;   /* 0: any */
 };
 
-/* Limits of the device that need no compiler: threads, grid, cluster, shared
- * memory as the spec states it.  TOO_LARGE with both sides in `result`, which
- * otherwise stays as it is. */
-void shmt_filter_geometry(const struct shmtune_device *device,
-                          const struct shmt_geometry *geometry,
-                          struct shmt_result *result);
-
-/* Fills in the resident blocks, the occupancy and what limits it, keeping
- * the lowest of what `result` says already; then NOT_RESIDENT or
- * SPEC_MISMATCH.  result->resources are those of the compiler. */
-enum shmtune_status
-shmt_filter_resources(const struct shmtune_device *device,
-                      const struct shmt_geometry *geometry,
-                      struct shmt_result *result, struct shmt_error *err);
-
 /* SPILLS or LOW_OCCUPANCY. */
 void shmt_filter_policy(const struct shmt_policy *policy,
                         struct shmt_result *result);
 
-/* The same for all launches of a candidate. */
+/* What the launches of a candidate are held against. */
 struct shmt_filter {
     const struct shmt_kernel *kernel;
     const struct shmtune_device *device;
@@ -47,15 +31,17 @@ struct shmt_filter {
     struct shmt_policy policy;
 };
 
-/* Into a cleared result, and into the compiler's.  Several launches are
- * judged each by its own resources, the result's `launches`; where they are
- * not known, or what the device is like, in what was recorded, what the result
- * says of residency stays.  A geometry that cannot be computed is TOO_LARGE
- * with the expression's message: a candidate's failure, not ours. */
+/* Into a cleared result: TOO_LARGE where a launch does not fit the device
+ * whatever the compiler makes of it (device/fit.h).  A geometry that cannot be
+ * computed is TOO_LARGE with the expression's message: a candidate's failure,
+ * not ours. */
 enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
                                        const shmt_choice *choice,
                                        struct shmt_result *result,
                                        struct shmt_error *err);
+/* Into the compiler's: the lowest occupancy of the launches where it is known,
+ * else what was recorded stays; NOT_RESIDENT, SPEC_MISMATCH, or what
+ * shmt_filter_policy says. */
 enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
                                       const shmt_choice *choice,
                                       struct shmt_result *result,

@@ -250,7 +250,7 @@ static void shared_memory_limits_hold(void)
     CHECK_INT(choice.match, SHMTUNE_SAME_CAPABILITY);
     CHECK_INT(value_of(&choice, "SHARED_KIB"), 32);
     shmtune_explain(toy, &small, problem, text, sizeof text);
-    CHECK_HAS(text, "0 + 204800 bytes of static + dynamic shared memory");
+    CHECK_HAS(text, "shared memory is 204800 bytes a block");
     CHECK_HAS(text, "101376");
 }
 

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fit: see fit.h.  The limits are those of the table of technical
+ * specifications per compute capability in the CUDA programming guide; the
+ * resident blocks are occupancy.c's.
+ */
+#include "device/fit.h"
+
+#include <stdio.h>
+
+#include "device/occupancy.h"
+
+/* What no description of a device says, because it is the same on all, and
+ * what one most likely has that does not say. */
+enum {
+    BLOCK_XY = 1024, BLOCK_Z = 64, GRID_X = INT32_MAX, GRID_Y = 65535,
+    GRID_Z = 65535, THREADS = 1024, REGISTERS = 255, CLUSTER = 16,
+    CLUSTER_MAJOR = 9
+};
+
+static const struct {
+    enum shmt_limiter limiter;
+    const char *what, *unit, *whose;
+} limits[SHMT_FIT_COUNT] = {
+#define LIMIT_ROW(name, limiter, what, unit, whose)                          \
+    {SHMT_LIMITER_##limiter, what, unit, whose},
+    SHMT_FIT_LIST(LIMIT_ROW)
+#undef LIMIT_ROW
+};
+
+static int64_t known(int64_t value, int64_t fallback)
+{
+    return value > 0 ? value : fallback;
+}
+
+/* Less than there are where an extent alone is too large. */
+static int64_t threads_of(const struct shmt_geometry *launch)
+{
+    const int64_t plane = (int64_t)launch->block[0] * launch->block[1];
+
+    return (plane > INT32_MAX ? INT32_MAX : plane) * launch->block[2];
+}
+
+/* The opt-in is never less than what there is without; INT64_MAX when neither
+ * is known. */
+static int64_t most_shared(const struct shmtune_device *device)
+{
+    const int64_t plain = device->shared_per_block;
+    const int64_t optin = device->shared_per_block_optin;
+
+    return known(optin > plain ? optin : plain, INT64_MAX);
+}
+
+static int64_t sum_of(int64_t one, int64_t other)
+{
+    return one > INT64_MAX - other ? INT64_MAX : one + other;
+}
+
+/* All but the resident blocks. */
+static void check_limits(const struct shmtune_device *device,
+                         const struct shmt_geometry *launch,
+                         const struct shmt_resources *taken,
+                         struct shmt_fit *out)
+{
+    const uint32_t *const block = launch->block, *const grid = launch->grid;
+    const int64_t fixed = known(taken->shared_static_bytes, 0);
+    const struct {
+        enum shmt_fit_limit limit;
+        int64_t wanted, bound;
+    } bounds[] = {
+        {SHMT_FIT_BLOCK_X, block[0], BLOCK_XY},
+        {SHMT_FIT_BLOCK_Y, block[1], BLOCK_XY},
+        {SHMT_FIT_BLOCK_Z, block[2], BLOCK_Z},
+        {SHMT_FIT_THREADS, threads_of(launch),
+         known(device->max_threads_per_block, THREADS)},
+        {SHMT_FIT_GRID_X, grid[0], GRID_X},
+        {SHMT_FIT_GRID_Y, grid[1], known(device->max_grid_y, GRID_Y)},
+        {SHMT_FIT_GRID_Z, grid[2], GRID_Z},
+        {SHMT_FIT_CLUSTER, launch->cluster,
+         device->compute_major < CLUSTER_MAJOR ? 1 : CLUSTER},
+        {SHMT_FIT_STATIC, fixed,
+         known(device->shared_per_block, SHMT_FIT_STATIC_BYTES)},
+        {SHMT_FIT_SHARED, sum_of(fixed, launch->shared_dynamic),
+         most_shared(device)},
+        {SHMT_FIT_BOUND, threads_of(launch),
+         known(taken->max_threads, INT64_MAX)},
+        {SHMT_FIT_REGISTERS, taken->registers, REGISTERS},
+    };
+
+    for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
+        if (bounds[k].wanted > bounds[k].bound) {
+            out->limit = bounds[k].limit;
+            out->wanted = bounds[k].wanted;
+            out->bound = bounds[k].bound;
+            return;
+        }
+}
+
+/* Nothing that keeps it from running, and nothing known of its occupancy. */
+static const struct shmt_fit fitting = {.occupancy = {.resident_blocks = -1}};
+static const struct shmt_resources unknown = {
+    .registers = -1, .shared_static_bytes = -1, .max_threads = -1
+};
+
+bool shmt_fit_stated(const struct shmt_geometry *launch, int64_t compiled,
+                     struct shmt_fit *out)
+{
+    *out = fitting;
+    if (launch->shared_static < 0 || compiled < 0 ||
+        launch->shared_static == compiled)
+        return true;
+    out->limit = SHMT_FIT_STATED;
+    out->wanted = launch->shared_static;
+    out->bound = compiled;
+    out->unit = limits[SHMT_FIT_STATED].unit;
+    return false;
+}
+
+bool shmt_fit_launch(const struct shmtune_device *device,
+                     const struct shmt_geometry *launch,
+                     const struct shmt_resources *resources,
+                     struct shmt_fit *out)
+{
+    struct shmt_resources taken = resources == NULL ? unknown : *resources;
+
+    if (!shmt_fit_stated(launch, taken.shared_static_bytes, out))
+        return false;
+    if (device->compute_major < 1)
+        return true;
+    if (launch->shared_static >= 0)
+        taken.shared_static_bytes = launch->shared_static;
+    check_limits(device, launch, &taken, out);
+    if (out->limit == SHMT_FIT_NOTHING && taken.registers >= 0 &&
+        taken.shared_static_bytes >= 0)
+        shmt_occupancy_compute(device, launch, &taken, out);
+    out->unit = limits[out->limit].unit;
+    if (out->limit == SHMT_FIT_NOTHING)
+        return true;
+    if (resources != NULL)
+        out->occupancy =
+            (struct shmt_occupancy){0, 0, limits[out->limit].limiter};
+    return false;
+}
+
+/* What the `made`th of `used` launches takes, as far as that is known. */
+static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
+                                      size_t made, size_t used)
+{
+    if (used == 1)
+        return *ask->resources;
+    if (used == (size_t)ask->each->count)
+        return ask->each->of[made];
+    return unknown;
+}
+
+static bool is_lower(const struct shmt_occupancy *one,
+                     const struct shmt_occupancy *than)
+{
+    return one->resident_blocks >= 0 &&
+           (than->resident_blocks < 0 || one->resident_blocks == 0 ||
+            one->percent < than->percent);
+}
+
+static bool check_all(const struct shmt_fit_launches *ask, bool compiled,
+                      size_t used, struct shmt_fit *out)
+{
+    bool fits = true;
+    size_t made = 0;
+
+    *out = fitting;
+    for (size_t k = 0; k < ask->count && fits; k++) {
+        struct shmt_resources taken;
+        struct shmt_fit one;
+
+        if (!ask->launches[k].used)
+            continue;
+        if (compiled)
+            taken = taken_by(ask, made++, used);
+        fits = shmt_fit_launch(ask->device, &ask->launches[k],
+                               compiled ? &taken : NULL, &one);
+        if (!is_lower(&one.occupancy, &out->occupancy))
+            one.occupancy = out->occupancy;
+        one.launch = fits || used == 1 ? 0 : (int)k + 1;
+        *out = one;
+    }
+    return fits;
+}
+
+bool shmt_fit_launches(const struct shmt_fit_launches *ask,
+                       struct shmt_fit *out)
+{
+    size_t used = 0;
+
+    for (size_t k = 0; k < ask->count; k++)
+        used += ask->launches[k].used;
+    /* The shape of all of them before what was reported of any. */
+    return check_all(ask, false, used, out) &&
+           (ask->resources == NULL || check_all(ask, true, used, out));
+}
+
+void shmt_fit_text(const struct shmt_fit *fit, char text[SHMT_FIT_TEXT])
+{
+    char number[24] = "";
+
+    if (fit->launch > 0)
+        snprintf(number, sizeof number, "launch %d: ", fit->launch);
+    snprintf(text, SHMT_FIT_TEXT, "%s%s %lld %s, %s %lld", number,
+             limits[fit->limit].what, (long long)fit->wanted, fit->unit,
+             limits[fit->limit].whose, (long long)fit->bound);
+}
