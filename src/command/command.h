@@ -60,6 +60,9 @@ SHMT_COMMAND_LIST(SHMT_COMMAND_DECLARE)
 
 enum { SHMT_COMMAND_REPEATS = 64 };
 
+/* What --seed and --data-seed are where nobody says, in every command. */
+enum { SHMT_COMMAND_SEED = 1 };
+
 /* An option that may be given several times: --size A --size B. */
 struct shmt_command_repeats {
     size_t count;

@@ -38,7 +38,7 @@ static const char help[] =
     "                      parameters left out have their default (may be\n"
     "                      repeated)\n"
     "  --no-counters       without ncu\n"
-    "  --seed N            of the inputs [1]\n"
+    "  --data-seed N       of the inputs [1]\n"
     "  --json              everything, with every counter by its name\n"
     "\n"
     "Without counters the rest is still printed; then the exit status is 8\n"
@@ -53,7 +53,7 @@ static const char help[] =
 struct options {
     const char *device, *size, *tuning, *output;
     struct shmt_command_repeats configs;
-    int64_t seed;
+    int64_t data_seed;
     bool counters, json;
 };
 
@@ -83,14 +83,15 @@ static enum shmtune_status parse_options(struct job *job,
         {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
         {"config", 0, SHMT_OPTION_REPEATED, &o->configs, 0, 0},
         {"counters", 0, SHMT_OPTION_FLAG, &o->counters, 0, 0},
-        {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
+        {"data-seed", 0, SHMT_OPTION_INT, &o->data_seed, 0, INT64_MAX},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     int rest;
     enum shmtune_status status;
 
-    *o = (struct options){.device = "0", .seed = 1, .counters = true};
+    *o = (struct options){.device = "0", .data_seed = SHMT_COMMAND_SEED,
+                          .counters = true};
     status = shmt_command_options(job->call, table, &rest, err);
     if (status == SHMTUNE_OK && rest != 1)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -111,7 +112,7 @@ static enum shmtune_status open_device(struct job *job,
 
     *device = (struct shmt_tune_device){
         .jobs = 1,
-        .seed = (uint64_t)job->options.seed,
+        .data_seed = (uint64_t)job->options.data_seed,
         .arena = job->arena,
         .display = &job->display,
     };
@@ -265,7 +266,8 @@ static void count(struct job *job)
     const struct shmt_counters_request request = {
         .kernel = job->kernel, .problem = all->problem, .count = all->count,
         .choices = choices, .worker = getenv("SHMTUNE_WORKER"),
-        .device = job->options.device, .seed = (uint64_t)job->options.seed,
+        .device = job->options.device,
+        .data_seed = (uint64_t)job->options.data_seed,
         .stop = &shmt_command_stopped,
     };
 

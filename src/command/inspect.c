@@ -455,7 +455,7 @@ static enum shmtune_status inspect(struct inspection *inspection,
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct options given = {.arch = "sm_90", .seed = 1,
+    struct options given = {.arch = "sm_90", .seed = SHMT_COMMAND_SEED,
                             .jobs = shmt_command_cores()};
     const struct shmt_command_option options[] = {
         {"arch", 0, SHMT_OPTION_TEXT, &given.arch, 0, 0},

@@ -250,8 +250,8 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     };
     enum shmtune_status status;
 
-    *o = (struct options){.repeats = 100, .seed = 1, .ahead = 1,
-                          .jobs = shmt_command_cores()};
+    *o = (struct options){.repeats = 100, .seed = SHMT_COMMAND_SEED,
+                          .ahead = 1, .jobs = shmt_command_cores()};
     if (o->jobs > 256)
         o->jobs = 256;
     status = shmt_command_options(call, table, rest, err);

@@ -91,8 +91,8 @@ static void add_heading(const struct digest *digest, struct shmt_text *text)
     if (header->nvrtc_version > 0)
         shmt_text_addf(text, ", NVRTC %d.%d", header->nvrtc_version / 1000,
                        header->nvrtc_version % 1000 / 10);
-    shmt_text_addf(text, ", %s, seed %" PRIu64 "\n", header->protocol,
-                   header->seed);
+    shmt_text_addf(text, ", %s, seed %" PRIu64 ", data seed %" PRIu64 "\n",
+                   header->protocol, header->seed, header->data_seed);
     shmt_command_add_count(text, digest->count);
     shmt_text_add(text, " candidates of ");
     shmt_command_add_count(text, header->space_count);
@@ -272,6 +272,8 @@ static json_t *digest_json(const struct digest *digest)
                         json_integer(header->nvrtc_version));
     json_object_set_new(root, "protocol", shmt_json_text(header->protocol));
     json_object_set_new(root, "seed", shmt_json_count(header->seed));
+    json_object_set_new(root, "data_seed",
+                        shmt_json_count(header->data_seed));
     json_object_set_new(root, "space", shmt_json_count(header->space_count));
     json_object_set_new(root, "cut", json_boolean(digest->journal->cut));
     json_object_set_new(root, "verdicts", verdicts);

@@ -179,6 +179,8 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
         json_object_set_new(object, "strategy",
                             shmt_json_text(tuned->strategy));
     json_object_set_new(object, "seed", shmt_json_count(tuned->seed));
+    json_object_set_new(object, "data_seed",
+                        shmt_json_count(tuned->data_seed));
     json_object_set_new(object, "space", shmt_json_count(tuned->space_count));
     json_object_set_new(object, "tried", shmt_json_count(tuned->tried));
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)

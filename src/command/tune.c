@@ -40,7 +40,8 @@ static const char help[] =
     "                       that they end in 10 minutes; all with\n"
     "                       --strategy exhaustive]\n"
     "  -j, --jobs N         compile workers [processors; recorded: 16]\n"
-    "  --seed N             of the strategy and the inputs [1]\n"
+    "  --seed N             of the strategy [1]\n"
+    "  --data-seed N        of the inputs [1; a recording has its own]\n"
     "  -o, --output DIR     where tunings and journals go [./tunings]\n"
     "  --also FILE          a tuning whose winners are measured beside what\n"
     "                       was found, in the finals where they won the\n"
@@ -64,7 +65,7 @@ static const char help[] =
 struct options {
     const char *device, *strategy, *budget, *output, *record;
     struct shmt_command_repeats sizes, also;
-    int64_t jobs, seed, max_spill, min_occupancy;
+    int64_t jobs, seed, data_seed, max_spill, min_occupancy;
     bool resume, json;
 };
 
@@ -97,6 +98,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
         {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 1024},
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
+        {"data-seed", 0, SHMT_OPTION_INT, &o->data_seed, 0, INT64_MAX},
         {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
         {"resume", 0, SHMT_OPTION_FLAG, &o->resume, 0, 0},
         {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
@@ -108,8 +110,8 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
     };
     enum shmtune_status status;
 
-    *o = (struct options){.device = "0", .seed = 1,
-                          .max_spill = -1, .resume = true,
+    *o = (struct options){.device = "0", .seed = SHMT_COMMAND_SEED,
+                          .data_seed = -1, .max_spill = -1, .resume = true,
                           .output = "./tunings"};
     status = shmt_command_options(job->call, table, rest, err);
     if (status == SHMTUNE_OK)
@@ -447,11 +449,19 @@ static enum shmtune_status choose_device(struct job *job,
     enum shmtune_status status;
 
     *device = (struct shmt_tune_device){
-        .seed = (uint64_t)job->options.seed,
+        .data_seed = job->options.data_seed < 0
+                         ? SHMT_COMMAND_SEED
+                         : (uint64_t)job->options.data_seed,
         .arena = job->arena,
         .display = &job->display,
     };
     status = shmt_tune_device_choose(device, job->options.device, err);
+    if (status == SHMTUNE_OK && device->replayed != NULL &&
+        job->options.data_seed >= 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--data-seed is for a GPU; %s has the inputs "
+                                "that it was recorded with",
+                                job->options.device);
     if (status != SHMTUNE_OK)
         return status;
     /* A recorded run does not depend on the machine it is replayed on. */

@@ -68,7 +68,7 @@ static enum shmtune_status open_live(const struct shmt_tune_device *device,
         .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
         .device = device->live,
         .jobs = device->jobs,
-        .seed = device->seed,
+        .data_seed = device->data_seed,
     };
     char why[SHMT_ERROR_BYTES];
     enum shmtune_status status = shmt_live_open(kernel, &options, out, err);

@@ -13,7 +13,7 @@ struct shmt_tune_device {
     const char *live;          /* number or UUID, when not replayed */
     const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
     size_t jobs;
-    uint64_t seed;
+    uint64_t data_seed;        /* of a GPU; a recording has its own */
     struct shmt_recording_places places;
     struct shmt_arena *arena;
     struct shmt_tune_display *display;

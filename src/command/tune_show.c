@@ -333,6 +333,8 @@ static json_t *outcome_json(const struct shmt_target *target,
     json_object_set_new(one, "ties", ties);
     json_object_set_new(one, "strategy", shmt_json_text(outcome->strategy));
     json_object_set_new(one, "seed", shmt_json_count(outcome->header.seed));
+    json_object_set_new(one, "data_seed",
+                        shmt_json_count(outcome->header.data_seed));
     json_object_set_new(one, "space",
                         shmt_json_count(outcome->header.space_count));
     json_object_set_new(one, "tried", shmt_json_count(outcome->tried));

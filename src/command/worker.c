@@ -27,7 +27,7 @@
 static const char help[] =
     "usage: shmtune worker --spec FILE --images DIR\n"
     "                      (--arch sm_XX | --device N|UUID)\n"
-    "                      [--seed N] [--warm] [--requests FILE]\n"
+    "                      [--data-seed N] [--warm] [--requests FILE]\n"
     "\n"
     "Compiles and measures candidates of one kernel for the tuner, which\n"
     "starts it. Says hello, then answers each line of its input:\n"
@@ -41,7 +41,7 @@ static const char help[] =
     "  --images DIR     folder of binaries, made when it is absent\n"
     "  --arch sm_XX     compile for it; no device is opened\n"
     "  --device N|UUID  measure on it\n"
-    "  --seed N         of the random inputs\n"
+    "  --data-seed N    of the random inputs [1]\n"
     "  --warm           leave the L2 cache warm between samples\n"
     "  --requests FILE  read them there, not on standard input\n"
     "\n"
@@ -227,12 +227,12 @@ static enum shmtune_status take_output(struct worker *worker,
 }
 
 static enum shmtune_status open_device(struct worker *worker,
-                                       const char *device, int64_t seed,
+                                       const char *device, int64_t data_seed,
                                        bool warm, struct shmt_error *err)
 {
     struct shmt_bench_options options = {
         .nvrtc = worker->nvrtc, .images = worker->images,
-        .seed = (uint64_t)seed, .warm = warm};
+        .seed = (uint64_t)data_seed, .warm = warm};
     enum shmtune_status status = shmt_driver_open(&options.driver, err);
 
     if (status == SHMTUNE_OK)
@@ -279,14 +279,14 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     const char *spec = NULL, *arch = NULL, *images = NULL, *device = NULL;
     const char *requests = NULL;
-    int64_t seed = 0;
+    int64_t data_seed = SHMT_COMMAND_SEED;
     bool warm = false;
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &arch, 0, 0},
         {"images", 0, SHMT_OPTION_TEXT, &images, 0, 0},
         {"device", 0, SHMT_OPTION_TEXT, &device, 0, 0},
-        {"seed", 0, SHMT_OPTION_INT, &seed, 0, INT64_MAX},
+        {"data-seed", 0, SHMT_OPTION_INT, &data_seed, 0, INT64_MAX},
         {"warm", 0, SHMT_OPTION_FLAG, &warm, 0, 0},
         {"requests", 0, SHMT_OPTION_TEXT, &requests, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0},
@@ -322,8 +322,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                         SHMTUNE_NO_DEVICE);
     }
     if (status == SHMTUNE_OK)
-        status = device != NULL ? open_device(&worker, device, seed, warm, err)
-                                : check_arch(&worker, arch, err);
+        status = device == NULL
+                     ? check_arch(&worker, arch, err)
+                     : open_device(&worker, device, data_seed, warm, err);
     if (status == SHMTUNE_OK)
         status = say_hello(&worker, err);
     if (status == SHMTUNE_OK)

@@ -102,7 +102,7 @@ static enum shmtune_status start(struct collection *c,
         shmt_text_string(&metrics),
         request->worker != NULL ? request->worker : c->self,
         "worker", "--spec", request->kernel->path, "--images", c->images,
-        "--seed", c->seed, "--device", request->device,
+        "--data-seed", c->seed, "--device", request->device,
         "--requests", c->requests, NULL
     };
     unlink(c->log);
@@ -386,7 +386,7 @@ shmt_counters_collect(const struct shmt_counters_request *request,
     if (c.arena == NULL)
         return shmt_error_memory(err);
     snprintf(c.seed, sizeof c.seed, "%llu",
-             (unsigned long long)request->seed);
+             (unsigned long long)request->data_seed);
     status = shmt_worker_self(c.self, sizeof c.self, err);
     if (status == SHMTUNE_OK)
         status = make_folder(&c, err);

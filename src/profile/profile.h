@@ -90,7 +90,7 @@ struct shmt_counters_request {
     const shmt_choice *choices;    /* [count][parameter_count] */
     const char *worker;            /* NULL: this program */
     const char *device;            /* "0" or "GPU-..." */
-    uint64_t seed;
+    uint64_t data_seed;            /* of the inputs */
     double deadline_s;             /* of all; 0: the usual one */
     const volatile sig_atomic_t *stop;
 };

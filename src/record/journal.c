@@ -31,8 +31,9 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
     shmt_yaml_add_string(text, header->protocol);
     shmt_text_add(text, "\nsize: ");
     shmt_kernel_size_write(kernel, header->problem, text);
-    shmt_text_addf(text, "\nseed: %llu\nspace: %llu\n",
+    shmt_text_addf(text, "\nseed: %llu\ndata_seed: %llu\nspace: %llu\n",
                    (unsigned long long)header->seed,
+                   (unsigned long long)header->data_seed,
                    (unsigned long long)header->space_count);
     if (header->origin != NULL) {
         shmt_text_add(text, "origin: ");

@@ -30,7 +30,9 @@ struct shmt_journal_header {
     int nvrtc_version;
     char protocol[SHMT_JOURNAL_PROTOCOL];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    uint64_t seed;
+    uint64_t seed;              /* of the search */
+    uint64_t data_seed;         /* of the inputs; where a journal does not say,
+                                   they had the search's */
     uint64_t space_count;      /* valid configurations at this size */
     /* NULL; of an imported run, what its file said besides, as JSON, kept to
      * be exported again.  NULL after a peek. */

@@ -21,7 +21,7 @@ static const char records_mark[] = "\nrecords:\n";
 
 static const char *const header_keys[] = {
     "format", "kernel", "digest", "device", "nvrtc", "protocol", "size",
-    "seed", "space", "origin", NULL
+    "seed", "data_seed", "space", "origin", NULL
 };
 
 static enum shmtune_status copy_word(const struct shmt_yaml *top,
@@ -60,6 +60,17 @@ static enum shmtune_status take_count(const struct shmt_yaml *top,
     const struct shmt_yaml *node;
     enum shmtune_status status = shmt_yaml_need(top, key, &node, err);
     return status != SHMTUNE_OK ? status : shmt_yaml_count(node, out, err);
+}
+
+static enum shmtune_status take_data_seed(const struct shmt_yaml *top,
+                                          struct shmt_journal_header *header,
+                                          struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(top, "data_seed");
+
+    header->data_seed = header->seed;
+    return node == NULL ? SHMTUNE_OK
+                        : shmt_yaml_count(node, &header->data_seed, err);
 }
 
 static enum shmtune_status check_format(const struct shmt_yaml *top,
@@ -105,6 +116,7 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
         (status = take_int(top, "nvrtc", INT_MAX, &nvrtc, err)) !=
             SHMTUNE_OK ||
         (status = take_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
+        (status = take_data_seed(top, h, err)) != SHMTUNE_OK ||
         (status = take_count(top, "space", &h->space_count, err)) !=
             SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "device", &device, err)) !=

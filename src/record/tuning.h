@@ -30,7 +30,9 @@ struct shmt_tuned {
                                     failed */
     double floor_us;             /* bytes over bandwidth; < 0: not known */
     const char *strategy;        /* "exhaustive", ... */
-    uint64_t seed;
+    uint64_t seed;               /* of the search */
+    uint64_t data_seed;          /* of the inputs; a file that does not say
+                                    means the search's */
     uint64_t space_count;        /* valid configurations */
     uint64_t tried;              /* candidates with a result */
     uint64_t verdicts[SHMT_VERDICT_COUNT];

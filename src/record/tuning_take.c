@@ -19,13 +19,13 @@ static const double most_real = 3.2e16;
 
 enum {
     SIZE, CONFIGURATION, RESULT, SPREAD, DEFAULT_US, FLOOR_US, STRATEGY,
-    SEED, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S, TIES, TUNED_KEYS
+    SEED, DATA_SEED, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S, TIES, TUNED_KEYS
 };
 
 static const char *const tuned_keys[TUNED_KEYS + 1] = {
     "size", "configuration", "result", "spread", "default_us", "floor_us",
-    "strategy", "seed", "space_count", "tried", "verdicts", "elapsed_s",
-    "ties", NULL
+    "strategy", "seed", "data_seed", "space_count", "tried", "verdicts",
+    "elapsed_s", "ties", NULL
 };
 
 static const struct {
@@ -38,6 +38,7 @@ static const struct {
     {ELAPSED_S, offsetof(struct shmt_tuned, elapsed_s)},
 }, counts[] = {
     {SEED, offsetof(struct shmt_tuned, seed)},
+    {DATA_SEED, offsetof(struct shmt_tuned, data_seed)},
     {SPACE_COUNT, offsetof(struct shmt_tuned, space_count)},
     {TRIED, offsetof(struct shmt_tuned, tried)},
 };
@@ -265,6 +266,8 @@ static enum shmtune_status read_numbers(const struct shmt_yaml *const *values,
             status = shmt_yaml_count(node, &value, err);
         memcpy((char *)tuned + counts[k].offset, &value, sizeof value);
     }
+    if (values[DATA_SEED] == NULL)
+        tuned->data_seed = tuned->seed;
     return status;
 }
 

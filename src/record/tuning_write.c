@@ -91,6 +91,8 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
         add_text(text, "strategy", tuned->strategy);
     }
     add_count(text, "seed", tuned->seed);
+    if (tuned->data_seed != 0 || tuned->seed != 0)
+        shmt_text_addf(text, "  data_seed: %" PRIu64 "\n", tuned->data_seed);
     add_count(text, "space_count", tuned->space_count);
     add_count(text, "tried", tuned->tried);
     add_verdicts(text, tuned->verdicts);

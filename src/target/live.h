@@ -20,7 +20,7 @@ struct shmt_live_options {
     const char *images;     /* folder for binaries; NULL: a temporary one,
                                removed on close */
     size_t jobs;            /* compile workers, 1 or more */
-    uint64_t seed;          /* of the inputs */
+    uint64_t data_seed;     /* of the inputs */
     double start_s;         /* deadlines; 0: the usual ones */
     double compile_s;
     double measure_s;       /* less where the others are quick */

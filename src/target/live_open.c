@@ -71,14 +71,14 @@ static const char *const *make_command(struct shmt_live *live,
 
     if (argv == NULL || seed == NULL)
         return NULL;
-    snprintf(seed, 24, "%llu", (unsigned long long)live->options.seed);
+    snprintf(seed, 24, "%llu", (unsigned long long)live->options.data_seed);
     argv[n++] = live->options.worker;
     argv[n++] = "worker";
     argv[n++] = "--spec";
     argv[n++] = live->target.kernel->path;
     argv[n++] = "--images";
     argv[n++] = live->options.images;
-    argv[n++] = "--seed";
+    argv[n++] = "--data-seed";
     argv[n++] = seed;
     argv[n++] = where;
     argv[n++] = what;
@@ -146,6 +146,7 @@ static enum shmtune_status meet_device(struct shmt_live *live,
     snprintf(live->protocol, sizeof live->protocol, "%s",
              hello->protocol[0] == '\0' ? "cold-l2" : hello->protocol);
     live->target.protocol = live->protocol;
+    live->target.data_seed = live->options.data_seed;
     live->target.name = live->target.device.name;
     return SHMTUNE_OK;
 }

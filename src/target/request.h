@@ -78,6 +78,7 @@ struct shmt_target {
     struct shmtune_device device;
     int nvrtc_version;
     const char *protocol;       /* how it measures: "cold-l2" */
+    uint64_t data_seed;         /* of the inputs it measures with */
     const char *digest;         /* of the sources that it measures; NULL: the
                                    kernel's, as they are today */
     bool recorded;

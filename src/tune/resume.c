@@ -27,6 +27,8 @@ static const char *difference(const struct shmt_tune *tune,
         return "it is of another device";
     if (strcmp(old->protocol, now->protocol) != 0)
         return "it was measured in another way";
+    if (old->data_seed != now->data_seed)
+        return "it was measured with other inputs (--data-seed)";
     if (old->nvrtc_version != now->nvrtc_version)
         return "the compiler is another one";
     return NULL;

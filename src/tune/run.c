@@ -329,6 +329,7 @@ static void fill_header(struct shmt_tune *tune)
     memcpy(header->problem, tune->problem,
            kernel->dimension_count * sizeof *header->problem);
     header->seed = tune->options->seed;
+    header->data_seed = tune->target->data_seed;
     header->space_count = shmt_space_count(tune->outcome->space);
     shmt_kernel_describe_size(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));

@@ -43,7 +43,7 @@ struct shmt_tune_observer {
 
 struct shmt_tune_options {
     const char *strategy;        /* NULL: shmt_strategy_default */
-    uint64_t seed;
+    uint64_t seed;               /* of the strategy and of the finals */
     double budget_s;             /* of the target's clock; INFINITY */
     uint64_t budget_count;       /* candidates; UINT64_MAX */
     struct shmt_policy policy;

@@ -98,6 +98,30 @@ run toy --device replay:h100 --seed 5 --strategy random --budget 50 \
 check "a seed repeats a run" all 'exits 0' 'same s1.out $folder/out' \
     'same s1/toy/$device.yaml s2/toy/$device.yaml' \
     'same s1/toy/$device.4096x1.journal s2/toy/$device.4096x1.journal'
+cat >passed_on <<END
+#!/bin/sh
+echo "\$@" >>"$folder/words"
+exec "$build/tests/fake/worker" "\$@"
+END
+chmod +x passed_on
+for words in "" "--seed 9" "--seed 9 --data-seed 4"; do
+    rm -f "$folder/words"
+    SHMTUNE_WORKER=$folder/passed_on run toy --size n=4096 --budget 5 $words \
+        --output seeds --no-resume -q
+    case $words in *data*) wanted=4 ;; *) wanted=1 ;; esac
+    check "the inputs' seed is their own: \"$words\"" all 'exits 0' \
+        "grep -q -- '--data-seed $wanted ' $folder/words" \
+        "! grep -v -- '--data-seed $wanted ' $folder/words" \
+        "grep -qx '  data_seed: $wanted' seeds/toy/$device.yaml" \
+        "grep -qx 'data_seed: $wanted' seeds/toy/$device.4096x1.journal"
+done
+SHMTUNE_WORKER=$build/tests/fake/worker run toy --size n=4096 --budget 9 \
+    --output seeds --data-seed 5
+check "a journal of other inputs is not resumed" all 'exits 0' \
+    'err_has "measured with other inputs"'
+run toy --device replay:h100 --data-seed 5 --output seeds
+check "a recording has inputs of its own" all 'exits 1' out_empty \
+    'err_has "data-seed is for a GPU; replay:h100 has the inputs"'
 run toy --device replay:h100 --json --output again
 check "--json is one document" all 'exits 0' is_json \
     'out_has "\"recorded\": true"' 'out_has "\"candidates_per_s\""' \

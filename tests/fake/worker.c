@@ -4,8 +4,8 @@
  * protocol with figures computed from the configuration, and misbehaves as
  * the configuration's word BEHAVE says.  Run like the real one:
  *
- *   standin worker --spec FILE --images DIR --seed N --arch sm_90
- *   standin worker --spec FILE --images DIR --seed N --device 0
+ *   standin worker --spec FILE --images DIR --data-seed N --arch sm_90
+ *   standin worker --spec FILE --images DIR --data-seed N --device 0
  *
  * STANDIN_START=refuse   says why and exits 6
  * STANDIN_START=die      is killed by a signal at once

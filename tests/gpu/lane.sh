@@ -72,7 +72,7 @@ tune_into() {
     for file in "$known"/*.yaml "$out/also/$kernel"/*.yaml; do
         [ ! -f "$file" ] || set -- "$@" --also "$file"
     done
-    within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" \
+    within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" --data-seed "$seed" \
         --budget "$(budget_of "$kernel")" --output "$out/$folder" "$@"
 }
 

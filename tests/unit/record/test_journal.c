@@ -22,7 +22,7 @@ static struct shmt_journal_header header_of_toy(void)
 {
     struct shmt_journal_header header = {
         .nvrtc_version = 13000, .protocol = "cold-l2", .problem = {4096, 1},
-        .seed = 42, .space_count = UINT64_MAX - 1,
+        .seed = 42, .data_seed = 43, .space_count = UINT64_MAX - 1,
     };
     snprintf(header.kernel, sizeof header.kernel, "toy");
     memcpy(header.digest, toy->digest, sizeof header.digest);
@@ -109,6 +109,7 @@ static void there_and_back(void)
     CHECK_INT(journal->header.problem[0], 4096);
     CHECK_INT(journal->header.problem[1], 1);
     CHECK_INT(journal->header.seed, 42);
+    CHECK_INT(journal->header.data_seed, 43);
     CHECK(journal->header.space_count == UINT64_MAX - 1);
     CHECK_INT(journal->count, 2 * RECORDS);
     CHECK(!journal->cut);

@@ -38,6 +38,7 @@ static void every_field_is_read(void)
     CHECK(first->floor_us == 2.5 && first->elapsed_s == 12.5);
     CHECK_TEXT(first->strategy, "genetic:population=20");
     CHECK(first->seed == UINT64_MAX);
+    CHECK_INT(first->data_seed, 5);
     CHECK_INT(first->space_count, 1344);
     CHECK_INT(first->tried, 412);
     CHECK_INT(first->verdicts[SHMT_VERDICT_CRASH], 4);
@@ -48,6 +49,18 @@ static void every_field_is_read(void)
     CHECK(second->default_us < 0 && second->spread < 0);
     CHECK_INT(second->tie_count, 0);
     CHECK_INT(second->result.resources.registers, -1);
+    shmt_tuning_free(tuning);
+}
+
+/* As files of before, whose inputs had the seed of the search. */
+static void without_a_data_seed_it_is_the_searchs(void)
+{
+    struct shmt_tuning *tuning = parse(changed("  data_seed: 5\n", ""));
+
+    CHECK(tuning != NULL);
+    if (tuning == NULL)
+        return;
+    CHECK(tuning->tuned[0]->data_seed == UINT64_MAX);
     shmt_tuning_free(tuning);
 }
 
@@ -182,9 +195,9 @@ static void wrong_tunings_are_refused_with_their_place(void)
         {"size: {rows: 1024, cols: 1024}", "size: [1024, 1024]",
          "t.yaml:28:9: names and values: found a sequence, expected"},
         {"size: {rows: 1024, cols: 1024}", "size: {cols: 1024, rows: 1024}",
-         "t.yaml:55:3: found a size of other dimensions"},
+         "t.yaml:56:3: found a size of other dimensions"},
         {"rows: 4096, cols: 333", "rows: 1024, cols: 1024",
-         "t.yaml:55:3: found the same size again"},
+         "t.yaml:56:3: found the same size again"},
         {"size: {rows: 1024, cols: 1024}",
          "size: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1}",
          "t.yaml:28:9: found 9 names, expected at most 8"},
@@ -208,15 +221,15 @@ static void wrong_tunings_are_refused_with_their_place(void)
         {"spread: 0.0041", "spread: 1e40", "spread: found 1e+40, expected"},
         {"seed: 18446744073709551615", "seed: 18446744073709551616",
          "expected an integer from 0 to 2^64 - 1"},
-        {"verdicts: {ok", "verdicts: {good", "t.yaml:50:14: found \"good\", "
+        {"verdicts: {ok", "verdicts: {good", "t.yaml:51:14: found \"good\", "
                                              "expected a verdict"},
         {"crash: 4", "crash: -4", "expected an integer from 0 to 2^64 - 1"},
         {"strategy: \"genetic", "strategy: \"\\e", "printable text"},
         {"  - {BLOCK_X: 64, ", "  - {BLOCK_Z: 64, ",
-         "t.yaml:54:6: found the name BLOCK_Z, expected one of the"},
+         "t.yaml:55:6: found the name BLOCK_Z, expected one of the"},
         {"  - {}", "  - {BLOCK_X: 64}",
-         "t.yaml:53:5: found another configuration, expected the winner"},
-        {"  ties:", "  tie:", "t.yaml:52:3: found the unknown key \"tie\", "
+         "t.yaml:54:5: found another configuration, expected the winner"},
+        {"  ties:", "  tie:", "t.yaml:53:3: found the unknown key \"tie\", "
                               "did you mean \"ties\"?"},
         {"  seed:", "  tried: 1\n  seed:",
          "found the key \"tried\" again, it stands in line 47 already"},
@@ -258,7 +271,7 @@ static void too_much_is_refused(void)
         shmt_text_add(&text, "BLOCK_Y: 4}\n  - {BLOCK_X: 64, ");
     tuning = parse(changed("  - {BLOCK_X: 64, ", text.data));
     CHECK(tuning == NULL);
-    CHECK_HAS(err.text, "t.yaml:53:3: found 65 ties, expected at most 64");
+    CHECK_HAS(err.text, "t.yaml:54:3: found 65 ties, expected at most 64");
     shmt_text_clear(&text);
     shmt_text_add(&text, "SCALE: 0.5");
     for (int k = 0; k < 60; k++)
@@ -317,6 +330,7 @@ int main(void)
 {
     tuning_begin();
     CHECK_RUN(every_field_is_read);
+    CHECK_RUN(without_a_data_seed_it_is_the_searchs);
     CHECK_RUN(what_is_read_is_written_the_same);
     CHECK_RUN(ties_may_say_everything);
     CHECK_RUN(briefly_all_but_the_samples_is_read);
