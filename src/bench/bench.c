@@ -200,7 +200,7 @@ take_occupancy(const struct shmt_bench *bench, const struct shmt_run *run,
         &run->loaded->image->entries[run->loaded->image->launch_entry[k]];
     const struct shmt_function *function =
         &run->loaded->module.functions[run->loaded->image->launch_entry[k]];
-    const struct shmt_geometry *geometry = &run->geometry[k];
+    const struct shmt_geometry *geometry = &run->evaluated->geometry[k];
     struct shmt_resources resources = entry->resources;
     struct shmt_fit fit;
     char text[SHMT_FIT_TEXT];
@@ -248,7 +248,7 @@ static enum shmtune_status ready_launch(struct shmt_bench *bench,
         shmt_launch_function(&run->loaded->module, k);
     const struct shmt_image_entry *entry =
         &run->loaded->image->entries[run->loaded->image->launch_entry[k]];
-    const struct shmt_geometry *geometry = &run->geometry[k];
+    const struct shmt_geometry *geometry = &run->evaluated->geometry[k];
     enum shmtune_status status;
     struct shmt_error why = {0};
 
@@ -302,32 +302,29 @@ ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
           struct shmt_run *run, struct shmt_result *out,
           struct shmt_bench_note *note, struct shmt_error *err)
 {
-    const struct shmt_kernel *kernel = bench->kernel;
-    struct shmt_value values[SHMT_BENCH_VALUES];
-    enum shmtune_status status;
+    struct shmt_kernel_evaluated *evaluated = run->evaluated;
     struct shmt_error why = {0};
+    enum shmtune_status status =
+        shmt_module_get(bench, evaluated, &run->loaded, &why);
 
-    shmt_kernel_values(kernel, request->problem, request->choice, values);
-    status = shmt_module_get(bench, values, false, &run->loaded, &why);
     if (status != SHMTUNE_OK)
         return judge_loading(status, &why, out, err);
     if (request->image != NULL && request->image[0] != '\0' &&
         strcmp(request->image, run->loaded->key) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: it was changed since this candidate was "
-                              "compiled: begin again", kernel->source);
+                              "compiled: begin again",
+                              bench->kernel->source);
     memcpy(out->image, run->loaded->key, sizeof out->image);
     shmt_image_resources(run->loaded->image, &out->resources);
     out->shared_dynamic_bytes = 0;
-    for (size_t k = 0; k < kernel->launch_count && status == SHMTUNE_OK &&
-                       out->verdict == SHMT_VERDICT_OK; k++) {
-        status = shmt_kernel_geometry(kernel, &run->launches[k], values,
-                                      &run->geometry[k], err);
-        if (status == SHMTUNE_OK && run->geometry[k].used)
+    status = shmt_kernel_evaluate_launches(evaluated, err);
+    for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK &&
+                       out->verdict == SHMT_VERDICT_OK; k++)
+        if (evaluated->geometry[k].used)
             status = ready_launch(bench, run, k, out, note);
-    }
     if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
-        status = shmt_problem_adapt(bench, values, out, err);
+        status = shmt_problem_adapt(bench, evaluated, out, err);
     return status;
 }
 
@@ -423,8 +420,8 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
                                        struct shmt_bench_note *note,
                                        struct shmt_error *err)
 {
-    struct shmt_run run = {.launches = bench->kernel->launches,
-                           .launch_count = bench->kernel->launch_count};
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_run run = {.evaluated = &evaluated};
     const double start = now_ms();
     struct shmt_result out;
     struct shmt_bench_note said = {.computed_blocks = -1};
@@ -433,6 +430,8 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     if (bench->lost)
         return shmt_error_set(err, SHMTUNE_CUDA, "the device's context is "
                               "lost: this process has to be replaced");
+    shmt_kernel_evaluate(bench->kernel, request->problem, request->choice,
+                         &evaluated);
     shmt_result_clear(&out);
     status = shmt_problem_prepare(bench, request->problem, err);
     if (status == SHMTUNE_OK)

@@ -13,27 +13,25 @@ check_static(const struct shmt_image_request *request,
              const struct shmt_image *image, struct shmt_result *result,
              struct shmt_error *err)
 {
-    const struct shmt_kernel *kernel = request->kernel;
+    struct shmt_kernel_evaluated *evaluated = request->evaluated;
+    const enum shmtune_status status =
+        shmt_kernel_evaluate_launches(evaluated, err);
 
-    for (size_t k = 0; k < kernel->launch_count; k++) {
+    for (size_t k = 0; status == SHMTUNE_OK && k < evaluated->launch_count;
+         k++) {
+        const struct shmt_geometry *geometry = &evaluated->geometry[k];
         const int entry = image->launch_entry[k];
-        struct shmt_geometry geometry;
         struct shmt_fit fit;
-        enum shmtune_status status;
 
         if (entry < 0)
             continue;
-        status = shmt_kernel_geometry(kernel, &kernel->launches[k],
-                                      request->values, &geometry, err);
-        if (status != SHMTUNE_OK)
-            return status;
-        if (geometry.shared_dynamic > result->shared_dynamic_bytes)
-            result->shared_dynamic_bytes = geometry.shared_dynamic;
+        if (geometry->shared_dynamic > result->shared_dynamic_bytes)
+            result->shared_dynamic_bytes = geometry->shared_dynamic;
         if (!shmt_fit_stated(
-                &geometry,
+                geometry,
                 image->entries[entry].resources.shared_static_bytes, &fit)) {
             const struct shmt_place place =
-                shmt_expr_place(kernel->launches[k].shared_static);
+                shmt_expr_place(evaluated->launches[k].shared_static);
             char text[SHMT_FIT_TEXT];
 
             shmt_fit_text(&fit, text);
@@ -44,17 +42,16 @@ check_static(const struct shmt_image_request *request,
             return SHMTUNE_OK;
         }
     }
-    return SHMTUNE_OK;
+    return status;
 }
 
 /* Each launch's own share of what they take. */
-static void tell_launches(const struct shmt_kernel *kernel,
-                          const struct shmt_image *image,
+static void tell_launches(const struct shmt_image *image,
                           struct shmt_result *result)
 {
     int count = 0;
 
-    for (size_t k = 0; k < kernel->launch_count; k++)
+    for (size_t k = 0; k < image->launch_count; k++)
         if (image->launch_entry[k] >= 0)
             result->launches.of[count++] =
                 image->entries[image->launch_entry[k]].resources;
@@ -85,7 +82,7 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
     if (status != SHMTUNE_OK)
         return shmt_error_set(err, status, "%s", why.text);
     shmt_image_resources(image, &out.resources);
-    tell_launches(request->kernel, image, &out);
+    tell_launches(image, &out);
     memcpy(out.image, image->key, sizeof out.image);
     out.compile_ms = image->found ? 0 : image->compile_ms;
     out.shared_dynamic_bytes = 0;

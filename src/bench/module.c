@@ -46,14 +46,13 @@ static struct shmt_loaded *make_room(struct shmt_bench *bench)
 }
 
 enum shmtune_status shmt_module_get(struct shmt_bench *bench,
-                                    const struct shmt_value *values,
-                                    bool reference, struct shmt_loaded **out,
+                                    struct shmt_kernel_evaluated *evaluated,
+                                    struct shmt_loaded **out,
                                     struct shmt_error *err)
 {
     const struct shmt_image_request request = {
-        .kernel = bench->kernel, .values = values, .arch = bench->arch,
+        .evaluated = evaluated, .arch = bench->arch,
         .nvrtc_version = bench->options.nvrtc->version,
-        .reference = reference,
     };
     char key[SHMT_DIGEST_TEXT];
     enum shmtune_status status = shmt_image_key(&request, key, err);

@@ -11,8 +11,7 @@
 #include "bench/bench.h"
 #include "bench/probe.h"
 
-enum { SHMT_BENCH_MODULES = 32,
-       SHMT_BENCH_VALUES = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS };
+enum { SHMT_BENCH_MODULES = 32 };
 
 /* One argument of the kernel. */
 struct shmt_slot {
@@ -41,10 +40,8 @@ struct shmt_loaded {
 /* What is launched: a candidate, or the reference. */
 struct shmt_run {
     struct shmt_loaded *loaded;
-    const struct shmt_launch *launches;
-    size_t launch_count;
-    struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
-    bool reference;                /* outputs go to slot.expected */
+    struct shmt_kernel_evaluated *evaluated;   /* its launches, too */
+    bool expected;                 /* outputs go to slot.expected */
 };
 
 struct shmt_bench {
@@ -75,8 +72,8 @@ void shmt_bench_blame(struct shmt_bench *bench, CUresult result,
 
 /* The binary of a configuration, loaded; it stays so for a while. */
 enum shmtune_status shmt_module_get(struct shmt_bench *bench,
-                                    const struct shmt_value *values,
-                                    bool reference, struct shmt_loaded **out,
+                                    struct shmt_kernel_evaluated *evaluated,
+                                    struct shmt_loaded **out,
                                     struct shmt_error *err);
 void shmt_module_drop_all(struct shmt_bench *bench);
 
@@ -92,7 +89,7 @@ void shmt_problem_drop(struct shmt_bench *bench);
 /* Scalars and workspaces of one configuration.  A workspace that does not
  * fit the device fails the candidate; a status is an error of the spec. */
 enum shmtune_status shmt_problem_adapt(struct shmt_bench *bench,
-                                       const struct shmt_value *values,
+                                       struct shmt_kernel_evaluated *evaluated,
                                        struct shmt_result *out,
                                        struct shmt_error *err);
 

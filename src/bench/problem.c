@@ -32,26 +32,6 @@ void shmt_problem_drop(struct shmt_bench *bench)
     bench->prepared = false;
 }
 
-static enum shmtune_status count_of(const struct shmt_bench *bench, size_t k,
-                                    const struct shmt_value *values,
-                                    uint64_t *out, struct shmt_error *err)
-{
-    const struct shmt_argument *argument = &bench->kernel->arguments[k];
-    int64_t count = 0;
-    enum shmtune_status status =
-        shmt_expr_eval_int(argument->count, values, &count, err);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    if (count < 0)
-        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "%s: argument %s has a count of %lld",
-                              bench->kernel->path, argument->name,
-                              (long long)count);
-    *out = (uint64_t)count;
-    return SHMTUNE_OK;
-}
-
 /* -- preparing ------------------------------------------------------------ */
 
 /* An array passed by value: the reference and every candidate get it. */
@@ -109,7 +89,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
 }
 
 static enum shmtune_status make_slots(struct shmt_bench *bench,
-                                      const struct shmt_value *values,
+                                      struct shmt_kernel_evaluated *evaluated,
                                       struct shmt_error *err)
 {
     const struct shmt_driver *driver = bench->options.driver;
@@ -123,7 +103,7 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
 
         if (argument->role == SHMT_ROLE_SCALAR)
             continue;
-        status = count_of(bench, k, values, &count, err);
+        status = shmt_kernel_argument_count(evaluated, k, &count, err);
         if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
             status = make_array(bench, k, count, err);
             if (status == SHMTUNE_OK)
@@ -146,13 +126,13 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
 }
 
 static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,
-                                      const struct shmt_value *values,
+                                      struct shmt_kernel_evaluated *evaluated,
                                       struct shmt_error *err)
 {
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
     struct shmt_value value;
     enum shmtune_status status =
-        shmt_expr_eval(argument->value, values, &value, err);
+        shmt_kernel_argument_value(evaluated, k, &value, err);
 
     if (status == SHMTUNE_OK) {
         status = shmt_element_convert(argument->element, value,
@@ -167,7 +147,7 @@ static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,
 }
 
 static enum shmtune_status set_scalars(struct shmt_bench *bench,
-                                       const struct shmt_value *values,
+                                       struct shmt_kernel_evaluated *evaluated,
                                        struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
@@ -175,33 +155,29 @@ static enum shmtune_status set_scalars(struct shmt_bench *bench,
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         if (status == SHMTUNE_OK &&
             bench->kernel->arguments[k].role == SHMT_ROLE_SCALAR)
-            status = set_scalar(bench, k, values, err);
+            status = set_scalar(bench, k, evaluated, err);
     return status;
 }
 
 /* -- the reference -------------------------------------------------------- */
 
 static enum shmtune_status ready_reference(struct shmt_bench *bench,
-                                           const struct shmt_value *values,
                                            struct shmt_run *run,
                                            struct shmt_error *err)
 {
-    const struct shmt_kernel *kernel = bench->kernel;
-    enum shmtune_status status;
+    struct shmt_kernel_evaluated *evaluated = run->evaluated;
+    enum shmtune_status status =
+        shmt_module_get(bench, evaluated, &run->loaded, err);
 
-    run->launches = kernel->reference;
-    run->launch_count = kernel->reference_count;
-    run->reference = true;
-    status = shmt_module_get(bench, values, true, &run->loaded, err);
-    for (size_t k = 0; k < run->launch_count && status == SHMTUNE_OK; k++) {
-        status = shmt_kernel_geometry(kernel, &run->launches[k], values,
-                                      &run->geometry[k], err);
-        if (status == SHMTUNE_OK && run->geometry[k].used)
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_evaluate_launches(evaluated, err);
+    for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK;
+         k++)
+        if (evaluated->geometry[k].used)
             status = shmt_launch_prepare(
                 bench->options.driver,
                 shmt_launch_function(&run->loaded->module, k),
-                &run->geometry[k], err);
-    }
+                &evaluated->geometry[k], err);
     return status;
 }
 
@@ -239,7 +215,7 @@ static CUresult run_reference(struct shmt_bench *bench, struct shmt_run *run,
         result = check_expected(bench, out);
     if (result != CUDA_SUCCESS || out->verdict != SHMT_VERDICT_OK)
         return result;
-    run->reference = false;
+    run->expected = false;
     result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
     if (result == CUDA_SUCCESS)
         result = shmt_run_start(bench, run);
@@ -295,12 +271,12 @@ static CUresult remember(struct shmt_bench *bench)
 }
 
 static enum shmtune_status make_results(struct shmt_bench *bench,
-                                        const struct shmt_value *values,
+                                        struct shmt_kernel_evaluated *evaluated,
                                         struct shmt_error *err)
 {
-    struct shmt_run run = {0};
+    struct shmt_run run = {.evaluated = evaluated, .expected = true};
     struct shmt_result verdict;
-    enum shmtune_status status = ready_reference(bench, values, &run, err);
+    enum shmtune_status status = ready_reference(bench, &run, err);
     CUresult result;
 
     if (status == SHMTUNE_OK) {
@@ -326,33 +302,23 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
     return SHMTUNE_WRONG_RESULT;
 }
 
-static void default_values(const struct shmt_kernel *kernel,
-                           const int64_t *problem, struct shmt_value *values)
-{
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
-    shmt_kernel_values(kernel, problem, choice, values);
-}
-
 enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
                                          const int64_t *problem,
                                          struct shmt_error *err)
 {
     const size_t size = bench->kernel->dimension_count * sizeof *problem;
-    struct shmt_value values[SHMT_BENCH_VALUES];
+    struct shmt_kernel_evaluated evaluated;
     enum shmtune_status status;
 
     if (bench->prepared && memcmp(bench->problem, problem, size) == 0)
         return SHMTUNE_OK;
     shmt_problem_drop(bench);
-    default_values(bench->kernel, problem, values);
-    status = make_slots(bench, values, err);
+    shmt_kernel_evaluate_reference(bench->kernel, problem, &evaluated);
+    status = make_slots(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
-        status = set_scalars(bench, values, err);
+        status = set_scalars(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
-        status = make_results(bench, values, err);
+        status = make_results(bench, &evaluated, err);
     if (status != SHMTUNE_OK) {
         if (!bench->lost)
             shmt_problem_drop(bench);
@@ -408,11 +374,11 @@ static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
 }
 
 enum shmtune_status shmt_problem_adapt(struct shmt_bench *bench,
-                                       const struct shmt_value *values,
+                                       struct shmt_kernel_evaluated *evaluated,
                                        struct shmt_result *out,
                                        struct shmt_error *err)
 {
-    enum shmtune_status status = set_scalars(bench, values, err);
+    enum shmtune_status status = set_scalars(bench, evaluated, err);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
@@ -424,7 +390,7 @@ enum shmtune_status shmt_problem_adapt(struct shmt_bench *bench,
             break;
         if (argument->role != SHMT_ROLE_WORKSPACE)
             continue;
-        status = count_of(bench, k, values, &count, err);
+        status = shmt_kernel_argument_count(evaluated, k, &count, err);
         if (status != SHMTUNE_OK)
             break;
         result = resize(bench, &bench->slots[k].live, count);

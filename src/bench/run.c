@@ -9,7 +9,7 @@ static const struct shmt_buffer *target(const struct shmt_bench *bench,
 {
     const struct shmt_slot *slot = &bench->slots[k];
 
-    return run->reference && slot->expected.base != 0 ? &slot->expected
+    return run->expected && slot->expected.base != 0 ? &slot->expected
                                                       : &slot->live;
 }
 
@@ -46,11 +46,13 @@ static uint32_t passed(const struct shmt_run *run)
 {
     uint32_t all = 0;
 
-    for (size_t k = 0; k < run->launch_count; k++)
-        for (size_t a = 0;
-             run->geometry[k].used && a < run->launches[k].argument_count;
-             a++)
-            all |= UINT32_C(1) << run->launches[k].arguments[a];
+    for (size_t k = 0; k < run->evaluated->launch_count; k++) {
+        const struct shmt_launch *launch = &run->evaluated->launches[k];
+
+        for (size_t a = 0; run->evaluated->geometry[k].used &&
+                           a < launch->argument_count; a++)
+            all |= UINT32_C(1) << launch->arguments[a];
+    }
     return all;
 }
 _Static_assert(SHMT_KERNEL_ARGUMENTS <= 32, "a bit for each argument");
@@ -82,16 +84,18 @@ static void *source_of(struct shmt_bench *bench, size_t k,
 
 CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
 {
+    const struct shmt_kernel_evaluated *evaluated = run->evaluated;
     CUdeviceptr pointers[SHMT_KERNEL_ARGUMENTS];
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         pointers[k] = shmt_buffer_data(target(bench, run, k));
-    for (size_t k = 0; k < run->launch_count && result == CUDA_SUCCESS; k++) {
-        const struct shmt_launch *launch = &run->launches[k];
+    for (size_t k = 0; k < evaluated->launch_count && result == CUDA_SUCCESS;
+         k++) {
+        const struct shmt_launch *launch = &evaluated->launches[k];
         void *arguments[SHMT_KERNEL_ARGUMENTS];
 
-        if (!run->geometry[k].used)
+        if (!evaluated->geometry[k].used)
             continue;
         for (size_t a = 0; a < launch->argument_count; a++) {
             const size_t which = launch->arguments[a];
@@ -100,8 +104,8 @@ CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
         }
         result = shmt_launch_run(
             bench->options.driver,
-            shmt_launch_function(&run->loaded->module, k), &run->geometry[k],
-            arguments, bench->stream);
+            shmt_launch_function(&run->loaded->module, k),
+            &evaluated->geometry[k], arguments, bench->stream);
     }
     run->loaded->warm = true;
     return result;

@@ -97,13 +97,10 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
                                              const struct shmt_kernel *kernel,
                                              struct shmt_error *err)
 {
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel_evaluated evaluated;
     const struct shmt_nvrtc *nvrtc;
-    struct shmt_image_request request = {
-        .kernel = kernel, .values = values, .arch = check->arch,
-        .reference = true
-    };
+    struct shmt_image_request request = {.evaluated = &evaluated,
+                                         .arch = check->arch};
     struct shmt_image *image = NULL;
     enum shmtune_status status;
 
@@ -113,8 +110,7 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     if (status != SHMTUNE_OK)
         return shmt_check_blame(check, status, err);
     request.nvrtc_version = nvrtc->version;
-    shmt_kernel_default(kernel, choice);
-    shmt_kernel_values(kernel, kernel->sizes[0], choice, values);
+    shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
     status = shmt_image_obtain(&request, nvrtc, NULL, &image, err);
     shmt_image_free(image);
     if (status == SHMTUNE_OK)

@@ -66,23 +66,22 @@ static enum shmtune_status check_settings(struct visit *visit,
                                           struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = visit->kernel;
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    struct shmt_kernel_evaluated evaluated;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    size_t failed = 0;
-    bool admits = true;
+    const struct shmt_expr *failed = NULL;
     enum shmtune_status status = shmt_tuning_choice(
         kernel, settings, visit->tuned->setting_count, choice, err);
 
     if (status == SHMTUNE_OK) {
-        shmt_kernel_values(kernel, visit->problem, choice, values);
-        status = shmt_kernel_admits(kernel, values, &admits, &failed, err);
+        shmt_kernel_evaluate(kernel, visit->problem, choice, &evaluated);
+        status = shmt_kernel_admits(&evaluated, &failed, err);
     }
     if (status == SHMTUNE_NO_MEMORY)
         return status;
     if (status != SHMTUNE_OK)
         say(visit, SHMT_CHECK_BAD, ": %s", err->text);
-    else if (!admits)
-        say_outside(visit, kernel->constraints[failed], values);
+    else if (failed != NULL)
+        say_outside(visit, failed, evaluated.values);
     else if (settings == visit->tuned->settings)
         memcpy(visit->choice, choice,
                kernel->parameter_count * sizeof *choice);

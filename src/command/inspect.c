@@ -177,21 +177,20 @@ static enum shmtune_status check_named(const struct inspection *inspection,
                                        struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = inspection->kernel;
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_expr *failed = NULL;
     struct shmt_text why = {0};
-    bool admits = false;
-    size_t failed = 0;
     enum shmtune_status status;
 
-    shmt_kernel_values(kernel, inspection->problem, choice, values);
-    status = shmt_kernel_admits(kernel, values, &admits, &failed, err);
-    if (status != SHMTUNE_OK || admits)
+    shmt_kernel_evaluate(kernel, inspection->problem, choice, &evaluated);
+    status = shmt_kernel_admits(&evaluated, &failed, err);
+    if (status != SHMTUNE_OK || failed == NULL)
         return status;
-    shmt_expr_explain(kernel->constraints[failed], values, &why);
+    shmt_expr_explain(failed, evaluated.values, &why);
     shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
                    "--config %.200s: not in the space of %s: \"%.300s\" does "
                    "not hold: %s", text, kernel->name,
-                   shmt_expr_text(kernel->constraints[failed]),
+                   shmt_expr_text(failed),
                    shmt_text_string(&why));
     shmt_text_free(&why);
     return SHMTUNE_NO_CONFIGURATION;

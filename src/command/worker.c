@@ -107,14 +107,14 @@ do_inspect(const struct worker *worker,
            const struct shmt_protocol_request *request,
            struct shmt_result *out, struct shmt_error *err)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel_evaluated evaluated;
     const struct shmt_image_request wanted = {
-        .kernel = worker->kernel, .values = values, .arch = worker->arch,
+        .evaluated = &evaluated, .arch = worker->arch,
         .nvrtc_version = worker->nvrtc->version,
     };
 
-    shmt_kernel_values(worker->kernel, request->problem, request->choice,
-                       values);
+    shmt_kernel_evaluate(worker->kernel, request->problem, request->choice,
+                         &evaluated);
     return shmt_inspect(&wanted, worker->nvrtc, worker->images, out, err);
 }
 

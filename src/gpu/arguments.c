@@ -102,17 +102,15 @@ static enum shmtune_status compare(const struct sides *sides,
     return status;
 }
 
-static enum shmtune_status check_one(const struct shmt_image_request *request,
+static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
                                      const struct shmt_image *image,
                                      size_t k, struct shmt_error *err)
 {
-    const struct shmt_kernel *kernel = request->kernel;
     const struct shmt_image_entry *entry =
         &image->entries[image->launch_entry[k]];
     struct sides sides = {
-        .kernel = kernel, .number = k + 1, .entry = entry->name,
-        .launch = request->reference ? &kernel->reference[k]
-                                     : &kernel->launches[k]
+        .kernel = evaluated->kernel, .number = k + 1, .entry = entry->name,
+        .launch = &evaluated->launches[k]
     };
 
     if (!shmt_params_read(image->cubin, image->cubin_size, entry->lowered,
@@ -121,8 +119,7 @@ static enum shmtune_status check_one(const struct shmt_image_request *request,
     for (size_t a = 0; a < sides.launch->argument_count; a++) {
         int64_t bytes;
         const enum shmtune_status status = shmt_kernel_argument_bytes(
-            &kernel->arguments[sides.launch->arguments[a]], request->values,
-            &bytes, err);
+            evaluated, sides.launch->arguments[a], &bytes, err);
 
         if (status != SHMTUNE_OK)
             return status;
@@ -132,17 +129,13 @@ static enum shmtune_status check_one(const struct shmt_image_request *request,
 }
 
 enum shmtune_status
-shmt_arguments_check(const struct shmt_image_request *request,
+shmt_arguments_check(struct shmt_kernel_evaluated *evaluated,
                      const struct shmt_image *image, struct shmt_error *err)
 {
-    const size_t count = request->reference
-                             ? request->kernel->reference_count
-                             : request->kernel->launch_count;
-
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
         const enum shmtune_status status =
             image->launch_entry[k] < 0 ? SHMTUNE_OK
-                                       : check_one(request, image, k, err);
+                                       : check_one(evaluated, image, k, err);
 
         if (status != SHMTUNE_OK)
             return status;

@@ -11,12 +11,11 @@
 #include "gpu/image.h"
 
 /* SHMTUNE_INVALID_FILE with both sides and the place in the spec for the
- * first used launch of the request (of the reference's when it asks for
- * that) whose arguments are not as many, or not as large, as the parameters
- * of its kernel in `image`.  A kernel whose parameters cannot be read from the
- * binary (gpu/params.h) is let pass. */
+ * first used launch whose arguments are not as many, or not as large, as the
+ * parameters of its kernel in `image`.  A kernel whose parameters cannot be
+ * read from the binary (gpu/params.h) is let pass. */
 enum shmtune_status
-shmt_arguments_check(const struct shmt_image_request *request,
+shmt_arguments_check(struct shmt_kernel_evaluated *evaluated,
                      const struct shmt_image *image, struct shmt_error *err);
 
 #endif

@@ -12,20 +12,6 @@
 #include "gpu/arguments.h"
 #include "gpu/image_build.h"
 
-enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
-                                   char key[SHMT_DIGEST_TEXT],
-                                   struct shmt_error *err)
-{
-    struct shmt_image_plan plan;
-    enum shmtune_status status = shmt_image_plan(request, NULL, &plan, err);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    memcpy(key, plan.image->key, SHMT_DIGEST_TEXT);
-    shmt_image_free(plan.image);
-    return SHMTUNE_OK;
-}
-
 /* The binary is that of the key, which knows the headers of the kernel as
  * they were: others would come out of a folder for ever. */
 static enum shmtune_status build(const struct shmt_image_plan *plan,
@@ -126,10 +112,10 @@ enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
     if (status == SHMTUNE_OK)
         status = obtain(&plan, nvrtc, folder, &image, err);
     if (status == SHMTUNE_COMPILE)
-        explain_undefined(request->kernel, err);
+        explain_undefined(request->evaluated->kernel, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = shmt_arguments_check(request, image, err);
+    status = shmt_arguments_check(request->evaluated, image, err);
     if (status == SHMTUNE_OK)
         *out = image;
     else

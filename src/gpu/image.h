@@ -16,16 +16,14 @@
 #include "record/record.h"
 
 struct shmt_image_request {
-    const struct shmt_kernel *kernel;
-    const struct shmt_value *values;   /* [kernel->scope.count] */
+    /* Of the reference: the source sees SHMTUNE_REFERENCE defined. */
+    struct shmt_kernel_evaluated *evaluated;
     const char *arch;                  /* "sm_90" */
     int nvrtc_version;                 /* part of the key; 0: whichever,
                                           for binaries kept for machines
                                           without NVRTC */
     bool anew;         /* compiled although it may be there, and kept where
                           that can be: a full disk is no failure */
-    bool reference;    /* kernel->reference instead of kernel->launches; the
-                          source then sees SHMTUNE_REFERENCE defined */
 };
 
 struct shmt_image_entry {
@@ -47,6 +45,8 @@ struct shmt_image {
     bool found;                               /* it was there already */
 };
 
+/* Equal for those that share an image; it is not said here whether there can
+ * be one. */
 enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
                                    char key[SHMT_DIGEST_TEXT],
                                    struct shmt_error *err);

@@ -3,7 +3,7 @@
  * image_build: the options and names that make an image, its key, and the
  * compile.
  *
- * Options are composed here and in kernel/kernel.c from declared names and
+ * Options are composed here and in kernel/text.c from declared names and
  * numbers; no string of a user's becomes an option.  Folders of headers are
  * not in the key: the text of local headers is in the kernel's digest, and the
  * toolkit's belong to the NVRTC version, which is in it.
@@ -18,15 +18,6 @@
 
 /* Raised when the same request would give another binary. */
 #define RECIPE "image/1"
-
-static const struct shmt_launch *
-launches_of(const struct shmt_image_request *request, size_t *count)
-{
-    *count = request->reference ? request->kernel->reference_count
-                                : request->kernel->launch_count;
-    return request->reference ? request->kernel->reference
-                              : request->kernel->launches;
-}
 
 /* The index of `name` among the image's entries, added when it is new. */
 static int index_of(struct shmt_image_entry *entries, size_t *count,
@@ -43,9 +34,7 @@ static enum shmtune_status
 name_entries(const struct shmt_image_request *request,
              struct shmt_image *image, struct shmt_error *err)
 {
-    const struct shmt_kernel *kernel = request->kernel;
-    size_t launch_count;
-    const struct shmt_launch *launches = launches_of(request, &launch_count);
+    struct shmt_kernel_evaluated *evaluated = request->evaluated;
     struct shmt_image_entry *entries =
         shmt_arena_alloc(image->arena, SHMT_KERNEL_LAUNCHES, sizeof *entries);
     enum shmtune_status status = SHMTUNE_OK;
@@ -55,19 +44,16 @@ name_entries(const struct shmt_image_request *request,
         return shmt_error_memory(err);
     for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
         image->launch_entry[k] = -1;
-    image->launch_count = launch_count;
-    for (size_t k = 0; k < launch_count && status == SHMTUNE_OK; k++) {
-        bool used = true;
+    image->launch_count = evaluated->launch_count;
+    for (size_t k = 0; k < image->launch_count && status == SHMTUNE_OK; k++) {
         const char *name;
+        bool used;
 
-        if (launches[k].when != NULL)
-            status = shmt_expr_eval_bool(launches[k].when, request->values,
-                                         &used, err);
+        status = shmt_kernel_uses_launch(evaluated, k, &used, err);
         if (status != SHMTUNE_OK || !used)
             continue;
         shmt_text_clear(&text);
-        status = shmt_kernel_entry(kernel, &launches[k], request->values,
-                                   &text, err);
+        status = shmt_kernel_entry(evaluated, k, &text, err);
         if (status != SHMTUNE_OK)
             break;
         name = text.failed ? NULL
@@ -84,41 +70,30 @@ name_entries(const struct shmt_image_request *request,
     if (status == SHMTUNE_OK && image->entry_count == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: no launch is used in this configuration; "
-                                "see `when` of its launches", kernel->path);
+                                "see `when` of its launches",
+                                evaluated->kernel->path);
     image->entries = entries;
     return status;
 }
 
-/* One option a line, everything that the binary depends on. */
+/* One option a line; the definitions come behind them. */
 static void write_options(const struct shmt_image_request *request,
                           struct shmt_text *text)
 {
-    struct shmt_text definitions = {0};
-    const char *line, *end;
+    const struct shmt_kernel *kernel = request->evaluated->kernel;
 
     shmt_text_addf(text, "--gpu-architecture=%s\n", request->arch);
-    shmt_text_addf(text, "-std=%s\n", request->kernel->standard != NULL
-                                          ? request->kernel->standard
-                                          : "c++17");
+    shmt_text_addf(text, "-std=%s\n",
+                   kernel->standard != NULL ? kernel->standard : "c++17");
     shmt_text_add(text, "-default-device\n--ptxas-options=-v\n-lineinfo\n");
-    if (request->kernel->fast_math)
+    if (kernel->fast_math)
         shmt_text_add(text, "--use_fast_math\n");
-    if (request->reference)
-        shmt_text_add(text, "-DSHMTUNE_REFERENCE=1\n");
-    shmt_kernel_definitions(request->kernel, request->values, &definitions);
-    for (line = shmt_text_string(&definitions); *line != '\0'; line = end) {
-        end = line + strcspn(line, "\n");
-        shmt_text_addf(text, "%s%.*s\n",
-                       strncmp(line, "-D", 2) == 0 ? "" : "-D",
-                       (int)(end - line), line);
-        end += *end == '\n';
-    }
-    text->failed = text->failed || definitions.failed;
-    shmt_text_free(&definitions);
 }
 
+/* `names` says what is made of the source, and for which launches. */
 static void make_key(const char *source, int nvrtc_version,
-                     const struct shmt_text *options, struct shmt_image *image)
+                     const struct shmt_text *options, const char *names,
+                     char key[SHMT_DIGEST_TEXT])
 {
     struct shmt_digest digest;
     char version[32];
@@ -129,17 +104,27 @@ static void make_key(const char *source, int nvrtc_version,
     shmt_digest_add(&digest, source, strlen(source));
     shmt_digest_add(&digest, version, strlen(version));
     shmt_digest_add(&digest, options->data, options->length);
-    for (size_t k = 0; k < image->entry_count; k++) {
-        shmt_digest_add(&digest, image->entries[k].name,
-                        strlen(image->entries[k].name));
-        shmt_digest_add(&digest, "\n", 1);
-    }
-    /* Launches of one entry may take turns: the binary is the same, and which
-     * launch is which of its functions is not. */
-    for (size_t k = 0; k < image->launch_count; k++)
-        if (image->launch_entry[k] < 0)
-            shmt_digest_add(&digest, &(unsigned char){(unsigned char)k}, 1);
-    shmt_digest_end(&digest, image->key);
+    shmt_digest_add(&digest, names, strlen(names));
+    shmt_digest_end(&digest, key);
+}
+
+enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
+                                   char key[SHMT_DIGEST_TEXT],
+                                   struct shmt_error *err)
+{
+    struct shmt_text options = {0};
+    char names[SHMT_DIGEST_TEXT];
+    enum shmtune_status status =
+        shmt_kernel_binary_key(request->evaluated, names);
+
+    write_options(request, &options);
+    if (options.failed || status != SHMTUNE_OK)
+        status = shmt_error_memory(err);
+    else
+        make_key(request->evaluated->kernel->digest, request->nvrtc_version,
+                 &options, names, key);
+    shmt_text_free(&options);
+    return status;
 }
 
 /* Lines to an array, with the folders of headers behind them. */
@@ -148,7 +133,7 @@ list_options(const struct shmt_image_request *request, const char *include,
              const struct shmt_text *text, struct shmt_image_plan *plan,
              struct shmt_error *err)
 {
-    const struct shmt_kernel *kernel = request->kernel;
+    const struct shmt_kernel *kernel = request->evaluated->kernel;
     struct shmt_arena *arena = plan->image->arena;
     struct shmt_text folder = {0};
     size_t count = 0, room = kernel->include_count + 2;
@@ -203,24 +188,22 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
     }
     plan.image->arena = arena;
     status = name_entries(request, plan.image, err);
-    if (status == SHMTUNE_OK) {
-        write_options(request, &options);
-        if (options.failed)
-            status = shmt_error_memory(err);
-    }
-    if (status == SHMTUNE_OK) {
-        make_key(request->kernel->digest, request->nvrtc_version, &options,
-                 plan.image);
+    if (status == SHMTUNE_OK)
+        status = shmt_image_key(request, plan.image->key, err);
+    write_options(request, &options);
+    shmt_kernel_definitions(request->evaluated, &options);
+    if (status == SHMTUNE_OK && options.failed)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
         status = list_options(request, include, &options, &plan, err);
-    }
     shmt_text_free(&options);
     if (status != SHMTUNE_OK) {
         shmt_arena_free(arena);
         return status;
     }
-    plan.kernel = request->kernel;
-    plan.name = request->kernel->source;
-    plan.source = request->kernel->source_text;
+    plan.kernel = request->evaluated->kernel;
+    plan.name = plan.kernel->source;
+    plan.source = plan.kernel->source_text;
     plan.nvrtc_version = request->nvrtc_version;
     plan.anew = request->anew;
     *out = plan;
@@ -238,7 +221,7 @@ enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
         .name = text->name, .source = text->source,
         .nvrtc_version = text->nvrtc_version, .option_count = OPTIONS,
     };
-    struct shmt_text options = {0};
+    struct shmt_text options = {0}, names = {0};
 
     if (arena != NULL) {
         plan.image = shmt_arena_alloc(arena, 1, sizeof *plan.image);
@@ -246,8 +229,10 @@ enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
         entries = shmt_arena_alloc(arena, text->entry_count, sizeof *entries);
     }
     shmt_text_addf(&options, "--gpu-architecture=%s", text->arch);
+    for (size_t k = 0; k < text->entry_count; k++)
+        shmt_text_addf(&names, "\nentry %s", text->entries[k]);
     if (plan.image == NULL || plan.options == NULL || entries == NULL ||
-        options.failed)
+        options.failed || names.failed)
         goto fail;
     plan.options[0] = shmt_arena_copy(arena, options.data, options.length);
     plan.options[1] = "-std=c++17";
@@ -263,12 +248,15 @@ enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
     plan.image->entries = entries;
     if (plan.options[0] == NULL)
         goto fail;
-    make_key(text->source, text->nvrtc_version, &options, plan.image);
+    make_key(text->source, text->nvrtc_version, &options,
+             shmt_text_string(&names), plan.image->key);
     shmt_text_free(&options);
+    shmt_text_free(&names);
     *out = plan;
     return SHMTUNE_OK;
 fail:
     shmt_text_free(&options);
+    shmt_text_free(&names);
     shmt_arena_free(arena);
     return shmt_error_memory(err);
 }

@@ -399,12 +399,12 @@ static enum shmtune_status refuse_number(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
                                      const struct shmt_argument *argument,
-                                     const struct shmt_value *values)
+                                     struct shmt_kernel_evaluated *evaluated)
 {
     char what[160];
     int64_t count;
-    const enum shmtune_status status = shmt_expr_eval_int(
-        argument->count, values, &count, reader->err);
+    const enum shmtune_status status = shmt_expr_next_int(
+        argument->count, &evaluated->evaluation, &count, reader->err);
 
     if (status != SHMTUNE_OK || (count >= 1 && count <= largest_count))
         return status;
@@ -416,13 +416,13 @@ static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
                                     const struct shmt_argument *argument,
-                                    const struct shmt_value *values)
+                                    struct shmt_kernel_evaluated *evaluated)
 {
     struct shmt_value value;
     char what[160];
     double number;
-    const enum shmtune_status status =
-        shmt_expr_eval(argument->value, values, &value, reader->err);
+    const enum shmtune_status status = shmt_expr_next(
+        argument->value, &evaluated->evaluation, &value, reader->err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -439,13 +439,13 @@ static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status try_whole(struct shmt_kernel_reader *reader,
                                      const struct shmt_argument *argument,
-                                     const struct shmt_value *values)
+                                     struct shmt_kernel_evaluated *evaluated)
 {
     const enum shmt_element element = argument->element;
     char what[160];
     int64_t number;
-    const enum shmtune_status status =
-        shmt_expr_eval_int(argument->value, values, &number, reader->err);
+    const enum shmtune_status status = shmt_expr_next_int(
+        argument->value, &evaluated->evaluation, &number, reader->err);
 
     if (status != SHMTUNE_OK || shmt_element_holds(element, number))
         return status;
@@ -456,16 +456,16 @@ static enum shmtune_status try_whole(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
                                       const struct shmt_argument *argument,
-                                      const struct shmt_value *values)
+                                      struct shmt_kernel_evaluated *evaluated)
 {
     return shmt_element_is_real(argument->element)
-               ? try_real(reader, argument, values)
-               : try_whole(reader, argument, values);
+               ? try_real(reader, argument, evaluated)
+               : try_whole(reader, argument, evaluated);
 }
 
 enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
-                         const struct shmt_value *values)
+                         struct shmt_kernel_evaluated *evaluated)
 {
     const struct shmt_kernel *kernel = reader->kernel;
 
@@ -473,8 +473,8 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
         const struct shmt_argument *argument = &kernel->arguments[i];
         const enum shmtune_status status =
             argument->role == SHMT_ROLE_SCALAR
-                ? try_scalar(reader, argument, values)
-                : try_count(reader, argument, values);
+                ? try_scalar(reader, argument, evaluated)
+                : try_count(reader, argument, evaluated);
 
         if (status != SHMTUNE_OK)
             return status;

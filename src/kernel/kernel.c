@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: what follows from a spec for one problem and one configuration.
- * Reading a spec is read.c; launches are launch.c; texts are
- * text.c.
+ * kernel: a spec that was read: is it still current, its default, and its
+ * space at a problem.  Reading a spec is read.c; evaluating a configuration is
+ * evaluated.c; texts are text.c.
  */
 #include "kernel/kernel.h"
 
@@ -51,46 +51,9 @@ enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
     return shmt_space_build(&definition, out, err);
 }
 
-void shmt_kernel_values(const struct shmt_kernel *kernel,
-                        const int64_t *problem, const shmt_choice *choice,
-                        struct shmt_value *values)
-{
-    for (size_t i = 0; i < kernel->dimension_count; i++)
-        values[i] = int_value(problem[i]);
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        values[kernel->dimension_count + p] =
-            kernel->parameters[p].values[choice[p]];
-}
-
 void shmt_kernel_default(const struct shmt_kernel *kernel,
                          shmt_choice *choice)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++)
         choice[p] = (shmt_choice)kernel->parameters[p].default_value;
-}
-
-enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,
-                                       const struct shmt_value *values,
-                                       bool *admits, size_t *failed,
-                                       struct shmt_error *err)
-{
-    struct shmt_evaluation evaluation;
-
-    shmt_expr_begin(&evaluation, values);
-    for (size_t i = 0; i < kernel->constraint_count; i++) {
-        bool holds;
-        const enum shmtune_status status = shmt_expr_next_bool(
-            kernel->constraints[i], &evaluation, &holds, err);
-
-        if (status != SHMTUNE_OK)
-            return status;
-        if (!holds) {
-            if (failed != NULL)
-                *failed = i;
-            *admits = false;
-            return SHMTUNE_OK;
-        }
-    }
-    *admits = true;
-    return SHMTUNE_OK;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: a kernel spec (kernel/1) as read from its file, and what follows
- * from it for one problem and one configuration: definitions for the
- * compiler, geometry and bytes for the launches, counts for the arguments.
+ * kernel: a kernel spec (kernel/1) as read from its file, and a configuration
+ * of it, evaluated for one problem: constraints, geometry and bytes of the
+ * launches, counts of the arguments, definitions for the compiler, and which
+ * binary it needs.
  *
  * Specs are trusted like a Makefile.
  */
@@ -174,23 +175,13 @@ enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
                                       struct shmt_space **out,
                                       struct shmt_error *err);
 
-/* values[scope.count] from a problem and a configuration. */
-void shmt_kernel_values(const struct shmt_kernel *kernel,
-                        const int64_t *problem, const shmt_choice *choice,
-                        struct shmt_value *values);
-
 /* The configuration the spec calls its default: [parameter_count]. */
 void shmt_kernel_default(const struct shmt_kernel *kernel,
                          shmt_choice *choice);
 
-/* True when every constraint holds; else *failed (may be NULL) is the first
- * that does not. */
-enum shmtune_status shmt_kernel_admits(const struct shmt_kernel *kernel,
-                                       const struct shmt_value *values,
-                                       bool *admits, size_t *failed,
-                                       struct shmt_error *err);
+/* -- a configuration, evaluated ------------------------------------------- */
 
-/* One launch, evaluated. */
+/* One launch. */
 struct shmt_geometry {
     bool used;               /* `when` held */
     uint32_t grid[3];
@@ -200,35 +191,83 @@ struct shmt_geometry {
     int carveout;
     int cluster;
 };
-/* What an argument takes in a launch: an address, a scalar, or an array that
+
+/* A configuration at a problem, and what follows from the two.  Each part is
+ * worked out when it is asked for, and what parts share, once.  It points
+ * into itself: it cannot be copied, and one thread has it at a time.  It
+ * allocates nothing and is to be released by nobody; the kernel outlives
+ * it. */
+struct shmt_kernel_evaluated {
+    const struct shmt_kernel *kernel;
+    bool reference;                    /* the launches are the reference's */
+    size_t launch_count;
+    const struct shmt_launch *launches;
+    struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
+    struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];   /* of the launches,
+                                          by shmt_kernel_evaluate_launches */
+    bool launched;                     /* these two are evaluated.c's */
+    struct shmt_evaluation evaluation;
+};
+
+void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
+                          const int64_t *problem, const shmt_choice *choice,
+                          struct shmt_kernel_evaluated *out);
+/* The reference, which runs with the default configuration. */
+void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
+                                    const int64_t *problem,
+                                    struct shmt_kernel_evaluated *out);
+
+/* *failed is the first constraint that does not hold, NULL when all do. */
+enum shmtune_status shmt_kernel_admits(struct shmt_kernel_evaluated *evaluated,
+                                       const struct shmt_expr **failed,
+                                       struct shmt_error *err);
+
+/* The geometry of every launch.  Refused when the arguments of one take more
+ * than SHMT_KERNEL_ARGUMENT_BYTES. */
+enum shmtune_status
+shmt_kernel_evaluate_launches(struct shmt_kernel_evaluated *evaluated,
+                              struct shmt_error *err);
+/* Whether launch k is made at all, which is known where a geometry is not. */
+enum shmtune_status
+shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
+                        bool *used, struct shmt_error *err);
+
+/* Elements of argument k, 1 of a scalar.  SHMTUNE_INVALID_FILE for a number
+ * below 0, or of more bytes than can be counted. */
+enum shmtune_status
+shmt_kernel_argument_count(struct shmt_kernel_evaluated *evaluated, size_t k,
+                           uint64_t *out, struct shmt_error *err);
+/* What argument k takes in a launch: an address, a scalar, or an array that
  * is passed by value. */
 enum shmtune_status
-shmt_kernel_argument_bytes(const struct shmt_argument *argument,
-                           const struct shmt_value *values, int64_t *out,
-                           struct shmt_error *err);
-/* `launch` is one of kernel->launches or kernel->reference.  Refused when its
- * arguments take more than SHMT_KERNEL_ARGUMENT_BYTES. */
-enum shmtune_status shmt_kernel_geometry(const struct shmt_kernel *kernel,
-                                         const struct shmt_launch *launch,
-                                         const struct shmt_value *values,
-                                         struct shmt_geometry *out,
-                                         struct shmt_error *err);
+shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
+                           int64_t *out, struct shmt_error *err);
+/* The number that argument k, a scalar, is. */
+enum shmtune_status
+shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
+                           struct shmt_value *out, struct shmt_error *err);
 
 /* The -D options, one a line, composed from declared names and numbers only:
  * NAME=value for each defined dimension and each parameter that is not
  * launch-only.  A parameter of words: NAME=k, k the index of the word in its
  * declared list, and NAME_word=k for each of its words.  A real: its shortest
- * exact decimal. */
-void shmt_kernel_definitions(const struct shmt_kernel *kernel,
-                             const struct shmt_value *values,
+ * exact decimal.  For the reference, SHMTUNE_REFERENCE=1 before them. */
+void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
                              struct shmt_text *text);
+/* The entry of launch k with {NAME} replaced. */
+enum shmtune_status
+shmt_kernel_entry(const struct shmt_kernel_evaluated *evaluated, size_t k,
+                  struct shmt_text *text, struct shmt_error *err);
 
-/* The entry of a launch with {NAME} replaced. */
-enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
-                                      const struct shmt_launch *launch,
-                                      const struct shmt_value *values,
-                                      struct shmt_text *text,
-                                      struct shmt_error *err);
+/* Equal for those configurations of a kernel that share a binary: they have
+ * the same definitions, and each launch the same entry, or none.  What cannot
+ * be worked out is left out: the compiler's side refuses it.  Fails only for
+ * want of memory. */
+enum shmtune_status
+shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
+                       char key[SHMT_DIGEST_TEXT]);
+
+/* -- texts ---------------------------------------------------------------- */
 
 /* "BLOCK_X=32 BLOCK_Y=8 MEMORY=static", for people and messages. */
 void shmt_kernel_describe(const struct shmt_kernel *kernel,

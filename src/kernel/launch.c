@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch: reads the launches of a spec and works them out for one
- * configuration: geometry, shared bytes, entry.
+ * launch: reads the launches of a spec, and tries them.
  */
 #include "kernel/read.h"
 
@@ -329,40 +328,21 @@ enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
     return status;
 }
 
-static enum shmtune_status try_some(struct shmt_kernel_reader *reader,
-                                    const struct shmt_launch *launches,
-                                    size_t count,
-                                    const struct shmt_value *values)
+enum shmtune_status
+shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
+                       struct shmt_kernel_evaluated *evaluated)
 {
-    const struct shmt_kernel *kernel = reader->kernel;
-    struct shmt_geometry geometry;
+    const enum shmtune_status status =
+        shmt_kernel_evaluate_launches(evaluated, reader->err);
     bool used = false;
 
-    for (size_t i = 0; i < count; i++) {
-        const enum shmtune_status status = shmt_kernel_geometry(
-            kernel, &launches[i], values, &geometry, reader->err);
-
-        if (status != SHMTUNE_OK)
-            return status;
-        used |= geometry.used;
-    }
-    if (!used)
-        return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
-                              "%s:%d:%d: no launch is used: no \"when\" holds",
-                              kernel->path, reader->root->place.line,
-                              reader->root->place.column);
-    return SHMTUNE_OK;
-}
-
-enum shmtune_status shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
-                                           const struct shmt_value *values)
-{
-    const struct shmt_kernel *kernel = reader->kernel;
-    enum shmtune_status status = try_some(reader, kernel->launches,
-                                          kernel->launch_count, values);
-
-    if (status == SHMTUNE_OK)
-        status = try_some(reader, kernel->reference, kernel->reference_count,
-                          values);
-    return status;
+    for (size_t k = 0; status == SHMTUNE_OK && k < evaluated->launch_count;
+         k++)
+        used |= evaluated->geometry[k].used;
+    if (status != SHMTUNE_OK || used)
+        return status;
+    return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
+                          "%s:%d:%d: no launch is used: no \"when\" holds",
+                          reader->kernel->path, reader->root->place.line,
+                          reader->root->place.column);
 }

@@ -342,9 +342,8 @@ static enum shmtune_status name_trial(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status
 refuse_default(struct shmt_kernel_reader *reader, const int64_t *problem,
-               const struct shmt_value *values, size_t failed)
+               const struct shmt_value *values, const struct shmt_expr *expr)
 {
-    const struct shmt_expr *expr = reader->kernel->constraints[failed];
     const struct shmt_place place = shmt_expr_place(expr);
     struct shmt_text text = {0};
     enum shmtune_status status;
@@ -371,21 +370,24 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
                                     const int64_t *problem)
 {
     const struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_kernel_evaluated evaluated;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    bool admits = true;
-    size_t failed = 0;
+    const struct shmt_expr *failed;
     enum shmtune_status status;
 
     shmt_kernel_default(kernel, choice);
-    shmt_kernel_values(kernel, problem, choice, values);
-    status = shmt_kernel_admits(kernel, values, &admits, &failed, reader->err);
-    if (status == SHMTUNE_OK && !admits)
-        return refuse_default(reader, problem, values, failed);
+    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    status = shmt_kernel_admits(&evaluated, &failed, reader->err);
+    if (status == SHMTUNE_OK && failed != NULL)
+        return refuse_default(reader, problem, evaluated.values, failed);
     if (status == SHMTUNE_OK && kernel->source != NULL)
-        status = shmt_kernel_argument_try(reader, values);
+        status = shmt_kernel_argument_try(reader, &evaluated);
     if (status == SHMTUNE_OK && kernel->source != NULL)
-        status = shmt_kernel_launch_try(reader, values);
+        status = shmt_kernel_launch_try(reader, &evaluated);
+    if (status == SHMTUNE_OK && kernel->reference != kernel->launches) {
+        shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+        status = shmt_kernel_launch_try(reader, &evaluated);
+    }
     return name_trial(reader, problem, status);
 }
 

@@ -46,7 +46,7 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader);
 /* Count and value of every argument can be evaluated and fit their type. */
 enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
-                         const struct shmt_value *values);
+                         struct shmt_kernel_evaluated *evaluated);
 bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
                                const char *name, size_t *out);
 /* The count or the value depends on a parameter. */
@@ -56,8 +56,9 @@ bool shmt_kernel_argument_tuned(const struct shmt_kernel *kernel,
 /* launch.c */
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);
 /* Every launch can be evaluated and at least one is used. */
-enum shmtune_status shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
-                                           const struct shmt_value *values);
+enum shmtune_status
+shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
+                       struct shmt_kernel_evaluated *evaluated);
 
 /* digest.c: spec, source and every file they include that lies in
  * the folders of the spec. */

@@ -40,10 +40,14 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
                        parameter->values[i].w, i);
 }
 
-void shmt_kernel_definitions(const struct shmt_kernel *kernel,
-                             const struct shmt_value *values,
+void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
                              struct shmt_text *text)
 {
+    const struct shmt_kernel *kernel = evaluated->kernel;
+    const struct shmt_value *values = evaluated->values;
+
+    if (evaluated->reference)
+        shmt_text_add(text, "-DSHMTUNE_REFERENCE=1\n");
     for (size_t d = 0; d < kernel->dimension_count; d++)
         if (kernel->dimensions[d].defined)
             shmt_text_addf(text, "-D%s=%" PRId64 "\n",
@@ -55,13 +59,12 @@ void shmt_kernel_definitions(const struct shmt_kernel *kernel,
                                       text);
 }
 
-enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
-                                      const struct shmt_launch *launch,
-                                      const struct shmt_value *values,
-                                      struct shmt_text *text,
-                                      struct shmt_error *err)
+enum shmtune_status
+shmt_kernel_entry(const struct shmt_kernel_evaluated *evaluated, size_t k,
+                  struct shmt_text *text, struct shmt_error *err)
 {
-    const char *rest = launch->entry;
+    const struct shmt_kernel *kernel = evaluated->kernel;
+    const char *const entry = evaluated->launches[k].entry, *rest = entry;
 
     for (;;) {
         const char *open = strchr(rest, '{');
@@ -75,10 +78,9 @@ enum shmtune_status shmt_kernel_entry(const struct shmt_kernel *kernel,
                                    (size_t)(close - open - 1), &symbol))
             return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                   "%s: the entry \"%s\" names no parameter "
-                                  "at \"%s\"", kernel->path, launch->entry,
-                                  open);
+                                  "at \"%s\"", kernel->path, entry, open);
         shmt_text_add_bytes(text, rest, (size_t)(open - rest));
-        add_value(text, values[symbol]);
+        add_value(text, evaluated->values[symbol]);
         rest = close + 1;
     }
     shmt_text_add(text, rest);

@@ -288,23 +288,16 @@ static bool leave_out(struct collection *c)
 static enum shmtune_status count_launches(const struct collection *c, size_t k,
                                           size_t *out, struct shmt_error *err)
 {
-    const struct shmt_kernel *const kernel = c->request->kernel;
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
-    struct shmt_geometry geometry;
-    size_t used = 0;
+    struct shmt_kernel_evaluated evaluated;
+    enum shmtune_status status;
 
-    shmt_kernel_values(kernel, c->request->problem, choice_at(c->request, k),
-                       values);
-    for (size_t i = 0; i < kernel->launch_count; i++) {
-        enum shmtune_status status = shmt_kernel_geometry(
-            kernel, &kernel->launches[i], values, &geometry, err);
-
-        if (status != SHMTUNE_OK)
-            return status;
-        used += geometry.used;
-    }
-    *out = used;
-    return SHMTUNE_OK;
+    shmt_kernel_evaluate(c->request->kernel, c->request->problem,
+                         choice_at(c->request, k), &evaluated);
+    status = shmt_kernel_evaluate_launches(&evaluated, err);
+    *out = 0;
+    for (size_t i = 0; status == SHMTUNE_OK && i < evaluated.launch_count; i++)
+        *out += evaluated.geometry[i].used;
+    return status;
 }
 
 static enum shmtune_status share_out(const struct collection *c,

@@ -12,13 +12,9 @@
 #include "record/record.h"
 
 struct shmt_candidate {
-    const int64_t *problem;
-    const shmt_choice *values;
+    struct shmt_kernel_evaluated *evaluated;
     const struct shmt_resources *resources;   /* NULL: not known */
     const struct shmt_launch_resources *launches;   /* with resources */
-    /* NULL, or [launch_count]: where the check leaves that of each launch,
-     * for shmt_filling to find there. */
-    struct shmt_geometry *geometry;
 };
 
 /* Every size within its dimension; else SHMTUNE_INVALID_ARGUMENT. */
@@ -29,8 +25,7 @@ enum shmtune_status shmt_admit_problem(const struct shmt_kernel *kernel,
 /* Constraints, geometry, shared memory and resident blocks, the problem being
  * one of the kernel's.  SHMTUNE_NO_CONFIGURATION with the first thing that
  * does not hold. */
-enum shmtune_status shmt_admit_check(const struct shmt_kernel *kernel,
-                                     const struct shmtune_device *device,
+enum shmtune_status shmt_admit_check(const struct shmtune_device *device,
                                      const struct shmt_candidate *candidate,
                                      struct shmt_error *err);
 

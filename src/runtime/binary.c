@@ -141,7 +141,7 @@ static enum shmtune_status find(struct search *search, struct shmt_error *err)
         shmt_error_set(
             err, status, "kernel %s: no binary for %s in %s or %s, and "
             "compiling was not allowed; prepare it once with "
-            "SHMTUNE_ALLOW_COMPILE", search->wanted->kernel->name,
+            "SHMTUNE_ALLOW_COMPILE", request->evaluated->kernel->name,
             search->wanted->arch, folders[0],
             cache != NULL ? cache : "a cache (there is none)");
     if (status == SHMTUNE_NOT_FOUND && search->why.text[0] != '\0')
@@ -151,27 +151,21 @@ out:
     return status;
 }
 
-static struct shmt_image_request
-image_request(const struct shmt_binary_request *request, const char *arch)
-{
-    return (struct shmt_image_request){
-        .kernel = request->choice->kernel->spec,
-        .values = request->values,
-        .arch = arch,
-        .nvrtc_version = ANY_NVRTC,
-    };
-}
-
 enum shmtune_status
-shmt_binary_key(const struct shmt_binary_request *request,
-                const struct shmtune_device *device,
-                char key[SHMT_DIGEST_TEXT], struct shmt_error *err)
+shmt_binary_matches(const struct shmt_binary *binary,
+                    struct shmt_kernel_evaluated *evaluated, bool *matches,
+                    struct shmt_error *err)
 {
-    char arch[16];
-    const struct shmt_image_request wanted = image_request(request, arch);
+    char arch[16], key[SHMT_DIGEST_TEXT];
+    const struct shmt_image_request wanted = {
+        .evaluated = evaluated, .arch = arch, .nvrtc_version = ANY_NVRTC};
+    enum shmtune_status status;
 
-    shmt_device_arch_text(device, arch);
-    return shmt_image_key(&wanted, key, err);
+    shmt_device_arch_text(&binary->device, arch);
+    status = shmt_image_key(&wanted, key, err);
+    if (status == SHMTUNE_OK)
+        *matches = memcmp(key, binary->key, sizeof key) == 0;
+    return status;
 }
 
 static enum shmtune_status check_device(const struct shmtune_choice *choice,
@@ -194,7 +188,9 @@ static enum shmtune_status load(const struct shmt_binary_request *request,
                                 struct shmt_error *err)
 {
     char arch[16];
-    const struct shmt_image_request wanted = image_request(request, arch);
+    const struct shmt_image_request wanted = {.evaluated = request->evaluated,
+                                              .arch = arch,
+                                              .nvrtc_version = ANY_NVRTC};
     struct search search = {.request = request, .wanted = &wanted,
                             .binary = binary};
     enum shmtune_status status;
@@ -202,7 +198,8 @@ static enum shmtune_status load(const struct shmt_binary_request *request,
     shmt_device_arch_text(&binary->device, arch);
     status = find(&search, err);
     if (status == SHMTUNE_INVALID_FILE || status == SHMTUNE_NO_CONFIGURATION)
-        shmt_error_prefix(err, "kernel %s", wanted.kernel->name);
+        shmt_error_prefix(err, "kernel %s",
+                          request->evaluated->kernel->name);
     return status;
 }
 

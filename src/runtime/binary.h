@@ -16,15 +16,15 @@ struct shmt_binary {
     const struct shmt_driver *driver;
     CUcontext context;
     struct shmtune_device device;      /* of the context */
-    char key[SHMT_DIGEST_TEXT];        /* see shmt_binary_key */
+    char key[SHMT_DIGEST_TEXT];        /* of the image */
     pthread_mutex_t lock;              /* of what is set on its functions */
     struct shmt_module module;
 };
 
-/* A choice with the values of its kernel's scope. */
+/* A choice, and the same evaluated. */
 struct shmt_binary_request {
     const struct shmtune_choice *choice;
-    const struct shmt_value *values;
+    struct shmt_kernel_evaluated *evaluated;
     unsigned flags;                    /* of shmtune_prepare */
 };
 
@@ -33,11 +33,11 @@ enum shmtune_status
 shmt_binary_load(const struct shmt_binary_request *request,
                  struct shmt_binary **out, struct shmt_error *err);
 
-/* Two requests of one key have one binary. */
+/* Whether it is the binary of that configuration. */
 enum shmtune_status
-shmt_binary_key(const struct shmt_binary_request *request,
-                const struct shmtune_device *device,
-                char key[SHMT_DIGEST_TEXT], struct shmt_error *err);
+shmt_binary_matches(const struct shmt_binary *binary,
+                    struct shmt_kernel_evaluated *evaluated, bool *matches,
+                    struct shmt_error *err);
 
 /* One user less; the last one's unloads it in its own context and leaves the
  * current context as it was. */

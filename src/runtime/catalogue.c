@@ -154,14 +154,12 @@ static struct shmtune_kernel *find(const struct shmtune *library,
 static enum shmtune_status default_values(struct shmtune *library,
                                           struct shmtune_kernel *kernel)
 {
-    const struct shmt_kernel *spec = kernel->spec;
     shmt_choice *values = shmt_arena_alloc(
-        library->arena, spec->parameter_count, sizeof *values);
+        library->arena, kernel->spec->parameter_count, sizeof *values);
 
     if (values == NULL)
         return SHMTUNE_NO_MEMORY;
-    for (size_t k = 0; k < spec->parameter_count; k++)
-        values[k] = (shmt_choice)spec->parameters[k].default_value;
+    shmt_kernel_default(kernel->spec, values);
     kernel->fallback = values;
     return SHMTUNE_OK;
 }

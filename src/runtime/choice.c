@@ -21,11 +21,11 @@ const char *shmtune_match_text(enum shmtune_match match)
                                                           : "unknown";
 }
 
-void shmt_choice_values(const struct shmtune_choice *choice,
-                        struct shmt_value values[SHMT_CHOICE_VALUES])
+void shmt_choice_evaluate(const struct shmtune_choice *choice,
+                          struct shmt_kernel_evaluated *out)
 {
-    shmt_kernel_values(choice->kernel->spec, choice->problem, choice->values,
-                       values);
+    shmt_kernel_evaluate(choice->kernel->spec, choice->problem,
+                         choice->values, out);
 }
 
 /* As snprintf: cut to `room`, the length of the whole.  Ends `from`. */
@@ -85,68 +85,56 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
                                           size_t k,
                                           struct shmtune_geometry *out)
 {
-    struct shmt_value values[SHMT_CHOICE_VALUES];
-    const struct shmt_kernel *spec;
+    struct shmt_kernel_evaluated evaluated;
 
     if (choice == NULL || choice->kernel == NULL || out == NULL)
         return SHMTUNE_INVALID_ARGUMENT;
-    spec = choice->kernel->spec;
-    shmt_choice_values(choice, values);
-    for (size_t i = 0; i < spec->launch_count; i++) {
-        struct shmt_geometry geometry;
+    shmt_choice_evaluate(choice, &evaluated);
+    if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK)
+        return SHMTUNE_INVALID_ARGUMENT;
+    for (size_t i = 0; i < evaluated.launch_count; i++) {
+        const struct shmt_geometry *geometry = &evaluated.geometry[i];
 
-        if (shmt_kernel_geometry(spec, &spec->launches[i], values, &geometry,
-                                 NULL) != SHMTUNE_OK)
-            return SHMTUNE_INVALID_ARGUMENT;
-        if (!geometry.used || k-- > 0)
+        if (!geometry->used || k-- > 0)
             continue;
         *out = (struct shmtune_geometry){
-            .entry = spec->launches[i].entry,
-            .shared_dynamic = geometry.shared_dynamic,
-            .carveout = geometry.carveout,
-            .cluster = geometry.cluster,
+            .entry = evaluated.launches[i].entry,
+            .shared_dynamic = geometry->shared_dynamic,
+            .carveout = geometry->carveout,
+            .cluster = geometry->cluster,
         };
-        memcpy(out->grid, geometry.grid, sizeof out->grid);
-        memcpy(out->block, geometry.block, sizeof out->block);
+        memcpy(out->grid, geometry->grid, sizeof out->grid);
+        memcpy(out->block, geometry->block, sizeof out->block);
         return SHMTUNE_OK;
     }
     return SHMTUNE_NOT_FOUND;
 }
 
-enum shmtune_status shmt_choice_bytes(const struct shmt_kernel *spec, size_t k,
-                                      const struct shmt_value *values,
-                                      int64_t *bytes, struct shmt_error *err)
+enum shmtune_status
+shmt_choice_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
+                  int64_t *bytes, struct shmt_error *err)
 {
-    const struct shmt_argument *argument = &spec->arguments[k];
-    const int64_t unit = (int64_t)shmt_element_bytes(argument->element);
-    int64_t count = 0;
+    const struct shmt_argument *argument = &evaluated->kernel->arguments[k];
+    uint64_t count = 0;
     enum shmtune_status status = SHMTUNE_OK;
 
     if (argument->role != SHMT_ROLE_SCALAR)
-        status = shmt_expr_eval_int(argument->count, values, &count, err);
+        status = shmt_kernel_argument_count(evaluated, k, &count, err);
     if (status != SHMTUNE_OK)
         return SHMTUNE_INVALID_ARGUMENT;
-    if (count < 0 || count > INT64_MAX / unit)
-        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "the argument %s of kernel %s would have %lld "
-                              "elements of %lld bytes", argument->name,
-                              spec->name, (long long)count, (long long)unit);
-    *bytes = count * unit;
+    *bytes = (int64_t)(count * shmt_element_bytes(argument->element));
     return SHMTUNE_OK;
 }
 
 /* An argument of the reference alone, or of a launch whose `when` does not
  * hold, is nobody's to provide. */
-static bool is_used(const struct shmt_kernel *spec, size_t k,
-                    const struct shmt_value *values)
+static bool is_used(struct shmt_kernel_evaluated *evaluated, size_t k)
 {
-    for (size_t i = 0; i < spec->launch_count; i++) {
-        const struct shmt_launch *launch = &spec->launches[i];
-        bool used = true;
+    for (size_t i = 0; i < evaluated->launch_count; i++) {
+        const struct shmt_launch *launch = &evaluated->launches[i];
+        bool used;
 
-        if (launch->when != NULL &&
-            shmt_expr_eval_bool(launch->when, values, &used, NULL) !=
-                SHMTUNE_OK)
+        if (shmt_kernel_uses_launch(evaluated, i, &used, NULL) != SHMTUNE_OK)
             used = true;
         for (size_t a = 0; used && a < launch->argument_count; a++)
             if (launch->arguments[a] == k)
@@ -158,18 +146,18 @@ static bool is_used(const struct shmt_kernel *spec, size_t k,
 enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
                                            size_t k, int64_t *bytes)
 {
-    struct shmt_value values[SHMT_CHOICE_VALUES];
+    struct shmt_kernel_evaluated evaluated;
 
     if (choice == NULL || choice->kernel == NULL || bytes == NULL)
         return SHMTUNE_INVALID_ARGUMENT;
     if (k >= choice->kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
-    shmt_choice_values(choice, values);
-    if (!is_used(choice->kernel->spec, k, values)) {
+    shmt_choice_evaluate(choice, &evaluated);
+    if (!is_used(&evaluated, k)) {
         *bytes = 0;
         return SHMTUNE_OK;
     }
-    return shmt_choice_bytes(choice->kernel->spec, k, values, bytes, NULL);
+    return shmt_choice_bytes(&evaluated, k, bytes, NULL);
 }
 
 static void explain(const struct shmt_question *ask)

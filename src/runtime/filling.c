@@ -62,39 +62,31 @@ static bool reads_input(const struct shmt_kernel *kernel,
     return false;
 }
 
-double shmt_filling(const struct shmt_kernel *kernel,
-                    const struct shmtune_device *device,
+double shmt_filling(const struct shmtune_device *device,
                     const struct shmt_candidate *candidate)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
-    struct shmt_geometry weighed = {.used = false};
+    struct shmt_kernel_evaluated *evaluated = candidate->evaluated;
+    const struct shmt_geometry *weighed = NULL;
     size_t made = 0, before = 0;     /* the weighed one */
 
-    if (device->multiprocessors < 1)
+    if (device->multiprocessors < 1 ||
+        shmt_kernel_evaluate_launches(evaluated, NULL) != SHMTUNE_OK)
         return 1;
-    if (candidate->geometry == NULL)
-        shmt_kernel_values(kernel, candidate->problem, candidate->values,
-                           values);
-    for (size_t k = 0; k < kernel->launch_count; k++) {
-        const bool reads = reads_input(kernel, &kernel->launches[k]);
-        struct shmt_geometry launch;
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
+        const bool reads =
+            reads_input(evaluated->kernel, &evaluated->launches[k]);
 
-        if (candidate->geometry != NULL)
-            launch = candidate->geometry[k];
-        else if (shmt_kernel_geometry(kernel, &kernel->launches[k], values,
-                                      &launch, NULL) != SHMTUNE_OK)
-            return 1;
-        if (!launch.used)
+        if (!evaluated->geometry[k].used)
             continue;
         made++;
-        if (weighed.used && !reads)
+        if (weighed != NULL && !reads)
             continue;
-        weighed = launch;
+        weighed = &evaluated->geometry[k];
         before = made - 1;
         if (reads)
             break;
     }
-    return weighed.used
-               ? filling_of(device, taken_by(candidate, before), &weighed)
+    return weighed != NULL
+               ? filling_of(device, taken_by(candidate, before), weighed)
                : 1;
 }

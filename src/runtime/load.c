@@ -16,19 +16,19 @@
 /* What one call works on. */
 struct loading {
     const struct shmtune_choice *choice;
-    struct shmt_value values[SHMT_CHOICE_VALUES];
+    struct shmt_kernel_evaluated evaluated;
     struct shmtune_function *function;
     struct shmt_error *err;
 };
 
-static enum shmtune_status check_fit(const struct loading *loading)
+static enum shmtune_status check_fit(struct loading *loading)
 {
     const struct shmtune_choice *choice = loading->choice;
     const struct shmtune_device *device = &loading->function->binary->device;
-    const struct shmt_candidate candidate = {.problem = choice->problem,
-                                             .values = choice->values};
-    enum shmtune_status status = shmt_admit_check(
-        choice->kernel->spec, device, &candidate, loading->err);
+    const struct shmt_candidate candidate = {.evaluated =
+                                                 &loading->evaluated};
+    enum shmtune_status status =
+        shmt_admit_check(device, &candidate, loading->err);
 
     if (status == SHMTUNE_NO_CONFIGURATION)
         return shmt_error_prefix(loading->err, "kernel %s cannot run on "
@@ -51,22 +51,20 @@ static enum shmtune_status refuse_blocks(const struct loading *loading,
         loading->function->binary->device.name);
 }
 
-/* One launch: its function, allowed what it needs. */
+/* One launch that is made: its function, allowed what it needs. */
 static enum shmtune_status ready_step(struct loading *loading, size_t launch)
 {
     struct shmtune_function *function = loading->function;
     const struct shmt_driver *driver = function->binary->driver;
-    const struct shmt_kernel *spec = function->kernel->spec;
     struct shmt_step *step = &function->steps[function->step_count];
     struct shmt_function *loaded =
         shmt_launch_function(&function->binary->module, launch);
     int blocks = 0;
-    enum shmtune_status status =
-        shmt_kernel_geometry(spec, &spec->launches[launch], loading->values,
-                             &step->geometry, loading->err);
+    enum shmtune_status status;
 
-    if (status != SHMTUNE_OK || !step->geometry.used || loaded == NULL)
-        return status;
+    step->geometry = loading->evaluated.geometry[launch];
+    if (!step->geometry.used || loaded == NULL)
+        return SHMTUNE_OK;
     status = shmt_launch_prepare(driver, loaded, &step->geometry,
                                  loading->err);
     if (status == SHMTUNE_OK)
@@ -77,7 +75,7 @@ static enum shmtune_status ready_step(struct loading *loading, size_t launch)
     if (status != SHMTUNE_OK)
         return status;
     step->function = loaded;
-    step->launch = &spec->launches[launch];
+    step->launch = &loading->evaluated.launches[launch];
     function->step_count++;
     for (size_t k = 0; k < step->launch->argument_count; k++)
         function->slots[step->launch->arguments[k]].needed = true;
@@ -114,15 +112,14 @@ static enum shmtune_status ready_slot(struct loading *loading, size_t k)
     if (!slot->needed)
         return SHMTUNE_OK;
     if (slot->scalar) {
-        status = shmt_expr_eval(argument->value, loading->values, &value,
-                                loading->err);
+        status = shmt_kernel_argument_value(&loading->evaluated, k, &value,
+                                            loading->err);
         if (status == SHMTUNE_OK)
             status = shmt_element_convert(argument->element, value,
                                           &slot->value, loading->err);
         return status == SHMTUNE_OK ? status : refuse_number(loading, k);
     }
-    status = shmt_choice_bytes(spec, k, loading->values, &bytes,
-                               loading->err);
+    status = shmt_choice_bytes(&loading->evaluated, k, &bytes, loading->err);
     if (status != SHMTUNE_OK)
         return status;
     slot->needed = bytes > 0;
@@ -154,7 +151,7 @@ static enum shmtune_status begin(struct loading *loading)
     if (loading->function == NULL)
         return shmt_error_memory(loading->err);
     loading->function->kernel = loading->choice->kernel;
-    shmt_choice_values(loading->choice, loading->values);
+    shmt_choice_evaluate(loading->choice, &loading->evaluated);
     return SHMTUNE_OK;
 }
 
@@ -179,7 +176,7 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
 {
     struct shmt_error err = {.status = SHMTUNE_OK};
     struct loading loading = {.choice = choice, .err = &err};
-    const struct shmt_binary_request request = {choice, loading.values,
+    const struct shmt_binary_request request = {choice, &loading.evaluated,
                                                 flags};
     enum shmtune_status status;
 
@@ -198,38 +195,31 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
 }
 
 /* The choice has the binary that is loaded, and wants of it what is set. */
-static enum shmtune_status check_share(const struct loading *loading,
+static enum shmtune_status check_share(struct loading *loading,
                                        struct shmt_binary *binary)
 {
-    const struct shmt_kernel *spec = loading->choice->kernel->spec;
-    const struct shmt_binary_request request = {loading->choice,
-                                                loading->values, 0};
-    char key[SHMT_DIGEST_TEXT];
-    bool same = true;
-    enum shmtune_status status = shmt_binary_key(&request, &binary->device,
-                                                 key, loading->err);
+    struct shmt_kernel_evaluated *evaluated = &loading->evaluated;
+    bool same;
+    enum shmtune_status status =
+        shmt_binary_matches(binary, evaluated, &same, loading->err);
 
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t k = 0; status == SHMTUNE_OK && k < spec->launch_count; k++) {
+    if (shmt_kernel_evaluate_launches(evaluated, loading->err) != SHMTUNE_OK)
+        return SHMTUNE_NO_CONFIGURATION;
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
         const struct shmt_function *loaded =
             shmt_launch_function(&binary->module, k);
-        struct shmt_geometry geometry;
 
-        status = shmt_kernel_geometry(spec, &spec->launches[k],
-                                      loading->values, &geometry,
-                                      loading->err);
-        if (status == SHMTUNE_OK && geometry.used)
+        if (evaluated->geometry[k].used)
             same = same && loaded != NULL &&
-                   loaded->carveout == geometry.carveout;
+                   loaded->carveout == evaluated->geometry[k].carveout;
     }
-    if (status != SHMTUNE_OK)
-        return SHMTUNE_NO_CONFIGURATION;
-    if (same && memcmp(key, binary->key, sizeof key) == 0)
+    if (same)
         return SHMTUNE_OK;
     return shmt_error_set(loading->err, SHMTUNE_NOT_FOUND,
                           "kernel %s: the choice needs another binary or "
-                          "carve-out; prepare it", spec->name);
+                          "carve-out; prepare it", evaluated->kernel->name);
 }
 
 static enum shmtune_status check_context(const struct shmt_binary *binary,

@@ -142,35 +142,45 @@ static const struct shmt_resources *known_resources(
     return &entry->resources;
 }
 
-/* log2 of the share of the device that `values` fill at a problem; resources
- * are taken to be the winner's. */
+/* log2 of the share of the device that a configuration fills; resources are
+ * taken to be the winner's. */
 static double filling(const struct shmtune_device *device,
-                      const struct shmt_kernel *spec,
                       const struct shmt_shelf_entry *entry,
-                      const shmt_choice *values, const int64_t *problem)
+                      struct shmt_kernel_evaluated *evaluated)
 {
     const struct shmt_candidate candidate = {
-        .problem = problem, .values = values, .resources = &entry->resources,
+        .evaluated = evaluated, .resources = &entry->resources,
         .launches = entry->launches};
 
-    return log2(shmt_filling(spec, device, &candidate));
+    return log2(shmt_filling(device, &candidate));
+}
+
+/* The same where it was measured, which is known of the winner. */
+static double filling_there(const struct shmt_kernel *spec,
+                            const struct shmt_shelf *shelf,
+                            const struct shmt_shelf_entry *entry,
+                            const shmt_choice *values)
+{
+    struct shmt_kernel_evaluated evaluated;
+
+    if (values == entry->values)
+        return entry->log2_filling;
+    shmt_kernel_evaluate(spec, entry->problem, values, &evaluated);
+    return filling(&shelf->device, entry, &evaluated);
 }
 
 /* Weighs what is admitted of the entry where the walk stands: its distance,
  * and what it would leave idle more than where it was measured. */
 static void weigh(const struct walk *walk, const shmt_choice *values,
+                  struct shmt_kernel_evaluated *evaluated,
                   struct shmt_nearest *best)
 {
     const struct shmt_question *ask = walk->ask;
-    const struct shmt_kernel *spec = ask->kernel->spec;
     const struct shmt_shelf *shelf = &ask->kernel->shelves[walk->shelf];
     const struct shmt_shelf_entry *entry = &shelf->entries[walk->entry];
-    const double here =
-        filling(walk->device, spec, entry, values, ask->problem);
+    const double here = filling(walk->device, entry, evaluated);
     const double there =
-        values == entry->values ? entry->log2_filling
-                                : filling(&shelf->device, spec, entry,
-                                          values, entry->problem);
+        filling_there(ask->kernel->spec, shelf, entry, values);
     const double at = walk->distance +
                       (values == entry->values ? 0 : cost_of_tie) +
                       cost_of_half_filling * fmax(0, there - here);
@@ -211,17 +221,19 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
         const shmt_choice *values =
             k == 0 ? entry->values
                    : entry->ties + (k - 1) * spec->parameter_count;
+        struct shmt_kernel_evaluated evaluated;
         const struct shmt_candidate candidate = {
-            .problem = ask->problem, .values = values,
+            .evaluated = &evaluated,
             .resources = known_resources(ask, entry, values),
             .launches = entry->launches};
         struct shmt_error err;
 
         walk->checks--;
-        if (shmt_admit_check(spec, walk->device, &candidate,
+        shmt_kernel_evaluate(spec, ask->problem, values, &evaluated);
+        if (shmt_admit_check(walk->device, &candidate,
                              ask->trace != NULL ? &err : NULL) ==
             SHMTUNE_OK) {
-            weigh(walk, values, best);
+            weigh(walk, values, &evaluated, best);
             return;
         }
         if (ask->trace != NULL && k == 0)

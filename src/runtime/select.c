@@ -127,13 +127,15 @@ static enum shmtune_status take_default(const struct shmt_question *ask,
     static const struct shmt_shelf no_shelf;
     const struct shmt_shelf_entry entry = {.values = ask->kernel->fallback,
                                      .time_us = -1, .default_us = -1};
-    const struct shmt_candidate candidate = {.problem = ask->problem,
-                                             .values = entry.values};
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_candidate candidate = {.evaluated = &evaluated};
     struct shmt_error err;
-    const enum shmtune_status status =
-        shmt_admit_check(ask->kernel->spec, device, &candidate,
-                         ask->trace != NULL ? &err : NULL);
+    enum shmtune_status status;
 
+    shmt_kernel_evaluate(ask->kernel->spec, ask->problem, entry.values,
+                         &evaluated);
+    status = shmt_admit_check(device, &candidate,
+                              ask->trace != NULL ? &err : NULL);
     if (ask->trace != NULL)
         shmt_text_addf(ask->trace, "the default of %s: %s\n",
                        ask->kernel->spec->path,

@@ -134,11 +134,10 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_shelf_entry *entry,
                                        struct shmt_error *err)
 {
-    struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];
+    struct shmt_kernel_evaluated evaluated;
     const struct shmt_candidate candidate = {
-        .problem = entry->problem, .values = entry->values,
-        .resources = &entry->resources, .launches = entry->launches,
-        .geometry = geometry};
+        .evaluated = &evaluated, .resources = &entry->resources,
+        .launches = entry->launches};
     enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)
@@ -146,10 +145,10 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                    spec->dimension_count * sizeof *entry->problem) == 0)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                   "this problem is in the file twice");
-    status = shmt_admit_check(spec, &shelf->device, &candidate, err);
+    shmt_kernel_evaluate(spec, entry->problem, entry->values, &evaluated);
+    status = shmt_admit_check(&shelf->device, &candidate, err);
     if (status == SHMTUNE_OK)
-        entry->log2_filling =
-            log2(shmt_filling(spec, &shelf->device, &candidate));
+        entry->log2_filling = log2(shmt_filling(&shelf->device, &candidate));
     return status;
 }
 

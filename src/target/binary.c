@@ -4,42 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_entry(const struct shmt_kernel *kernel,
-                      const struct shmt_launch *launch,
-                      const struct shmt_value *values,
-                      struct shmt_text *text)
-{
-    bool used = true;
-    if (launch->when != NULL &&
-        shmt_expr_eval_bool(launch->when, values, &used, NULL) != SHMTUNE_OK)
-        used = false;
-    shmt_text_add(text, "\nentry ");
-    if (used)
-        (void)shmt_kernel_entry(kernel, launch, values, text, NULL);
-}
-
-enum shmtune_status shmt_binary_key(const struct shmt_kernel *kernel,
-                                    const int64_t *problem,
-                                    const shmt_choice *choice,
-                                    char key[SHMT_DIGEST_TEXT])
-{
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
-    struct shmt_text text = {0};
-    struct shmt_digest digest;
-    bool failed;
-
-    shmt_kernel_values(kernel, problem, choice, values);
-    shmt_kernel_definitions(kernel, values, &text);
-    for (size_t k = 0; k < kernel->launch_count; k++)
-        add_entry(kernel, &kernel->launches[k], values, &text);
-    shmt_digest_begin(&digest);
-    shmt_digest_add(&digest, shmt_text_string(&text), text.length);
-    shmt_digest_end(&digest, key);
-    failed = text.failed;
-    shmt_text_free(&text);
-    return failed ? SHMTUNE_NO_MEMORY : SHMTUNE_OK;
-}
-
 struct node {
     struct node *next;
     size_t number;

@@ -331,11 +331,13 @@ static enum shmtune_status submit_inspect(struct shmt_live *live,
                                           struct shmt_job *job,
                                           struct shmt_error *err)
 {
+    struct shmt_kernel_evaluated evaluated;
     char key[SHMT_DIGEST_TEXT];
     struct shmt_compiled *compiled = NULL;
 
-    if (shmt_binary_key(live->target.kernel, live->problem, choice, key) ==
-        SHMTUNE_OK) {
+    shmt_kernel_evaluate(live->target.kernel, live->problem, choice,
+                         &evaluated);
+    if (shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK) {
         job->binary = shmt_binaries_number(live->binaries, key);
         compiled = compiled_at(live, job->binary);
     }

@@ -99,6 +99,7 @@ static bool enter(struct replay *replay,
                   const struct shmt_journal_record *from, size_t *count)
 {
     const size_t slot = slot_of(replay, from->choice);
+    struct shmt_kernel_evaluated evaluated;
     char key[SHMT_DIGEST_TEXT];
     struct record *record;
     struct binary *binary;
@@ -107,8 +108,9 @@ static bool enter(struct replay *replay,
         record = &replay->records[(*count)++];
         record->choice = from->choice;
         replay->slots[slot] = *count;
-        if (shmt_binary_key(replay->target.kernel, replay->problem,
-                            from->choice, key) != SHMTUNE_OK)
+        shmt_kernel_evaluate(replay->target.kernel, replay->problem,
+                             from->choice, &evaluated);
+        if (shmt_kernel_binary_key(&evaluated, key) != SHMTUNE_OK)
             return false;
         record->binary = shmt_binaries_number(replay->numbers, key);
         if (record->binary == SIZE_MAX)

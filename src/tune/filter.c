@@ -24,39 +24,31 @@ void shmt_filter_policy(const struct shmt_policy *policy,
                          policy->min_occupancy_percent);
 }
 
-/* `result` has the verdict when they cannot be computed. */
-static enum shmtune_status evaluate(const struct shmt_filter *filter,
-                                    const shmt_choice *choice,
-                                    struct shmt_geometry *out,
-                                    struct shmt_result *result)
+/* `result` has the verdict when the launches cannot be computed. */
+static enum shmtune_status
+evaluate(const struct shmt_filter *filter, const shmt_choice *choice,
+         struct shmt_kernel_evaluated *out, struct shmt_result *result)
 {
-    const struct shmt_kernel *const kernel = filter->kernel;
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
     struct shmt_error why;
+    enum shmtune_status status;
 
-    shmt_kernel_values(kernel, filter->problem, choice, values);
-    for (size_t k = 0; k < kernel->launch_count; k++) {
-        const enum shmtune_status status = shmt_kernel_geometry(
-            kernel, &kernel->launches[k], values, &out[k], &why);
-        if (status == SHMTUNE_NO_MEMORY)
-            return status;
-        if (status != SHMTUNE_OK) {
-            shmt_result_fail(result, SHMT_VERDICT_TOO_LARGE, "%s", why.text);
-            return SHMTUNE_OK;
-        }
-    }
+    shmt_kernel_evaluate(filter->kernel, filter->problem, choice, out);
+    status = shmt_kernel_evaluate_launches(out, &why);
+    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
+        return status;
+    shmt_result_fail(result, SHMT_VERDICT_TOO_LARGE, "%s", why.text);
     return SHMTUNE_OK;
 }
 
 /* `resources` with those of each launch, or NULL before they are known. */
 static void check_fit(const struct shmt_filter *filter,
-                      const struct shmt_geometry *launches,
+                      const struct shmt_kernel_evaluated *evaluated,
                       const struct shmt_resources *resources,
                       struct shmt_result *result)
 {
     const struct shmt_fit_launches ask = {
-        filter->device, filter->kernel->launch_count, launches, resources,
-        &result->launches
+        filter->device, evaluated->launch_count, evaluated->geometry,
+        resources, &result->launches
     };
     struct shmt_fit fit;
     char text[SHMT_FIT_TEXT];
@@ -76,8 +68,8 @@ static void check_fit(const struct shmt_filter *filter,
     result->limiter = fit.occupancy.limiter;
     result->shared_dynamic_bytes = 0;
     for (size_t k = 0; k < ask.count; k++)
-        if (launches[k].shared_dynamic > result->shared_dynamic_bytes)
-            result->shared_dynamic_bytes = launches[k].shared_dynamic;
+        if (ask.launches[k].shared_dynamic > result->shared_dynamic_bytes)
+            result->shared_dynamic_bytes = ask.launches[k].shared_dynamic;
 }
 
 enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
@@ -85,12 +77,12 @@ enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
                                        struct shmt_result *result,
                                        struct shmt_error *err)
 {
-    struct shmt_geometry launches[SHMT_KERNEL_LAUNCHES];
+    struct shmt_kernel_evaluated evaluated;
 
-    if (evaluate(filter, choice, launches, result) != SHMTUNE_OK)
+    if (evaluate(filter, choice, &evaluated, result) != SHMTUNE_OK)
         return shmt_error_memory(err);
     if (result->verdict == SHMT_VERDICT_OK)
-        check_fit(filter, launches, NULL, result);
+        check_fit(filter, &evaluated, NULL, result);
     return SHMTUNE_OK;
 }
 
@@ -102,12 +94,12 @@ enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
                                       struct shmt_result *result,
                                       struct shmt_error *err)
 {
-    struct shmt_geometry launches[SHMT_KERNEL_LAUNCHES];
+    struct shmt_kernel_evaluated evaluated;
 
-    if (evaluate(filter, choice, launches, result) != SHMTUNE_OK)
+    if (evaluate(filter, choice, &evaluated, result) != SHMTUNE_OK)
         return shmt_error_memory(err);
     if (result->verdict == SHMT_VERDICT_OK)
-        check_fit(filter, launches, &result->resources, result);
+        check_fit(filter, &evaluated, &result->resources, result);
     if (result->verdict == SHMT_VERDICT_OK)
         shmt_filter_policy(&filter->policy, result);
     return SHMTUNE_OK;

@@ -288,8 +288,7 @@ static uint64_t default_index(const struct shmt_tune *tune)
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     uint64_t index;
 
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+    shmt_kernel_default(kernel, choice);
     return shmt_space_index(tune->outcome->space, choice, &index)
                ? index
                : UINT64_MAX;
@@ -299,15 +298,16 @@ static double floor_of(const struct shmt_tune *tune)
 {
     const struct shmt_kernel *const kernel = tune->target->kernel;
     const struct shmtune_device *const device = &tune->target->device;
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel_evaluated evaluated;
     const double rate =   /* bytes a microsecond; two transfers a clock */
         2.0 * device->memory_clock_khz * device->memory_bus_bits / 8 / 1000;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS] = {0};
     int64_t bytes;
 
-    shmt_kernel_values(kernel, tune->problem, choice, values);
+    /* The work is the same for every configuration. */
+    shmt_kernel_evaluate_reference(kernel, tune->problem, &evaluated);
     if (kernel->bytes == NULL || !(rate > 0) ||
-        shmt_expr_eval_int(kernel->bytes, values, &bytes, NULL) != SHMTUNE_OK)
+        shmt_expr_eval_int(kernel->bytes, evaluated.values, &bytes, NULL) !=
+            SHMTUNE_OK)
         return -1;
     return (double)bytes / rate;
 }

@@ -35,7 +35,6 @@ struct standin {
 
 struct request {
     struct shmt_protocol_request said;
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
     const char *behave;
 };
 
@@ -102,11 +101,14 @@ static double time_of(const struct standin *standin,
 static int64_t shared_static(const struct standin *standin,
                              const struct request *request)
 {
-    struct shmt_geometry geometry;
-    if (shmt_kernel_geometry(standin->kernel, &standin->kernel->launches[0],
-                             request->values, &geometry, NULL) != SHMTUNE_OK)
+    struct shmt_kernel_evaluated evaluated;
+
+    shmt_kernel_evaluate(standin->kernel, request->said.problem,
+                         request->said.choice, &evaluated);
+    if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK ||
+        evaluated.geometry[0].shared_static < 0)
         return 0;
-    return geometry.shared_static < 0 ? 0 : geometry.shared_static;
+    return evaluated.geometry[0].shared_static;
 }
 
 static void inspect(const struct standin *standin,
@@ -320,8 +322,6 @@ static enum shmtune_status take(const struct standin *standin,
 
     if (status != SHMTUNE_OK)
         return status;
-    shmt_kernel_values(standin->kernel, said->problem, said->choice,
-                       request->values);
     request->behave = behaviour(standin, request);
     if (said->verb == SHMT_MEASURE && said->image[0] == '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "no image");

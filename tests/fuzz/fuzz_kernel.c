@@ -70,21 +70,23 @@ static void check_configuration(const struct shmt_kernel *kernel,
                                 const int64_t *problem,
                                 const shmt_choice *choice)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
-    struct shmt_geometry geometry;
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_expr *failed = NULL;
     struct shmt_text text = {0};
     struct shmt_error err;
-    bool admits = false;
+    uint64_t count;
+    char key[SHMT_DIGEST_TEXT];
 
-    shmt_kernel_values(kernel, problem, choice, values);
-    FUZZ_HOLDS(shmt_kernel_admits(kernel, values, &admits, NULL, &err) ==
-                   SHMTUNE_OK && admits);
-    for (size_t k = 0; k < kernel->launch_count; k++) {
-        shmt_kernel_geometry(kernel, &kernel->launches[k], values, &geometry,
-                             &err);
-        shmt_kernel_entry(kernel, &kernel->launches[k], values, &text, &err);
-    }
-    shmt_kernel_definitions(kernel, values, &text);
+    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    FUZZ_HOLDS(shmt_kernel_admits(&evaluated, &failed, &err) == SHMTUNE_OK &&
+               failed == NULL);
+    shmt_kernel_evaluate_launches(&evaluated, &err);
+    for (size_t k = 0; k < evaluated.launch_count; k++)
+        shmt_kernel_entry(&evaluated, k, &text, &err);
+    for (size_t k = 0; k < kernel->argument_count; k++)
+        shmt_kernel_argument_count(&evaluated, k, &count, &err);
+    shmt_kernel_definitions(&evaluated, &text);
+    FUZZ_HOLDS(shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK);
     shmt_kernel_describe(kernel, choice, &text);
     shmt_kernel_describe_size(kernel, problem, &text);
     shmt_text_free(&text);

@@ -25,15 +25,13 @@ static struct shmt_error err;
 
 static uint64_t count_of(const struct trial *trial, size_t number)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    int64_t count = 0;
+    struct shmt_kernel_evaluated evaluated;
+    uint64_t count = 0;
 
-    fixture_choice(trial->kernel, choice, NULL);
-    shmt_kernel_values(trial->kernel, trial->size, choice, values);
-    CHECK_INT(shmt_expr_eval_int(trial->kernel->arguments[number].count,
-                                 values, &count, &err), SHMTUNE_OK);
-    return (uint64_t)count;
+    shmt_kernel_evaluate_reference(trial->kernel, trial->size, &evaluated);
+    CHECK_INT(shmt_kernel_argument_count(&evaluated, number, &count, &err),
+              SHMTUNE_OK);
+    return count;
 }
 
 /* Float64 rounded once to the type, and sums in another order. */
@@ -72,7 +70,7 @@ static void compare(const struct trial *trial, const struct oracle *oracle)
 static bool measure(const struct trial *trial, uint64_t k, uint64_t of,
                     struct shmt_result *result)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     const struct shmt_bench_request request = {
         .problem = trial->size, .choice = choice, .samples = 1,

@@ -52,7 +52,7 @@ int main(int count, char **words)
     struct shmt_kernel *kernel = NULL;
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS];
+    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     struct shmt_protocol_request request = {
         .samples = 7, .verify = true, .hopeless_us = (double)INFINITY};
     uint64_t wanted, all;

@@ -80,8 +80,7 @@ void fixture_choice(const struct shmt_kernel *kernel, shmt_choice *choice,
     va_list list;
     const char *name;
 
-    for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+    shmt_kernel_default(kernel, choice);
     va_start(list, choice);
     while ((name = va_arg(list, const char *)) != NULL) {
         const char *text = va_arg(list, const char *);

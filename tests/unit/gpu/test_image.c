@@ -83,8 +83,7 @@ static struct shmt_kernel *make(const char *launches)
     return kernel;
 }
 
-static struct shmt_value values[SHMT_KERNEL_DIMENSIONS +
-                                SHMT_SPACE_PARAMETERS];
+static struct shmt_kernel_evaluated evaluated;
 static const int64_t problem[] = {16};
 
 static struct shmt_image_request request_of(const struct shmt_kernel *kernel,
@@ -92,12 +91,12 @@ static struct shmt_image_request request_of(const struct shmt_kernel *kernel,
                                             const char *value)
 {
     const struct shmt_image_request request = {
-        .kernel = kernel, .values = values, .arch = "sm_90",
+        .evaluated = &evaluated, .arch = "sm_90",
         .nvrtc_version = nvrtc->version};
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
 
     fixture_choice(kernel, choice, name, value, NULL);
-    shmt_kernel_values(kernel, problem, choice, values);
+    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
     return request;
 }
 
@@ -213,7 +212,7 @@ static void keys_tell_apart_what_differs(void)
     request.nvrtc_version++;
     CHECK_INT(shmt_image_key(&request, keys[2], &err), SHMTUNE_OK);
     request.nvrtc_version--;
-    request.reference = true;
+    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
     CHECK_INT(shmt_image_key(&request, keys[3], &err), SHMTUNE_OK);
     request = request_of(kernel, "TILE", "32");
     CHECK_INT(shmt_image_key(&request, keys[4], &err), SHMTUNE_OK);

@@ -107,10 +107,12 @@ static void derived_names_are_worked_out_when_needed(void)
 {
     const int64_t problem[] = {10}, exact[] = {9};
     const shmt_choice choices[2][2] = {{2, 0}, {2, 1}};    /* A 3, ROUND */
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    struct shmt_geometry geometry;
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_geometry *geometry = evaluated.geometry;
     struct shmt_kernel *kernel = NULL;
     struct shmt_error err = {0};
+    struct shmt_value value = {0};
+    uint64_t count = 0;
     int64_t number = 0;
 
     spec_write_text("spec.yaml", spec_derived);
@@ -120,30 +122,30 @@ static void derived_names_are_worked_out_when_needed(void)
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        shmt_kernel_values(kernel, problem, choices[i], values);
-        CHECK_INT(shmt_kernel_geometry(kernel, &kernel->launches[0], values,
-                                       &geometry, &err), SHMTUNE_OK);
-        CHECK_INT(geometry.grid[0], 4);
-        CHECK_INT(geometry.grid[1], 1 + i);
-        CHECK_INT(geometry.block[0], 96);
-        CHECK_INT(geometry.shared_dynamic, 16);
-        CHECK_INT(shmt_kernel_geometry(kernel, &kernel->launches[1], values,
-                                       &geometry, &err), SHMTUNE_OK);
-        CHECK_INT(geometry.used, i == 1);
-        CHECK_INT(shmt_expr_eval_int(kernel->arguments[1].count, values,
-                                     &number, &err), SHMTUNE_OK);
-        CHECK_INT(number, 4 + 4 * i);
-        CHECK_INT(shmt_expr_eval_int(kernel->arguments[2].value, values,
-                                     &number, &err), SHMTUNE_OK);
-        CHECK_INT(number, 8);
+        shmt_kernel_evaluate(kernel, problem, choices[i], &evaluated);
+        CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(geometry->grid[0], 4);
+        CHECK_INT(geometry->grid[1], 1 + i);
+        CHECK_INT(geometry->block[0], 96);
+        CHECK_INT(geometry->shared_dynamic, 16);
+        CHECK_INT(geometry[1].used, i == 1);
+        CHECK_INT(shmt_kernel_argument_count(&evaluated, 1, &count, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(count, 4 + 4 * i);
+        CHECK_INT(shmt_kernel_argument_value(&evaluated, 2, &value, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(value.i, 8);
     }
-    shmt_kernel_values(kernel, exact, choices[1], values);
-    CHECK_INT(shmt_kernel_geometry(kernel, &kernel->launches[1], values,
-                                   &geometry, &err), SHMTUNE_INVALID_FILE);
+    shmt_kernel_evaluate(kernel, exact, choices[1], &evaluated);
+    CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err),
+              SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "spec.yaml:24:9: the grid's x \"late\" is 0");
-    shmt_kernel_values(kernel, exact, choices[0], values);
-    CHECK_INT(shmt_expr_eval_int(kernel->launches[1].grid[0], values, &number,
-                                 &err), SHMTUNE_INVALID_FILE);
+    shmt_kernel_evaluate(kernel, exact, choices[0], &evaluated);
+    CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_expr_eval_int(kernel->launches[1].grid[0],
+                                 evaluated.values, &number, &err),
+              SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "spec.yaml:24:9: division by zero where n = 9, "
                         "A = 3, ROUND = 0; in `late`");
     shmt_kernel_free(kernel);

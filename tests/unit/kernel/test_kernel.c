@@ -57,39 +57,38 @@ static void works_out_a_launch(void)
     struct shmt_kernel *kernel = spec_read_good();
     const shmt_choice choice[] = {2, 4, 0, 1, 1};   /* 128 16 1 dynamic 100 */
     const int64_t problem[] = {100, 33, 7};
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    struct shmt_geometry geometry;
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_geometry *geometry = evaluated.geometry;
     struct shmt_text text = {0};
     struct shmt_error err = {0};
 
-    shmt_kernel_values(kernel, problem, choice, values);
-    CHECK_INT(shmt_kernel_geometry(kernel, &kernel->launches[0], values,
-                                   &geometry, &err), SHMTUNE_OK);
-    CHECK_INT(geometry.used, true);
-    CHECK_INT(geometry.grid[0], 3);
-    CHECK_INT(geometry.grid[1], 7);
-    CHECK_INT(geometry.grid[2], 1);
-    CHECK_INT(geometry.block[0], 128);
-    CHECK_INT(geometry.block[1], 1);
-    CHECK_INT(geometry.shared_static, 0);
-    CHECK_INT(geometry.shared_dynamic, 16 * 17 * 4);
-    CHECK_INT(geometry.carveout, 100);
-    CHECK_INT(geometry.cluster, 0);
-    CHECK_INT(shmt_kernel_geometry(kernel, &kernel->launches[1], values,
-                                   &geometry, &err), SHMTUNE_OK);
-    CHECK_INT(geometry.used, false);
-    CHECK_INT(shmt_kernel_geometry(kernel, &kernel->reference[0], values,
-                                   &geometry, &err), SHMTUNE_OK);
-    CHECK_INT(geometry.grid[0], 13);
-    CHECK_INT(geometry.shared_static, -1);
-    CHECK_INT(shmt_kernel_entry(kernel, &kernel->launches[0], values, &text,
-                                &err), SHMTUNE_OK);
+    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
+    CHECK_INT(geometry->used, true);
+    CHECK_INT(geometry->grid[0], 3);
+    CHECK_INT(geometry->grid[1], 7);
+    CHECK_INT(geometry->grid[2], 1);
+    CHECK_INT(geometry->block[0], 128);
+    CHECK_INT(geometry->block[1], 1);
+    CHECK_INT(geometry->shared_static, 0);
+    CHECK_INT(geometry->shared_dynamic, 16 * 17 * 4);
+    CHECK_INT(geometry->carveout, 100);
+    CHECK_INT(geometry->cluster, 0);
+    CHECK_INT(geometry[1].used, false);
+    CHECK_INT(shmt_kernel_entry(&evaluated, 0, &text, &err), SHMTUNE_OK);
     CHECK_TEXT(shmt_text_string(&text), "scale<float, 16, 7>");
     shmt_text_clear(&text);
-    shmt_kernel_definitions(kernel, values, &text);
+    shmt_kernel_definitions(&evaluated, &text);
     CHECK_TEXT(shmt_text_string(&text),
                "-Dfilter=7\n-DBLOCK=128\n-DTILE=16\n-DSTAGES=1\n-DMEMORY=1\n"
                "-DMEMORY_static=0\n-DMEMORY_dynamic=1\n");
+    shmt_text_clear(&text);
+    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
+    CHECK_INT(geometry->grid[0], 13);
+    CHECK_INT(geometry->shared_static, -1);
+    shmt_kernel_definitions(&evaluated, &text);
+    CHECK_HAS(shmt_text_string(&text), "-DSHMTUNE_REFERENCE=1\n-Dfilter=7\n");
     shmt_text_free(&text);
     shmt_kernel_free(kernel);
 }
@@ -99,13 +98,12 @@ static void refuses_a_geometry_out_of_range(void)
     struct shmt_kernel *kernel = spec_read_good();
     const shmt_choice choice[] = {0, 0, 0, 0, 0};
     const int64_t problem[] = {INT64_C(1) << 40, INT64_C(1) << 40, 1};
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    struct shmt_geometry geometry;
+    struct shmt_kernel_evaluated evaluated;
     struct shmt_error err = {0};
 
-    shmt_kernel_values(kernel, problem, choice, values);
-    CHECK_INT(shmt_kernel_geometry(kernel, &kernel->launches[0], values,
-                                   &geometry, &err), SHMTUNE_INVALID_FILE);
+    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err),
+              SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "spec.yaml:25:");
     CHECK_HAS(err.text, "1099511627776");
     shmt_kernel_free(kernel);
@@ -117,20 +115,15 @@ static void admits_what_the_constraints_let_pass(void)
     const int64_t problem[] = {64, 32, 3};
     const shmt_choice fits[] = {0, 4, 0, 0, 0};
     const shmt_choice large[] = {0, 6, 0, 0, 0};   /* static 64 x 65 x 4 */
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
-    bool admits = false;
-    size_t failed = 99;
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_expr *failed = kernel->constraints[0];
 
-    shmt_kernel_values(kernel, problem, fits, values);
-    CHECK_INT(shmt_kernel_admits(kernel, values, &admits, &failed, NULL),
-              SHMTUNE_OK);
-    CHECK_INT(admits, true);
-    CHECK_INT(failed, 99);
-    shmt_kernel_values(kernel, problem, large, values);
-    CHECK_INT(shmt_kernel_admits(kernel, values, &admits, &failed, NULL),
-              SHMTUNE_OK);
-    CHECK_INT(admits, false);
-    CHECK_INT(failed, 1);
+    shmt_kernel_evaluate(kernel, problem, fits, &evaluated);
+    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, NULL), SHMTUNE_OK);
+    CHECK(failed == NULL);
+    shmt_kernel_evaluate(kernel, problem, large, &evaluated);
+    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, NULL), SHMTUNE_OK);
+    CHECK(failed == kernel->constraints[1]);
     shmt_kernel_free(kernel);
 }
 
@@ -139,7 +132,7 @@ static void space_counts_what_is_admitted(void)
     struct shmt_kernel *kernel = spec_read_good();
     const int64_t problem[] = {16, 32, 3};
     struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
+    struct shmt_kernel_evaluated evaluated;
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
     uint64_t count = 0;
@@ -149,12 +142,12 @@ static void space_counts_what_is_admitted(void)
             for (shmt_choice c = 0; c < 3; c++)
                 for (shmt_choice d = 0; d < 2; d++) {
                     const shmt_choice choice[] = {a, b, c, d, 0};
-                    bool admits = false;
+                    const struct shmt_expr *failed = NULL;
 
-                    shmt_kernel_values(kernel, problem, choice, values);
-                    CHECK_INT(shmt_kernel_admits(kernel, values, &admits,
-                                                 NULL, NULL), SHMTUNE_OK);
-                    count += admits ? 2 : 0;
+                    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+                    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, NULL),
+                              SHMTUNE_OK);
+                    count += failed == NULL ? 2 : 0;
                 }
     CHECK_INT(shmt_kernel_space(kernel, problem, fixed, &space, &err),
               SHMTUNE_OK);
@@ -315,7 +308,7 @@ static void reals_become_exact_definitions(void)
     struct shmt_kernel *kernel = NULL;
     struct shmt_error err = {0};
     struct shmt_text text = {0};
-    struct shmt_value values[4];
+    struct shmt_kernel_evaluated evaluated;
     const shmt_choice choices[][1] = {{0}, {1}, {2}, {3}};
     static const char *const expected[] = {
         "-DA=0.1\n", "-DA=2.0\n", "-DA=1e-30\n", "-DA=0.3333333333333333\n"
@@ -327,8 +320,8 @@ static void reals_become_exact_definitions(void)
     CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_OK);
     for (size_t i = 0; kernel != NULL && i < 4; i++) {
         shmt_text_clear(&text);
-        shmt_kernel_values(kernel, NULL, choices[i], values);
-        shmt_kernel_definitions(kernel, values, &text);
+        shmt_kernel_evaluate(kernel, NULL, choices[i], &evaluated);
+        shmt_kernel_definitions(&evaluated, &text);
         CHECK_TEXT(shmt_text_string(&text), expected[i]);
     }
     shmt_text_free(&text);

@@ -96,13 +96,15 @@ static const char *tuner_says(const struct question *ask)
 static const char *library_says(const struct question *ask)
 {
     static struct shmt_error why;
+    struct shmt_kernel_evaluated evaluated;
     const struct shmt_candidate candidate = {
-        .problem = ask->problem, .values = ask->choice,
-        .resources = &ask->resources, .launches = &ask->launches
+        .evaluated = &evaluated, .resources = &ask->resources,
+        .launches = &ask->launches
     };
-    const enum shmtune_status status =
-        shmt_admit_check(kernel, &ask->device, &candidate, &why);
+    enum shmtune_status status;
 
+    shmt_kernel_evaluate(kernel, ask->problem, ask->choice, &evaluated);
+    status = shmt_admit_check(&ask->device, &candidate, &why);
     CHECK(status == SHMTUNE_OK || status == SHMTUNE_NO_CONFIGURATION);
     return status == SHMTUNE_OK ? "" : why.text;
 }

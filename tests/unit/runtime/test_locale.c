@@ -57,7 +57,9 @@ static bool set_locale(const char *name)
 static void definitions_are_the_same(void)
 {
     struct shmt_kernel *kernel;
-    struct shmt_value values[3] = {{.type = SHMT_INT, .i = 100}};
+    const int64_t problem[] = {100};
+    const shmt_choice choice[] = {0, 1};
+    struct shmt_kernel_evaluated evaluated;
     struct shmt_text text = {0};
     struct shmt_error err;
 
@@ -66,9 +68,8 @@ static void definitions_are_the_same(void)
         CHECK_TEXT(err.text, "");
         return;
     }
-    values[1] = kernel->parameters[0].values[0];
-    values[2] = kernel->parameters[1].values[1];
-    shmt_kernel_definitions(kernel, values, &text);
+    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    shmt_kernel_definitions(&evaluated, &text);
     CHECK_TEXT(shmt_text_string(&text), "-DBLOCK=32\n-DALPHA=1.25e-07\n");
     shmt_text_free(&text);
     shmt_kernel_free(kernel);

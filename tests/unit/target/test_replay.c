@@ -12,8 +12,7 @@ static struct shmt_kernel *toy;
 /* The default of toy, with one value changed. */
 static void choose(shmt_choice *choice, size_t parameter, size_t value)
 {
-    for (size_t p = 0; p < toy->parameter_count; p++)
-        choice[p] = (shmt_choice)toy->parameters[p].default_value;
+    shmt_kernel_default(toy, choice);
     choice[parameter] = (shmt_choice)value;
 }
 

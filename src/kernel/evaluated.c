@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * evaluated: a configuration at a problem, evaluated: the values of its scope,
+ * its constraints, the geometry of its launches and what their arguments take,
+ * and the key of its binary.  Called by everything that compiles, runs or
+ * judges a configuration.
+ *
+ * All expressions of one configuration share one evaluation, so that a derived
+ * name is worked out once.  Limits here are those of the types and of every
+ * device; one device's limits are other modules' business.
+ */
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
+                          const int64_t *problem, const shmt_choice *choice,
+                          struct shmt_kernel_evaluated *out)
+{
+    struct shmt_value *value = out->values;
+
+    out->kernel = kernel;
+    out->reference = false;
+    out->launch_count = kernel->launch_count;
+    out->launches = kernel->launches;
+    out->launched = false;
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        *value++ = (struct shmt_value){.type = SHMT_INT, .i = problem[d]};
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        *value++ = kernel->parameters[p].values[choice[p]];
+    shmt_expr_begin(&out->evaluation, out->values);
+}
+
+void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
+                                    const int64_t *problem,
+                                    struct shmt_kernel_evaluated *out)
+{
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+
+    shmt_kernel_default(kernel, choice);
+    shmt_kernel_evaluate(kernel, problem, choice, out);
+    out->reference = true;
+    out->launch_count = kernel->reference_count;
+    out->launches = kernel->reference;
+}
+
+enum shmtune_status shmt_kernel_admits(struct shmt_kernel_evaluated *evaluated,
+                                       const struct shmt_expr **failed,
+                                       struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = evaluated->kernel;
+    enum shmtune_status status = SHMTUNE_OK;
+    bool holds = true;
+    size_t i = 0;
+
+    for (; status == SHMTUNE_OK && holds && i < kernel->constraint_count; i++)
+        status = shmt_expr_next_bool(kernel->constraints[i],
+                                     &evaluated->evaluation, &holds, err);
+    if (status == SHMTUNE_OK)
+        *failed = holds ? NULL : kernel->constraints[i - 1];
+    return status;
+}
+
+/* -- launches ------------------------------------------------------------- */
+
+/* An expression in [low, high]; `fallback` when there is none. */
+struct bounded {
+    const char *what;
+    const struct shmt_expr *expr;
+    int64_t low, high, fallback;
+};
+
+static enum shmtune_status eval_bounded(const struct bounded *bounded,
+                                        struct shmt_evaluation *evaluation,
+                                        int64_t *out, struct shmt_error *err)
+{
+    struct shmt_place place;
+    int64_t number;
+    enum shmtune_status status;
+
+    if (bounded->expr == NULL) {
+        *out = bounded->fallback;
+        return SHMTUNE_OK;
+    }
+    status = shmt_expr_next_int(bounded->expr, evaluation, &number, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (number < bounded->low || number > bounded->high) {
+        place = shmt_expr_place(bounded->expr);
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_FILE,
+            "%s:%d:%d: %s \"%s\" is %lld; %lld to %lld is expected",
+            place.file, place.line, place.column, bounded->what,
+            shmt_expr_text(bounded->expr), (long long)number,
+            (long long)bounded->low, (long long)bounded->high);
+    }
+    *out = number;
+    return SHMTUNE_OK;
+}
+
+/* An address's or an element's bytes. */
+static int64_t unit_of(const struct shmt_argument *argument)
+{
+    return argument->role == SHMT_ROLE_SCALAR ||
+                   argument->role == SHMT_ROLE_VALUE
+               ? (int64_t)shmt_element_bytes(argument->element) : 8;
+}
+
+static enum shmtune_status argument_bytes(const struct shmt_argument *argument,
+                                          struct shmt_evaluation *evaluation,
+                                          int64_t *out,
+                                          struct shmt_error *err)
+{
+    const struct bounded bounded = {"the count", argument->count, 1,
+                                    INT32_MAX, 0};
+    int64_t count = 1;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (argument->role == SHMT_ROLE_VALUE)
+        status = eval_bounded(&bounded, evaluation, &count, err);
+    if (status == SHMTUNE_OK)
+        *out = count * unit_of(argument);
+    return status;
+}
+
+static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
+                                            const struct shmt_argument *array,
+                                            int64_t array_bytes, int64_t bytes,
+                                            struct shmt_error *err)
+{
+    const struct shmt_place place = shmt_expr_place(array->count);
+
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_FILE,
+        "%s:%d:%d: the arguments of %s take %lld bytes, %lld of them %s, "
+        "passed by value; a launch takes %d bytes at most: make %s an input",
+        place.file, place.line, place.column, launch->entry,
+        (long long)bytes, (long long)array_bytes, array->name,
+        SHMT_KERNEL_ARGUMENT_BYTES, array->name);
+}
+
+/* Each argument begins at a multiple of its elements' size, as the compiler
+ * lays a struct out.  Without an array there is always room. */
+static enum shmtune_status
+check_arguments(struct shmt_kernel_evaluated *evaluated,
+                const struct shmt_launch *launch, struct shmt_error *err)
+{
+    const struct shmt_argument *largest = NULL;
+    int64_t bytes = 0, most = 0;
+
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        const struct shmt_argument *argument =
+            &evaluated->kernel->arguments[launch->arguments[k]];
+        const int64_t unit = unit_of(argument);
+        int64_t size;
+        const enum shmtune_status status = shmt_kernel_argument_bytes(
+            evaluated, launch->arguments[k], &size, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        if (argument->role == SHMT_ROLE_VALUE && size > most) {
+            most = size;
+            largest = argument;
+        }
+        bytes = (bytes + unit - 1) / unit * unit + size;
+    }
+    if (largest != NULL && bytes > SHMT_KERNEL_ARGUMENT_BYTES)
+        return refuse_arguments(launch, largest, most, bytes, err);
+    return SHMTUNE_OK;
+}
+
+/* The driver refuses a grid that ends within a cluster. */
+static enum shmtune_status check_cluster(const struct shmt_launch *launch,
+                                         int64_t grid, int64_t cluster,
+                                         struct shmt_error *err)
+{
+    struct shmt_place place;
+
+    if (cluster < 2 || grid % cluster == 0)
+        return SHMTUNE_OK;
+    place = shmt_expr_place(launch->cluster);
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_FILE,
+        "%s:%d:%d: cluster \"%s\" is %lld, the grid's x is %lld, which is no "
+        "multiple of it; round the grid up: roundup(..., %s)",
+        place.file, place.line, place.column,
+        shmt_expr_text(launch->cluster), (long long)cluster, (long long)grid,
+        shmt_expr_text(launch->cluster));
+}
+
+enum shmtune_status
+shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
+                        bool *used, struct shmt_error *err)
+{
+    const struct shmt_expr *when = evaluated->launches[k].when;
+
+    if (when != NULL)
+        return shmt_expr_next_bool(when, &evaluated->evaluation, used, err);
+    *used = true;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status
+evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
+                struct shmt_error *err)
+{
+    enum { EXTENTS = 6, NUMBERS = 10 };
+    const struct shmt_launch *launch = &evaluated->launches[k];
+    struct shmt_geometry *out = &evaluated->geometry[k];
+    const struct bounded numbers[NUMBERS] = {
+        {"the grid's x", launch->grid[0], 1, INT32_MAX, 1},
+        {"the grid's y", launch->grid[1], 1, INT32_MAX, 1},
+        {"the grid's z", launch->grid[2], 1, INT32_MAX, 1},
+        {"the block's x", launch->block[0], 1, INT32_MAX, 1},
+        {"the block's y", launch->block[1], 1, INT32_MAX, 1},
+        {"the block's z", launch->block[2], 1, INT32_MAX, 1},
+        {"shared_static", launch->shared_static, 0, INT32_MAX, -1},
+        {"shared_dynamic", launch->shared_dynamic, 0, INT32_MAX, 0},
+        {"carveout", launch->carveout, -1, 100, -1},
+        {"cluster", launch->cluster, 0, 1024, 0},
+    };
+    int64_t found[NUMBERS];
+    bool used;
+    enum shmtune_status status =
+        shmt_kernel_uses_launch(evaluated, k, &used, err);
+
+    *out = (struct shmt_geometry){.shared_static = -1, .carveout = -1};
+    if (status != SHMTUNE_OK || !used)
+        return status;
+    for (size_t i = 0; i < NUMBERS; i++) {
+        status = eval_bounded(&numbers[i], &evaluated->evaluation,
+                              &found[i], err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    status = check_arguments(evaluated, launch, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    status = check_cluster(launch, found[0], found[NUMBERS - 1], err);
+    if (status != SHMTUNE_OK)
+        return status;
+    *out = (struct shmt_geometry){
+        .used = true,
+        .shared_static = found[EXTENTS],
+        .shared_dynamic = found[EXTENTS + 1],
+        .carveout = (int)found[EXTENTS + 2],
+        .cluster = (int)found[EXTENTS + 3],
+    };
+    for (size_t i = 0; i < 3; i++) {
+        out->grid[i] = (uint32_t)found[i];
+        out->block[i] = (uint32_t)found[3 + i];
+    }
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_kernel_evaluate_launches(struct shmt_kernel_evaluated *evaluated,
+                              struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && !evaluated->launched &&
+                       k < evaluated->launch_count; k++)
+        status = evaluate_launch(evaluated, k, err);
+    evaluated->launched = status == SHMTUNE_OK;
+    return status;
+}
+
+/* -- arguments ------------------------------------------------------------ */
+
+enum shmtune_status
+shmt_kernel_argument_count(struct shmt_kernel_evaluated *evaluated, size_t k,
+                           uint64_t *out, struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &evaluated->kernel->arguments[k];
+    const int64_t unit = (int64_t)shmt_element_bytes(argument->element);
+    int64_t count = 1;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (argument->role != SHMT_ROLE_SCALAR)
+        status = shmt_expr_next_int(argument->count, &evaluated->evaluation,
+                                    &count, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (count < 0 || count > INT64_MAX / unit)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "the argument %s of kernel %s would have %lld "
+                              "elements of %lld bytes", argument->name,
+                              evaluated->kernel->name, (long long)count,
+                              (long long)unit);
+    *out = (uint64_t)count;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
+                           int64_t *out, struct shmt_error *err)
+{
+    return argument_bytes(&evaluated->kernel->arguments[k],
+                          &evaluated->evaluation, out, err);
+}
+
+enum shmtune_status
+shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
+                           struct shmt_value *out, struct shmt_error *err)
+{
+    return shmt_expr_next(evaluated->kernel->arguments[k].value,
+                          &evaluated->evaluation, out, err);
+}
+
+/* -- the binary ----------------------------------------------------------- */
+
+enum shmtune_status
+shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
+                       char key[SHMT_DIGEST_TEXT])
+{
+    struct shmt_text text = {0};
+    struct shmt_digest digest;
+    bool used, failed;
+
+    shmt_kernel_definitions(evaluated, &text);
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
+        shmt_text_add(&text, "\nentry ");
+        if (shmt_kernel_uses_launch(evaluated, k, &used, NULL) ==
+                SHMTUNE_OK && used)
+            (void)shmt_kernel_entry(evaluated, k, &text, NULL);
+    }
+    shmt_digest_begin(&digest);
+    shmt_digest_add(&digest, shmt_text_string(&text), text.length);
+    shmt_digest_end(&digest, key);
+    failed = text.failed;
+    shmt_text_free(&text);
+    return failed ? SHMTUNE_NO_MEMORY : SHMTUNE_OK;
+}
