@@ -56,46 +56,6 @@ static int64_t sum_of(int64_t one, int64_t other)
     return one > INT64_MAX - other ? INT64_MAX : one + other;
 }
 
-/* All but the resident blocks. */
-static void check_limits(const struct shmtune_device *device,
-                         const struct shmt_geometry *launch,
-                         const struct shmt_resources *taken,
-                         struct shmt_fit *out)
-{
-    const uint32_t *const block = launch->block, *const grid = launch->grid;
-    const int64_t fixed = known(taken->shared_static_bytes, 0);
-    const struct {
-        enum shmt_fit_limit limit;
-        int64_t wanted, bound;
-    } bounds[] = {
-        {SHMT_FIT_BLOCK_X, block[0], BLOCK_XY},
-        {SHMT_FIT_BLOCK_Y, block[1], BLOCK_XY},
-        {SHMT_FIT_BLOCK_Z, block[2], BLOCK_Z},
-        {SHMT_FIT_THREADS, threads_of(launch),
-         known(device->max_threads_per_block, THREADS)},
-        {SHMT_FIT_GRID_X, grid[0], GRID_X},
-        {SHMT_FIT_GRID_Y, grid[1], known(device->max_grid_y, GRID_Y)},
-        {SHMT_FIT_GRID_Z, grid[2], GRID_Z},
-        {SHMT_FIT_CLUSTER, launch->cluster,
-         device->compute_major < CLUSTER_MAJOR ? 1 : CLUSTER},
-        {SHMT_FIT_STATIC, fixed,
-         known(device->shared_per_block, SHMT_FIT_STATIC_BYTES)},
-        {SHMT_FIT_SHARED, sum_of(fixed, launch->shared_dynamic),
-         most_shared(device)},
-        {SHMT_FIT_BOUND, threads_of(launch),
-         known(taken->max_threads, INT64_MAX)},
-        {SHMT_FIT_REGISTERS, taken->registers, REGISTERS},
-    };
-
-    for (size_t k = 0; k < sizeof bounds / sizeof *bounds; k++)
-        if (bounds[k].wanted > bounds[k].bound) {
-            out->limit = bounds[k].limit;
-            out->wanted = bounds[k].wanted;
-            out->bound = bounds[k].bound;
-            return;
-        }
-}
-
 /* Nothing that keeps it from running, and nothing known of its occupancy. */
 static const struct shmt_fit fitting = {.occupancy = {.resident_blocks = -1}};
 static const struct shmt_resources unknown = {
@@ -116,26 +76,68 @@ bool shmt_fit_stated(const struct shmt_geometry *launch, int64_t compiled,
     return false;
 }
 
+static bool exceeds(enum shmt_fit_limit limit, int64_t wanted, int64_t bound,
+                    struct shmt_fit *out)
+{
+    if (wanted <= bound)
+        return false;
+    out->limit = limit;
+    out->wanted = wanted;
+    out->bound = bound;
+    return true;
+}
+
+/* All but the resident blocks. */
+static bool exceeds_limits(const struct shmtune_device *device,
+                           const struct shmt_geometry *launch,
+                           const struct shmt_resources *taken,
+                           struct shmt_fit *out)
+{
+    const uint32_t *const block = launch->block, *const grid = launch->grid;
+    const int64_t threads = threads_of(launch);
+    const int64_t fixed = known(taken->shared_static_bytes, 0);
+
+    return exceeds(SHMT_FIT_BLOCK_X, block[0], BLOCK_XY, out) ||
+           exceeds(SHMT_FIT_BLOCK_Y, block[1], BLOCK_XY, out) ||
+           exceeds(SHMT_FIT_BLOCK_Z, block[2], BLOCK_Z, out) ||
+           exceeds(SHMT_FIT_THREADS, threads,
+                   known(device->max_threads_per_block, THREADS), out) ||
+           exceeds(SHMT_FIT_GRID_X, grid[0], GRID_X, out) ||
+           exceeds(SHMT_FIT_GRID_Y, grid[1],
+                   known(device->max_grid_y, GRID_Y), out) ||
+           exceeds(SHMT_FIT_GRID_Z, grid[2], GRID_Z, out) ||
+           exceeds(SHMT_FIT_CLUSTER, launch->cluster,
+                   device->compute_major < CLUSTER_MAJOR ? 1 : CLUSTER,
+                   out) ||
+           exceeds(SHMT_FIT_STATIC, fixed,
+                   known(device->shared_per_block, SHMT_FIT_STATIC_BYTES),
+                   out) ||
+           exceeds(SHMT_FIT_SHARED, sum_of(fixed, launch->shared_dynamic),
+                   most_shared(device), out) ||
+           exceeds(SHMT_FIT_BOUND, threads,
+                   known(taken->max_threads, INT64_MAX), out) ||
+           exceeds(SHMT_FIT_REGISTERS, taken->registers, REGISTERS, out);
+}
+
 bool shmt_fit_launch(const struct shmtune_device *device,
                      const struct shmt_geometry *launch,
                      const struct shmt_resources *resources,
                      struct shmt_fit *out)
 {
     struct shmt_resources taken = resources == NULL ? unknown : *resources;
+    const int64_t compiled = taken.shared_static_bytes;
+    const bool described = device->compute_major > 0;
 
-    if (!shmt_fit_stated(launch, taken.shared_static_bytes, out))
-        return false;
-    if (device->compute_major < 1)
-        return true;
     if (launch->shared_static >= 0)
         taken.shared_static_bytes = launch->shared_static;
-    check_limits(device, launch, &taken, out);
-    if (out->limit == SHMT_FIT_NOTHING && taken.registers >= 0 &&
-        taken.shared_static_bytes >= 0)
+    *out = fitting;
+    if (!(described && exceeds_limits(device, launch, &taken, out)) &&
+        shmt_fit_stated(launch, compiled, out) && described &&
+        taken.registers >= 0 && taken.shared_static_bytes >= 0)
         shmt_occupancy_compute(device, launch, &taken, out);
-    out->unit = limits[out->limit].unit;
     if (out->limit == SHMT_FIT_NOTHING)
         return true;
+    out->unit = limits[out->limit].unit;
     if (resources != NULL)
         out->occupancy =
             (struct shmt_occupancy){0, 0, limits[out->limit].limiter};
@@ -189,13 +191,18 @@ static bool check_all(const struct shmt_fit_launches *ask, bool compiled,
 bool shmt_fit_launches(const struct shmt_fit_launches *ask,
                        struct shmt_fit *out)
 {
+    const bool compiled = ask->resources != NULL;
     size_t used = 0;
+    bool fits = true;
 
     for (size_t k = 0; k < ask->count; k++)
         used += ask->launches[k].used;
-    /* The shape of all of them before what was reported of any. */
-    return check_all(ask, false, used, out) &&
-           (ask->resources == NULL || check_all(ask, true, used, out));
+    /* The shape of all of several before what was reported of any. */
+    if (!compiled || used > 1)
+        fits = check_all(ask, false, used, out);
+    if (compiled && fits)
+        fits = check_all(ask, true, used, out);
+    return fits;
 }
 
 void shmt_fit_text(const struct shmt_fit *fit, char text[SHMT_FIT_TEXT])
