@@ -140,6 +140,7 @@ clean_up() {
 }
 
 # Starts this script again in a namespace of its own, with a clean environment.
+# unshare itself is quiet, as it complains when clean_up kills what it started.
 enter() {
     set -- PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
     for name in $settings; do
@@ -149,7 +150,8 @@ enter() {
     done
     # In the background: a trap waits for a command in the foreground.
     unshare --mount --pid --fork --kill-child env -i "$@" \
-        sh "$script" --inside "$suite" "$work" "$mirror" &
+        sh "$script" --inside "$suite" "$work" "$mirror" 3>&2 \
+        2>/dev/null &
     child=$!
     status=0
     wait "$child" || status=$?
@@ -167,6 +169,8 @@ make_root() {
         --include=git,ca-certificates --keyring="$keyring" "$suite" "$root" \
         "$mirror" >"$work/log" 2>&1 || {
         tail -n 15 "$work/log" >&2
+        ! grep -q '^E: Failed getting release' "$work/log" ||
+            skip "$mirror cannot be reached"
         fail "debootstrap failed"
     }
     cp -R "$work/etc/." "$root/etc/"
@@ -220,6 +224,7 @@ case ${1:-} in
     exit 0 ;;
 --inside)
     suite=$2 work=$3 mirror=$4
+    exec 2>&3 3>&-
     inside
     exit 0 ;;
 -*)
@@ -237,7 +242,7 @@ script=$source/tests/bare.sh
 work=$(mktemp -d "${TMPDIR:-/var/tmp}/shmtune-bare.XXXXXX")
 child=
 trap clean_up EXIT
-trap 'exit 130' HUP INT TERM
+trap 'say "$suite: interrupted, removing $work"; exit 130' HUP INT TERM
 chmod 755 "$work"
 mkdir "$work/root"
 began=$(date +%s)
