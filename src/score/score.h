@@ -2,8 +2,8 @@
 /*
  * score: how well a strategy does on a recorded run, where every cost is
  * known.  After the methodology of Willemsen, Schoonhoven, Filipovic,
- * Tornede, van Nieuwpoort and van Werkhoven, "A methodology for comparing
- * optimization algorithms for auto-tuning" (2024):
+ * Torring, van Nieuwpoort and van Werkhoven, "A Methodology for Comparing
+ * Auto-Tuning Optimization Algorithms" (2024):
  *
  *   budget   the time in which random search is expected to close 95 % of
  *            the way from the median to the optimum
