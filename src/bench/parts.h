@@ -14,7 +14,7 @@
 enum { SHMT_BENCH_MODULES = 32 };
 
 /* One argument of the kernel. */
-struct shmt_slot {
+struct shmt_bench_slot {
     struct shmt_buffer live;       /* what the kernel is given */
     struct shmt_buffer expected;   /* outputs and in-outs: the reference's */
     struct shmt_buffer initial;    /* in-outs: as they begin */
@@ -57,7 +57,7 @@ struct shmt_bench {
     bool lost;
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_slot slots[SHMT_KERNEL_ARGUMENTS];
+    struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];
     struct shmt_loaded modules[SHMT_BENCH_MODULES];
     uint64_t uses;
 };

@@ -21,13 +21,13 @@ static bool has_result(enum shmt_role role)
 void shmt_problem_drop(struct shmt_bench *bench)
 {
     for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++) {
-        struct shmt_slot *slot = &bench->slots[k];
+        struct shmt_bench_slot *slot = &bench->slots[k];
 
         shmt_buffer_free(&bench->probe, &slot->live);
         shmt_buffer_free(&bench->probe, &slot->expected);
         shmt_buffer_free(&bench->probe, &slot->initial);
         free(slot->array);
-        *slot = (struct shmt_slot){0};
+        *slot = (struct shmt_bench_slot){0};
     }
     bench->prepared = false;
 }
@@ -71,7 +71,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
     const struct shmt_pattern pattern =
         shmt_pattern_of(argument, k, bench->options.seed);
-    struct shmt_slot *slot = &bench->slots[k];
+    struct shmt_bench_slot *slot = &bench->slots[k];
     CUresult result =
         shmt_buffer_new(probe, argument->element, count, &slot->live);
 
@@ -233,7 +233,7 @@ static CUresult take_hashes(struct shmt_bench *bench, bool initial,
     CUresult result = shmt_probe_begin(probe);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
-        const struct shmt_slot *slot = &bench->slots[k];
+        const struct shmt_bench_slot *slot = &bench->slots[k];
 
         if (result != CUDA_SUCCESS)
             break;
@@ -408,7 +408,7 @@ static CUresult mend_guards(struct shmt_bench *bench)
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
-        const struct shmt_slot *slot = &bench->slots[k];
+        const struct shmt_bench_slot *slot = &bench->slots[k];
         const struct shmt_buffer *const all[] = {&slot->live, &slot->expected,
                                                  &slot->initial};
 

@@ -7,7 +7,7 @@
 static const struct shmt_buffer *target(const struct shmt_bench *bench,
                                         const struct shmt_run *run, size_t k)
 {
-    const struct shmt_slot *slot = &bench->slots[k];
+    const struct shmt_bench_slot *slot = &bench->slots[k];
 
     return run->expected && slot->expected.base != 0 ? &slot->expected
                                                       : &slot->live;

@@ -23,7 +23,7 @@ static CUresult gather(struct shmt_bench *bench, uint32_t poison,
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
-        const struct shmt_slot *slot = &bench->slots[k];
+        const struct shmt_bench_slot *slot = &bench->slots[k];
 
         if (slot->live.base == 0)
             continue;
@@ -47,7 +47,7 @@ static CUresult gather(struct shmt_bench *bench, uint32_t poison,
 
 /* Bytes from the buffer's begin as a place people understand. */
 static void judge_guard(const struct shmt_argument *argument,
-                        const struct shmt_slot *slot,
+                        const struct shmt_bench_slot *slot,
                         const struct shmt_finding *finding,
                         struct shmt_result *out)
 {
@@ -95,7 +95,7 @@ static CUresult judge_values(struct shmt_bench *bench, size_t k,
                              struct shmt_result *out)
 {
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
-    const struct shmt_slot *slot = &bench->slots[k];
+    const struct shmt_bench_slot *slot = &bench->slots[k];
     const int digits = digits_of(argument->element);
     double found = 0, expected = 0;
     CUresult result;

@@ -11,7 +11,7 @@ set -eu
 LC_ALL=C
 export LC_ALL
 
-root=${SHMT_SRCDIR:-$(dirname "$0")/../..}
+root=$(cd "${SHMT_SRCDIR:-$(dirname "$0")/../..}" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/layout.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
@@ -32,7 +32,7 @@ check() {
         # Not what a build leaves in hidden folders.
         find tests -type f ! -path '*/.*' | grep -E '\.(c|h|cu|cuh|py|sh)$'
     } | sort | xargs awk -v table="$work/table" -v second="$work/second" \
-        -f "$work/rules.awk")
+        -f "$root/tests/rules/source.awk" -f "$work/rules.awk")
 }
 
 cat >"$work/rules.awk" <<'AWK'
@@ -53,54 +53,6 @@ BEGIN {
         split(line, word, " ")
         open_to[word[1], word[2]] = 1
     }
-}
-
-# The module of a file of ours, by its path below the root.
-function module_of(file)
-{
-    if (file ~ /^search\/engine\//)
-        return "engine"
-    if (file ~ /^(search|kernels)\//) {
-        sub(/\/.*/, "", file)
-        return file
-    }
-    if (file ~ /^src\/[^\/]*$/)
-        return "main"
-    sub(/^src\//, "", file)
-    sub(/\/.*/, "", file)
-    return file
-}
-
-# The line without comments and without what strings contain.
-function code_of(line,    out, c, two, k, n)
-{
-    out = ""
-    n = length(line)
-    for (k = 1; k <= n; k++) {
-        c = substr(line, k, 1)
-        two = substr(line, k, 2)
-        if (in_comment) {
-            if (two == "*/") {
-                in_comment = 0
-                k++
-            }
-        } else if (two == "/*") {
-            in_comment = 1
-            k++
-            out = out " "
-        } else if (two == "//") {
-            break
-        } else if (c == "\"" || c == "'") {
-            out = out c
-            for (k++; k <= n && substr(line, k, 1) != c; k++)
-                if (substr(line, k, 1) == "\\")
-                    k++
-            out = out c
-        } else {
-            out = out c
-        }
-    }
-    return out
 }
 
 # `name` as it is written: "space/plan.h", "search/engine/shuffle.h".
