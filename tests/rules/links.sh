@@ -13,8 +13,8 @@ root=${SHMT_SRCDIR:-$(dirname "$0")/../..}
 work=$(mktemp -d "${TMPDIR:-/tmp}/links.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Pages that are being written.
-pending='docs/glossary.md CONTRIBUTING.md'
+# A page that is being written.
+pending='CONTRIBUTING.md'
 
 # The files of tree $1: those that git knows, where it is asked in a clone.
 files() {
