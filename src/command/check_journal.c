@@ -27,14 +27,13 @@ static enum shmtune_status check_records(struct shmt_check *check,
                                          const struct shmt_journal *journal,
                                          struct shmt_error *err)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     struct shmt_text config = {0};
     struct shmt_space *space;
     size_t outside = 0, first = 0;
     uint64_t index;
     bool other;
-    enum shmtune_status status = shmt_kernel_space(
-        kernel, journal->header.problem, values, &space, err);
+    enum shmtune_status status =
+        shmt_kernel_space(kernel, journal->header.problem, &space, err);
 
     if (status != SHMTUNE_OK)
         return status;

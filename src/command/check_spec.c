@@ -19,11 +19,10 @@ static enum shmtune_status check_space(struct shmt_check *check,
                                        uint64_t *least,
                                        struct shmt_error *err)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     struct shmt_text size = {0};
     struct shmt_space *space;
     enum shmtune_status status =
-        shmt_kernel_space(kernel, problem, values, &space, err);
+        shmt_kernel_space(kernel, problem, &space, err);
 
     if (status != SHMTUNE_OK)
         return status;

@@ -115,14 +115,12 @@ out:
 static enum shmtune_status count_configurations(
     const struct shmt_kernel *kernel, uint64_t *count, struct shmt_error *err)
 {
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_space *space;
     enum shmtune_status status;
 
-    for (size_t d = 0; d < kernel->dimension_count; d++)
-        problem[d] = kernel->dimensions[d].fallback;
-    status = shmt_kernel_space(kernel, problem, values, &space, err);
+    shmt_kernel_default_problem(kernel, problem);
+    status = shmt_kernel_space(kernel, problem, &space, err);
     if (status != SHMTUNE_OK)
         return status;
     *count = shmt_space_count(space);

@@ -58,7 +58,6 @@ struct inspection {
     struct shmt_space *space;
     struct shmtune_device device;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
     struct shmt_compile_batch batch;
     shmt_choice *choices;
     int nvrtc_version;
@@ -435,8 +434,7 @@ static enum shmtune_status inspect(struct inspection *inspection,
                                err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_space(kernel, inspection->problem,
-                                   inspection->fixed, &inspection->space,
-                                   err);
+                                   &inspection->space, err);
     if (status == SHMTUNE_OK)
         status = choose(inspection, err);
     if (status != SHMTUNE_OK)

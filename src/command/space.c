@@ -34,7 +34,6 @@ struct stage {
 struct funnel {
     const struct shmt_kernel *kernel;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
     struct stage *stages;      /* [constraint_count + 1] */
     uint64_t valid;
     size_t nodes, bytes;
@@ -53,14 +52,15 @@ static enum shmtune_status measure(struct funnel *funnel,
                                    struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = funnel->kernel;
+    struct shmt_kernel_evaluated evaluated;
     const struct shmt_space_definition definition = {
         kernel->parameter_count, kernel->parameters, kernel->constraint_count,
-        kernel->constraints, kernel->dimension_count, funnel->values
+        kernel->constraints, kernel->dimension_count, evaluated.values
     };
     const double start = now_ms();
     struct shmt_space *space;
-    enum shmtune_status status = shmt_kernel_space(
-        kernel, funnel->problem, funnel->values, &space, err);
+    enum shmtune_status status =
+        shmt_kernel_space(kernel, funnel->problem, &space, err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -69,6 +69,7 @@ static enum shmtune_status measure(struct funnel *funnel,
     funnel->nodes = shmt_space_nodes(space);
     funnel->bytes = shmt_space_bytes(space);
     shmt_space_free(space);
+    shmt_kernel_evaluate_reference(kernel, funnel->problem, &evaluated);
     funnel->stages = shmt_arena_alloc(
         kernel->arena, kernel->constraint_count + 1, sizeof *funnel->stages);
     if (funnel->stages == NULL)

@@ -42,28 +42,6 @@ static enum shmtune_status match_names(struct matching *matching)
     return SHMTUNE_OK;
 }
 
-/* The index of a value; ordered lists are searched by halves. */
-static size_t find_value(const struct shmt_parameter *parameter,
-                         struct shmt_value value)
-{
-    size_t from = 0, to = parameter->count;
-
-    if (parameter->ordered && parameter->type == SHMT_INT &&
-        value.type == SHMT_INT)
-        while (to - from > 1) {
-            const size_t half = from + (to - from) / 2;
-
-            if (parameter->values[half].i <= value.i)
-                from = half;
-            else
-                to = half;
-        }
-    for (; from < to; from++)
-        if (shmt_value_equal(parameter->values[from], value))
-            return from;
-    return SIZE_MAX;
-}
-
 static enum shmtune_status choose(const struct matching *matching, size_t k,
                                   shmt_choice *choice)
 {
@@ -73,13 +51,10 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
 
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         const struct shmt_value value = entry->values[matching->column[p]];
-        const size_t index = find_value(&kernel->parameters[p], value);
         char shown[80];
 
-        if (index != SIZE_MAX) {
-            choice[p] = (shmt_choice)index;
+        if (shmt_kernel_find_value(&kernel->parameters[p], value, &choice[p]))
             continue;
-        }
         if (value.type == SHMT_WORD)
             snprintf(shown, sizeof shown, "%s", value.w);
         else if (value.type == SHMT_REAL)
@@ -102,15 +77,13 @@ static enum shmtune_status count_space(const struct matching *matching,
                                        uint64_t *count)
 {
     const struct shmt_kernel *const kernel = matching->kernel;
-    struct shmt_value values[SHMT_KERNEL_SYMBOLS];
     struct shmt_space *space;
     enum shmtune_status status;
 
     *count = matching->import->entry_count;
     if (kernel->constraint_count == 0)
         return SHMTUNE_OK;
-    status = shmt_kernel_space(kernel, problem, values, &space,
-                               matching->err);
+    status = shmt_kernel_space(kernel, problem, &space, matching->err);
     if (status != SHMTUNE_OK)
         return status;
     *count = shmt_space_count(space);
@@ -130,10 +103,10 @@ static enum shmtune_status write_header(const struct matching *matching,
         shmt_text_add(text, import->header);
         return SHMTUNE_OK;
     }
-    for (size_t d = 0; d < kernel->dimension_count; d++)
-        header.problem[d] =
-            import->dimension_count == kernel->dimension_count
-                ? import->dimensions[d] : kernel->dimensions[d].fallback;
+    shmt_kernel_default_problem(kernel, header.problem);
+    for (size_t d = 0; d < kernel->dimension_count &&
+                       import->dimension_count == kernel->dimension_count; d++)
+        header.problem[d] = import->dimensions[d];
     snprintf(header.kernel, sizeof header.kernel, "%s", kernel->name);
     memcpy(header.digest, kernel->digest, sizeof header.digest);
     snprintf(header.device.name, sizeof header.device.name, "%.200s",

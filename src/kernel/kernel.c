@@ -26,28 +26,23 @@ bool shmt_kernel_is_current(const struct shmt_kernel *kernel)
     return same;
 }
 
-static struct shmt_value int_value(int64_t number)
-{
-    return (struct shmt_value){.type = SHMT_INT, .i = number};
-}
-
 enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
                                       const int64_t *problem,
-                                      struct shmt_value *values,
                                       struct shmt_space **out,
                                       struct shmt_error *err)
 {
+    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
     const struct shmt_space_definition definition = {
         .parameter_count = kernel->parameter_count,
         .parameters = kernel->parameters,
         .constraint_count = kernel->constraint_count,
         .constraints = kernel->constraints,
         .fixed_count = kernel->dimension_count,
-        .fixed = values,
+        .fixed = fixed,
     };
 
-    for (size_t i = 0; i < kernel->dimension_count; i++)
-        values[i] = int_value(problem[i]);
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        fixed[d] = (struct shmt_value){.type = SHMT_INT, .i = problem[d]};
     return shmt_space_build(&definition, out, err);
 }
 
@@ -56,4 +51,45 @@ void shmt_kernel_default(const struct shmt_kernel *kernel,
 {
     for (size_t p = 0; p < kernel->parameter_count; p++)
         choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+}
+
+uint64_t shmt_kernel_default_index(const struct shmt_kernel *kernel,
+                                   const struct shmt_space *space)
+{
+    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    uint64_t index;
+
+    shmt_kernel_default(kernel, choice);
+    return shmt_space_index(space, choice, &index) ? index : UINT64_MAX;
+}
+
+void shmt_kernel_default_problem(const struct shmt_kernel *kernel,
+                                 int64_t *problem)
+{
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        problem[d] = kernel->dimensions[d].fallback;
+}
+
+/* Lists of ascending integers are searched by halves. */
+bool shmt_kernel_find_value(const struct shmt_parameter *parameter,
+                            struct shmt_value value, shmt_choice *out)
+{
+    size_t from = 0, to = parameter->count;
+
+    if (parameter->ordered && parameter->type == SHMT_INT &&
+        value.type == SHMT_INT)
+        while (to - from > 1) {
+            const size_t half = from + (to - from) / 2;
+
+            if (parameter->values[half].i <= value.i)
+                from = half;
+            else
+                to = half;
+        }
+    for (; from < to; from++)
+        if (shmt_value_equal(parameter->values[from], value)) {
+            *out = (shmt_choice)from;
+            return true;
+        }
+    return false;
 }

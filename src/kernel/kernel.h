@@ -167,17 +167,24 @@ enum shmtune_status
 shmt_kernel_check_headers(const struct shmt_kernel *kernel,
                           struct shmt_error *err);
 
-/* The space for one problem: `values` is filled with the problem and must
- * outlive the space ([dimension_count]). */
+/* The space for one problem; the kernel must outlive it. */
 enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
                                       const int64_t *problem,
-                                      struct shmt_value *values,
                                       struct shmt_space **out,
                                       struct shmt_error *err);
 
 /* The configuration the spec calls its default: [parameter_count]. */
 void shmt_kernel_default(const struct shmt_kernel *kernel,
                          shmt_choice *choice);
+/* Its index in a space of the kernel; UINT64_MAX: it is not in it. */
+uint64_t shmt_kernel_default_index(const struct shmt_kernel *kernel,
+                                   const struct shmt_space *space);
+/* The problem when nobody gives one: [dimension_count]. */
+void shmt_kernel_default_problem(const struct shmt_kernel *kernel,
+                                 int64_t *problem);
+/* Where in the parameter's list a value is; false when it is not in it. */
+bool shmt_kernel_find_value(const struct shmt_parameter *parameter,
+                            struct shmt_value value, shmt_choice *out);
 
 /* -- a configuration, evaluated ------------------------------------------- */
 

@@ -171,6 +171,7 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
     char found[SHMT_YAML_QUOTED];
     struct shmt_text values = {0};
     struct shmt_value value;
+    shmt_choice index;
     enum shmtune_status status;
 
     if (node == NULL && shmt_yaml_get(reader->root, "source") == NULL)
@@ -181,11 +182,10 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
     if (status != SHMTUNE_OK)
         return status;
     reader->defaults_given = true;
-    for (size_t i = 0; i < parameter->count; i++)
-        if (shmt_value_equal(parameter->values[i], value)) {
-            parameter->default_value = i;
-            return SHMTUNE_OK;
-        }
+    if (shmt_kernel_find_value(parameter, value, &index)) {
+        parameter->default_value = index;
+        return SHMTUNE_OK;
+    }
     shmt_yaml_quote(node->text, found);
     shmt_kernel_describe_values(parameter, &values);
     shmt_yaml_refuse(node, reader->err, "the default of %s, the %s %s, is not "

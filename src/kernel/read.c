@@ -399,8 +399,7 @@ static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
 
     if (kernel->source == NULL && !reader->defaults_given)
         return SHMTUNE_OK;
-    for (size_t d = 0; d < kernel->dimension_count; d++)
-        problem[d] = kernel->dimensions[d].fallback;
+    shmt_kernel_default_problem(kernel, problem);
     status = try_size(reader, problem);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = try_size(reader, kernel->sizes[i]);

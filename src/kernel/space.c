@@ -244,8 +244,7 @@ static enum shmtune_status read_sizes(struct shmt_kernel_reader *reader)
                                     sizeof *sizes[i]);
         if (sizes[i] == NULL)
             return shmt_error_memory(reader->err);
-        for (size_t d = 0; d < kernel->dimension_count; d++)
-            sizes[i][d] = kernel->dimensions[d].fallback;
+        shmt_kernel_default_problem(kernel, sizes[i]);
     }
     if (listed > 0)
         status = read_listed_sizes(reader, node, sizes);

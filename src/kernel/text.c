@@ -23,7 +23,7 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
                                       struct shmt_value value,
                                       struct shmt_text *text)
 {
-    size_t index = 0;
+    shmt_choice index = 0;
 
     if (parameter->type != SHMT_WORD) {
         shmt_text_addf(text, "-D%s=", parameter->name);
@@ -31,10 +31,8 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
         shmt_text_add(text, "\n");
         return;
     }
-    for (size_t i = 0; i < parameter->count; i++)
-        if (shmt_value_equal(parameter->values[i], value))
-            index = i;
-    shmt_text_addf(text, "-D%s=%zu\n", parameter->name, index);
+    shmt_kernel_find_value(parameter, value, &index);
+    shmt_text_addf(text, "-D%s=%u\n", parameter->name, index);
     for (size_t i = 0; i < parameter->count; i++)
         shmt_text_addf(text, "-D%s_%s=%zu\n", parameter->name,
                        parameter->values[i].w, i);
@@ -155,11 +153,8 @@ static enum shmtune_status read_one(const struct shmt_parameter *parameter,
 
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t i = 0; i < parameter->count; i++)
-        if (shmt_value_equal(parameter->values[i], value)) {
-            *out = (shmt_choice)i;
-            return SHMTUNE_OK;
-        }
+    if (shmt_kernel_find_value(parameter, value, out))
+        return SHMTUNE_OK;
     shmt_kernel_describe_values(parameter, &values);
     shmt_yaml_refuse(node, err, "%.64s is not a value of %s, which has %.400s",
                      node->text, parameter->name, shmt_text_string(&values));

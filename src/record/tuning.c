@@ -259,18 +259,6 @@ static bool in_order(const struct shmt_kernel *kernel,
     return true;
 }
 
-/* Where in the parameter's list the value is. */
-static bool find_value(const struct shmt_parameter *parameter,
-                       struct shmt_value value, shmt_choice *out)
-{
-    for (size_t k = 0; k < parameter->count; k++)
-        if (shmt_value_equal(parameter->values[k], value)) {
-            *out = (shmt_choice)k;
-            return true;
-        }
-    return false;
-}
-
 enum shmtune_status
 shmt_tuning_choice(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
@@ -289,7 +277,7 @@ shmt_tuning_choice(const struct shmt_kernel *kernel,
             status = find_one(settings, count, parameter->name, &found, err);
         if (status != SHMTUNE_OK)
             return status;
-        if (!find_value(parameter, found->value, &choice[p]))
+        if (!shmt_kernel_find_value(parameter, found->value, &choice[p]))
             return refuse_value(parameter, found->value, err);
     }
     if (count != kernel->parameter_count)
@@ -309,7 +297,7 @@ static bool choose_tie(const struct shmt_kernel *kernel,
 
         /* bit by bit, whatever the type: others may be equal as well */
         if ((own->type != value->type || own->i != value->i) &&
-            !find_value(&kernel->parameters[p], *value, &choice[p]))
+            !shmt_kernel_find_value(&kernel->parameters[p], *value, &choice[p]))
             return false;
     }
     return true;

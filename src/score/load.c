@@ -14,7 +14,6 @@ struct shmt_score_recording {
     const struct shmt_kernel *kernel;
     struct shmt_journal *journal;
     struct shmt_space *space;
-    struct shmt_value *values;      /* the problem, for the space */
     double *charge;                 /* of the journal's records */
     double *cost, *seconds;
     struct shmt_result *results;
@@ -27,7 +26,6 @@ void shmt_score_unload(struct shmt_score_recording *recording)
         return;
     shmt_space_free(recording->space);
     shmt_journal_free(recording->journal);
-    free(recording->values);
     free(recording->charge);
     free(recording->cost);
     free(recording->seconds);
@@ -95,7 +93,7 @@ static enum shmtune_status find_space(struct shmt_score_recording *recording,
                      && header->space_count <= recording->journal->count))
         return take_recorded(recording, err);
     return shmt_kernel_space(recording->kernel, header->problem,
-                             recording->values, &recording->space, err);
+                             &recording->space, err);
 }
 
 static enum shmtune_status make_tables(struct shmt_score_recording *recording,
@@ -151,17 +149,12 @@ enum shmtune_status shmt_score_load(const char *path,
                                     struct shmt_error *err)
 {
     struct shmt_score_recording *recording = calloc(1, sizeof *recording);
-    shmt_choice fallback[SHMT_SPACE_PARAMETERS];
     enum shmtune_status status;
 
     if (recording == NULL)
         return shmt_error_memory(err);
     recording->kernel = kernel;
-    recording->values = calloc(kernel->dimension_count + 1,
-                               sizeof *recording->values);
-    status = recording->values == NULL
-                 ? shmt_error_memory(err)
-                 : shmt_journal_read(path, kernel, &recording->journal, err);
+    status = shmt_journal_read(path, kernel, &recording->journal, err);
     if (status == SHMTUNE_OK)
         status = find_space(recording, recorded, err);
     if (status == SHMTUNE_OK)
@@ -174,15 +167,11 @@ enum shmtune_status shmt_score_load(const char *path,
     }
     recording->table = (struct shmt_score_table){
         .space = recording->space,
-        .start = UINT64_MAX,
+        .start = shmt_kernel_default_index(kernel, recording->space),
         .cost = recording->cost,
         .seconds = recording->seconds,
         .results = recording->results,
     };
-    shmt_kernel_default(kernel, fallback);
-    if (!shmt_space_index(recording->space, fallback,
-                          &recording->table.start))
-        recording->table.start = UINT64_MAX;
     *out = recording;
     return SHMTUNE_OK;
 }

@@ -74,7 +74,8 @@ struct shmt_space_definition {
 
 struct shmt_space;
 
-/* What the definition points to must outlive the space.  An empty space is
+/* The parameters must outlive the space, all else that the definition points
+ * to the call.  An empty space is
  * not an error: its count is 0.  A constraint that divides by zero or
  * overflows at some configuration that the other constraints let pass is
  * SHMTUNE_INVALID_FILE, and so are 2^64 - 1 configurations or more.  A space

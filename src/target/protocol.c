@@ -109,8 +109,7 @@ static enum shmtune_status read_candidate(const struct shmt_kernel *kernel,
     const struct shmt_yaml *config;
     enum shmtune_status status = shmt_yaml_need(top, "config", &config, err);
 
-    for (size_t i = 0; i < kernel->dimension_count; i++)
-        out->problem[i] = kernel->dimensions[i].fallback;
+    shmt_kernel_default_problem(kernel, out->problem);
     if (status == SHMTUNE_OK && size != NULL)
         status = shmt_kernel_size_read(kernel, size, out->problem, err);
     if (status == SHMTUNE_OK)

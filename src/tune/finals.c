@@ -127,15 +127,12 @@ static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
 static bool won_here(const struct finals *finals,
                      const struct shmt_winner *winner)
 {
-    const size_t dimensions = finals->tune->target->kernel->dimension_count;
-    size_t k = 0;
+    const struct shmt_tune *const tune = finals->tune;
+    const size_t dimensions = tune->target->kernel->dimension_count;
 
-    if (winner->rank > 0)
-        return false;
-    while (k < dimensions &&
-           winner->problem[k] == finals->tune->outcome->values[k].i)
-        k++;
-    return k == dimensions;
+    return winner->rank == 0 &&
+           memcmp(winner->problem, tune->problem,
+                  dimensions * sizeof *tune->problem) == 0;
 }
 
 /* Who won this problem in another run meets the others once more: the two

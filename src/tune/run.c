@@ -282,18 +282,6 @@ static enum shmtune_status try_last(struct shmt_tune *tune,
 
 /* -- a run --------------------------------------------------------------- */
 
-static uint64_t default_index(const struct shmt_tune *tune)
-{
-    const struct shmt_kernel *const kernel = tune->target->kernel;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    uint64_t index;
-
-    shmt_kernel_default(kernel, choice);
-    return shmt_space_index(tune->outcome->space, choice, &index)
-               ? index
-               : UINT64_MAX;
-}
-
 static double floor_of(const struct shmt_tune *tune)
 {
     const struct shmt_kernel *const kernel = tune->target->kernel;
@@ -368,7 +356,7 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
 
     if (status == SHMTUNE_OK)
         status = shmt_kernel_space(tune->target->kernel, tune->problem,
-                                   outcome->values, &outcome->space, err);
+                                   &outcome->space, err);
     if (status != SHMTUNE_OK)
         return status;
     fill_header(tune);
@@ -377,7 +365,8 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
     tune->filter = (struct shmt_filter){tune->target->kernel,
                                         &tune->target->device, tune->problem,
                                         tune->options->policy};
-    tune->start = default_index(tune);
+    tune->start = shmt_kernel_default_index(tune->target->kernel,
+                                            tune->outcome->space);
     outcome->floor_us = floor_of(tune);
     outcome->ledger = shmt_ledger_new();
     if (outcome->ledger == NULL)

@@ -69,7 +69,6 @@ struct shmt_tune_final {
 
 struct shmt_tune_outcome {
     struct shmt_journal_header header;
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     struct shmt_space *space;
     struct shmt_ledger *ledger;
     const char *strategy;        /* a constant */

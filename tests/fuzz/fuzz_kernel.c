@@ -97,14 +97,12 @@ static void check_configuration(const struct shmt_kernel *kernel,
 static void check_kernel(const struct shmt_kernel *kernel)
 {
     for (size_t s = 0; s < kernel->size_count; s++) {
-        struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
         shmt_choice choice[SHMT_SPACE_PARAMETERS];
         struct shmt_space *space = NULL;
         struct shmt_error err;
         uint64_t count = 0;
 
-        if (shmt_kernel_space(kernel, kernel->sizes[s], values, &space,
-                              &err) == SHMTUNE_OK)
+        if (shmt_kernel_space(kernel, kernel->sizes[s], &space, &err) == SHMTUNE_OK)
             count = shmt_space_count(space);
         for (uint64_t at = 0; at < count; at += count / 2 + 1) {
             shmt_space_configuration(space, at, choice);

@@ -70,7 +70,6 @@ static void compare(const struct trial *trial, const struct oracle *oracle)
 static bool measure(const struct trial *trial, uint64_t k, uint64_t of,
                     struct shmt_result *result)
 {
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
     const struct shmt_bench_request request = {
         .problem = trial->size, .choice = choice, .samples = 1,
@@ -79,7 +78,7 @@ static bool measure(const struct trial *trial, uint64_t k, uint64_t of,
     struct shmt_bench_note note;
     struct shmt_text text = {0};
     enum shmtune_status status =
-        shmt_kernel_space(trial->kernel, trial->size, values, &space, &err);
+        shmt_kernel_space(trial->kernel, trial->size, &space, &err);
     const bool any = status == SHMTUNE_OK && shmt_space_count(space) > 0;
 
     CHECK_INT(status, SHMTUNE_OK);

@@ -52,7 +52,6 @@ int main(int count, char **words)
     struct shmt_kernel *kernel = NULL;
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
-    struct shmt_value values[SHMT_KERNEL_DIMENSIONS];
     struct shmt_protocol_request request = {
         .samples = 7, .verify = true, .hopeless_us = (double)INFINITY};
     uint64_t wanted, all;
@@ -63,7 +62,7 @@ int main(int count, char **words)
     status = shmt_kernel_read(words[3], &kernel, &err);
     if (status == SHMTUNE_OK) {
         read_size(kernel, count > 4 ? words[4] : "", request.problem);
-        status = shmt_kernel_space(kernel, request.problem, values, &space, &err);
+        status = shmt_kernel_space(kernel, request.problem, &space, &err);
     }
     if (status != SHMTUNE_OK) {
         fprintf(stderr, "requests: %s\n", err.text);

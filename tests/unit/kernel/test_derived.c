@@ -26,7 +26,6 @@ static struct shmt_kernel *read_derived(const char *rest,
 static void derived_names_stand_for_expressions(void)
 {
     const int64_t problem[1] = {10};
-    struct shmt_value values[1];
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
     /* Not 2 * A + B, nor without the space beyond the brackets. */
@@ -45,7 +44,7 @@ static void derived_names_stand_for_expressions(void)
         CHECK(shmt_expr_uses(kernel->constraints[0], k));
         CHECK(shmt_expr_uses(kernel->constraints[1], k) == (k > 0));
     }
-    CHECK_INT(shmt_kernel_space(kernel, problem, values, &space, &err),
+    CHECK_INT(shmt_kernel_space(kernel, problem, &space, &err),
               SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 5);   /* of six, one more is refused */
     shmt_space_free(space);

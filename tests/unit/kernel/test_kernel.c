@@ -131,7 +131,6 @@ static void space_counts_what_is_admitted(void)
 {
     struct shmt_kernel *kernel = spec_read_good();
     const int64_t problem[] = {16, 32, 3};
-    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
     struct shmt_kernel_evaluated evaluated;
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
@@ -149,7 +148,7 @@ static void space_counts_what_is_admitted(void)
                               SHMTUNE_OK);
                     count += failed == NULL ? 2 : 0;
                 }
-    CHECK_INT(shmt_kernel_space(kernel, problem, fixed, &space, &err),
+    CHECK_INT(shmt_kernel_space(kernel, problem, &space, &err),
               SHMTUNE_OK);
     if (space != NULL)
         CHECK_INT(shmt_space_count(space), count);

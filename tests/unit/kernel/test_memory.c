@@ -24,7 +24,6 @@ static enum shmtune_status read_spec(void)
 static enum shmtune_status build_space(void)
 {
     const long kept = allocations_failing;
-    struct shmt_value fixed[SHMT_KERNEL_DIMENSIONS];
     struct shmt_kernel *kernel = NULL;
     struct shmt_space *space = NULL;
     enum shmtune_status status;
@@ -33,7 +32,7 @@ static enum shmtune_status build_space(void)
     if (shmt_kernel_read(path, &kernel, &err) != SHMTUNE_OK)
         return SHMTUNE_INTERNAL;
     allocations_failing = kept;
-    status = shmt_kernel_space(kernel, kernel->sizes[0], fixed, &space, &err);
+    status = shmt_kernel_space(kernel, kernel->sizes[0], &space, &err);
     CHECK((status == SHMTUNE_OK) == (space != NULL));
     if (space != NULL)
         CHECK_INT(shmt_space_count(space), 36);
