@@ -6,12 +6,10 @@
 
 #include <string.h>
 
-#include "base/digest_x86.h"
-
 enum { BLOCK = 64 };
 
 /* Section 4.2.2: of the cube roots of the first 64 primes. */
-const uint32_t shmt_digest_constants[64] = {
+static const uint32_t constants[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
     0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
     0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
@@ -64,7 +62,6 @@ static inline void turn(uint32_t s[8], int r, uint32_t added)
 
 static void compress_block(uint32_t state[8], const unsigned char *block)
 {
-    const uint32_t *const constants = shmt_digest_constants;
     uint32_t word[64], s[8];
 
     schedule(block, word);
@@ -86,12 +83,6 @@ static void compress_block(uint32_t state[8], const unsigned char *block)
 static void compress(uint32_t state[8], const unsigned char *blocks,
                      size_t count)
 {
-#ifdef SHMT_DIGEST_X86
-    if (shmt_digest_x86_usable()) {
-        shmt_digest_x86_compress(state, blocks, count);
-        return;
-    }
-#endif
     for (; count > 0; count--, blocks += BLOCK)
         compress_block(state, blocks);
 }

@@ -241,10 +241,10 @@ static const struct {
 
 static bool is_result_key(const char *key)
 {
-    if (strcmp(key, "at") == 0 || strcmp(key, "origin") == 0)
+    if (shmt_text_same(key, "at") || shmt_text_same(key, "origin"))
         return true;
     for (size_t k = 0; shmt_result_keys[k] != NULL; k++)
-        if (strcmp(key, shmt_result_keys[k]) == 0)
+        if (shmt_text_same(key, shmt_result_keys[k]))
             return true;
     return false;
 }
@@ -340,9 +340,7 @@ static enum shmtune_status take_line(struct reading *r, const char *line,
                               "%s:%d:1: a record of %zu bytes, at most %zu "
                               "are allowed", r->path, r->line, length,
                               line_limit);
-    r->scratch = shmt_arena_new();
-    if (r->scratch == NULL)
-        return shmt_error_memory(err);
+    shmt_arena_clear(r->scratch);
     status = shmt_yaml_parse_from(r->scratch,
                                   &(struct shmt_yaml_source){
                                       {r->path, r->line, 3},
@@ -350,8 +348,6 @@ static enum shmtune_status take_line(struct reading *r, const char *line,
                                   &node, err);
     if (status == SHMTUNE_OK)
         status = take_record(r, node, record, err);
-    shmt_arena_free(r->scratch);
-    r->scratch = NULL;
     return status;
 }
 
@@ -424,15 +420,17 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       struct shmt_error *err)
 {
     struct shmt_journal *const journal = calloc(1, sizeof *journal);
-    struct reading r = {.path = path, .kernel = kernel, .journal = journal};
+    struct reading r = {.path = path, .kernel = kernel, .journal = journal,
+                        .scratch = shmt_arena_new()};
     struct shmt_text text = {0};
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    if (journal == NULL || (journal->arena = shmt_arena_new()) == NULL) {
-        free(journal);
-        return shmt_error_memory(err);
-    }
-    status = shmt_packed_read(path, NULL, file_limit, &text, err);
+    if (journal != NULL)
+        journal->arena = shmt_arena_new();
+    if (journal == NULL || journal->arena == NULL || r.scratch == NULL)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = shmt_packed_read(path, NULL, file_limit, &text, err);
     if (status == SHMTUNE_OK)
         status = read_header(path, &text, kernel, journal->arena,
                              &journal->header, err);
@@ -441,6 +439,7 @@ enum shmtune_status shmt_journal_read(const char *path,
     if (status == SHMTUNE_OK)
         status = keep_records(&r, err);
     free(r.records);
+    shmt_arena_free(r.scratch);
     shmt_text_free(&text);
     if (status != SHMTUNE_OK) {
         shmt_journal_free(journal);

@@ -76,12 +76,12 @@ enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
 enum shmtune_status shmt_tuning_read(const char *path,
                                      struct shmt_tuning **out,
                                      struct shmt_error *err);
-/* The same for who does not look at the samples: there may be none.  All of
- * it lives in the caller's `arena`: shmt_tuning_free is not for it. */
-enum shmtune_status shmt_tuning_read_brief(struct shmt_arena *arena,
-                                           const char *path,
-                                           struct shmt_tuning **out,
-                                           struct shmt_error *err);
+/* The same, with all of it in the caller's `arena`: shmt_tuning_free is not
+ * for it. */
+enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
+                                          const char *path,
+                                          struct shmt_tuning **out,
+                                          struct shmt_error *err);
 enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
                                       size_t size, struct shmt_tuning **out,
                                       struct shmt_error *err);

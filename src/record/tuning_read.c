@@ -69,15 +69,12 @@ enum shmtune_status shmt_tuning_read(const char *path,
     return status;
 }
 
-enum shmtune_status shmt_tuning_read_brief(struct shmt_arena *arena,
-                                           const char *path,
-                                           struct shmt_tuning **out,
-                                           struct shmt_error *err)
+enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
+                                          const char *path,
+                                          struct shmt_tuning **out,
+                                          struct shmt_error *err)
 {
-    struct shmt_yaml_source source = {.origin = {path, 1, 1},
-                                      .ended = true,
-                                      .unread = "samples_us",
-                                      .unread_most = SHMT_RESULT_SAMPLES};
+    struct shmt_yaml_source source = {.origin = {path, 1, 1}};
     enum shmtune_status status =
         shmt_path_read(arena, path, SHMT_TUNING_BYTES, &source.data,
                        &source.size, err);

@@ -256,7 +256,7 @@ enum shmtune_status shmt_shelf_add(struct shmtune *library,
     enum shmtune_status status;
 
     shmt_arena_clear(library->scratch);
-    status = shmt_tuning_read_brief(library->scratch, file, &tuning, &err);
+    status = shmt_tuning_read_into(library->scratch, file, &tuning, &err);
     /* What the reader says begins with the file's name. */
     if (status == SHMTUNE_NO_MEMORY)
         return status;

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "yaml/scan.h"
 
 enum { WORD = 64, NUMBER = 64 };
 
@@ -64,6 +63,16 @@ const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind)
     return texts[kind];
 }
 
+/* How many decimal digits stand at the front. */
+static size_t digits(const char *text)
+{
+    size_t count = 0;
+
+    while (text[count] >= '0' && text[count] <= '9')
+        count++;
+    return count;
+}
+
 /* -?(0|[1-9][0-9]*|0x[0-9A-Fa-f]+) */
 static bool looks_int(const char *text)
 {
@@ -74,7 +83,7 @@ static bool looks_int(const char *text)
         count = strspn(text + 2, "0123456789abcdefABCDEF");
         return count > 0 && text[2 + count] == '\0';
     }
-    count = shmt_yaml_scan_digits(text);
+    count = digits(text);
     return count > 0 && text[count] == '\0' && (count == 1 || *text != '0');
 }
 
@@ -84,19 +93,19 @@ static bool looks_real(const char *text)
     size_t count;
 
     text += *text == '-';
-    count = shmt_yaml_scan_digits(text);
+    count = digits(text);
     if (count == 0 || (count > 1 && *text == '0'))
         return false;
     text += count;
     if (*text == '.') {
-        count = shmt_yaml_scan_digits(text + 1);
+        count = digits(text + 1);
         if (count == 0)
             return false;
         text += 1 + count;
     }
     if (*text == 'e' || *text == 'E') {
         text += 1 + (text[1] == '+' || text[1] == '-');
-        count = shmt_yaml_scan_digits(text);
+        count = digits(text);
         if (count == 0)
             return false;
         text += count;
@@ -358,9 +367,15 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
                             found);
 }
 
+/* [A-Za-z_][A-Za-z0-9_.-]* */
 static bool looks_word(const char *text)
 {
-    return shmt_yaml_scan_is_word(text, WORD);
+    static const char inside[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz_0123456789.-";
+    const size_t length = strspn(text, inside);
+
+    return length > 0 && length <= WORD && text[length] == '\0' &&
+           strchr("0123456789.-", text[0]) == NULL;
 }
 
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * yaml: bytes to a tree, by libyaml's events where plain.c gives up.
- * The one file that includes <yaml.h>; value.c reads the tree,
- * write.c writes.
+ * yaml: bytes to a tree, by libyaml's events.  The one file that includes
+ * <yaml.h>; value.c reads the tree, write.c writes.
  *
  * The caps are kept here, not by libyaml: an event is looked at before the
  * next one is asked for, and libyaml reads at most 1,024 characters ahead of
@@ -15,11 +14,10 @@
 #include <yaml.h>
 
 #include "base/base.h"
-#include "yaml/plain.h"
 
 enum {
     FILE_BYTES = 8 << 20,
-    DEPTH = SHMT_YAML_DEPTH,
+    DEPTH = 32,
     EVENTS = 4000000,
     SCALAR_BYTES = 64 << 10,
     PENDING = 128,          /* nodes before the first allocation */
@@ -35,10 +33,12 @@ struct frame {
 
 struct reader {
     yaml_parser_t parser;
-    struct shmt_arena *arena;
+    struct shmt_arena *arena;      /* of the texts */
+    struct shmt_arena *nodes;
     struct shmt_place origin;      /* of the first byte */
     const char *data;
     size_t size;
+    size_t ascii;                  /* bytes before the first wider character */
     size_t at_byte, at_index;      /* the same character, by both counts */
     struct frame frames[DEPTH];
     size_t depth;
@@ -85,17 +85,19 @@ static struct shmt_place place_of_byte(const struct reader *reader,
 
 /* UTF-8 without control characters, before libyaml sees it: libyaml would
  * guess at UTF-16, and has no line for what it cannot read. */
-static enum shmtune_status check_bytes(const struct reader *reader)
+static enum shmtune_status check_bytes(struct reader *reader)
 {
     const char *data = reader->data;
     size_t size = reader->size, i = 0, length;
     uint32_t code;
 
-    while (i < size) {
-        if (data[i] >= 0x20 && data[i] < 0x7f) {
+    reader->ascii = size;
+    for (;;) {
+        while (i < size && ((data[i] >= 0x20 && data[i] < 0x7f)
+                            || data[i] == '\n'))
             i++;
-            continue;
-        }
+        if (i == size)
+            break;
         length = shmt_utf8_decode(data + i, size - i, &code);
         if (length == 0)
             return shmt_yaml_refuse_at(
@@ -109,6 +111,8 @@ static enum shmtune_status check_bytes(const struct reader *reader)
                 place_of_byte(reader, i), reader->err,
                 "found the character U+%04X, expected printable text",
                 (unsigned)code);
+        if (length > 1 && reader->ascii == size)
+            reader->ascii = reader->at_byte = reader->at_index = i;
         i += length;
     }
     return SHMTUNE_OK;
@@ -117,6 +121,8 @@ static enum shmtune_status check_bytes(const struct reader *reader)
 /* The byte at a mark, whose index counts characters.  Marks only go up. */
 static char byte_at(struct reader *reader, yaml_mark_t mark)
 {
+    if (mark.index < reader->ascii)
+        return reader->data[mark.index];
     while (reader->at_index < mark.index && reader->at_byte < reader->size) {
         reader->at_byte++;
         while (reader->at_byte < reader->size
@@ -168,7 +174,7 @@ static struct shmt_yaml *new_node(struct reader *reader,
                                   enum shmt_yaml_kind kind,
                                   struct shmt_place place)
 {
-    struct shmt_yaml *node = shmt_arena_alloc(reader->arena, 1, sizeof *node);
+    struct shmt_yaml *node = shmt_arena_alloc(reader->nodes, 1, sizeof *node);
 
     if (node != NULL) {
         node->kind = kind;
@@ -296,7 +302,7 @@ static enum shmtune_status close_node(struct reader *reader)
     const size_t children_count = reader->pending_count - top->first;
     const bool mapping = top->node->kind == SHMT_YAML_MAPPING;
     const struct shmt_yaml **copy =
-        shmt_arena_alloc(reader->arena, children_count, sizeof *copy);
+        shmt_arena_alloc(reader->nodes, children_count, sizeof *copy);
 
     if (copy == NULL)
         return shmt_error_memory(reader->err);
@@ -444,6 +450,8 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
                                          struct shmt_error *err)
 {
     struct reader reader = {.arena = arena,
+                            .nodes = source->nodes == NULL ? arena
+                                                           : source->nodes,
                             .origin = source->origin,
                             .data = source->data,
                             .size = source->size,
@@ -456,11 +464,6 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
         return shmt_yaml_refuse_at(source->origin, err,
                                    "found %zu bytes, expected at most %d",
                                    source->size, FILE_BYTES);
-    status = shmt_yaml_plain_parse(arena, source, out);
-    if (status == SHMTUNE_NO_MEMORY)
-        return shmt_error_memory(err);
-    if (status == SHMTUNE_OK)
-        return status;
     status = check_bytes(&reader);
     if (status != SHMTUNE_OK)
         return status;

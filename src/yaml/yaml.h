@@ -43,12 +43,6 @@ struct shmt_yaml_source {
     struct shmt_place origin;
     const char *data;
     size_t size;
-    bool ended;     /* data[size] is a NUL */
-    /* A key whose value the caller does not look at, or NULL: up to
-     * `unread_most` plain numbers from 0 on in a list may come back as an
-     * empty one.  All else under it comes back as it is, to be refused. */
-    const char *unread;
-    size_t unread_most;
     /* Where nodes may go that are not to live as long as the texts; NULL:
      * beside them. */
     struct shmt_arena *nodes;

@@ -4,10 +4,8 @@
 
 #include <time.h>
 
-#include "base/path.h"
 #include "tests/support/hostile.h"
 #include "tests/support/yaml_fixture.h"
-#include "yaml/plain.h"
 
 static void tree_has_kinds_texts_and_places(void)
 {
@@ -59,46 +57,6 @@ static void a_piece_keeps_the_place_of_its_file(void)
     CHECK_INT(shmt_yaml_parse_from(arena, &source, &root, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "run.journal:812:7: found the character U+0001");
-    shmt_arena_free(arena);
-}
-
-/* Good numbers are left out; whatever else stands there is left to be
- * refused, in its place. */
-static void numbers_that_nobody_reads_are_left_out(void)
-{
-    static const struct {
-        const char *value;
-        int count;              /* of what comes back */
-    } cases[] = {
-        {"[1]", 0}, {"[0.5, 12,3, 0]", 0}, {"[1 , 2]", 2},
-        {"[1, 2, 3, 4, 5]", 5},            /* more than may be left out */
-        {"[12345678901.234]", 0}, {"[1234567890123.456]", 1},
-        {"[1, -2]", 2}, {"[1, 1e3]", 2}, {"[1, 01]", 2}, {"[1, 2., 3]", 3},
-        {"[1, x]", 2}, {"[1, [2]]", 2}, {"[1, 2,]", 2}, {"[1,\n  2]", 2},
-        {"[]", 0}, {"\n- 1\n- 2", 2}, {"[1, '2']", 2}, {"[1, .5]", 2},
-    };
-    struct shmt_arena *arena = shmt_arena_new();
-
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        struct shmt_text text = {0};
-        struct shmt_yaml_source source = {
-            .origin = {"f", 1, 1}, .unread = "us", .unread_most = 4};
-        const struct shmt_yaml *root = NULL, *node = NULL;
-
-        shmt_text_addf(&text, "a: [1, 2]\nus: %s\nb: [7, 8]\n",
-                       cases[k].value);
-        source.data = text.data;
-        source.size = text.length;
-        CHECK_INT(shmt_yaml_parse_from(arena, &source, &root, &err),
-                  SHMTUNE_OK);
-        node = root == NULL ? NULL : shmt_yaml_get(root, "us");
-        if (node != NULL && node->count != (size_t)cases[k].count)
-            CHECK_TEXT(cases[k].value, "read as far as it is needed");
-        CHECK(node != NULL && node->kind == SHMT_YAML_SEQUENCE);
-        CHECK(root != NULL && root->items[0]->count == 2);
-        CHECK(root != NULL && root->items[2]->count == 2);
-        shmt_text_free(&text);
-    }
     shmt_arena_free(arena);
 }
 
@@ -324,63 +282,14 @@ static void a_journal_line_is_cheap(void)
     CHECK(each < 1e-3);
 }
 
-/* Of the folder at `path`, that is of every file in it or, one level down, of
- * every folder's. */
-static int count_plain(struct shmt_arena *arena, const char *path, bool deep)
-{
-    const char *const *names = NULL;
-    size_t count = 0;
-    int plain = 0;
-
-    CHECK_INT(shmt_path_list(arena, path, deep ? "" : ".yaml", &names, &count,
-                             &err), SHMTUNE_OK);
-    for (size_t k = 0; k < count; k++) {
-        const char *file = shmt_path_join(arena, path, names[k]);
-        struct shmt_yaml_source source = {.origin = {file, 1, 1}};
-        const struct shmt_yaml *root;
-
-        if (deep && strchr(names[k], '.') != NULL)
-            continue;               /* module.am */
-        if (deep && strchr(names[k], '.') != NULL)
-            continue;               /* module.am */
-        if (deep) {
-            plain += count_plain(arena, file, false);
-            continue;
-        }
-        CHECK_INT(shmt_path_read(arena, file, 1 << 20, &source.data,
-                                 &source.size, &err), SHMTUNE_OK);
-        if (shmt_yaml_plain_parse(arena, &source, &root) != SHMTUNE_OK)
-            CHECK_TEXT(file, "plain: see yaml/plain.h");
-        plain++;
-    }
-    return plain;
-}
-
-/* An application that opens them does not wait for libyaml. */
-static void what_ships_is_plain(void)
-{
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *source = getenv("SHMT_SRCDIR");
-
-    if (source == NULL)
-        source = ".";
-    CHECK(count_plain(arena, shmt_path_join(arena, source, "kernels"),
-                      false) > 0);
-    CHECK(count_plain(arena, shmt_path_join(arena, source, "tunings"),
-                      true) > 0);
-    shmt_arena_free(arena);
-}
-
 int main(void)
 {
     CHECK_RUN(tree_has_kinds_texts_and_places);
     CHECK_RUN(a_piece_keeps_the_place_of_its_file);
-    CHECK_RUN(numbers_that_nobody_reads_are_left_out);
     CHECK_RUN(more_than_plain_data_is_refused);
     CHECK_RUN(hostile_shapes_end_soon);
     CHECK_RUN(caps_hold);
     CHECK_RUN(duplicates_are_found_among_many_keys);
-    CHECK_RUN(what_ships_is_plain);
     CHECK_RUN(damage_is_refused_or_read);
     CHECK_RUN(a_journal_line_is_cheap);
     return CHECK_END();
