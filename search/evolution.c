@@ -32,14 +32,14 @@ struct state {
     const struct shmt_search_view *view;
     size_t asked, count, room, turn;
     struct member *members;
-    struct shmt_indices trials;     /* in flight -> the member at stake */
+    struct shmt_map trials;     /* in flight -> the member at stake */
 };
 
 static void destroy(void *opaque)
 {
     struct state *const state = opaque;
 
-    shmt_indices_free(&state->trials);
+    shmt_map_free(&state->trials);
     free(state->members);
     free(state);
 }
@@ -128,7 +128,7 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
     state->asked++;
     /* Without memory for it the trial may only take the slowest's place. */
     if (target != UINT32_MAX)
-        (void)shmt_indices_put(&state->trials, *index, target);
+        (void)shmt_map_set(&state->trials, *index, target);
     return SHMT_ASK_CANDIDATE;
 }
 
@@ -146,7 +146,7 @@ static void tell(void *opaque, uint64_t index,
                  const struct shmt_outcome *outcome)
 {
     struct state *const state = opaque;
-    const uint32_t *const target = shmt_indices_find(&state->trials, index);
+    const uint32_t target = shmt_map_find(&state->trials, index);
     struct member *member;
 
     if (!isfinite(outcome->cost))
@@ -156,7 +156,8 @@ static void tell(void *opaque, uint64_t index,
             (struct member){index, outcome->cost};
         return;
     }
-    member = target != NULL ? &state->members[*target] : slowest_of(state);
+    member = target != SHMT_MAP_NONE ? &state->members[target]
+                                     : slowest_of(state);
     if (outcome->cost <= member->cost)
         *member = (struct member){index, outcome->cost};
 }

@@ -14,16 +14,6 @@
 #include "record/record.h"
 #include "space/space.h"
 
-/* xoshiro256** (Blackman and Vigna), seeded by splitmix64. */
-struct shmt_random {
-    uint64_t state[4];
-};
-void shmt_random_seed(struct shmt_random *random, uint64_t seed);
-uint64_t shmt_random_next(struct shmt_random *random);
-uint64_t shmt_random_below(struct shmt_random *random, uint64_t bound);
-double shmt_random_unit(struct shmt_random *random);   /* [0, 1) */
-double shmt_random_normal(struct shmt_random *random);
-
 /* An option of a strategy, given as name:option=value. */
 struct shmt_option {
     const char *name;

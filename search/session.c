@@ -22,7 +22,7 @@ struct shmt_session {
     double options[SHMT_OPTIONS_ROOM];
     struct shmt_random random;
     struct shmt_search_view view;
-    struct shmt_indices out;        /* index -> IN_FLIGHT or TOLD */
+    struct shmt_map out;            /* index -> IN_FLIGHT or TOLD */
     struct shmt_shuffle shuffle;    /* what is drawn when all else fails */
     size_t in_flight;
 };
@@ -31,7 +31,7 @@ static bool seen(const void *opaque, uint64_t index)
 {
     const struct shmt_session *const session = opaque;
 
-    return shmt_indices_find(&session->out, index) != NULL;
+    return shmt_map_find(&session->out, index) != SHMT_MAP_NONE;
 }
 
 enum shmtune_status shmt_session_open(const char *text,
@@ -81,7 +81,7 @@ void shmt_session_close(struct shmt_session *session)
     if (session == NULL)
         return;
     session->strategy->destroy(session->state);
-    shmt_indices_free(&session->out);
+    shmt_map_free(&session->out);
     free(session);
 }
 
@@ -123,7 +123,7 @@ enum shmt_ask shmt_session_ask(struct shmt_session *session, uint64_t *index)
             return answer;
     }
     /* Without memory for who was let out, nothing more is let out. */
-    if (!shmt_indices_put(&session->out, found, IN_FLIGHT))
+    if (!shmt_map_add(&session->out, found, IN_FLIGHT))
         return SHMT_ASK_DONE;
     session->in_flight++;
     *index = found;
@@ -133,7 +133,7 @@ enum shmt_ask shmt_session_ask(struct shmt_session *session, uint64_t *index)
 bool shmt_session_claim(struct shmt_session *session, uint64_t index)
 {
     if (index >= shmt_space_count(session->space) || seen(session, index)
-        || !shmt_indices_put(&session->out, index, IN_FLIGHT))
+        || !shmt_map_add(&session->out, index, IN_FLIGHT))
         return false;
     session->in_flight++;
     return true;
@@ -142,11 +142,9 @@ bool shmt_session_claim(struct shmt_session *session, uint64_t index)
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
                        const struct shmt_outcome *outcome)
 {
-    uint32_t *const state = shmt_indices_find(&session->out, index);
-
-    if (state == NULL || *state == TOLD)
+    if (shmt_map_find(&session->out, index) != IN_FLIGHT)
         return;
-    *state = TOLD;
+    (void)shmt_map_set(&session->out, index, TOLD);   /* it is there */
     session->in_flight--;
     session->strategy->tell(session->state, index, outcome);
 }

@@ -37,14 +37,14 @@ struct state {
     struct particle *particles;
     uint64_t best;
     double cost;
-    struct shmt_indices flights;    /* in flight -> particle */
+    struct shmt_map flights;    /* in flight -> particle */
 };
 
 static void destroy(void *opaque)
 {
     struct state *const state = opaque;
 
-    shmt_indices_free(&state->flights);
+    shmt_map_free(&state->flights);
     free(state->particles);
     free(state);
 }
@@ -150,7 +150,7 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
     else
         *index = move(state, particle);
     if (!state->view->seen(state->view->session, *index))
-        (void)shmt_indices_put(&state->flights, *index, (uint32_t)turn);
+        (void)shmt_map_set(&state->flights, *index, (uint32_t)turn);
     return SHMT_ASK_CANDIDATE;
 }
 
@@ -158,15 +158,16 @@ static void tell(void *opaque, uint64_t index,
                  const struct shmt_outcome *outcome)
 {
     struct state *const state = opaque;
-    const uint32_t *const flight = shmt_indices_find(&state->flights, index);
+    const uint32_t flight = shmt_map_find(&state->flights, index);
 
     if (outcome->cost < state->cost) {
         state->cost = outcome->cost;
         state->best = index;
     }
-    if (flight != NULL && outcome->cost < state->particles[*flight].cost) {
-        state->particles[*flight].cost = outcome->cost;
-        state->particles[*flight].best = index;
+    if (flight != SHMT_MAP_NONE &&
+        outcome->cost < state->particles[flight].cost) {
+        state->particles[flight].cost = outcome->cost;
+        state->particles[flight].best = index;
     }
 }
 

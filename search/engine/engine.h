@@ -8,7 +8,6 @@
 
 #include "search/engine/around.h"
 #include "search/engine/coverage.h"
-#include "search/engine/indices.h"
 #include "search/engine/lens.h"
 #include "search/engine/observations.h"
 #include "search/engine/shuffle.h"

@@ -129,7 +129,7 @@ void shmt_observations_begin(struct shmt_observations *o,
 
 void shmt_observations_end(struct shmt_observations *o)
 {
-    shmt_indices_free(&o->learned);
+    shmt_map_free(&o->learned);
     free(o->compiled);
     free(o->told);
     free(o->rows);
@@ -167,26 +167,20 @@ void shmt_observations_learn(struct shmt_observations *o, uint64_t index,
     const size_t at = o->learned.count;
 
     if (compiled == NULL || compiled->resources.registers < 0
-        || shmt_indices_find(&o->learned, index) != NULL)
+        || shmt_map_find(&o->learned, index) != SHMT_MAP_NONE)
         return;
-    if (at == o->compiled_room) {
-        const size_t room = at == 0 ? 64 : 2 * at;
-        void *more = realloc(o->compiled, room * sizeof *o->compiled);
-
-        if (more == NULL)
-            return;
-        o->compiled = more;
-        o->compiled_room = room;
-    }
+    if (!shmt_array_reserve(&o->compiled, &o->compiled_room, at + 1,
+                            sizeof *o->compiled))
+        return;
     read_resources(compiled, o->compiled[at]);
-    if (shmt_indices_put(&o->learned, index, (uint32_t)at))
+    if (shmt_map_add(&o->learned, index, (uint32_t)at))
         o->resources = true;
 }
 
 void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
                            uint8_t *row)
 {
-    const uint32_t *const at = shmt_indices_find(&o->learned, index);
+    const uint32_t at = shmt_map_find(&o->learned, index);
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
 
     shmt_space_configuration(o->space, index, choice);
@@ -197,8 +191,8 @@ void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
         row[k] = (uint8_t)(count <= MOST_LEVELS
                                ? choice[p] : choice[p] * MOST_LEVELS / count);
     }
-    if (at != NULL)
-        memcpy(row + o->parameters, o->compiled[*at],
+    if (at != SHMT_MAP_NONE)
+        memcpy(row + o->parameters, o->compiled[at],
                SHMT_OBSERVED_RESOURCES);
     else
         memset(row + o->parameters, 0, SHMT_OBSERVED_RESOURCES);
@@ -206,26 +200,14 @@ void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
 
 static bool make_room(struct shmt_observations *o)
 {
-    const size_t room = o->room == 0 ? 128 : 2 * o->room;
-    struct shmt_observation *told;
-    double *sorted;
-    uint8_t *rows;
+    size_t told = o->room, rows = o->room, sorted = o->room;
 
-    if (o->count < o->room)
-        return true;
-    told = realloc(o->told, room * sizeof *told);
-    if (told == NULL)
+    if (!shmt_array_reserve(&o->told, &told, o->count + 1, sizeof *o->told) ||
+        !shmt_array_reserve(&o->rows, &rows, o->count + 1, o->width) ||
+        !shmt_array_reserve(&o->sorted, &sorted, o->count + 1,
+                            sizeof *o->sorted))
         return false;
-    o->told = told;
-    rows = realloc(o->rows, room * o->width);
-    if (rows == NULL)
-        return false;
-    o->rows = rows;
-    sorted = realloc(o->sorted, room * sizeof *sorted);
-    if (sorted == NULL)
-        return false;
-    o->sorted = sorted;
-    o->room = room;
+    o->room = told;
     return true;
 }
 

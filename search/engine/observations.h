@@ -7,7 +7,6 @@
 #ifndef SHMT_ENGINE_OBSERVATIONS_H
 #define SHMT_ENGINE_OBSERVATIONS_H
 
-#include "search/engine/indices.h"
 #include "search/engine/surrogate.h"
 #include "search/search.h"
 
@@ -36,7 +35,7 @@ struct shmt_observations {
     double *sorted;          /* [valid] their costs, ascending */
     size_t best;             /* position; meaningless when valid is 0 */
     bool resources;          /* any were reported */
-    struct shmt_indices learned;   /* index -> row in compiled */
+    struct shmt_map learned;       /* index -> row in compiled */
     uint8_t (*compiled)[SHMT_OBSERVED_RESOURCES];
     size_t compiled_room;
 };

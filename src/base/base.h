@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * base: what every module stands on and no word of the domain: memory that is
- * given back at once, texts that grow, files and folders, digests, and the
- * status with the message that every fallible function returns.
+ * given back at once, arrays and texts that grow, a map, random numbers, the
+ * clock, files and folders, digests, and the status with the message that
+ * every fallible function returns.
  */
 #ifndef SHMT_BASE_H
 #define SHMT_BASE_H
 
 #include "base/arena.h"
+#include "base/array.h"
+#include "base/clock.h"
 #include "base/digest.h"
+#include "base/map.h"
 #include "base/path.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "base/utf8.h"

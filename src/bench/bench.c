@@ -8,19 +8,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bench/parts.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
-
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
 
 /* -- open and close ------------------------------------------------------- */
 
@@ -422,7 +413,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
 {
     struct shmt_kernel_evaluated evaluated;
     struct shmt_run run = {.evaluated = &evaluated};
-    const double start = now_ms();
+    const double start = shmt_clock_s();
     struct shmt_result out;
     struct shmt_bench_note said = {.computed_blocks = -1};
     enum shmtune_status status;
@@ -440,7 +431,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
         return status;
     if (out.verdict == SHMT_VERDICT_OK)
         run_candidate(bench, &run, request, &out);
-    out.measure_ms = now_ms() - start;
+    out.measure_ms = (shmt_clock_s() - start) * 1e3;
     *result = out;
     *note = said;
     return SHMTUNE_OK;

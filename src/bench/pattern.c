@@ -4,22 +4,13 @@
  */
 #include "bench/pattern.h"
 
-static uint64_t mix(uint64_t x)
-{
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9u;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebu;
-    return x ^ x >> 31;
-}
-
 struct shmt_pattern shmt_pattern_of(const struct shmt_argument *argument,
                                     size_t number, uint64_t seed)
 {
     return (struct shmt_pattern){
         .element = argument->element, .fill = argument->fill,
         .low = argument->low, .high = argument->high,
-        .seed = mix(seed + (number + 1) * 0xd1b54a32d192ed03u),
+        .seed = shmt_random_mix(seed + (number + 1) * 0xd1b54a32d192ed03u),
     };
 }
 
@@ -69,8 +60,7 @@ static double real(const struct shmt_pattern *pattern, uint64_t index,
 union shmt_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
                                      uint64_t index)
 {
-    const uint64_t draw =
-        mix(pattern->seed + (index + 1) * 0x9e3779b97f4a7c15u);
+    const uint64_t draw = shmt_random_at(pattern->seed, index);
     union shmt_scalar out = {0};
 
     switch (pattern->element) {

@@ -4,13 +4,10 @@
  * device computes the same in source.c, bit for bit, so a test can
  * recompute any element without copying it.
  *
- *   draw(seed, i) = mix(seed + (i + 1) * 0x9e3779b97f4a7c15)   mod 2^64
- *   mix(x): x ^= x >> 30; x *= 0xbf58476d1ce4e5b9;
- *           x ^= x >> 27; x *= 0x94d049bb133111eb; x ^= x >> 31
- *
- * Uniform reals: low + (high - low) * u in double, u = (draw >> 11) / 2^53,
- * rounded to the type (which may give `high` itself).  Uniform integers: low
- * + draw mod (high - low).  Ramps: i, modulo 2^11 (f16), 2^24 (f32), 2^53
+ * The draw of element i is shmt_random_at(seed, i).  Uniform reals:
+ * low + (high - low) * u in double, u = (draw >> 11) / 2^53, rounded to the
+ * type (which may give `high` itself).  Uniform integers: low + draw mod
+ * (high - low).  Ramps: i, modulo 2^11 (f16), 2^24 (f32), 2^53
  * (f64) or the range of the non-negative numbers of the type.
  */
 #ifndef SHMT_BENCH_PATTERN_H

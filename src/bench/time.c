@@ -12,7 +12,6 @@
  * where a run changes its own input.
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "bench/parts.h"
 

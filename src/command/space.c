@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <time.h>
 
 #include "command/command.h"
 #include "command/json.h"
@@ -40,14 +39,6 @@ struct funnel {
     double build_ms;
 };
 
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 static enum shmtune_status measure(struct funnel *funnel,
                                    struct shmt_error *err)
 {
@@ -57,14 +48,14 @@ static enum shmtune_status measure(struct funnel *funnel,
         kernel->parameter_count, kernel->parameters, kernel->constraint_count,
         kernel->constraints, kernel->dimension_count, evaluated.values
     };
-    const double start = now_ms();
+    const double start = shmt_clock_s();
     struct shmt_space *space;
     enum shmtune_status status =
         shmt_kernel_space(kernel, funnel->problem, &space, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    funnel->build_ms = now_ms() - start;
+    funnel->build_ms = (shmt_clock_s() - start) * 1e3;
     funnel->valid = shmt_space_count(space);
     funnel->nodes = shmt_space_nodes(space);
     funnel->bytes = shmt_space_bytes(space);

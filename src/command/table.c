@@ -26,18 +26,11 @@ void shmt_command_cell(struct shmt_command_table *table,
 
     if (table->failed)
         return;
-    if (table->cell_count == table->capacity) {
-        const size_t capacity = table->capacity == 0 ? 64
-                                                     : 2 * table->capacity;
-        struct shmt_command_cell *cells =
-            realloc(table->cells, capacity * sizeof *cells);
-
-        table->failed = cells == NULL;
-        if (table->failed)
-            return;
-        table->cells = cells;
-        table->capacity = capacity;
-    }
+    table->failed = !shmt_array_reserve(&table->cells, &table->capacity,
+                                        table->cell_count + 1,
+                                        sizeof *table->cells);
+    if (table->failed)
+        return;
     va_start(arguments, format);
     length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);

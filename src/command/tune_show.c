@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -19,14 +18,6 @@ static const double piped_s = 10, terminal_s = 0.1;
 
 /* -- standard error ------------------------------------------------------ */
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void shmt_tune_display_begin(struct shmt_tune_display *display,
                              const struct shmt_command_call *call)
 {
@@ -36,7 +27,7 @@ void shmt_tune_display_begin(struct shmt_tune_display *display,
         .call = call,
         .terminal = isatty(STDERR_FILENO) && term != NULL &&
                     strcmp(term, "dumb") != 0,
-        .last_s = now_s(),
+        .last_s = shmt_clock_s(),
     };
 }
 
@@ -60,7 +51,7 @@ void shmt_tune_display_progress(void *context,
                                 const struct shmt_tune_progress *now)
 {
     struct shmt_tune_display *const display = context;
-    const double time = now_s();
+    const double time = shmt_clock_s();
     struct shmt_text line = {0};
     size_t room = display->terminal ? terminal_width() : 0;
 

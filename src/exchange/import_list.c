@@ -45,21 +45,13 @@ static void skip_blanks(struct reader *reader)
 
 static enum shmtune_status add(struct reader *reader, struct shmt_value value)
 {
-    struct shmt_value *grown;
-    size_t room;
-
     if (reader->count == SHMT_SPACE_VALUES)
         return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
                               "%s: more than %d values", reader->where,
                               SHMT_SPACE_VALUES);
-    if (reader->count == reader->room) {
-        room = reader->room == 0 ? 64 : 2 * reader->room;
-        grown = realloc(reader->values, room * sizeof *grown);
-        if (grown == NULL)
-            return shmt_error_memory(reader->err);
-        reader->values = grown;
-        reader->room = room;
-    }
+    if (!shmt_array_reserve(&reader->values, &reader->room, reader->count + 1,
+                            sizeof *reader->values))
+        return shmt_error_memory(reader->err);
     reader->values[reader->count++] = value;
     return SHMTUNE_OK;
 }

@@ -20,49 +20,12 @@ static bool no_memory(struct shmt_expr_build *build)
     return false;
 }
 
-static bool grow(struct shmt_expr_build *build, uint32_t **data,
-                 size_t *room)
-{
-    const size_t more = *room == 0 ? 32 : 2 * *room;
-    uint32_t *grown = realloc(*data, more * sizeof **data);
-
-    if (grown == NULL)
-        return no_memory(build);
-    *data = grown;
-    *room = more;
-    return true;
-}
-
 bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node)
 {
-    if (build->height == build->stack_room &&
-        !grow(build, &build->stack, &build->stack_room))
-        return false;
-    build->stack[build->height++] = node;
-    return true;
-}
-
-static bool add_kid(struct shmt_expr_build *build, uint32_t node)
-{
-    if (build->kid_count == build->kid_room &&
-        !grow(build, &build->kids, &build->kid_room))
-        return false;
-    build->kids[build->kid_count++] = node;
-    return true;
-}
-
-static bool make_room(struct shmt_expr_build *build)
-{
-    const size_t room = build->node_room == 0 ? 32 : 2 * build->node_room;
-    struct shmt_expr_node *grown;
-
-    if (build->node_count < build->node_room)
-        return true;
-    grown = realloc(build->nodes, room * sizeof *grown);
-    if (grown == NULL)
+    if (!shmt_array_reserve(&build->stack, &build->stack_room,
+                            build->height + 1, sizeof *build->stack))
         return no_memory(build);
-    build->nodes = grown;
-    build->node_room = room;
+    build->stack[build->height++] = node;
     return true;
 }
 
@@ -75,8 +38,9 @@ static bool add_weighty(struct shmt_expr_build *build,
                       "more than %d operators and operands",
                       SHMT_EXPR_NODES);
     build->weight += weight;
-    if (!make_room(build))
-        return false;
+    if (!shmt_array_reserve(&build->nodes, &build->node_room,
+                            build->node_count + 1, sizeof *build->nodes))
+        return no_memory(build);
     build->nodes[build->node_count] = node;
     return shmt_expr_build_push(build, (uint32_t)build->node_count++);
 }
@@ -241,9 +205,11 @@ bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
         return REFUSE(build, offset, "more than %d operators one in another",
                       SHMT_EXPR_DEPTH);
     node.first = (uint32_t)build->kid_count;
+    if (!shmt_array_reserve(&build->kids, &build->kid_room,
+                            build->kid_count + count, sizeof *build->kids))
+        return no_memory(build);
     for (size_t k = 0; k < count; k++)
-        if (!add_kid(build, kids[k]))
-            return false;
+        build->kids[build->kid_count++] = kids[k];
     return add(build, node);
 }
 

@@ -58,20 +58,13 @@ static bool take_registers(struct emitter *emitter, size_t first,
 
 static bool step(struct emitter *emitter, struct shmt_expr_step next)
 {
-    struct shmt_expr_step *grown;
-    size_t room;
-
     if (!take_registers(emitter, next.to, 1, next.offset))
         return false;
-    if (emitter->step_count == emitter->step_room) {
-        room = emitter->step_room == 0 ? 32 : 2 * emitter->step_room;
-        grown = realloc(emitter->steps, room * sizeof *grown);
-        if (grown == NULL) {
-            emitter->status = shmt_error_memory(emitter->err);
-            return false;
-        }
-        emitter->steps = grown;
-        emitter->step_room = room;
+    if (!shmt_array_reserve(&emitter->steps, &emitter->step_room,
+                            emitter->step_count + 1,
+                            sizeof *emitter->steps)) {
+        emitter->status = shmt_error_memory(emitter->err);
+        return false;
     }
     emitter->steps[emitter->step_count++] = next;
     return true;

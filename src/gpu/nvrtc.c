@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/base.h"
 #include "gpu/complaint.h"
@@ -237,14 +236,6 @@ enum shmtune_status shmt_nvrtc_open(const struct shmt_nvrtc **out,
     return SHMTUNE_OK;
 }
 
-static double now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
-}
-
 static enum shmtune_status
 fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
      const struct shmt_complaint *complaint, struct shmt_error *err)
@@ -420,7 +411,7 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
                                        struct shmt_error *err)
 {
     struct shmt_nvrtc_product product = {0};
-    const double start = now_ms();
+    const double start = shmt_clock_s();
     enum shmtune_status status;
     nvrtcProgram program = NULL;
     nvrtcResult result;
@@ -457,7 +448,7 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
         status = take_cubin(nvrtc, program, arena, &product, err);
     if (status == SHMTUNE_OK) {
         product.lowered = lowered;
-        product.elapsed_ms = now_ms() - start;
+        product.elapsed_ms = (shmt_clock_s() - start) * 1e3;
         *out = product;
     }
 done:

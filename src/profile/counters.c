@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -114,14 +113,6 @@ static enum shmtune_status start(struct collection *c,
 
 /* -- while it runs -------------------------------------------------------- */
 
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static void describe_failure(struct collection *c,
                              const struct shmt_protocol_reply *message)
 {
@@ -166,7 +157,7 @@ static enum shmtune_status attend(struct collection *c,
     const double wanted = c->request->deadline_s;
     const double limit = wanted > 0 ? wanted
                          : START_S + EACH_S * (double)c->request->count;
-    const double deadline = now_s() + limit;
+    const double deadline = shmt_clock_s() + limit;
     struct pollfd fds[SHMT_WORKER_FDS];
     const char *line = NULL;
 
@@ -187,7 +178,7 @@ static enum shmtune_status attend(struct collection *c,
         if (c->request->stop != NULL && *c->request->stop)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted while counters were read");
-        if (now_s() > deadline)
+        if (shmt_clock_s() > deadline)
             return shmt_error_set(err, SHMTUNE_CUDA, "%s did not end within "
                                   "%.0f s", c->ncu, limit);
         shmt_worker_watch(worker, fds);

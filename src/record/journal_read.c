@@ -351,20 +351,6 @@ static enum shmtune_status take_line(struct reading *r, const char *line,
     return status;
 }
 
-static bool grow(struct reading *r)
-{
-    struct shmt_journal_record *more;
-
-    if (r->journal->count < r->room)
-        return true;
-    r->room = r->room == 0 ? 256 : 2 * r->room;
-    more = realloc(r->records, r->room * sizeof *more);
-    if (more == NULL)
-        return false;
-    r->records = more;
-    return true;
-}
-
 static enum shmtune_status read_records(struct reading *r,
                                         const struct shmt_text *text,
                                         struct shmt_error *err)
@@ -382,7 +368,8 @@ static enum shmtune_status read_records(struct reading *r,
         enum shmtune_status status;
         if (stop == NULL)
             break;
-        if (!grow(r))
+        if (!shmt_array_reserve(&r->records, &r->room, r->journal->count + 1,
+                                sizeof *r->records))
             return shmt_error_memory(err);
         status = take_line(r, at, (size_t)(stop - at), &record, err);
         if (status != SHMTUNE_OK)

@@ -7,56 +7,12 @@
 struct shmt_ledger {
     struct shmt_ledger_entry **entries;   /* in order */
     size_t count, room;
-    size_t *slots;                 /* open addressing: position + 1, or 0 */
-    size_t slot_count;             /* a power of two, at least 2 * count */
+    struct shmt_map places;               /* index -> position in entries */
 };
-
-static size_t slot_of(const struct shmt_ledger *ledger, uint64_t index)
-{
-    const size_t mask = ledger->slot_count - 1;
-    uint64_t h = index * UINT64_C(0x9e3779b97f4a7c15);
-    size_t k = (size_t)(h ^ (h >> 32)) & mask;
-
-    while (ledger->slots[k] != 0 &&
-           ledger->entries[ledger->slots[k] - 1]->index != index)
-        k = (k + 1) & mask;
-    return k;
-}
-
-static bool make_room(struct shmt_ledger *ledger)
-{
-    const size_t room = 2 * ledger->room;
-    struct shmt_ledger_entry **const entries =
-        realloc(ledger->entries, room * sizeof *entries);
-    size_t *slots;
-
-    if (entries == NULL)
-        return false;
-    ledger->entries = entries;
-    slots = calloc(2 * room, sizeof *slots);
-    if (slots == NULL)
-        return false;
-    free(ledger->slots);
-    ledger->slots = slots;
-    ledger->slot_count = 2 * room;
-    ledger->room = room;
-    for (size_t k = 0; k < ledger->count; k++)
-        slots[slot_of(ledger, entries[k]->index)] = k + 1;
-    return true;
-}
 
 struct shmt_ledger *shmt_ledger_new(void)
 {
-    struct shmt_ledger *const ledger = calloc(1, sizeof *ledger);
-
-    if (ledger == NULL)
-        return NULL;
-    ledger->room = 128;
-    if (!make_room(ledger)) {
-        shmt_ledger_free(ledger);
-        return NULL;
-    }
-    return ledger;
+    return calloc(1, sizeof(struct shmt_ledger));
 }
 
 void shmt_ledger_free(struct shmt_ledger *ledger)
@@ -66,15 +22,16 @@ void shmt_ledger_free(struct shmt_ledger *ledger)
     for (size_t k = 0; k < ledger->count; k++)
         free(ledger->entries[k]);
     free(ledger->entries);
-    free(ledger->slots);
+    shmt_map_free(&ledger->places);
     free(ledger);
 }
 
 struct shmt_ledger_entry *shmt_ledger_find(const struct shmt_ledger *ledger,
                                     uint64_t index)
 {
-    const size_t position = ledger->slots[slot_of(ledger, index)];
-    return position == 0 ? NULL : ledger->entries[position - 1];
+    const uint32_t position = shmt_map_find(&ledger->places, index);
+
+    return position == SHMT_MAP_NONE ? NULL : ledger->entries[position];
 }
 
 struct shmt_ledger_entry *shmt_ledger_put(struct shmt_ledger *ledger,
@@ -84,14 +41,17 @@ struct shmt_ledger_entry *shmt_ledger_put(struct shmt_ledger *ledger,
 
     if (entry != NULL)
         return entry;
-    if (ledger->count == ledger->room && !make_room(ledger))
+    if (!shmt_array_reserve(&ledger->entries, &ledger->room,
+                            ledger->count + 1, sizeof *ledger->entries))
         return NULL;
     entry = calloc(1, sizeof *entry);
-    if (entry == NULL)
+    if (entry == NULL ||
+        !shmt_map_add(&ledger->places, index, (uint32_t)ledger->count)) {
+        free(entry);
         return NULL;
+    }
     entry->index = index;
     shmt_result_clear(&entry->result);
-    ledger->slots[slot_of(ledger, index)] = ledger->count + 1;
     ledger->entries[ledger->count++] = entry;
     return entry;
 }

@@ -39,16 +39,9 @@ enum shmtune_status shmt_catalogue_note(struct shmtune *library,
     note = shmt_arena_copy(library->arena, text, strlen(text));
     if (note == NULL)
         return SHMTUNE_NO_MEMORY;
-    if (library->note_count == library->note_room) {
-        const size_t room = library->note_room * 2 + 8;
-        const char **notes =
-            realloc(library->notes, room * sizeof *library->notes);
-
-        if (notes == NULL)
-            return SHMTUNE_NO_MEMORY;
-        library->notes = notes;
-        library->note_room = room;
-    }
+    if (!shmt_array_reserve(&library->notes, &library->note_room,
+                            library->note_count + 1, sizeof *library->notes))
+        return SHMTUNE_NO_MEMORY;
     library->notes[library->note_count++] = note;
     return SHMTUNE_OK;
 }
@@ -70,16 +63,9 @@ static enum shmtune_status add_folder(struct folders *folders,
         return SHMTUNE_NO_MEMORY;
     if (!is_new(folders, name))
         return SHMTUNE_OK;
-    if (folders->count == folders->room) {
-        const size_t room = folders->room * 2 + 8;
-        const char **names =
-            realloc(folders->names, room * sizeof *folders->names);
-
-        if (names == NULL)
-            return SHMTUNE_NO_MEMORY;
-        folders->names = names;
-        folders->room = room;
-    }
+    if (!shmt_array_reserve(&folders->names, &folders->room,
+                            folders->count + 1, sizeof *folders->names))
+        return SHMTUNE_NO_MEMORY;
     folders->names[folders->count++] = name;
     return SHMTUNE_OK;
 }

@@ -12,7 +12,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 const double shmt_score_targets[SHMT_SCORE_TARGETS] = {0.10, 0.05, 0.01};
 
@@ -279,19 +278,11 @@ struct shmt_score_part {
     double thinking_s;
 };
 
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static enum shmtune_status repeat(const struct crew *crew, size_t number,
                                   struct shmt_error *err)
 {
     struct run *const run = &crew->parts[number].run;
-    const double began = seconds_now();
+    const double began = shmt_clock_thread_s();
     enum shmtune_status status;
 
     run->scale = crew->scale;
@@ -311,7 +302,7 @@ static enum shmtune_status repeat(const struct crew *crew, size_t number,
         shmt_session_close(run->session);
     }
     free(run->waiting);
-    crew->parts[number].thinking_s = seconds_now() - began;
+    crew->parts[number].thinking_s = shmt_clock_thread_s() - began;
     return status;
 }
 

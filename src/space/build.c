@@ -159,23 +159,24 @@ static size_t bound(struct builder *builder, size_t at, size_t count)
     return kept;
 }
 
+static bool grow_edges(struct shmt_raw_layer *raw)
+{
+    size_t children = raw->edge_room, values = raw->edge_room;
+
+    if (!shmt_array_grow(&raw->child, &children, raw->edge_count + 1,
+                         sizeof *raw->child) ||
+        !shmt_array_grow(&raw->value, &values, raw->edge_count + 1,
+                         sizeof *raw->value))
+        return false;
+    raw->edge_room = children;
+    return true;
+}
+
 static bool add_edge(struct shmt_raw_layer *raw, uint32_t child,
                      shmt_choice value)
 {
-    const size_t room = raw->edge_room == 0 ? 256 : 2 * raw->edge_room;
-    void *grown;
-
-    if (raw->edge_count == raw->edge_room) {
-        grown = realloc(raw->child, room * sizeof *raw->child);
-        if (grown == NULL)
-            return false;
-        raw->child = grown;
-        grown = realloc(raw->value, room * sizeof *raw->value);
-        if (grown == NULL)
-            return false;
-        raw->value = grown;
-        raw->edge_room = room;
-    }
+    if (raw->edge_count == raw->edge_room && !grow_edges(raw))
+        return false;
     raw->child[raw->edge_count] = child;
     raw->value[raw->edge_count++] = value;
     return true;

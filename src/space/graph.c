@@ -14,22 +14,16 @@ static uint32_t fail(struct shmt_graph *graph)
     return 0;
 }
 
-static uint64_t mix(uint64_t hash, uint64_t value)
-{
-    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 29;
-}
-
 static uint64_t hash_node(const struct shmt_graph_node *node,
                           const uint32_t *kids)
 {
-    uint64_t hash = mix(node->op, node->type);
+    uint64_t hash = shmt_map_hash(node->op, node->type);
 
-    hash = mix(hash, node->constant.bits);
-    hash = mix(hash, node->parameter);
-    hash = mix(hash, (uintptr_t)node->expr);
+    hash = shmt_map_hash(hash, node->constant.bits);
+    hash = shmt_map_hash(hash, node->parameter);
+    hash = shmt_map_hash(hash, (uintptr_t)node->expr);
     for (size_t k = 0; k < node->count; k++)
-        hash = mix(hash, kids[k] + 1);
+        hash = shmt_map_hash(hash, kids[k]);
     return hash;
 }
 
@@ -49,71 +43,18 @@ static bool same_node(const struct shmt_graph *graph, uint32_t id,
                    node->count * sizeof *kids) == 0);
 }
 
-/* Twice the buckets, everything in again. */
-static bool rehash(struct shmt_graph *graph)
-{
-    const size_t count =
-        graph->bucket_count == 0 ? 256 : 2 * graph->bucket_count;
-    uint32_t *buckets = calloc(count, sizeof *buckets);
-
-    if (buckets == NULL)
-        return false;
-    for (size_t n = 0; n < graph->node_count; n++) {
-        const struct shmt_graph_node *node = &graph->nodes[n];
-        size_t at = hash_node(node, graph->kids + node->first) & (count - 1);
-
-        while (buckets[at] != 0)
-            at = (at + 1) & (count - 1);
-        buckets[at] = (uint32_t)n + 1;
-    }
-    free(graph->buckets);
-    graph->buckets = buckets;
-    graph->bucket_count = count;
-    return true;
-}
-
-/* Buckets fill in the order of the ids, so the youngest can be taken out of
- * its run of buckets without a gap that hides an older one. */
 void shmt_graph_rewind(struct shmt_graph *graph, size_t count)
 {
     while (graph->node_count > count) {
         const struct shmt_graph_node *node =
             &graph->nodes[--graph->node_count];
-        size_t at = hash_node(node, graph->kids + node->first) &
-                    (graph->bucket_count - 1);
 
-        while (graph->buckets[at] != graph->node_count + 1)
-            at = (at + 1) & (graph->bucket_count - 1);
-        graph->buckets[at] = 0;
+        shmt_map_remove(&graph->places,
+                        hash_node(node, graph->kids + node->first),
+                        (uint32_t)graph->node_count);
         if (node->count > 0)
             graph->kid_count = node->first;
     }
-}
-
-static bool make_room(struct shmt_graph *graph, size_t kids)
-{
-    void *grown;
-    size_t room;
-
-    if (graph->node_count >= SHMT_GRAPH_NODES)
-        return false;
-    if (graph->node_count == graph->node_room) {
-        room = graph->node_room == 0 ? 128 : 2 * graph->node_room;
-        grown = realloc(graph->nodes, room * sizeof *graph->nodes);
-        if (grown == NULL)
-            return false;
-        graph->nodes = grown;
-        graph->node_room = room;
-    }
-    if (graph->kid_count + kids > graph->kid_room) {
-        room = 2 * (graph->kid_room + kids) + 128;
-        grown = realloc(graph->kids, room * sizeof *graph->kids);
-        if (grown == NULL)
-            return false;
-        graph->kids = grown;
-        graph->kid_room = room;
-    }
-    return 2 * graph->node_count < graph->bucket_count || rehash(graph);
 }
 
 /* The node's id; `node` has everything but first, level and, when it has
@@ -121,14 +62,23 @@ static bool make_room(struct shmt_graph *graph, size_t kids)
 static uint32_t intern(struct shmt_graph *graph, struct shmt_graph_node *node,
                        const uint32_t *kids)
 {
-    size_t at;
+    const uint64_t hash = hash_node(node, kids);
+    uint32_t id;
 
-    if (graph->failed || !make_room(graph, node->count))
+    if (graph->failed)
+        return 0;
+    for (size_t probe = 0;
+         (id = shmt_map_next(&graph->places, hash, &probe)) != SHMT_MAP_NONE;)
+        if (same_node(graph, id, node, kids))
+            return id;
+    if (graph->node_count >= SHMT_GRAPH_NODES ||
+        !shmt_array_reserve(&graph->nodes, &graph->node_room,
+                            graph->node_count + 1, sizeof *graph->nodes) ||
+        !shmt_array_reserve(&graph->kids, &graph->kid_room,
+                            graph->kid_count + node->count,
+                            sizeof *graph->kids) ||
+        !shmt_map_add(&graph->places, hash, (uint32_t)graph->node_count))
         return fail(graph);
-    at = hash_node(node, kids) & (graph->bucket_count - 1);
-    for (; graph->buckets[at] != 0; at = (at + 1) & (graph->bucket_count - 1))
-        if (same_node(graph, graph->buckets[at] - 1, node, kids))
-            return graph->buckets[at] - 1;
     node->first = (uint32_t)graph->kid_count;
     if (node->count > 0) {
         for (size_t k = 0; k < node->count; k++)
@@ -139,8 +89,7 @@ static uint32_t intern(struct shmt_graph *graph, struct shmt_graph_node *node,
         graph->kid_count += node->count;
     }
     graph->nodes[graph->node_count] = *node;
-    graph->buckets[at] = (uint32_t)++graph->node_count;
-    return (uint32_t)graph->node_count - 1;
+    return (uint32_t)graph->node_count++;
 }
 
 uint32_t shmt_graph_int(struct shmt_graph *graph, int64_t value)
@@ -333,17 +282,11 @@ static int by_characters(const void *a, const void *b)
 static bool add_word(struct shmt_graph *graph, struct shmt_value value,
                      size_t *room)
 {
-    const char **grown;
-
     if (value.type != SHMT_WORD)
         return true;
-    if (graph->word_count == *room) {
-        *room = 2 * *room + 64;
-        grown = realloc(graph->words, *room * sizeof *grown);
-        if (grown == NULL)
-            return false;
-        graph->words = grown;
-    }
+    if (!shmt_array_reserve(&graph->words, room, graph->word_count + 1,
+                            sizeof *graph->words))
+        return false;
     graph->words[graph->word_count++] = value.w;
     return true;
 }
@@ -428,7 +371,7 @@ void shmt_graph_free(struct shmt_graph *graph)
 {
     free(graph->nodes);
     free(graph->kids);
-    free(graph->buckets);
+    shmt_map_free(&graph->places);
     free(graph->words);
     free(graph->conjuncts);
     *graph = (struct shmt_graph){0};

@@ -59,8 +59,7 @@ struct shmt_graph {
     size_t node_count, node_room;
     uint32_t *kids;
     size_t kid_count, kid_room;
-    uint32_t *buckets;             /* node + 1 by hash; a power of two */
-    size_t bucket_count;
+    struct shmt_map places;        /* hash of a node -> its id */
     const char **words;            /* sorted; the rank is the place */
     size_t word_count;
     /* Conjuncts: all must hold. */

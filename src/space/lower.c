@@ -412,7 +412,6 @@ static uint32_t truth_of(struct lower *lower, uint32_t tree)
 
 static void add_conjunct(struct shmt_graph *graph, uint32_t id)
 {
-    uint32_t *grown;
 
     if (graph->failed)
         return;
@@ -423,15 +422,11 @@ static void add_conjunct(struct shmt_graph *graph, uint32_t id)
     for (size_t k = 0; k < graph->conjunct_count; k++)
         if (graph->conjuncts[k] == id)
             return;
-    if (graph->conjunct_count == graph->conjunct_room) {
-        graph->conjunct_room = 2 * graph->conjunct_room + 32;
-        grown = realloc(graph->conjuncts,
-                        graph->conjunct_room * sizeof *grown);
-        if (grown == NULL) {
-            graph->failed = true;
-            return;
-        }
-        graph->conjuncts = grown;
+    if (!shmt_array_reserve(&graph->conjuncts, &graph->conjunct_room,
+                            graph->conjunct_count + 1,
+                            sizeof *graph->conjuncts)) {
+        graph->failed = true;
+        return;
     }
     graph->conjuncts[graph->conjunct_count++] = id;
 }

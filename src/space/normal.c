@@ -32,17 +32,11 @@ static bool out_of_memory(struct shmt_graph *graph)
 static void push_term(struct shmt_graph *graph, struct terms *terms,
                       uint32_t base, int64_t factor)
 {
-    struct term *grown;
-
-    if (terms->count == terms->room) {
-        terms->room = 2 * terms->room + 16;
-        grown = realloc(terms->items, terms->room * sizeof *grown);
-        if (grown == NULL) {
-            terms->bad = true;
-            out_of_memory(graph);
-            return;
-        }
-        terms->items = grown;
+    if (!shmt_array_reserve(&terms->items, &terms->room, terms->count + 1,
+                            sizeof *terms->items)) {
+        terms->bad = true;
+        out_of_memory(graph);
+        return;
     }
     terms->items[terms->count++] = (struct term){base, factor};
 }

@@ -18,63 +18,33 @@ struct reducer {
     uint64_t *totals_below;       /* of the nodes below */
     struct shmt_layer *layer;     /* being made */
     size_t edge_count, edge_room, node_room;
-    uint32_t *buckets;
-    uint64_t *hashes;
-    size_t bucket_count;
+    struct shmt_map places;       /* hash of edges -> node */
     bool saturated;
 };
 
-/* Room for `more` edges and one node. */
-static bool make_room(struct reducer *reducer, size_t more)
+static bool grow_nodes(struct reducer *reducer)
 {
     struct shmt_layer *layer = reducer->layer;
-    size_t room;
-    void *grown;
+    const size_t wanted = (size_t)layer->node_count + 2;
+    size_t first = reducer->node_room, total = reducer->node_room;
 
-    if (reducer->edge_count + more > reducer->edge_room) {
-        room = 2 * (reducer->edge_room + more);
-        grown = realloc(layer->edges, room * sizeof *layer->edges);
-        if (grown == NULL)
-            return false;
-        layer->edges = grown;
-        reducer->edge_room = room;
-    }
-    if (layer->node_count < reducer->node_room)
-        return true;
-    room = 2 * reducer->node_room + 16;
-    grown = realloc(layer->first, (room + 1) * sizeof *layer->first);
-    if (grown == NULL)
+    if (!shmt_array_grow(&layer->first, &first, wanted,
+                         sizeof *layer->first) ||
+        !shmt_array_grow(&layer->total, &total, wanted,
+                         sizeof *layer->total))
         return false;
-    layer->first = grown;
-    grown = realloc(layer->total, room * sizeof *layer->total);
-    if (grown == NULL)
-        return false;
-    layer->total = grown;
-    grown = realloc(reducer->hashes, room * sizeof *reducer->hashes);
-    if (grown == NULL)
-        return false;
-    reducer->hashes = grown;
-    reducer->node_room = room;
+    reducer->node_room = first;
     return true;
 }
 
-static bool rehash(struct reducer *reducer, size_t count)
+/* Room for `more` edges, one node and where its edges end. */
+static bool make_room(struct reducer *reducer, size_t more)
 {
-    uint32_t *buckets = calloc(count, sizeof *buckets);
-
-    if (buckets == NULL)
-        return false;
-    for (uint32_t n = 0; n < reducer->layer->node_count; n++) {
-        size_t at = reducer->hashes[n] & (count - 1);
-
-        while (buckets[at] != 0)
-            at = (at + 1) & (count - 1);
-        buckets[at] = n + 1;
-    }
-    free(reducer->buckets);
-    reducer->buckets = buckets;
-    reducer->bucket_count = count;
-    return true;
+    return shmt_array_reserve(&reducer->layer->edges, &reducer->edge_room,
+                              reducer->edge_count + more,
+                              sizeof *reducer->layer->edges) &&
+           (reducer->layer->node_count + (size_t)2 <= reducer->node_room ||
+            grow_nodes(reducer));
 }
 
 /* Edges of a state that lead on, behind the layer's edges. */
@@ -97,9 +67,7 @@ static void put_edges(struct reducer *reducer,
                                    total))
             *total = UINT64_MAX;
         reducer->saturated |= *total == UINT64_MAX;
-        *hash = (*hash ^ ((uint64_t)child << 16 | raw->value[e])) *
-                UINT64_C(0x9e3779b97f4a7c15);
-        *hash ^= *hash >> 31;
+        *hash = shmt_map_hash(*hash, (uint64_t)child << 16 | raw->value[e]);
     }
     reducer->edge_count = at;
 }
@@ -127,7 +95,7 @@ static bool join(struct reducer *reducer, const struct shmt_raw_layer *raw,
     struct shmt_layer *layer = reducer->layer;
     const size_t from = reducer->edge_count;
     uint64_t hash, total;
-    size_t at;
+    uint32_t node;
 
     reducer->here[state] = DEAD;
     if (!make_room(reducer, raw->first[state + 1] - raw->first[state]))
@@ -135,27 +103,22 @@ static bool join(struct reducer *reducer, const struct shmt_raw_layer *raw,
     put_edges(reducer, raw, state, &hash, &total);
     if (reducer->edge_count == from)
         return true;
-    at = hash & (reducer->bucket_count - 1);
-    for (; reducer->buckets[at] != 0;
-         at = (at + 1) & (reducer->bucket_count - 1)) {
-        const uint32_t node = reducer->buckets[at] - 1;
-
-        if (reducer->hashes[node] == hash && same_edges(reducer, node, from)) {
+    for (size_t probe = 0;
+         (node = shmt_map_next(&reducer->places, hash, &probe)) !=
+         SHMT_MAP_NONE;)
+        if (same_edges(reducer, node, from)) {
             reducer->edge_count = from;
             reducer->here[state] = node;
             return true;
         }
-    }
-    if (reducer->edge_count > UINT32_MAX)
+    if (reducer->edge_count > UINT32_MAX ||
+        !shmt_map_add(&reducer->places, hash, layer->node_count))
         return false;
     reducer->here[state] = layer->node_count;
-    reducer->hashes[layer->node_count] = hash;
     layer->total[layer->node_count] = total;
     layer->first[layer->node_count] = (uint32_t)from;
-    layer->first[layer->node_count + 1] = (uint32_t)reducer->edge_count;
-    reducer->buckets[at] = ++layer->node_count;
-    return 2 * (size_t)layer->node_count < reducer->bucket_count ||
-           rehash(reducer, 4 * reducer->bucket_count);
+    layer->first[++layer->node_count] = (uint32_t)reducer->edge_count;
+    return true;
 }
 
 /* Give back what the layer's arrays have too much. */
@@ -187,7 +150,8 @@ static bool reduce_layer(struct reducer *reducer, size_t at,
                            sizeof *reducer->here);
     if (reducer->here == NULL)
         return false;
-    if (!rehash(reducer, 64) || !make_room(reducer, 1))
+    shmt_map_clear(&reducer->places);
+    if (!make_room(reducer, 1))
         return false;
     for (uint32_t s = 0; s < raw->state_count; s++)
         if (!join(reducer, raw, s))
@@ -263,8 +227,7 @@ bool shmt_reduce(const struct shmt_plan *plan, struct shmt_raw *raw,
     }
     free(reducer.below);
     free(reducer.here);
-    free(reducer.buckets);
-    free(reducer.hashes);
+    shmt_map_free(&reducer.places);
     return fine;
 }
 

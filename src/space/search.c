@@ -23,7 +23,7 @@ struct hunt {
     size_t count;
     uint8_t best[SHMT_SPACE_PARAMETERS];
     double cost;
-    uint64_t random;
+    uint64_t draws;
     enum shmt_built failure;    /* SHMT_BUILT: none */
 };
 
@@ -66,11 +66,7 @@ static uint64_t compare(struct hunt *hunt, const uint8_t *order)
 
 static size_t below(struct hunt *hunt, size_t bound)
 {
-    uint64_t z = hunt->random += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return (size_t)((z ^ z >> 31) % bound);
+    return (size_t)(shmt_random_at(1, hunt->draws++) % bound);
 }
 
 /* One parameter somewhere else, or a stretch of them. */
@@ -132,7 +128,7 @@ enum shmt_built shmt_search_component(struct shmt_graph *graph,
                                       struct shmt_diagram *out)
 {
     struct hunt hunt = {.graph = graph, .nodes = graph->node_count,
-                        .cost = INFINITY, .random = 1};
+                        .cost = INFINITY};
     uint8_t declared[SHMT_SPACE_PARAMETERS], order[SHMT_SPACE_PARAMETERS];
     uint64_t spent = 0, patience = FIRST;
     struct shmt_effort effort = {.limit = patience, .bytes = most->bytes};

@@ -307,15 +307,6 @@ size_t shmt_space_bytes(const struct shmt_space *space)
     return sum;
 }
 
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 /* The cartesian size; UINT64_MAX for that or more. */
 static uint64_t cartesian(const struct shmt_space_definition *definition)
 {
@@ -341,7 +332,7 @@ estimate(const struct shmt_space_definition *definition, size_t constraints,
     const size_t fixed = definition->fixed_count;
     struct shmt_value *values =
         malloc((fixed + definition->parameter_count + 1) * sizeof *values);
-    uint64_t state = 1, held = 0;
+    uint64_t draws = 0, held = 0;
     double size = 1.0;
 
     if (values == NULL)
@@ -356,7 +347,7 @@ estimate(const struct shmt_space_definition *definition, size_t constraints,
                 &definition->parameters[p];
 
             values[fixed + p] =
-                parameter->values[next_random(&state) % parameter->count];
+                parameter->values[shmt_random_at(1, draws++) % parameter->count];
         }
         for (size_t c = 0; c < constraints && truth; c++)
             truth = shmt_expr_eval_bool(definition->constraints[c], values,

@@ -5,14 +5,13 @@
 #ifndef SHMT_SPACE_TABLE_H
 #define SHMT_SPACE_TABLE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "base/base.h"
 
 struct shmt_table {
     size_t words;                 /* of a state */
     uint64_t *states;             /* [count * words] */
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     uint32_t *buckets;            /* state + 1 */
     size_t bucket_count;
     bool direct;                  /* the bucket is the word itself */

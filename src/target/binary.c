@@ -4,17 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct node {
-    struct node *next;
-    size_t number;
-    char key[SHMT_DIGEST_TEXT];
-};
-
-enum { BUCKETS = 8192 };
-
 struct shmt_binaries {
-    size_t count;
-    struct node *buckets[BUCKETS];
+    char (*keys)[SHMT_DIGEST_TEXT];   /* by number */
+    size_t count, room;
+    struct shmt_map numbers;          /* hash of a key -> number */
 };
 
 struct shmt_binaries *shmt_binaries_new(void)
@@ -26,41 +19,26 @@ void shmt_binaries_free(struct shmt_binaries *binaries)
 {
     if (binaries == NULL)
         return;
-    for (size_t k = 0; k < BUCKETS; k++) {
-        struct node *node = binaries->buckets[k];
-        while (node != NULL) {
-            struct node *const next = node->next;
-            free(node);
-            node = next;
-        }
-    }
+    free(binaries->keys);
+    shmt_map_free(&binaries->numbers);
     free(binaries);
-}
-
-static size_t bucket_of(const char *key)
-{
-    size_t h = 5381;
-    while (*key != '\0')
-        h = h * 33 + (unsigned char)*key++;
-    return h % BUCKETS;
 }
 
 size_t shmt_binaries_number(struct shmt_binaries *binaries,
                             const char key[SHMT_DIGEST_TEXT])
 {
-    struct node **const bucket = &binaries->buckets[bucket_of(key)];
-    struct node *node = *bucket;
+    const uint64_t hash = shmt_map_hash_bytes(key, strlen(key));
+    uint32_t number;
 
-    while (node != NULL && strcmp(node->key, key) != 0)
-        node = node->next;
-    if (node != NULL)
-        return node->number;
-    node = calloc(1, sizeof *node);
-    if (node == NULL)
+    for (size_t probe = 0;
+         (number = shmt_map_next(&binaries->numbers, hash, &probe)) !=
+         SHMT_MAP_NONE;)
+        if (strcmp(binaries->keys[number], key) == 0)
+            return number;
+    if (!shmt_array_reserve(&binaries->keys, &binaries->room,
+                            binaries->count + 1, sizeof *binaries->keys) ||
+        !shmt_map_add(&binaries->numbers, hash, (uint32_t)binaries->count))
         return SIZE_MAX;
-    memcpy(node->key, key, SHMT_DIGEST_TEXT);
-    node->number = binaries->count++;
-    node->next = *bucket;
-    *bucket = node;
-    return node->number;
+    memcpy(binaries->keys[binaries->count], key, SHMT_DIGEST_TEXT);
+    return binaries->count++;
 }

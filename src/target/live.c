@@ -29,17 +29,11 @@ static struct shmt_compiled *compiled_at(struct shmt_live *live, size_t number)
 {
     if (number == SIZE_MAX)
         return NULL;
-    if (number >= live->compiled_room) {
-        const size_t room = 2 * number + 64;
-        struct shmt_compiled **const more =
-            realloc(live->compiled, room * sizeof(struct shmt_compiled *));
-        if (more == NULL)
-            return NULL;
-        for (size_t k = live->compiled_room; k < room; k++)
-            more[k] = NULL;
-        live->compiled = more;
-        live->compiled_room = room;
-    }
+    if (!shmt_array_reserve(&live->compiled, &live->compiled_room, number + 1,
+                            sizeof(struct shmt_compiled *)))
+        return NULL;
+    while (live->compiled_count <= number)
+        live->compiled[live->compiled_count++] = NULL;
     if (live->compiled[number] == NULL)
         live->compiled[number] = calloc(1, sizeof(struct shmt_compiled));
     return live->compiled[number];
@@ -122,7 +116,7 @@ static enum shmtune_status assign(struct shmt_live *live,
             continue;
         live->busy[k] = shmt_queue_take(&live->pending[verb]);
         live->busy[k]->attempts++;
-        live->busy[k]->since_s = shmt_station_clock();
+        live->busy[k]->since_s = shmt_clock_s();
         status = shmt_station_assign(station, live->busy[k]->line,
                                      live->busy[k]->tag,
                                      deadline_of(live, verb), err);
@@ -148,7 +142,7 @@ static enum shmtune_status on_reply(struct shmt_live *live, size_t k,
     }
     if (job->verb == SHMT_INSPECT)
         return finish_inspect(live, job, &message->result, err);
-    took_s = shmt_station_clock() - job->since_s;
+    took_s = shmt_clock_s() - job->since_s;
     if (live->fresh)
         live->setup_s = fmax(live->setup_s, took_s);
     else if (shmt_verdict_stage(message->result.verdict) == SHMT_STAGE_TIME)
@@ -389,14 +383,14 @@ static enum shmtune_status live_wait(struct shmt_target *target,
                                      struct shmt_error *err)
 {
     struct shmt_live *const live = shmt_live_of(target);
-    const double end = shmt_station_clock() + timeout_s;
+    const double end = shmt_clock_s() + timeout_s;
     bool woken = true;
 
     if (live->asked == 0)
         return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
                               "is asked for");
     while (live->answers == NULL && woken) {
-        const double left = end - shmt_station_clock();
+        const double left = end - shmt_clock_s();
         enum shmtune_status status =
             shmt_live_round(live, left > 0 ? left : 0, &woken, err);
         if (status != SHMTUNE_OK)
@@ -428,7 +422,7 @@ static size_t live_capacity(const struct shmt_target *target,
 static double live_now(const struct shmt_target *target)
 {
     (void)target;
-    return shmt_station_clock();
+    return shmt_clock_s();
 }
 
 const struct shmt_target_operations shmt_live_operations = {

@@ -25,7 +25,7 @@ void shmt_live_close(struct shmt_target *target)
     }
     shmt_queue_clear(&live->pending[SHMT_INSPECT]);
     shmt_queue_clear(&live->pending[SHMT_MEASURE]);
-    for (size_t k = 0; k < live->compiled_room; k++) {
+    for (size_t k = 0; k < live->compiled_count; k++) {
         if (live->compiled[k] != NULL)
             shmt_queue_clear(&live->compiled[k]->waiting);
         free(live->compiled[k]);

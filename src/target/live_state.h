@@ -47,7 +47,7 @@ struct shmt_live {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_binaries *binaries;
     struct shmt_compiled **compiled; /* by number of the binary */
-    size_t compiled_room;
+    size_t compiled_count, compiled_room;
     struct shmt_queue pending[2];   /* by verb */
     struct shmt_answer *answers, **answers_last;
     size_t asked;                   /* requests without a reply so far */

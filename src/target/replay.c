@@ -46,8 +46,8 @@ struct replay {
     struct shmt_journal *journal;
     const int64_t *problem;
     struct record *records;
-    size_t *slots;            /* position + 1 in records, or 0 */
-    size_t slot_count;
+    size_t record_count;
+    struct shmt_map places;   /* hash of a choice -> position in records */
     struct shmt_binaries *numbers;
     struct binary *binaries;
     double *free_s;           /* [jobs]: when a compiler is done */
@@ -63,21 +63,27 @@ static struct replay *replay_of(const struct shmt_target *target)
 
 /* -- the table of what is recorded --------------------------------------- */
 
-static size_t slot_of(const struct replay *replay, const shmt_choice *choice)
+static uint64_t hash_of(const struct replay *replay,
+                        const shmt_choice *choice)
 {
-    const size_t parameters = replay->target.kernel->parameter_count;
-    const size_t bytes = parameters * sizeof *choice;
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    size_t k;
+    return shmt_map_hash_bytes(choice, replay->target.kernel->parameter_count *
+                                           sizeof *choice);
+}
 
-    for (size_t p = 0; p < parameters; p++)
-        h = (h ^ choice[p]) * UINT64_C(0x9e3779b97f4a7c15) ^ (h >> 29);
-    k = (size_t)(h ^ (h >> 32)) & (replay->slot_count - 1);
-    while (replay->slots[k] != 0 &&
-           memcmp(replay->records[replay->slots[k] - 1].choice, choice,
-                  bytes) != 0)
-        k = (k + 1) & (replay->slot_count - 1);
-    return k;
+/* NULL when nothing is known of it. */
+static struct record *find(const struct replay *replay,
+                           const shmt_choice *choice)
+{
+    const size_t bytes =
+        replay->target.kernel->parameter_count * sizeof *choice;
+    const uint64_t hash = hash_of(replay, choice);
+    uint32_t at;
+
+    for (size_t probe = 0;
+         (at = shmt_map_next(&replay->places, hash, &probe)) != SHMT_MAP_NONE;)
+        if (memcmp(replay->records[at].choice, choice, bytes) == 0)
+            return &replay->records[at];
+    return NULL;
 }
 
 static void forget(struct replay *replay)
@@ -85,38 +91,46 @@ static void forget(struct replay *replay)
     shmt_journal_free(replay->journal);
     shmt_binaries_free(replay->numbers);
     free(replay->records);
-    free(replay->slots);
+    shmt_map_free(&replay->places);
     free(replay->binaries);
     replay->journal = NULL;
     replay->numbers = NULL;
     replay->records = NULL;
-    replay->slots = NULL;
+    replay->record_count = 0;
     replay->binaries = NULL;
+}
+
+static struct record *add(struct replay *replay, const shmt_choice *choice)
+{
+    struct record *const record = &replay->records[replay->record_count];
+    struct shmt_kernel_evaluated evaluated;
+    char key[SHMT_DIGEST_TEXT];
+
+    shmt_kernel_evaluate(replay->target.kernel, replay->problem, choice,
+                         &evaluated);
+    if (shmt_kernel_binary_key(&evaluated, key) != SHMTUNE_OK)
+        return NULL;
+    record->choice = choice;
+    record->binary = shmt_binaries_number(replay->numbers, key);
+    if (record->binary == SIZE_MAX ||
+        !shmt_map_add(&replay->places, hash_of(replay, choice),
+                      (uint32_t)replay->record_count))
+        return NULL;
+    replay->record_count++;
+    return record;
 }
 
 /* The last result of a configuration is the one that counts. */
 static bool enter(struct replay *replay,
-                  const struct shmt_journal_record *from, size_t *count)
+                  const struct shmt_journal_record *from)
 {
-    const size_t slot = slot_of(replay, from->choice);
-    struct shmt_kernel_evaluated evaluated;
-    char key[SHMT_DIGEST_TEXT];
-    struct record *record;
+    struct record *record = find(replay, from->choice);
     struct binary *binary;
 
-    if (replay->slots[slot] == 0) {
-        record = &replay->records[(*count)++];
-        record->choice = from->choice;
-        replay->slots[slot] = *count;
-        shmt_kernel_evaluate(replay->target.kernel, replay->problem,
-                             from->choice, &evaluated);
-        if (shmt_kernel_binary_key(&evaluated, key) != SHMTUNE_OK)
-            return false;
-        record->binary = shmt_binaries_number(replay->numbers, key);
-        if (record->binary == SIZE_MAX)
-            return false;
-    }
-    record = &replay->records[replay->slots[slot] - 1];
+    if (record == NULL)
+        record = add(replay, from->choice);
+    if (record == NULL)
+        return false;
     record->result = from->result;
     binary = &replay->binaries[record->binary];
     binary->ready_s = -1;
@@ -128,21 +142,16 @@ static enum shmtune_status enter_all(struct replay *replay,
                                      struct shmt_error *err)
 {
     const size_t count = replay->journal->count;
-    size_t n = 0;
 
-    replay->slot_count = 64;
-    while (replay->slot_count < 2 * count)
-        replay->slot_count *= 2;
-    replay->slots = calloc(replay->slot_count, sizeof *replay->slots);
     replay->records = calloc(count + 1, sizeof *replay->records);
     replay->binaries = calloc(count + 1, sizeof *replay->binaries);
     replay->numbers = shmt_binaries_new();
-    if (replay->slots == NULL || replay->records == NULL ||
-        replay->binaries == NULL || replay->numbers == NULL)
+    if (replay->records == NULL || replay->binaries == NULL ||
+        replay->numbers == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < count; k++)
         if (replay->journal->records[k].kind == SHMT_JOURNAL_RESULT &&
-            !enter(replay, &replay->journal->records[k], &n))
+            !enter(replay, &replay->journal->records[k]))
             return shmt_error_memory(err);
     return SHMTUNE_OK;
 }
@@ -266,9 +275,8 @@ static enum shmtune_status replay_submit(struct shmt_target *target,
 {
     struct replay *const replay = replay_of(target);
     struct event *const event = &replay->events[replay->event_count];
-    const size_t slot = slot_of(replay, request->choice);
+    struct record *const record = find(replay, request->choice);
     struct shmt_result *const result = &event->reply.result;
-    struct record *record;
 
     if (replay->event_count == SHMT_TARGET_REQUESTS)
         return shmt_error_set(err, SHMTUNE_INTERNAL,
@@ -278,16 +286,13 @@ static enum shmtune_status replay_submit(struct shmt_target *target,
     event->order = replay->orders++;
     event->reply.verb = request->verb;
     event->reply.tag = request->tag;
-    if (replay->slots[slot] == 0) {
+    if (record == NULL) {
         answer_unrecorded(replay, request, event);
+    } else if (request->verb == SHMT_INSPECT) {
+        event->at_s = inspect(replay, record, request, result);
     } else {
-        record = &replay->records[replay->slots[slot] - 1];
-        if (request->verb == SHMT_INSPECT) {
-            event->at_s = inspect(replay, record, request, result);
-        } else {
-            measure(record, request, result);
-            occupy_device(replay, event);
-        }
+        measure(record, request, result);
+        occupy_device(replay, event);
     }
     replay->event_count++;
     return SHMTUNE_OK;

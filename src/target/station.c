@@ -4,17 +4,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 /* Deaths in a row after which a station is given up. */
 enum { DEATHS = 5 };
-
-double shmt_station_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 static enum shmtune_status start(struct shmt_station *station,
                                  struct shmt_error *err)
@@ -25,7 +17,7 @@ static enum shmtune_status start(struct shmt_station *station,
     if (status != SHMTUNE_OK)
         return status;
     station->state = SHMT_STATION_STARTING;
-    station->deadline = shmt_station_clock() + station->start_deadline_s;
+    station->deadline = shmt_clock_s() + station->start_deadline_s;
     station->timed_out = false;
     station->why[0] = '\0';
     return SHMTUNE_OK;
@@ -42,7 +34,7 @@ enum shmtune_status shmt_station_assign(struct shmt_station *station,
         return status;
     station->state = SHMT_STATION_BUSY;
     station->tag = tag;
-    station->deadline = shmt_station_clock() + deadline_s;
+    station->deadline = shmt_clock_s() + deadline_s;
     return SHMTUNE_OK;
 }
 
@@ -190,7 +182,7 @@ enum shmtune_status shmt_station_step(struct shmt_station *station,
     case SHMT_WORKER_NOTHING:
         break;
     }
-    if (shmt_station_clock() >= station->deadline) {
+    if (shmt_clock_s() >= station->deadline) {
         station->timed_out = true;
         condemn(station, "deadline");
     }
@@ -203,7 +195,7 @@ double shmt_station_patience(const struct shmt_station *station)
 
     if (station->worker == NULL)
         return 0;
-    left = station->deadline - shmt_station_clock();
+    left = station->deadline - shmt_clock_s();
     if (shmt_worker_ending(station->worker) && left > 0.002)
         return 0.002;
     return left > 0 ? left : 0;

@@ -25,15 +25,12 @@ struct shmt_station {
     enum shmt_station_state state;
     struct shmt_worker *worker;  /* NULL when down */
     uint64_t tag;                /* when busy */
-    double deadline;             /* on shmt_station_clock; INFINITY: none */
+    double deadline;             /* on shmt_clock_s; INFINITY: none */
     bool timed_out;              /* it was we who killed it */
     int deaths;                  /* in a row, without a reply between them */
     char why[SHMT_RESULT_REASON];
     struct shmt_protocol_reply message;
 };
-
-/* Monotonic seconds. */
-double shmt_station_clock(void);
 
 /* Only when idle. */
 enum shmtune_status shmt_station_assign(struct shmt_station *station,

@@ -40,13 +40,6 @@ struct shmt_worker {
     size_t complaint_length;
 };
 
-static double clock_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 static void close_fd(int *fd)
 {
     if (*fd >= 0)
@@ -230,7 +223,7 @@ void shmt_worker_kill(struct shmt_worker *worker)
         kill(-worker->pid, SIGKILL);
         kill(worker->pid, SIGKILL);
         worker->killed = true;
-        worker->since = clock_now();
+        worker->since = shmt_clock_s();
     }
     worker->ending = true;
 }
@@ -240,10 +233,11 @@ void shmt_worker_free(struct shmt_worker *worker)
     if (worker == NULL)
         return;
     if (worker->pid > 0) {
-        const double end = clock_now() + 5.0;
+        const double end = shmt_clock_s() + 5.0;
         shmt_worker_kill(worker);
         /* One that hangs in the driver is left to init. */
-        while (waitpid(worker->pid, NULL, WNOHANG) == 0 && clock_now() < end)
+        while (waitpid(worker->pid, NULL, WNOHANG) == 0 &&
+               shmt_clock_s() < end)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     close_fd(&worker->input);
@@ -257,7 +251,7 @@ void shmt_worker_free(struct shmt_worker *worker)
 /* Reaps one that is ending; true once it is gone. */
 static bool bury(struct shmt_worker *worker)
 {
-    const double waited = clock_now() - worker->since;
+    const double waited = shmt_clock_s() - worker->since;
     siginfo_t info = {0};
     int found;
 
@@ -292,7 +286,7 @@ static void begin_ending(struct shmt_worker *worker)
     close_fd(&worker->output);
     if (!worker->ending) {
         worker->ending = true;
-        worker->since = clock_now();
+        worker->since = shmt_clock_s();
     }
 }
 

@@ -6,7 +6,6 @@
  */
 #include <math.h>
 
-#include "search/engine/indices.h"
 #include "search/engine/shuffle.h"
 #include "search/options.h"
 #include "tests/support/check.h"
@@ -123,39 +122,6 @@ static struct shmt_session *open_session(const char *text,
 
 /* -- what sessions stand on ---------------------------------------------- */
 
-static void generator_gives_the_published_numbers(void)
-{
-    struct shmt_random random;
-    double sum = 0, squares = 0;
-    size_t bins[7] = {0};
-
-    /* splitmix64 from 1234567, as its authors' program prints it. */
-    shmt_random_seed(&random, 1234567);
-    CHECK(random.state[0] == UINT64_C(6457827717110365317));
-    CHECK(random.state[1] == UINT64_C(3203168211198807973));
-    CHECK(random.state[2] == UINT64_C(9817491932198370423));
-    CHECK(random.state[3] == UINT64_C(4593380528125082431));
-    /* xoshiro256** from 1, 2, 3, 4. */
-    random = (struct shmt_random){{1, 2, 3, 4}};
-    CHECK(shmt_random_next(&random) == 11520);
-    CHECK(shmt_random_next(&random) == 0);
-    CHECK(shmt_random_next(&random) == 1509978240);
-    CHECK(shmt_random_next(&random) == UINT64_C(1215971899390074240));
-    for (int k = 0; k < 70000; k++) {
-        const double normal = shmt_random_normal(&random);
-
-        sum += normal;
-        squares += normal * normal;
-        bins[shmt_random_below(&random, 7)]++;
-    }
-    CHECK(fabs(sum / 70000) < 0.02);
-    CHECK(fabs(squares / 70000 - 1) < 0.03);
-    for (int k = 0; k < 7; k++)
-        CHECK(bins[k] > 9600 && bins[k] < 10400);
-    CHECK_INT(shmt_random_below(&random, 1), 0);
-    CHECK_INT(shmt_random_below(&random, 0), 0);
-}
-
 static void shuffle_gives_every_number_once(void)
 {
     static const uint64_t sizes[] = {0, 1, 2, 3, 5, 17, 256, 257, 5000};
@@ -183,22 +149,6 @@ static void shuffle_gives_every_number_once(void)
     shmt_shuffle_begin(&shuffle, UINT64_MAX, &random);
     for (int k = 0; k < 1000; k++)
         CHECK(shmt_shuffle_next(&shuffle, &number) && number < UINT64_MAX);
-}
-
-static void indices_are_found_again(void)
-{
-    struct shmt_indices indices = {0};
-
-    CHECK(shmt_indices_find(&indices, 0) == NULL);
-    for (uint64_t k = 0; k < 10000; k++)
-        CHECK(shmt_indices_put(&indices, k * k, (uint32_t)k));
-    CHECK_INT(indices.count, 10000);
-    CHECK(shmt_indices_put(&indices, 49, 1));
-    CHECK_INT(indices.count, 10000);
-    CHECK_INT(*shmt_indices_find(&indices, 49), 1);
-    CHECK_INT(*shmt_indices_find(&indices, 9999 * 9999), 9999);
-    CHECK(shmt_indices_find(&indices, 50) == NULL);
-    shmt_indices_free(&indices);
 }
 
 static void refusals_name_what_is_there(void)
@@ -464,9 +414,7 @@ static void vast_spaces_are_searched(void)
 int main(void)
 {
     arena = shmt_arena_new();
-    CHECK_RUN(generator_gives_the_published_numbers);
     CHECK_RUN(shuffle_gives_every_number_once);
-    CHECK_RUN(indices_are_found_again);
     CHECK_RUN(refusals_name_what_is_there);
     CHECK_RUN(tables_of_options_are_sound);
     CHECK_RUN(every_configuration_comes_out_once);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * generator: the source of randomness of every strategy, so that a seed
- * repeats a run.  xoshiro256** filled by splitmix64, both public domain by
- * David Blackman and Sebastiano Vigna; written anew from their description.
+ * random: xoshiro256** filled by splitmix64, both public domain by David
+ * Blackman and Sebastiano Vigna; written anew from their description.
  */
-#include <math.h>
+#include "base/random.h"
 
-#include "search/search.h"
+#include <math.h>
 
 static uint64_t rotate(uint64_t x, int k)
 {
@@ -15,13 +14,8 @@ static uint64_t rotate(uint64_t x, int k)
 
 void shmt_random_seed(struct shmt_random *random, uint64_t seed)
 {
-    for (int k = 0; k < 4; k++) {
-        uint64_t z = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-        z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-        z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-        random->state[k] = z ^ z >> 31;
-    }
+    for (uint64_t k = 0; k < 4; k++)
+        random->state[k] = shmt_random_at(seed, k);
 }
 
 uint64_t shmt_random_next(struct shmt_random *random)
