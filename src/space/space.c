@@ -346,8 +346,8 @@ estimate(const struct shmt_space_definition *definition, size_t constraints,
             const struct shmt_parameter *parameter =
                 &definition->parameters[p];
 
-            values[fixed + p] =
-                parameter->values[shmt_random_at(1, draws++) % parameter->count];
+            values[fixed + p] = parameter->values[
+                shmt_random_at(1, draws++) % parameter->count];
         }
         for (size_t c = 0; c < constraints && truth; c++)
             truth = shmt_expr_eval_bool(definition->constraints[c], values,

@@ -20,7 +20,7 @@ trap 'rm -rf "$work"' EXIT
 # that goes on with "_"; shmtune is that of the public names.  What begins with
 # neither stands here as it is.
 cat >"$work/table" <<'TABLE'
-base: arena digest error path shmtune text utf8
+base: arena array clock digest error map path random shmtune text utf8
 expr: arith derived evaluation expr fault int node op place real scope step
     symbol token type value word
 yaml: yaml
@@ -31,9 +31,9 @@ kernel: argument dimension element fill geometry header kernel launch role
 device: device fit launch limiter occupancy resources result
 record: charge journal ledger packed recording result setting stage tuned
     tuning verdict
-search: ask option options outcome random search session strategy
-engine: around coverage feature indices lens observation observations observed
-    random shuffle surrogate
+search: ask option options outcome search session strategy
+engine: around coverage feature lens observation observations observed
+    shuffle surrogate
 gpu: arguments complaint driver element function host image launch module
     nvrtc params query report scalar cuProfilerStart cuProfilerStop
 bench: bench buffer comparison finding findings guard inspect loaded module
@@ -52,7 +52,7 @@ command: board check command compile compiler explain explanation format json
 main: main shmtune
 TABLE
 # Words that begin the names of several modules as yet: to be none.
-several='element inspect launch module option parameter random result search
+several='element inspect launch module option parameter result search
 shmtune step tune'
 
 cat >"$work/shared.awk" <<'AWK'
