@@ -116,24 +116,20 @@ static void judge(const struct visit *visit, const struct shmt_result *now)
 }
 
 /* Launchable by the recorded resources: geometry, shared memory, occupancy. */
-static enum shmtune_status filter_recorded(const struct visit *visit,
-                                           struct shmt_result *result,
-                                           struct shmt_error *err)
+static void filter_recorded(const struct visit *visit,
+                            struct shmt_result *result)
 {
     const struct shmt_filter filter = {
         .kernel = visit->kernel, .device = &visit->tuning->device,
         .problem = visit->problem, .policy = {.max_spill_bytes = -1}
     };
-    enum shmtune_status status;
 
-    shmt_result_clear(result);
-    status = shmt_filter_before(&filter, visit->choice, result, err);
-    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK ||
+    if (!shmt_filter_before(&filter, visit->choice, result) ||
         visit->tuned->result.resources.registers < 0)
-        return status;
+        return;
     result->resources = visit->tuned->result.resources;
     result->launches = visit->tuned->result.launches;
-    return shmt_filter_after(&filter, visit->choice, result, err);
+    shmt_filter_after(&filter, visit->choice, result);
 }
 
 static enum shmtune_status check_winner(struct visit *visit,
@@ -144,11 +140,12 @@ static enum shmtune_status check_winner(struct visit *visit,
         .device = &visit->tuning->device, .problem = visit->problem,
         .count = 1, .choices = visit->choice, .results = &result
     };
-    const enum shmtune_status status =
-        visit->compiler == NULL
-            ? filter_recorded(visit, &result, err)
-            : shmt_compiler_run(visit->compiler, &batch, err);
+    enum shmtune_status status = SHMTUNE_OK;
 
+    if (visit->compiler != NULL)
+        status = shmt_compiler_run(visit->compiler, &batch, err);
+    else
+        filter_recorded(visit, &result);
     if (status == SHMTUNE_OK)
         judge(visit, &result);
     return status;

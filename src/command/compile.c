@@ -39,14 +39,9 @@ static enum shmtune_status send_next(struct run *run, struct shmt_error *err)
         .verb = SHMT_INSPECT, .tag = run->next,
         .choice = choice_at(run, run->next)
     };
-    enum shmtune_status status;
 
-    shmt_result_clear(result);
-    status = shmt_filter_before(&run->filter, request.choice, result, err);
-    if (status != SHMTUNE_OK)
-        return status;
     run->next++;
-    if (result->verdict != SHMT_VERDICT_OK) {
+    if (!shmt_filter_before(&run->filter, request.choice, result)) {
         run->done++;
         return SHMTUNE_OK;
     }
@@ -72,9 +67,8 @@ static enum shmtune_status take_reply(struct run *run, struct shmt_error *err)
     run->flying--;
     run->done++;
     if (result->verdict == SHMT_VERDICT_OK)
-        status = shmt_filter_after(&run->filter, choice_at(run, reply.tag),
-                                   result, err);
-    return status;
+        shmt_filter_after(&run->filter, choice_at(run, reply.tag), result);
+    return SHMTUNE_OK;
 }
 
 static void show_progress(const struct run *run, size_t *shown)

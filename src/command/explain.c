@@ -219,14 +219,11 @@ static enum shmtune_status measure(struct job *job,
     };
     enum shmtune_status status;
 
-    shmt_result_clear(result);
-    status = shmt_filter_before(&filter, column->choice, result, err);
-    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK)
-        return status;
+    if (!shmt_filter_before(&filter, column->choice, result))
+        return SHMTUNE_OK;
     status = ask(job, &request, result, err);
-    if (status == SHMTUNE_OK && result->verdict == SHMT_VERDICT_OK)
-        status = shmt_filter_after(&filter, column->choice, result, err);
-    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK)
+    if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK ||
+        !shmt_filter_after(&filter, column->choice, result))
         return status;
     compiled = *result;
     request.verb = SHMT_MEASURE;

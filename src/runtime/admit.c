@@ -29,11 +29,9 @@ check_constraints(struct shmt_kernel_evaluated *evaluated,
                   struct shmt_error *err)
 {
     const struct shmt_expr *failed;
-    enum shmtune_status status = shmt_kernel_admits(evaluated, &failed, err);
 
-    if (status != SHMTUNE_OK)
-        return status == SHMTUNE_NO_MEMORY ? status
-                                           : SHMTUNE_NO_CONFIGURATION;
+    if (shmt_kernel_admits(evaluated, &failed, err) != SHMTUNE_OK)
+        return SHMTUNE_NO_CONFIGURATION;
     if (failed != NULL)
         return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
                               "the constraint \"%s\" does not hold",

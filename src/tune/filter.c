@@ -24,35 +24,26 @@ void shmt_filter_policy(const struct shmt_policy *policy,
                          policy->min_occupancy_percent);
 }
 
-/* `result` has the verdict when the launches cannot be computed. */
-static enum shmtune_status
-evaluate(const struct shmt_filter *filter, const shmt_choice *choice,
-         struct shmt_kernel_evaluated *out, struct shmt_result *result)
+/* `resources` with those of each launch, or NULL before they are known.  The
+ * verdict is in `result` when a launch cannot be computed, or does not fit. */
+static void judge(const struct shmt_filter *filter, const shmt_choice *choice,
+                  const struct shmt_resources *resources,
+                  struct shmt_result *result)
 {
-    struct shmt_error why;
-    enum shmtune_status status;
-
-    shmt_kernel_evaluate(filter->kernel, filter->problem, choice, out);
-    status = shmt_kernel_evaluate_launches(out, &why);
-    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
-        return status;
-    shmt_result_fail(result, SHMT_VERDICT_TOO_LARGE, "%s", why.text);
-    return SHMTUNE_OK;
-}
-
-/* `resources` with those of each launch, or NULL before they are known. */
-static void check_fit(const struct shmt_filter *filter,
-                      const struct shmt_kernel_evaluated *evaluated,
-                      const struct shmt_resources *resources,
-                      struct shmt_result *result)
-{
+    struct shmt_kernel_evaluated evaluated;
     const struct shmt_fit_launches ask = {
-        filter->device, evaluated->launch_count, evaluated->geometry,
+        filter->device, filter->kernel->launch_count, evaluated.geometry,
         resources, &result->launches
     };
+    struct shmt_error why;
     struct shmt_fit fit;
     char text[SHMT_FIT_TEXT];
 
+    shmt_kernel_evaluate(filter->kernel, filter->problem, choice, &evaluated);
+    if (shmt_kernel_evaluate_launches(&evaluated, &why) != SHMTUNE_OK) {
+        shmt_result_fail(result, SHMT_VERDICT_TOO_LARGE, "%s", why.text);
+        return;
+    }
     if (!shmt_fit_launches(&ask, &fit)) {
         shmt_fit_text(&fit, text);
         shmt_result_fail(result,
@@ -72,35 +63,22 @@ static void check_fit(const struct shmt_filter *filter,
             result->shared_dynamic_bytes = ask.launches[k].shared_dynamic;
 }
 
-enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
-                                       const shmt_choice *choice,
-                                       struct shmt_result *result,
-                                       struct shmt_error *err)
+bool shmt_filter_before(const struct shmt_filter *filter,
+                        const shmt_choice *choice, struct shmt_result *result)
 {
-    struct shmt_kernel_evaluated evaluated;
-
-    if (evaluate(filter, choice, &evaluated, result) != SHMTUNE_OK)
-        return shmt_error_memory(err);
-    if (result->verdict == SHMT_VERDICT_OK)
-        check_fit(filter, &evaluated, NULL, result);
-    return SHMTUNE_OK;
+    shmt_result_clear(result);
+    judge(filter, choice, NULL, result);
+    return result->verdict == SHMT_VERDICT_OK;
 }
 
 _Static_assert((int)SHMT_RESULT_LAUNCHES >= (int)SHMT_KERNEL_LAUNCHES,
                "a result has room for every launch");
 
-enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
-                                      const shmt_choice *choice,
-                                      struct shmt_result *result,
-                                      struct shmt_error *err)
+bool shmt_filter_after(const struct shmt_filter *filter,
+                       const shmt_choice *choice, struct shmt_result *result)
 {
-    struct shmt_kernel_evaluated evaluated;
-
-    if (evaluate(filter, choice, &evaluated, result) != SHMTUNE_OK)
-        return shmt_error_memory(err);
-    if (result->verdict == SHMT_VERDICT_OK)
-        check_fit(filter, &evaluated, &result->resources, result);
+    judge(filter, choice, &result->resources, result);
     if (result->verdict == SHMT_VERDICT_OK)
         shmt_filter_policy(&filter->policy, result);
-    return SHMTUNE_OK;
+    return result->verdict == SHMT_VERDICT_OK;
 }

@@ -31,20 +31,16 @@ struct shmt_filter {
     struct shmt_policy policy;
 };
 
-/* Into a cleared result: TOO_LARGE where a launch does not fit the device
- * whatever the compiler makes of it (device/fit.h).  A geometry that cannot be
- * computed is TOO_LARGE with the expression's message: a candidate's failure,
- * not ours. */
-enum shmtune_status shmt_filter_before(const struct shmt_filter *filter,
-                                       const shmt_choice *choice,
-                                       struct shmt_result *result,
-                                       struct shmt_error *err);
-/* Into the compiler's: the lowest occupancy of the launches where it is known,
- * else what was recorded stays; NOT_RESIDENT, SPEC_MISMATCH, or what
- * shmt_filter_policy says. */
-enum shmtune_status shmt_filter_after(const struct shmt_filter *filter,
-                                      const shmt_choice *choice,
-                                      struct shmt_result *result,
-                                      struct shmt_error *err);
+/* Into a result, which is cleared: TOO_LARGE where a launch does not fit the
+ * device whatever the compiler makes of it (device/fit.h).  A geometry that
+ * cannot be computed is TOO_LARGE with the expression's message: a candidate's
+ * failure, not ours.  Whether it is still OK. */
+bool shmt_filter_before(const struct shmt_filter *filter,
+                        const shmt_choice *choice, struct shmt_result *result);
+/* Into the compiler's, which is OK: the lowest occupancy of the launches where
+ * it is known, else what was recorded stays; NOT_RESIDENT, SPEC_MISMATCH, or
+ * what shmt_filter_policy says.  Whether it is still OK. */
+bool shmt_filter_after(const struct shmt_filter *filter,
+                       const shmt_choice *choice, struct shmt_result *result);
 
 #endif

@@ -118,10 +118,11 @@ enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
         shmt_ledger_find(tune->outcome->ledger, index);
     struct shmt_tune_candidate *candidate;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    enum shmtune_status status;
 
     if (entry != NULL && entry->known &&
         (entry->settled || !tune->target->recorded)) {
+        enum shmtune_status status;
+
         tune->let_out += !entry->settled;
         status = shmt_tune_settle(tune, entry, err);
         if (asker != SHMT_TUNE_UNASKED)
@@ -134,18 +135,13 @@ enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
     tune->flying_carried += asker == SHMT_TUNE_ELSEWHERE;
     candidate = &tune->candidates[tune->flying++];
     *candidate = (struct shmt_tune_candidate){.index = index, .asker = asker};
-    shmt_result_clear(&candidate->result);
     candidate->stage = SHMT_TUNE_COMPILING;
     tune->in_stage[SHMT_TUNE_COMPILING]++;
     candidate->since_s = tune->target->operations->now(tune->target);
     shmt_space_configuration(tune->outcome->space, index, choice);
-    status = shmt_filter_before(&tune->filter, choice, &candidate->result,
-                                err);
-    if (status != SHMTUNE_OK)
-        return status;
-    if (candidate->result.verdict != SHMT_VERDICT_OK)
-        return land(tune, candidate, err);
-    return submit(tune, candidate, SHMT_INSPECT, err);
+    return shmt_filter_before(&tune->filter, choice, &candidate->result)
+               ? submit(tune, candidate, SHMT_INSPECT, err)
+               : land(tune, candidate, err);
 }
 
 /* How many candidates to have in the air: enough that the device does not
@@ -283,7 +279,6 @@ static enum shmtune_status on_inspect(struct shmt_tune *tune,
 {
     struct shmt_result *const own = &candidate->result;
     shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    enum shmtune_status status = SHMTUNE_OK;
 
     *own = *result;
     if (own->verdict == SHMT_VERDICT_COMPILE_TIMEOUT && own->compile_ms < 0)
@@ -293,14 +288,9 @@ static enum shmtune_status on_inspect(struct shmt_tune *tune,
         tune->compile_ms += fmax(own->compile_ms, 0);
         tune->compiled++;
     }
-    if (own->verdict == SHMT_VERDICT_OK) {
-        shmt_space_configuration(tune->outcome->space, candidate->index,
-                                 choice);
-        status = shmt_filter_after(&tune->filter, choice, own, err);
-    }
-    if (status != SHMTUNE_OK)
-        return status;
-    if (own->verdict != SHMT_VERDICT_OK)
+    shmt_space_configuration(tune->outcome->space, candidate->index, choice);
+    if (own->verdict != SHMT_VERDICT_OK ||
+        !shmt_filter_after(&tune->filter, choice, own))
         return land(tune, candidate, err);
     set_stage(tune, candidate, SHMT_TUNE_READY);
     if (candidate->asker != SHMT_TUNE_UNASKED)

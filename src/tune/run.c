@@ -232,11 +232,8 @@ static bool may_run(const struct shmt_tune *tune,
     struct shmt_result result;
     uint64_t index;
 
-    shmt_result_clear(&result);
     return shmt_space_index(tune->outcome->space, winner->choice, &index) &&
-           shmt_filter_before(&tune->filter, winner->choice, &result, NULL) ==
-               SHMTUNE_OK &&
-           result.verdict == SHMT_VERDICT_OK;
+           shmt_filter_before(&tune->filter, winner->choice, &result);
 }
 
 /* The library takes the winner of a problem or, where that one may not run,

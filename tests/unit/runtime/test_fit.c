@@ -82,15 +82,12 @@ static const char *tuner_says(const struct question *ask)
         .policy = {-1, 0}
     };
 
-    shmt_result_clear(&result);
-    CHECK_INT(shmt_filter_before(&filter, ask->choice, &result, NULL),
-              SHMTUNE_OK);
+    if (!shmt_filter_before(&filter, ask->choice, &result))
+        return result.reason;
     result.resources = ask->resources;
     result.launches = ask->launches;
-    if (result.verdict == SHMT_VERDICT_OK)
-        CHECK_INT(shmt_filter_after(&filter, ask->choice, &result, NULL),
-                  SHMTUNE_OK);
-    return result.verdict == SHMT_VERDICT_OK ? "" : result.reason;
+    return shmt_filter_after(&filter, ask->choice, &result) ? ""
+                                                            : result.reason;
 }
 
 static const char *library_says(const struct question *ask)

@@ -52,7 +52,7 @@ static void each_launch_is_judged_by_its_own(void)
     result.launches.count = 2;
     result.launches.of[0] = compiled(168).resources;
     result.launches.of[1] = compiled(32).resources;
-    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(shmt_filter_after(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.occupancy_percent, 19);
@@ -62,7 +62,7 @@ static void each_launch_is_judged_by_its_own(void)
 
     /* Recorded without: what was found then stays. */
     result.launches.count = 0;
-    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(shmt_filter_after(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.occupancy_percent, 19);
@@ -70,7 +70,7 @@ static void each_launch_is_judged_by_its_own(void)
     /* One of them does not fit. */
     result.launches.count = 2;
     result.launches.of[1] = compiled(72).resources;
-    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(!shmt_filter_after(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_NOT_RESIDENT);
     CHECK_HAS(result.reason, "launch 2: no block fits a multiprocessor: one "
               "takes 73728 registers, there are 65536");
@@ -81,7 +81,7 @@ static void each_launch_is_judged_by_its_own(void)
     result.launches.count = 2;
     result.launches.of[0] = result.launches.of[1] = compiled(32).resources;
     result.launches.of[0].shared_static_bytes = 16;
-    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(!shmt_filter_after(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_SPEC_MISMATCH);
     CHECK_HAS(result.reason, "launch 1: shared_static of the spec is 0 bytes, "
               "the compiler reports 16");
@@ -102,19 +102,17 @@ static void nothing_is_held_against_what_is_not_known(void)
         return;
     shmt_kernel_default(kernel, choice);
     choice[2] = 1;
-    shmt_result_clear(&result);
-    CHECK_INT(shmt_filter_before(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(!shmt_filter_before(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_TOO_LARGE);
     filter.device = &unknown;
-    shmt_result_clear(&result);
-    CHECK_INT(shmt_filter_before(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(shmt_filter_before(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     choice[2] = 0;
-    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(shmt_filter_after(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, -1);
     filter.device = &h100;
-    CHECK_INT(shmt_filter_after(&filter, choice, &result, NULL), SHMTUNE_OK);
+    CHECK(shmt_filter_after(&filter, choice, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, -1);
     shmt_kernel_free(kernel);
