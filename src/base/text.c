@@ -54,25 +54,29 @@ void shmt_text_add(struct shmt_text *text, const char *string)
     shmt_text_add_bytes(text, string, strlen(string));
 }
 
+/* Mostly there is room, and one pass is enough. */
 void shmt_text_addf(struct shmt_text *text, const char *format, ...)
 {
-    va_list arguments;
+    va_list arguments, again;
+    size_t room;
     int length;
 
-    va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    if (length < 0) {
-        text->failed = true;
+    if (!reserve(text, 0))
         return;
-    }
-    if (!reserve(text, (size_t)length))
-        return;
+    room = text->capacity - text->length;
     va_start(arguments, format);
-    vsnprintf(text->data + text->length, (size_t)length + 1, format,
-              arguments);
+    va_copy(again, arguments);
+    length = vsnprintf(text->data + text->length, room, format, arguments);
+    text->failed = length < 0;
+    if (length >= 0 && (size_t)length >= room && reserve(text, (size_t)length))
+        vsnprintf(text->data + text->length, (size_t)length + 1, format,
+                  again);
+    if (text->failed)
+        text->data[text->length] = '\0';
+    else
+        text->length += (size_t)length;
+    va_end(again);
     va_end(arguments);
-    text->length += (size_t)length;
 }
 
 void shmt_text_add_us(struct shmt_text *text, double us)

@@ -21,6 +21,22 @@ static void text_grows_and_keeps_its_bytes(void)
     shmt_text_free(&text);
 }
 
+/* At every distance from the end of the memory that is there. */
+static void a_format_fits_or_makes_room(void)
+{
+    for (int before = 0; before < 200; before++)
+        for (int more = 0; more < 200; more += before == 63 ? 1 : 37) {
+            struct shmt_text text = {0};
+
+            shmt_text_addf(&text, "%*s", before, "");
+            shmt_text_addf(&text, "%0*d", more, 0);
+            shmt_text_addf(&text, "%s", "end");
+            CHECK_INT(text.length, before + (more > 0 ? more : 1) + 3);
+            CHECK_TEXT(text.data + text.length - 4, "0end");
+            shmt_text_free(&text);
+        }
+}
+
 static void arena_has_the_room_it_was_told_of(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
@@ -88,6 +104,7 @@ static void error_is_set_and_prefixed(void)
 int main(void)
 {
     CHECK_RUN(text_grows_and_keeps_its_bytes);
+    CHECK_RUN(a_format_fits_or_makes_room);
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
     CHECK_RUN(arena_has_the_room_it_was_told_of);
     CHECK_RUN(microseconds_have_no_exponent);
