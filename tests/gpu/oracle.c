@@ -230,7 +230,7 @@ static void arrays_by_value_arrive(void)
     struct trial trial;
     struct shmt_result result;
 
-    if (!open_trial("tests", "fake_value", &trial))
+    if (!open_trial("tests/fake", "fake_value", &trial))
         return;
     trial.size[0] = 1000;
     for (size_t s = 0; s < sizeof taps / sizeof taps[0]; s++) {
