@@ -295,7 +295,7 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status
 read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
-              const struct shmt_yaml *node, struct shmt_argument *out)
+              const struct shmt_yaml *node, void *item)
 {
     struct shmt_argument argument = {.name = key->text};
     size_t symbol;
@@ -326,7 +326,7 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
             key->text, symbol < reader->kernel->dimension_count
                            ? "dimension; only a scalar may share it"
                            : "parameter");
-    *out = argument;
+    *(struct shmt_argument *)item = argument;
     return SHMTUNE_OK;
 }
 
@@ -334,37 +334,23 @@ enum shmtune_status
 shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    struct shmt_argument *arguments;
-    const struct shmt_yaml *node;
-    enum shmtune_status status =
-        shmt_yaml_need(reader->root, "arguments", &node, reader->err);
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "arguments", .needed = true,
+        .kind = SHMT_YAML_MAPPING, .expected = "arguments",
+        .items_are = "arguments", .least = 1, .most = SHMT_KERNEL_ARGUMENTS,
+        .size = sizeof(struct shmt_argument), .read = read_argument
+    };
+    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "arguments",
-                                  reader->err);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count == 0 || node->count > SHMT_KERNEL_ARGUMENTS)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu arguments; 1 to %d are expected",
-                                node->count, SHMT_KERNEL_ARGUMENTS);
-    arguments = shmt_arena_alloc(kernel->arena, node->count,
-                                 sizeof *arguments);
-    if (arguments == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < node->count; i++) {
-        status = read_argument(reader, node->keys[i], node->items[i],
-                               &arguments[i]);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
-    kernel->arguments = arguments;
-    kernel->argument_count = node->count;
-    for (size_t i = 0; i < node->count; i++)
-        if (arguments[i].role == SHMT_ROLE_OUTPUT ||
-            arguments[i].role == SHMT_ROLE_INOUT)
+    kernel->arguments = list.items;
+    kernel->argument_count = list.count;
+    for (size_t i = 0; i < list.count; i++)
+        if (kernel->arguments[i].role == SHMT_ROLE_OUTPUT ||
+            kernel->arguments[i].role == SHMT_ROLE_INOUT)
             return SHMTUNE_OK;
-    return shmt_yaml_refuse(node, reader->err,
+    return shmt_yaml_refuse(list.node, reader->err,
                             "no argument has the role output or inout: there "
                             "is nothing to verify a candidate by");
 }

@@ -121,55 +121,53 @@ static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
     return status;
 }
 
+static enum shmtune_status read_name(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *key,
+                                     const struct shmt_yaml *node, void *item)
+{
+    const enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_SCALAR, "the name of an argument",
+                         reader->err);
+
+    (void)key;
+    if (status != SHMTUNE_OK ||
+        shmt_kernel_argument_find(reader->kernel, node->text, item))
+        return status;
+    return shmt_yaml_refuse(node, reader->err, "\"%.64s\" is not among the "
+                            "arguments of this spec", node->text);
+}
+
 static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *mapping,
                                       struct shmt_launch *launch)
 {
-    struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node;
-    size_t *arguments;
-    enum shmtune_status status =
-        shmt_yaml_need(mapping, "arguments", &node, reader->err);
+    struct shmt_kernel_list list = {
+        .mapping = mapping, .key = "arguments", .needed = true,
+        .kind = SHMT_YAML_SEQUENCE, .expected = "arguments, [NAME, NAME]",
+        .items_are = "arguments", .most = SHMT_KERNEL_ARGUMENTS,
+        .size = sizeof(size_t), .read = read_name
+    };
+    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
-                                  "arguments, [NAME, NAME]", reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_read_cap(reader, node, "arguments",
-                                      SHMT_KERNEL_ARGUMENTS);
     if (status != SHMTUNE_OK)
         return status;
-    arguments = shmt_arena_alloc(kernel->arena, node->count + 1,
-                                 sizeof *arguments);
-    if (arguments == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < node->count; i++) {
-        status = shmt_yaml_expect(node->items[i], SHMT_YAML_SCALAR,
-                                  "the name of an argument", reader->err);
-        if (status != SHMTUNE_OK)
-            return status;
-        if (!shmt_kernel_argument_find(kernel, node->items[i]->text,
-                                       &arguments[i]))
-            return shmt_yaml_refuse(
-                node->items[i], reader->err,
-                "\"%.64s\" is not among the arguments of this spec",
-                node->items[i]->text);
-    }
-    launch->arguments = arguments;
-    launch->argument_count = node->count;
-    launch->arguments_place = node->place;
+    launch->arguments = list.items;
+    launch->argument_count = list.count;
+    launch->arguments_place = list.node->place;
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status read_one(struct shmt_kernel_reader *reader,
-                                    const struct shmt_yaml *node,
-                                    struct shmt_launch *out)
+static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *key,
+                                       const struct shmt_yaml *node,
+                                       void *item)
 {
-    struct shmt_launch launch = {0};
+    struct shmt_launch *launch = item;
     const struct shmt_yaml *entry;
     enum shmtune_status status = shmt_yaml_expect(
         node, SHMT_YAML_MAPPING, "a launch", reader->err);
 
+    (void)key;
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(node, launch_keys, reader->err);
     if (status == SHMTUNE_OK)
@@ -180,44 +178,12 @@ static enum shmtune_status read_one(struct shmt_kernel_reader *reader,
     if (status == SHMTUNE_OK)
         status = check_entry(reader, entry);
     if (status == SHMTUNE_OK)
-        status = read_numbers(reader, node, &launch);
+        status = read_numbers(reader, node, launch);
     if (status == SHMTUNE_OK)
-        status = read_names(reader, node, &launch);
-    if (status != SHMTUNE_OK)
-        return status;
-    launch.entry = entry->text;
-    *out = launch;
-    return SHMTUNE_OK;
-}
-
-static enum shmtune_status read_all(struct shmt_kernel_reader *reader,
-                                    const struct shmt_yaml *node,
-                                    const struct shmt_launch **out,
-                                    size_t *count)
-{
-    struct shmt_launch *launches;
-    enum shmtune_status status = shmt_yaml_expect(
-        node, SHMT_YAML_SEQUENCE, "launches, lines of \"- entry: NAME\"",
-        reader->err);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    if (node->count == 0 || node->count > SHMT_KERNEL_LAUNCHES)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu launches; 1 to %d are expected",
-                                node->count, SHMT_KERNEL_LAUNCHES);
-    launches = shmt_arena_alloc(reader->kernel->arena, node->count,
-                                sizeof *launches);
-    if (launches == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < node->count; i++) {
-        status = read_one(reader, node->items[i], &launches[i]);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
-    *out = launches;
-    *count = node->count;
-    return SHMTUNE_OK;
+        status = read_names(reader, node, launch);
+    if (status == SHMTUNE_OK)
+        launch->entry = entry->text;
+    return status;
 }
 
 /* Every output is an argument of one of these launches.  An in-out need not
@@ -286,26 +252,36 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
+static struct shmt_kernel_list list_of(struct shmt_kernel_reader *reader,
+                                       const char *key)
+{
+    return (struct shmt_kernel_list){
+        .mapping = reader->root, .key = key, .kind = SHMT_YAML_SEQUENCE,
+        .expected = "launches, lines of \"- entry: NAME\"",
+        .items_are = "launches", .least = 1, .most = SHMT_KERNEL_LAUNCHES,
+        .size = sizeof(struct shmt_launch), .read = read_launch
+    };
+}
+
 static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "reference");
-    enum shmtune_status status;
+    struct shmt_kernel_list list = list_of(reader, "reference");
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (node == NULL) {
+    if (status == SHMTUNE_OK && list.node == NULL) {
         /* The default configuration is the oracle. */
         kernel->reference = kernel->launches;
         kernel->reference_count = kernel->launch_count;
         return SHMTUNE_OK;
     }
-    status = read_all(reader, node, &kernel->reference,
-                      &kernel->reference_count);
-    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->reference_count;
-         i++)
-        status = check_reference(reader, node->items[i],
+    kernel->reference = list.items;
+    kernel->reference_count = list.count;
+    for (size_t i = 0; status == SHMTUNE_OK && i < list.count; i++)
+        status = check_reference(reader, list.node->items[i],
                                  &kernel->reference[i]);
     if (status == SHMTUNE_OK)
-        status = check_outputs(reader, node, kernel->reference,
+        status = check_outputs(reader, list.node, kernel->reference,
                                kernel->reference_count);
     return status;
 }
@@ -313,15 +289,15 @@ static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node;
-    enum shmtune_status status =
-        shmt_yaml_need(reader->root, "launches", &node, reader->err);
+    struct shmt_kernel_list list = list_of(reader, "launches");
+    enum shmtune_status status;
 
+    list.needed = true;
+    status = shmt_kernel_read_list(reader, &list);
+    kernel->launches = list.items;
+    kernel->launch_count = list.count;
     if (status == SHMTUNE_OK)
-        status = read_all(reader, node, &kernel->launches,
-                          &kernel->launch_count);
-    if (status == SHMTUNE_OK)
-        status = check_outputs(reader, node, kernel->launches,
+        status = check_outputs(reader, list.node, kernel->launches,
                                kernel->launch_count);
     if (status == SHMTUNE_OK)
         status = read_reference(reader);

@@ -273,7 +273,7 @@ static enum shmtune_status read_scope(struct shmt_kernel_reader *reader,
 
 static enum shmtune_status
 read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
-               const struct shmt_yaml *node, struct shmt_parameter *out)
+               const struct shmt_yaml *node, void *item)
 {
     static const char *const keys[] = {"values", "default", "scope", NULL};
     struct shmt_parameter parameter = {.name = key->text};
@@ -310,7 +310,7 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         return status;
     parameter.ordered = parameter.type != SHMT_WORD &&
                         ascending(parameter.values, parameter.count);
-    *out = parameter;
+    *(struct shmt_parameter *)item = parameter;
     return SHMTUNE_OK;
 }
 
@@ -368,32 +368,17 @@ static enum shmtune_status refuse_clashes(struct shmt_kernel_reader *reader,
 enum shmtune_status
 shmt_kernel_parameter_read(struct shmt_kernel_reader *reader)
 {
-    struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node;
-    struct shmt_parameter *parameters;
-    enum shmtune_status status =
-        shmt_yaml_need(reader->root, "parameters", &node, reader->err);
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "parameters", .needed = true,
+        .kind = SHMT_YAML_MAPPING, .expected = "parameters",
+        .items_are = "parameters", .least = 1, .most = SHMT_SPACE_PARAMETERS,
+        .size = sizeof(struct shmt_parameter), .read = read_parameter
+    };
+    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "parameters",
-                                  reader->err);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count == 0 || node->count > SHMT_SPACE_PARAMETERS)
-        return shmt_yaml_refuse(node, reader->err,
-                                "%zu parameters; 1 to %d are expected",
-                                node->count, SHMT_SPACE_PARAMETERS);
-    parameters = shmt_arena_alloc(kernel->arena, node->count,
-                                  sizeof *parameters);
-    if (parameters == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t p = 0; p < node->count; p++) {
-        status = read_parameter(reader, node->keys[p], node->items[p],
-                                &parameters[p]);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
-    kernel->parameters = parameters;
-    kernel->parameter_count = node->count;
-    return refuse_clashes(reader, node);
+    reader->kernel->parameters = list.items;
+    reader->kernel->parameter_count = list.count;
+    return refuse_clashes(reader, list.node);
 }

@@ -31,15 +31,40 @@ static bool is_piece(const struct shmt_yaml *node)
     return open > 0 && !node->quoted;
 }
 
-enum shmtune_status shmt_kernel_read_cap(struct shmt_kernel_reader *reader,
-                                         const struct shmt_yaml *node,
-                                         const char *what, size_t most)
+enum shmtune_status shmt_kernel_read_list(struct shmt_kernel_reader *reader,
+                                          struct shmt_kernel_list *list)
 {
-    if (node->count <= most)
+    const struct shmt_yaml *node = shmt_yaml_get(list->mapping, list->key);
+    enum shmtune_status status = SHMTUNE_OK;
+    char *items;
+
+    if (node == NULL && !list->needed)
         return SHMTUNE_OK;
-    return shmt_yaml_refuse(node, reader->err,
-                            "%zu %s; at most %zu are allowed", node->count,
-                            what, most);
+    if (node == NULL)
+        return shmt_yaml_need(list->mapping, list->key, &node, reader->err);
+    status = shmt_yaml_expect(node, list->kind, list->expected, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count < list->least || node->count > list->most)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu %s; %s%zu are %s", node->count,
+                                list->items_are,
+                                list->least > 0 ? "1 to " : "at most ",
+                                list->most,
+                                list->least > 0 ? "expected" : "allowed");
+    items = shmt_arena_alloc(reader->kernel->arena, node->count + 1,
+                             list->size);
+    if (items == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < node->count; i++)
+        status = list->read(reader,
+                            list->kind == SHMT_YAML_MAPPING ? node->keys[i]
+                                                            : NULL,
+                            node->items[i], items + i * list->size);
+    list->node = node;
+    list->items = items;
+    list->count = node->count;
+    return status;
 }
 
 enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
@@ -179,43 +204,38 @@ static enum shmtune_status read_standard(struct shmt_kernel_reader *reader)
         word);
 }
 
-static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
+static enum shmtune_status read_include(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *key,
+                                        const struct shmt_yaml *node,
+                                        void *item)
 {
-    struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "includes");
-    const char *folder = shmt_path_folder(kernel->arena, kernel->path);
-    const char **includes;
-    enum shmtune_status status;
+    struct shmt_arena *arena = reader->kernel->arena;
+    const char *folder = shmt_path_folder(arena, reader->kernel->path);
+    const char *name, **out = item;
+    const enum shmtune_status status = read_string(reader, node, 1024, &name);
 
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
-                              "includes, [FOLDER]", reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_read_cap(reader, node, "folders",
-                                      SHMT_KERNEL_INCLUDES);
+    (void)key;
     if (status != SHMTUNE_OK)
         return status;
-    includes = shmt_arena_alloc(kernel->arena, node->count + 1,
-                                sizeof *includes);
-    if (folder == NULL || includes == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < node->count; i++) {
-        const char *name;
+    if (name[0] == '\0')
+        return shmt_yaml_refuse(node, reader->err, "an empty folder name");
+    *out = folder == NULL ? NULL : shmt_path_join(arena, folder, name);
+    return *out == NULL ? shmt_error_memory(reader->err) : SHMTUNE_OK;
+}
 
-        status = read_string(reader, node->items[i], 1024, &name);
-        if (status != SHMTUNE_OK)
-            return status;
-        if (name[0] == '\0')
-            return shmt_yaml_refuse(node->items[i], reader->err,
-                                    "an empty folder name");
-        includes[i] = shmt_path_join(kernel->arena, folder, name);
-        if (includes[i] == NULL)
-            return shmt_error_memory(reader->err);
-    }
-    kernel->includes = includes;
-    kernel->include_count = node->count;
-    return SHMTUNE_OK;
+static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "includes", .kind = SHMT_YAML_SEQUENCE,
+        .expected = "includes, [FOLDER]", .items_are = "folders",
+        .most = SHMT_KERNEL_INCLUDES, .size = sizeof(const char *),
+        .read = read_include
+    };
+    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+
+    reader->kernel->includes = list.items;
+    reader->kernel->include_count = list.count;
+    return status;
 }
 
 static enum shmtune_status read_source_file(struct shmt_kernel_reader *reader,

@@ -82,10 +82,26 @@ bool shmt_kernel_name_find(const struct shmt_kernel *kernel, const char *name,
 
 /* read.c */
 
-/* No more than `most` of `what` ("sizes") in a mapping or sequence. */
-enum shmtune_status shmt_kernel_read_cap(struct shmt_kernel_reader *reader,
-                                         const struct shmt_yaml *node,
-                                         const char *what, size_t most);
+/* A list of the spec: what it is to be, how its items are read, and then what
+ * was found. */
+struct shmt_kernel_list {
+    const struct shmt_yaml *mapping;
+    const char *key;               /* in the mapping */
+    bool needed;                   /* refused when it is not there */
+    enum shmt_yaml_kind kind;      /* a mapping has keys, too */
+    const char *expected;          /* "a problem", for messages */
+    const char *items_are;         /* "dimensions", for messages */
+    size_t least, most;
+    size_t size;                   /* bytes of an item */
+    enum shmtune_status (*read)(struct shmt_kernel_reader *reader,
+                                const struct shmt_yaml *key,
+                                const struct shmt_yaml *node, void *item);
+    const struct shmt_yaml *node;  /* NULL: it is not there */
+    void *items;                   /* in the kernel's arena */
+    size_t count;
+};
+enum shmtune_status shmt_kernel_read_list(struct shmt_kernel_reader *reader,
+                                          struct shmt_kernel_list *list);
 /* An expression in the kernel's scope. */
 enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *node,

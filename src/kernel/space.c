@@ -12,7 +12,7 @@ static const int64_t largest_size = INT64_C(1) << 40;
 
 static enum shmtune_status
 read_dimension(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
-               const struct shmt_yaml *node, struct shmt_dimension *out)
+               const struct shmt_yaml *node, void *item)
 {
     static const char *const keys[] = {"default", "min", "max", "define",
                                        NULL};
@@ -47,40 +47,23 @@ read_dimension(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                                &dimension.fallback, reader->err);
     if (status == SHMTUNE_OK && define != NULL)
         status = shmt_yaml_bool(define, &dimension.defined, reader->err);
-    if (status == SHMTUNE_OK)
-        *out = dimension;
+    *(struct shmt_dimension *)item = dimension;
     return status;
 }
 
 static enum shmtune_status read_problem(struct shmt_kernel_reader *reader)
 {
-    struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "problem");
-    struct shmt_dimension *dimensions;
-    enum shmtune_status status;
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "problem", .kind = SHMT_YAML_MAPPING,
+        .expected = "the problem", .items_are = "dimensions",
+        .most = SHMT_KERNEL_DIMENSIONS, .size = sizeof(struct shmt_dimension),
+        .read = read_dimension
+    };
+    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "the problem",
-                              reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_read_cap(reader, node, "dimensions",
-                                      SHMT_KERNEL_DIMENSIONS);
-    if (status != SHMTUNE_OK)
-        return status;
-    dimensions = shmt_arena_alloc(kernel->arena, node->count + 1,
-                                  sizeof *dimensions);
-    if (dimensions == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < node->count; i++) {
-        status = read_dimension(reader, node->keys[i], node->items[i],
-                                &dimensions[i]);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
-    kernel->dimensions = dimensions;
-    kernel->dimension_count = node->count;
-    return SHMTUNE_OK;
+    reader->kernel->dimensions = list.items;
+    reader->kernel->dimension_count = list.count;
+    return status;
 }
 
 /* The symbols of every expression: dimensions, then parameters. */
@@ -104,11 +87,14 @@ static enum shmtune_status make_scope(struct shmt_kernel_reader *reader)
     return SHMTUNE_OK;
 }
 
+/* Each may use those before it. */
 static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *key,
                                             const struct shmt_yaml *node,
-                                            struct shmt_derived *out)
+                                            void *item)
 {
+    struct shmt_scope *scope = &reader->kernel->scope;
+    struct shmt_derived *derived = item;
     struct shmt_expr *expr = NULL;
     size_t symbol;
     enum shmtune_status status =
@@ -120,74 +106,49 @@ static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
                               &symbol))
         return shmt_yaml_refuse(key, reader->err, "\"%s\" is a dimension or "
                                 "a parameter already", key->text);
+    if (scope->derived_count == 0)
+        scope->derived = derived;
     status = shmt_kernel_read_expr(reader, node, &expr);
-    if (status == SHMTUNE_OK)
-        *out = (struct shmt_derived){key->text, expr};
+    *derived = (struct shmt_derived){key->text, expr};
+    scope->derived_count++;
     return status;
 }
 
-/* Each may use those before it. */
 static enum shmtune_status read_derived(struct shmt_kernel_reader *reader)
 {
-    struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "derived");
-    struct shmt_derived *derived;
-    enum shmtune_status status;
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "derived", .kind = SHMT_YAML_MAPPING,
+        .expected = "names and expressions", .items_are = "derived names",
+        .most = SHMT_KERNEL_DERIVED, .size = sizeof(struct shmt_derived),
+        .read = read_one_derived
+    };
 
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "names and expressions",
-                              reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_read_cap(reader, node, "derived names",
-                                      SHMT_KERNEL_DERIVED);
-    if (status != SHMTUNE_OK)
-        return status;
-    derived = shmt_arena_alloc(kernel->arena, node->count + 1,
-                               sizeof *derived);
-    if (derived == NULL)
-        return shmt_error_memory(reader->err);
-    kernel->scope.derived = derived;
-    for (size_t k = 0; k < node->count; k++) {
-        status = read_one_derived(reader, node->keys[k], node->items[k],
-                                  &derived[k]);
-        if (status != SHMTUNE_OK)
-            return status;
-        kernel->scope.derived_count = k + 1;
-    }
-    return SHMTUNE_OK;
+    return shmt_kernel_read_list(reader, &list);
+}
+
+static enum shmtune_status read_constraint(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *key,
+                                           const struct shmt_yaml *node,
+                                           void *item)
+{
+    (void)key;
+    return shmt_kernel_read_expr(reader, node, item);
 }
 
 static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
 {
-    struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "constraints");
-    struct shmt_expr **constraints;
-    enum shmtune_status status;
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "constraints",
+        .kind = SHMT_YAML_SEQUENCE,
+        .expected = "constraints, lines of \"- EXPRESSION\"",
+        .items_are = "constraints", .most = SHMT_KERNEL_CONSTRAINTS,
+        .size = sizeof(struct shmt_expr *), .read = read_constraint
+    };
+    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
-                              "constraints, lines of \"- EXPRESSION\"",
-                              reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_read_cap(reader, node, "constraints",
-                                      SHMT_KERNEL_CONSTRAINTS);
-    if (status != SHMTUNE_OK)
-        return status;
-    constraints = shmt_arena_alloc(kernel->arena, node->count + 1,
-                                   sizeof *constraints);
-    if (constraints == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < node->count; i++) {
-        status = shmt_kernel_read_expr(reader, node->items[i],
-                                       &constraints[i]);
-        if (status != SHMTUNE_OK)
-            return status;
-    }
-    kernel->constraints = constraints;
-    kernel->constraint_count = node->count;
-    return SHMTUNE_OK;
+    reader->kernel->constraints = list.items;
+    reader->kernel->constraint_count = list.count;
+    return status;
 }
 
 static bool same_size(const struct shmt_kernel *kernel, const int64_t *a,
@@ -197,60 +158,54 @@ static bool same_size(const struct shmt_kernel *kernel, const int64_t *a,
            memcmp(a, b, kernel->dimension_count * sizeof *a) == 0;
 }
 
-static enum shmtune_status read_listed_sizes(struct shmt_kernel_reader *reader,
-                                             const struct shmt_yaml *node,
-                                             int64_t **sizes)
+/* Without a node the dimensions' defaults. */
+static enum shmtune_status read_size(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *key,
+                                     const struct shmt_yaml *node, void *item)
 {
     const struct shmt_kernel *kernel = reader->kernel;
+    int64_t *size = shmt_arena_alloc(kernel->arena, SHMT_KERNEL_DIMENSIONS,
+                                     sizeof *size);
 
-    for (size_t i = 0; i < node->count; i++) {
-        const enum shmtune_status status = shmt_kernel_size_read(
-            kernel, node->items[i], sizes[i], reader->err);
-
-        if (status != SHMTUNE_OK)
-            return status;
-        for (size_t k = 0; k < i; k++)
-            if (same_size(kernel, sizes[i], sizes[k]))
-                return shmt_yaml_refuse(node->items[i], reader->err,
-                                        "this size is listed already");
-    }
-    return SHMTUNE_OK;
+    (void)key;
+    if (size == NULL)
+        return shmt_error_memory(reader->err);
+    *(const int64_t **)item = size;
+    shmt_kernel_default_problem(kernel, size);
+    return node == NULL ? SHMTUNE_OK
+                        : shmt_kernel_size_read(kernel, node, size,
+                                                reader->err);
 }
 
 /* There is always one: the dimensions' defaults when none are listed. */
 static enum shmtune_status read_sizes(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "sizes");
-    const size_t listed = node == NULL ? 0 : node->count;
-    const size_t count = listed == 0 ? 1 : listed;
-    int64_t **sizes;
-    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_kernel_list list = {
+        .mapping = reader->root, .key = "sizes", .kind = SHMT_YAML_SEQUENCE,
+        .expected = "sizes, [{DIMENSION: NUMBER}]", .items_are = "sizes",
+        .most = SHMT_KERNEL_SIZES, .size = sizeof(const int64_t *),
+        .read = read_size
+    };
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
-    if (node != NULL)
-        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
-                                  "sizes, [{DIMENSION: NUMBER}]",
-                                  reader->err);
-    if (status == SHMTUNE_OK && node != NULL)
-        status =
-            shmt_kernel_read_cap(reader, node, "sizes", SHMT_KERNEL_SIZES);
     if (status != SHMTUNE_OK)
         return status;
-    sizes = shmt_arena_alloc(kernel->arena, count, sizeof *sizes);
-    if (sizes == NULL)
+    kernel->sizes = list.items;
+    kernel->size_count = list.count;
+    for (size_t i = 0; i < list.count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (same_size(kernel, kernel->sizes[i], kernel->sizes[k]))
+                return shmt_yaml_refuse(list.node->items[i], reader->err,
+                                        "this size is listed already");
+    if (list.count > 0)
+        return SHMTUNE_OK;
+    list.items = shmt_arena_alloc(kernel->arena, 1, list.size);
+    if (list.items == NULL)
         return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < count; i++) {
-        sizes[i] = shmt_arena_alloc(kernel->arena, SHMT_KERNEL_DIMENSIONS,
-                                    sizeof *sizes[i]);
-        if (sizes[i] == NULL)
-            return shmt_error_memory(reader->err);
-        shmt_kernel_default_problem(kernel, sizes[i]);
-    }
-    if (listed > 0)
-        status = read_listed_sizes(reader, node, sizes);
-    kernel->sizes = (const int64_t *const *)sizes;
-    kernel->size_count = count;
-    return status;
+    kernel->sizes = list.items;
+    kernel->size_count = 1;
+    return read_size(reader, NULL, NULL, list.items);
 }
 
 enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader)
