@@ -120,60 +120,22 @@ static void drop_first(struct shmt_command_call *call)
     call->count--;
 }
 
-/* The kernels whose names a word may have been meant for. */
-struct known {
-    struct shmt_arena *arena;
-    const struct shmt_command_found *kernels;
-    size_t count;
-};
-
-static enum shmtune_status refuse_word(const char *word,
-                                       const struct known *known,
-                                       struct shmt_error *err)
-{
-    const char **names = shmt_arena_alloc(
-        known->arena, sizeof commands / sizeof commands[0] + known->count,
-        sizeof *names);
-    const char *nearest;
-    char hint[256];
-    size_t count = 0;
-
-    if (names == NULL)
-        return shmt_error_memory(err);
-    shmt_command_hint(word, hint);
-    if (hint[0] != '\0')
-        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "no kernel \"%.64s\"%s", word, hint);
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (commands[i]->summary != NULL)
-            names[count++] = commands[i]->name;
-    for (size_t i = 0; i < known->count; i++)
-        names[count++] = known->kernels[i].name;
-    nearest = shmt_command_nearest(word, names);
-    return shmt_error_set(
-        err, SHMTUNE_INVALID_ARGUMENT,
-        "\"%.64s\" is neither a command nor a kernel%s%s%s", word,
-        nearest == NULL ? "" : "; did you mean \"",
-        nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
-}
-
 /* That `word` is a kernel's name or path. */
 static enum shmtune_status need_kernel(const char *word,
                                        struct shmt_error *err)
 {
-    struct known known = {.arena = shmt_arena_new()};
-    bool is = shmt_command_is_path(word);
-    enum shmtune_status status;
+    const char *names[sizeof commands / sizeof commands[0]];
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t count = 0;
 
-    if (known.arena == NULL)
-        return shmt_error_memory(err);
-    status = shmt_command_kernels(known.arena, &known.kernels, &known.count,
-                                  err);
-    for (size_t i = 0; status == SHMTUNE_OK && i < known.count; i++)
-        is |= strcmp(known.kernels[i].name, word) == 0;
-    if (status == SHMTUNE_OK && !is)
-        status = refuse_word(word, &known, err);
-    shmt_arena_free(known.arena);
+    for (size_t i = 0; commands[i] != NULL; i++)
+        if (commands[i]->summary != NULL)
+            names[count++] = commands[i]->name;
+    names[count] = NULL;
+    if (!shmt_command_is_path(word))
+        status = shmt_command_word(word, names, &kernel, err);
+    shmt_kernel_free(kernel);
     return status;
 }
 

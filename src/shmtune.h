@@ -153,9 +153,11 @@ struct shmtune_kernel;   /* one kernel of a handle */
  *                                 trusted
  *     cubins/                     binaries of those kernels, for machines
  *                                 without NVRTC (see shmtune_prepare): trusted
- * Of two kernels of one name the first is taken; tunings of all folders count,
- * those of earlier folders first where two are for one device and problem.  A
- * folder that is named twice counts once.
+ * A kernel is known by the name in its spec; a note says where its file is
+ * called otherwise.  Of two kernels of one name the first is taken, and a note
+ * names the other where it is not the same kernel; tunings of all folders
+ * count, those of earlier folders first where two are for one device and
+ * problem.  A folder that is named twice counts once.
  *
  * A file that is unreadable, malformed, or made for other sources of a kernel
  * never fails the call: it is left out, and a note says why (shmtune_note).

@@ -178,35 +178,48 @@ static enum shmtune_status check_folder(struct shmt_check *check,
     return SHMTUNE_OK;
 }
 
+/* The spec of a kernel and what is shipped for it. */
+static enum shmtune_status
+check_kernel(struct shmt_check *check, const struct shmt_catalogue *catalogue,
+             const struct shmt_kernel *kernel, struct shmt_error *err)
+{
+    struct shmt_text path = {0};
+    enum shmtune_status status = check_file(check, kernel->path, err);
+
+    for (size_t f = 0; status == SHMTUNE_OK && f < catalogue->folder_count;
+         f++) {
+        shmt_text_clear(&path);
+        shmt_text_addf(&path, "%s/tunings/%s", catalogue->folders[f],
+                       kernel->name);
+        status = path.failed
+                     ? shmt_error_memory(err)
+                     : check_folder(check, catalogue->arena,
+                                    shmt_text_string(&path), err);
+    }
+    shmt_text_free(&path);
+    return status;
+}
+
 static enum shmtune_status check_shipped(struct shmt_check *check,
-                                         struct shmt_arena *arena,
                                          struct shmt_error *err)
 {
-    const struct shmt_command_found *kernels;
-    const char *const *folders;
-    size_t kernel_count, folder_count;
-    struct shmt_text path = {0};
-    enum shmtune_status status =
-        shmt_command_kernels(arena, &kernels, &kernel_count, err);
+    struct shmt_catalogue *catalogue;
+    enum shmtune_status status = shmt_command_catalogue(&catalogue, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_command_folders(arena, &folders, &folder_count, err);
-    if (status == SHMTUNE_OK && kernel_count == 0)
+    if (status != SHMTUNE_OK)
+        return status;
+    if (catalogue->kernel_count + catalogue->refused_count == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "there are no built-in kernels to check; "
                                 "name files");
-    for (size_t k = 0; status == SHMTUNE_OK && k < kernel_count; k++) {
-        status = check_file(check, kernels[k].path, err);
-        for (size_t f = 0; status == SHMTUNE_OK && f < folder_count; f++) {
-            shmt_text_clear(&path);
-            shmt_text_addf(&path, "%s/tunings/%s", folders[f],
-                           kernels[k].name);
-            status = path.failed ? shmt_error_memory(err)
-                                 : check_folder(check, arena,
-                                                shmt_text_string(&path), err);
-        }
-    }
-    shmt_text_free(&path);
+    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;
+         k++)
+        status = check_kernel(check, catalogue, catalogue->kernels[k].kernel,
+                              err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->refused_count;
+         k++)
+        status = check_file(check, catalogue->refused[k], err);
+    shmt_catalogue_close(catalogue);
     return status;
 }
 
@@ -215,16 +228,11 @@ static enum shmtune_status check_shipped(struct shmt_check *check,
 static enum shmtune_status check_all(struct shmt_check *check, int count,
                                      struct shmt_error *err)
 {
-    struct shmt_arena *arena = shmt_arena_new();
-    enum shmtune_status status = SHMTUNE_OK;
+    enum shmtune_status status =
+        count == 0 ? check_shipped(check, err) : SHMTUNE_OK;
 
-    if (arena == NULL)
-        return shmt_error_memory(err);
-    if (count == 0)
-        status = check_shipped(check, arena, err);
     for (int i = 0; status == SHMTUNE_OK && i < count; i++)
         status = check_file(check, check->call->words[i], err);
-    shmt_arena_free(arena);
     return status;
 }
 

@@ -127,38 +127,24 @@ enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
 
 /* -- find.c ------------------------------------------------------ */
 
-/* The folders that have kernels/ and tunings/, in the order they are
- * searched: those of $SHMTUNE_PATH (absolute ones), the source tree when this
- * program lies in its build tree, the user's, the installed one. */
-enum shmtune_status shmt_command_folders(struct shmt_arena *arena,
-                                         const char *const **folders,
-                                         size_t *count,
-                                         struct shmt_error *err);
-
-struct shmt_command_found {
-    const char *name;      /* of the kernel: its spec's file is NAME.yaml */
-    const char *path;      /* of its spec */
-};
-
-/* Every built-in kernel, sorted by name; of two of one name the first in the
- * search order. */
-enum shmtune_status
-shmt_command_kernels(struct shmt_arena *arena,
-                     const struct shmt_command_found **found, size_t *count,
-                     struct shmt_error *err);
+/* The kernels and folders of this program: the default search path, with the
+ * source tree when the program lies in its build tree. */
+enum shmtune_status shmt_command_catalogue(struct shmt_catalogue **out,
+                                           struct shmt_error *err);
 
 /* Is it a path: has a '/', or ends in .yaml or .yml? */
 bool shmt_command_is_path(const char *word);
-
-/* How to name what `word`, no kernel's name, seems to mean: a source, or a
- * spec in the current folder.  "; ..." in `out`, "" when it means nothing. */
-void shmt_command_hint(const char *word, char out[256]);
 
 /* Reads the spec at a path, or of a built-in kernel.
  * SHMTUNE_INVALID_ARGUMENT: no such kernel; SHMTUNE_STORAGE: no such file. */
 enum shmtune_status shmt_command_kernel(const char *word,
                                         struct shmt_kernel **out,
                                         struct shmt_error *err);
+/* The same, where one of `commands` (NULL after the last) may be meant too. */
+enum shmtune_status shmt_command_word(const char *word,
+                                      const char *const *commands,
+                                      struct shmt_kernel **out,
+                                      struct shmt_error *err);
 
 /* What a file says it is, by its name (.journal, .gz) or its first key. */
 enum shmt_command_format {
@@ -170,7 +156,7 @@ enum shmtune_status shmt_command_format(const char *path,
                                         struct shmt_error *err);
 
 /* The kernel that `file`, a tuning or a journal, is about: `spec` when it is
- * given, else the built-in one of that name, else ../../kernels/NAME.yaml
+ * given, else the built-in one of that name, else the one in ../../kernels
  * beside the file. */
 enum shmtune_status shmt_command_kernel_of(const char *file,
                                            const char *name,
@@ -183,13 +169,6 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
 /* What failed, as {"status": 2, "error": "..."}, unless a document of results
  * was printed, which has what there was. */
 void shmt_command_json_error(const struct shmt_error *why);
-
-/* -- path.c ------------------------------------------------------ */
-
-/* For each folder that $SHMTUNE_PATH names in vain: it is not there, or not
- * absolute, or has neither kernels/ nor tunings/. */
-void shmt_command_path_notes(void (*say)(void *context, const char *note),
-                             void *context);
 
 /* -- signal.c ---------------------------------------------------- */
 

@@ -301,11 +301,6 @@ static void look_at_compiler(struct visit *visit)
 
 /* -- folders -------------------------------------------------------------- */
 
-static void note_folder(void *context, const char *text)
-{
-    say(context, NOTE, "data folder", "%s", text);
-}
-
 /* What is not there is made by applications, as far as that is allowed. */
 static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
 {
@@ -332,14 +327,29 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
             made ? "" : ", made when it is needed");
 }
 
+static void look_at_catalogue(struct visit *visit)
+{
+    struct shmt_catalogue *catalogue;
+
+    if (shmt_command_catalogue(&catalogue, NULL) != SHMTUNE_OK)
+        return;
+    if (catalogue->kernel_count == 0)
+        say(visit, NOTE, "kernels", "no built-in kernels; make install, or "
+            "name their folder in SHMTUNE_PATH");
+    else
+        say(visit, GOOD, "kernels", "%zu, the first at %s",
+            catalogue->kernel_count, catalogue->kernels[0].kernel->path);
+    for (size_t i = 0; i < catalogue->folder_count; i++)
+        say(visit, GOOD, "data folder", "%s", catalogue->folders[i]);
+    for (size_t i = 0; i < catalogue->note_count; i++)
+        say(visit, NOTE, "data folder", "%s", catalogue->notes[i]);
+    shmt_catalogue_close(catalogue);
+}
+
 static void look_at_folders(struct visit *visit)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    const struct shmt_command_found *kernels = NULL;
-    const char *const *folders;
     const char *temporary = getenv("TMPDIR");
-    struct shmt_error err = {0};
-    size_t count = 0;
 
     if (arena == NULL)
         return;
@@ -349,19 +359,7 @@ static void look_at_folders(struct visit *visit)
         say(visit, MISSING, "temporary", "%s: %s; set TMPDIR", temporary,
             strerror(errno));
     look_at_cache(visit, arena);
-    if (shmt_command_kernels(arena, &kernels, &count, &err) != SHMTUNE_OK ||
-        count == 0) {
-        say(visit, NOTE, "kernels", "no built-in kernels; make install, or "
-            "name their folder in SHMTUNE_PATH");
-    } else {
-        say(visit, GOOD, "kernels", "%zu, the first at %s", count,
-            kernels[0].path);
-    }
-    if (shmt_command_folders(arena, &folders, &count, &err) == SHMTUNE_OK)
-        for (size_t i = 0; i < count; i++)
-            if (shmt_path_exists(folders[i]))
-                say(visit, GOOD, "data folder", "%s", folders[i]);
-    shmt_command_path_notes(note_folder, visit);
+    look_at_catalogue(visit);
     shmt_arena_free(arena);
 }
 

@@ -117,9 +117,6 @@ static enum shmtune_status open_device(struct job *job,
         .display = &job->display,
     };
     status = shmt_tune_device_choose(device, job->options.device, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_command_folders(job->arena, &device->places.roots,
-                                      &device->places.count, err);
     return status == SHMTUNE_OK
                ? shmt_tune_open(device, job->kernel, &job->target, err)
                : status;
@@ -352,6 +349,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (job.target != NULL)
         job.target->operations->close(job.target);
     shmt_kernel_free(job.kernel);
+    shmt_catalogue_close(job.device.catalogue);
     shmt_arena_free(job.arena);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * find: where kernels and tunings lie, and which one a word on the
- * command line means.
+ * find: which kernel or which kind of file a word on the command line means.
+ * Which kernels there are is kernel/catalogue.h's answer.
  */
 #include "config.h"
 
@@ -14,172 +14,32 @@
 
 #include "base/base.h"
 
-enum { FOLDERS = 64, LARGEST = 64 << 20 };
+enum { LARGEST = 64 << 20 };
 
-struct folders {
-    struct shmt_arena *arena;
-    const char *items[FOLDERS];
-    size_t count;
-    bool failed;
-};
-
-static void add_folder(struct folders *folders, const char *path,
-                       size_t length)
-{
-    const char *name;
-
-    if (folders->count == FOLDERS || length == 0)
-        return;
-    name = shmt_arena_copy(folders->arena, path, length);
-    folders->failed |= name == NULL;
-    if (name == NULL)
-        return;
-    for (size_t i = 0; i < folders->count; i++)
-        if (strcmp(folders->items[i], name) == 0 ||
-            shmt_path_is_same(folders->items[i], name))
-            return;
-    folders->items[folders->count++] = name;
-}
-
-/* What is not absolute is left out: the current folder is not to be trusted
- * with code. */
-static void add_environment(struct folders *folders)
-{
-    const char *list = getenv("SHMTUNE_PATH");
-
-    while (list != NULL && *list != '\0') {
-        const size_t length = strcspn(list, ":");
-
-        if (list[0] == '/')
-            add_folder(folders, list, length);
-        list += length;
-        list += *list == ':';
-    }
-}
-
-/* A program that has not been installed uses the tree it was built from. */
-static void add_source_tree(struct folders *folders)
+/* A program that has not been installed uses the tree it was built from; NULL:
+ * it has been. */
+static char *source_tree(void)
 {
     char self[4096], *build = realpath(SHMT_BUILD_FOLDER, NULL);
-    char *source = realpath(SHMT_SOURCE_FOLDER, NULL);
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
     const size_t prefix = build == NULL ? 0 : strlen(build);
+    const bool inside = prefix > 0 && length > (ssize_t)prefix &&
+                        memcmp(self, build, prefix) == 0 &&
+                        self[prefix] == '/';
 
-    if (source != NULL && prefix > 0 && length > (ssize_t)prefix &&
-        memcmp(self, build, prefix) == 0 && self[prefix] == '/')
-        add_folder(folders, source, strlen(source));
     free(build);
-    free(source);
+    return inside ? realpath(SHMT_SOURCE_FOLDER, NULL) : NULL;
 }
 
-enum shmtune_status shmt_command_folders(struct shmt_arena *arena,
-                                         const char *const **out,
-                                         size_t *count,
-                                         struct shmt_error *err)
+enum shmtune_status shmt_command_catalogue(struct shmt_catalogue **out,
+                                           struct shmt_error *err)
 {
-    struct folders *folders = shmt_arena_alloc(arena, 1, sizeof *folders);
-    const char *user;
+    char *tree = source_tree();
+    const enum shmtune_status status =
+        shmt_catalogue_open(NULL, tree, out, err);
 
-    if (folders == NULL)
-        return shmt_error_memory(err);
-    folders->arena = arena;
-    add_environment(folders);
-    add_source_tree(folders);
-    user = shmt_path_user_data(arena);
-    if (user != NULL)
-        add_folder(folders, user, strlen(user));
-    add_folder(folders, SHMT_PKGDATADIR, strlen(SHMT_PKGDATADIR));
-    if (folders->failed)
-        return shmt_error_memory(err);
-    *out = (const char *const *)folders->items;
-    *count = folders->count;
-    return SHMTUNE_OK;
-}
-
-static int compare_found(const void *a, const void *b)
-{
-    return strcmp(((const struct shmt_command_found *)a)->name,
-                  ((const struct shmt_command_found *)b)->name);
-}
-
-struct catalogue {
-    struct shmt_arena *arena;
-    struct shmt_command_found *items;
-    size_t count, capacity;
-};
-
-static enum shmtune_status add_kernel(struct catalogue *catalogue,
-                                      const char *folder, const char *file,
-                                      struct shmt_error *err)
-{
-    const struct shmt_command_found found = {
-        shmt_path_stem(catalogue->arena, file, ".yaml"),
-        shmt_path_join(catalogue->arena, folder, file)
-    };
-
-    if (found.name == NULL || found.path == NULL)
-        return shmt_error_memory(err);
-    for (size_t i = 0; i < catalogue->count; i++)
-        if (strcmp(catalogue->items[i].name, found.name) == 0)
-            return SHMTUNE_OK;
-    if (catalogue->count == catalogue->capacity) {
-        const size_t capacity = 2 * catalogue->capacity + 16;
-        struct shmt_command_found *items =
-            shmt_arena_alloc(catalogue->arena, capacity, sizeof *items);
-
-        if (items == NULL)
-            return shmt_error_memory(err);
-        if (catalogue->count > 0)
-            memcpy(items, catalogue->items, catalogue->count * sizeof *items);
-        catalogue->items = items;
-        catalogue->capacity = capacity;
-    }
-    catalogue->items[catalogue->count++] = found;
-    return SHMTUNE_OK;
-}
-
-static enum shmtune_status add_folder_kernels(struct catalogue *catalogue,
-                                              const char *folder,
-                                              struct shmt_error *err)
-{
-    const char *kernels = shmt_path_join(catalogue->arena, folder, "kernels");
-    const char *const *files;
-    size_t count;
-    enum shmtune_status status;
-
-    if (kernels == NULL)
-        return shmt_error_memory(err);
-    /* A folder that is not there, or not ours to read, has no kernels. */
-    status = shmt_path_list(catalogue->arena, kernels, ".yaml", &files,
-                            &count, err);
-    if (status != SHMTUNE_OK)
-        return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
-    for (size_t i = 0; status == SHMTUNE_OK && i < count; i++)
-        status = add_kernel(catalogue, kernels, files[i], err);
+    free(tree);
     return status;
-}
-
-enum shmtune_status
-shmt_command_kernels(struct shmt_arena *arena,
-                     const struct shmt_command_found **found, size_t *count,
-                     struct shmt_error *err)
-{
-    struct catalogue catalogue = {.arena = arena};
-    const char *const *folders;
-    size_t folder_count;
-    enum shmtune_status status =
-        shmt_command_folders(arena, &folders, &folder_count, err);
-
-    for (size_t i = 0; status == SHMTUNE_OK && i < folder_count; i++)
-        status = add_folder_kernels(&catalogue, folders[i], err);
-    if (status != SHMTUNE_OK)
-        return status;
-    if (catalogue.count > 1)
-        qsort(catalogue.items, catalogue.count, sizeof *catalogue.items,
-              compare_found);
-    *found = catalogue.items;
-    *count = catalogue.count;
-    return SHMTUNE_OK;
 }
 
 static bool ends_with(const char *word, const char *suffix)
@@ -195,7 +55,9 @@ bool shmt_command_is_path(const char *word)
            ends_with(word, ".yml");
 }
 
-void shmt_command_hint(const char *word, char out[256])
+/* How to name what `word`, no kernel's name, seems to mean: a source, or a
+ * spec in the current folder.  "; ..." in `out`, "" when it means nothing. */
+static void hint_at(const char *word, char out[256])
 {
     char path[128];
 
@@ -209,24 +71,73 @@ void shmt_command_hint(const char *word, char out[256])
                  "%s", path);
 }
 
-static enum shmtune_status
-refuse_kernel(struct shmt_arena *arena, const char *word,
-              const struct shmt_command_found *found, size_t count,
-              struct shmt_error *err)
+/* A file of the search path that is called like it: what it holds, or why it
+ * cannot be read.  SHMTUNE_OK: there is none. */
+static enum shmtune_status refuse_file(const struct shmt_catalogue *catalogue,
+                                       const char *word,
+                                       struct shmt_error *err)
 {
-    const char **names = shmt_arena_alloc(arena, count + 1, sizeof *names);
-    const char *nearest;
-    char hint[256];
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_text path = {0};
 
-    if (names == NULL)
-        return shmt_error_memory(err);
-    shmt_command_hint(word, hint);
+    for (size_t i = 0; status == SHMTUNE_OK && i < catalogue->folder_count;
+         i++) {
+        struct shmt_kernel *kernel = NULL;
+
+        shmt_text_clear(&path);
+        shmt_text_addf(&path, "%s/kernels/%s.yaml", catalogue->folders[i],
+                       word);
+        if (path.failed)
+            status = shmt_error_memory(err);
+        else if (shmt_path_exists(path.data))
+            status = shmt_kernel_read(path.data, &kernel, err);
+        if (kernel != NULL)
+            status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                    "no kernel \"%.64s\"; %s holds the "
+                                    "kernel \"%s\"", word, path.data,
+                                    kernel->name);
+        shmt_kernel_free(kernel);
+    }
+    shmt_text_free(&path);
+    return status;
+}
+
+/* `commands` may have been meant too; NULL: none. */
+static enum shmtune_status refuse_word(const struct shmt_catalogue *catalogue,
+                                       const char *word,
+                                       const char *const *commands,
+                                       struct shmt_error *err)
+{
+    const size_t count = catalogue->kernel_count;
+    const char *nearest, **names;
+    size_t used = 0;
+    char hint[256];
+    enum shmtune_status status;
+
+    hint_at(word, hint);
     if (hint[0] != '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "no kernel \"%.64s\"%s", word, hint);
+    status = refuse_file(catalogue, word, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    while (commands != NULL && commands[used] != NULL)
+        used++;
+    names = shmt_arena_alloc(catalogue->arena, used + count + 1,
+                             sizeof *names);
+    if (names == NULL)
+        return shmt_error_memory(err);
+    for (size_t i = 0; i < used; i++)
+        names[i] = commands[i];
     for (size_t i = 0; i < count; i++)
-        names[i] = found[i].name;
+        names[used + i] = catalogue->kernels[i].kernel->name;
     nearest = shmt_command_nearest(word, names);
+    if (commands != NULL)
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_ARGUMENT,
+            "\"%.64s\" is neither a command nor a kernel%s%s%s", word,
+            nearest == NULL ? "" : "; did you mean \"",
+            nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
     if (nearest != NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "no kernel \"%.64s\"; did you mean \"%s\"?",
@@ -238,43 +149,36 @@ refuse_kernel(struct shmt_arena *arena, const char *word,
         word, count, word);
 }
 
-static enum shmtune_status find_path(struct shmt_arena *arena,
-                                     const char *word, const char **path,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_command_word(const char *word,
+                                      const char *const *commands,
+                                      struct shmt_kernel **out,
+                                      struct shmt_error *err)
 {
-    const struct shmt_command_found *found;
-    size_t count;
-    const enum shmtune_status status =
-        shmt_command_kernels(arena, &found, &count, err);
+    struct shmt_catalogue *catalogue = NULL;
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = SHMTUNE_OK;
 
+    if (shmt_command_is_path(word)) {
+        status = shmt_kernel_read(word, &kernel, err);
+    } else {
+        status = shmt_command_catalogue(&catalogue, err);
+        if (status == SHMTUNE_OK)
+            kernel = shmt_catalogue_take(catalogue, word);
+        if (status == SHMTUNE_OK && kernel == NULL)
+            status = refuse_word(catalogue, word, commands, err);
+        shmt_catalogue_close(catalogue);
+    }
     if (status != SHMTUNE_OK)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(found[i].name, word) == 0) {
-            *path = found[i].path;
-            return SHMTUNE_OK;
-        }
-    return refuse_kernel(arena, word, found, count, err);
+        return shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+    *out = kernel;
+    return SHMTUNE_OK;
 }
 
 enum shmtune_status shmt_command_kernel(const char *word,
                                         struct shmt_kernel **out,
                                         struct shmt_error *err)
 {
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *path = word;
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (arena == NULL)
-        return shmt_error_memory(err);
-    if (!shmt_command_is_path(word))
-        status = find_path(arena, word, &path, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_kernel_read(path, out, err);
-    shmt_arena_free(arena);
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+    return shmt_command_word(word, NULL, out, err);
 }
 
 /* The first bytes of a file, as a string. */
@@ -335,21 +239,71 @@ enum shmtune_status shmt_command_format(const char *path,
                           "\"journal/1\" at its beginning", path);
 }
 
-/* ROOT/tunings/NAME/FILE lies beside ROOT/kernels/NAME.yaml. */
-static const char *spec_beside(struct shmt_arena *arena, const char *file,
-                               const char *name)
+/* Of the catalogue of `list`, NULL: that of this program.  *out stays where
+ * there is none of that name; a file that is called like it is a failure. */
+static enum shmtune_status take_kernel(const char *list, const char *name,
+                                       struct shmt_kernel **out,
+                                       struct shmt_error *err)
 {
-    const char *folder = shmt_path_folder(arena, file);
-    struct shmt_text path = {0};
-    const char *copy = NULL;
+    struct shmt_catalogue *catalogue;
+    struct shmt_kernel *kernel;
+    enum shmtune_status status =
+        list == NULL ? shmt_command_catalogue(&catalogue, err)
+                     : shmt_catalogue_open(list, NULL, &catalogue, err);
 
-    if (folder == NULL)
-        return NULL;
-    shmt_text_addf(&path, "%s/../../kernels/%s.yaml", folder, name);
-    if (!path.failed && shmt_path_exists(shmt_text_string(&path)))
-        copy = shmt_arena_copy(arena, path.data, path.length);
-    shmt_text_free(&path);
-    return copy;
+    if (status != SHMTUNE_OK)
+        return status;
+    kernel = shmt_catalogue_take(catalogue, name);
+    if (kernel != NULL)
+        *out = kernel;
+    else
+        status = refuse_file(catalogue, name, err);
+    shmt_catalogue_close(catalogue);
+    return status;
+}
+
+/* ROOT/tunings/NAME/FILE lies beside ROOT/kernels.  A root with a ':' cannot be
+ * in a search path. */
+static enum shmtune_status take_beside(const char *file, const char *name,
+                                       struct shmt_kernel **out,
+                                       struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *folder = arena == NULL ? NULL : shmt_path_folder(arena, file);
+    const char *root =
+        folder == NULL ? NULL : shmt_path_join(arena, folder, "../..");
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (root == NULL)
+        status = shmt_error_memory(err);
+    else if (strchr(root, ':') == NULL)
+        status = take_kernel(root, name, out, err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+/* Among the built-in ones, else beside the file. */
+static enum shmtune_status take_named(const char *file, const char *name,
+                                      struct shmt_kernel **out,
+                                      struct shmt_error *err)
+{
+    struct shmt_error why;
+    enum shmtune_status beside,
+        status = take_kernel(NULL, name, out, err);
+
+    if (*out != NULL || status == SHMTUNE_NO_MEMORY)
+        return status;
+    beside = take_beside(file, name, out, &why);
+    if (*out != NULL)
+        status = SHMTUNE_OK;
+    else if (status == SHMTUNE_OK && beside != SHMTUNE_OK)
+        status = shmt_error_set(err, beside, "%s", why.text);
+    else if (status == SHMTUNE_OK)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s: the kernel %.64s is not among the "
+                                "built-in ones; name its spec with --spec",
+                                file, name);
+    return status;
 }
 
 enum shmtune_status shmt_command_kernel_of(const char *file,
@@ -358,28 +312,19 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err)
 {
-    struct shmt_arena *arena = shmt_arena_new();
-    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status =
+        spec == NULL ? take_named(file, name, &kernel, err)
+                     : shmt_command_kernel(spec, &kernel, err);
 
-    if (arena == NULL)
-        return shmt_error_memory(err);
-    if (spec == NULL && find_path(arena, name, &spec, err) != SHMTUNE_OK)
-        spec = spec_beside(arena, file, name);
-    if (spec == NULL)
-        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                "%s: the kernel %.64s is not among the "
-                                "built-in ones; name its spec with --spec",
-                                file, name);
-    else
-        status = shmt_command_kernel(spec, out, err);
-    if (status == SHMTUNE_OK && strcmp((*out)->name, name) != 0) {
+    if (status == SHMTUNE_OK && strcmp(kernel->name, name) != 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "%s is about the kernel %.64s, and %s has "
-                                "%s", file, name, (*out)->path,
-                                (*out)->name);
-        shmt_kernel_free(*out);
-        *out = NULL;
-    }
-    shmt_arena_free(arena);
+                                "%s", file, name, kernel->path,
+                                kernel->name);
+    if (status == SHMTUNE_OK)
+        *out = kernel;
+    else
+        shmt_kernel_free(kernel);
     return status;
 }

@@ -33,10 +33,7 @@ static const char help[] =
 struct listing {
     const struct shmt_command_call *call;
     struct shmt_arena *arena;
-    const struct shmt_command_found *kernels;
-    size_t kernel_count;
-    const char *const *folders;
-    size_t folder_count;
+    struct shmt_catalogue *catalogue;
     json_t *json;            /* NULL: for people */
     struct shmt_text text;   /* for people */
 };
@@ -46,14 +43,6 @@ static void note(const struct listing *listing, const struct shmt_error *why)
 {
     if (!listing->call->quiet)
         fprintf(stderr, "shmtune: left out: %s\n", why->text);
-}
-
-static void note_folder(void *context, const char *text)
-{
-    const struct listing *const listing = context;
-
-    if (!listing->call->quiet)
-        fprintf(stderr, "shmtune: note: %s\n", text);
 }
 
 static void add_section(struct listing *listing, const char *title,
@@ -83,15 +72,10 @@ static enum shmtune_status list_kernels(struct listing *listing,
     struct shmt_command_table table = {.columns = columns, .column_count = 4};
     json_t *array = json_array();
 
-    for (size_t i = 0; i < listing->kernel_count; i++) {
-        struct shmt_error why = {0};
-        struct shmt_kernel *kernel;
+    for (size_t i = 0; i < listing->catalogue->kernel_count; i++) {
+        const struct shmt_kernel *kernel =
+            listing->catalogue->kernels[i].kernel;
 
-        if (shmt_kernel_read(listing->kernels[i].path, &kernel, &why) !=
-            SHMTUNE_OK) {
-            note(listing, &why);
-            continue;
-        }
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", kernel->name);
         shmt_command_cell(&table, SHMT_PAINT_NONE, "%zu",
                           kernel->parameter_count);
@@ -105,7 +89,6 @@ static enum shmtune_status list_kernels(struct listing *listing,
                              (json_int_t)kernel->parameter_count, "sizes",
                              (json_int_t)kernel->size_count, "digest",
                              kernel->digest));
-        shmt_kernel_free(kernel);
     }
     (void)err;
     add_section(listing, "kernels", &table);
@@ -117,7 +100,7 @@ static enum shmtune_status list_kernels(struct listing *listing,
 /* The files under FOLDER/tunings/KERNEL of every kernel and folder. */
 struct visit {
     const char *suffix;
-    void (*file)(struct listing *listing, const char *kernel,
+    void (*file)(struct listing *listing, const struct shmt_kernel *kernel,
                  const char *path, struct visit *visit);
     struct shmt_command_table table;
     json_t *array;
@@ -125,13 +108,14 @@ struct visit {
 
 static enum shmtune_status visit_folder(struct listing *listing,
                                         const char *folder,
-                                        const char *kernel,
+                                        const struct shmt_kernel *kernel,
                                         struct visit *visit)
 {
     const char *tunings = shmt_path_join(listing->arena, folder, "tunings");
     const char *place = tunings == NULL
                             ? NULL
-                            : shmt_path_join(listing->arena, tunings, kernel);
+                            : shmt_path_join(listing->arena, tunings,
+                                             kernel->name);
     const char *const *names;
     size_t count;
 
@@ -154,16 +138,20 @@ static enum shmtune_status visit_all(struct listing *listing,
                                      struct visit *visit,
                                      struct shmt_error *err)
 {
-    for (size_t k = 0; k < listing->kernel_count; k++)
-        for (size_t f = 0; f < listing->folder_count; f++)
-            if (visit_folder(listing, listing->folders[f],
-                             listing->kernels[k].name, visit) != SHMTUNE_OK)
+    const struct shmt_catalogue *catalogue = listing->catalogue;
+
+    for (size_t k = 0; k < catalogue->kernel_count; k++)
+        for (size_t f = 0; f < catalogue->folder_count; f++)
+            if (visit_folder(listing, catalogue->folders[f],
+                             catalogue->kernels[k].kernel, visit) !=
+                SHMTUNE_OK)
                 return shmt_error_memory(err);
     return SHMTUNE_OK;
 }
 
-static void list_tuning(struct listing *listing, const char *kernel,
-                        const char *path, struct visit *visit)
+static void list_tuning(struct listing *listing,
+                        const struct shmt_kernel *kernel, const char *path,
+                        struct visit *visit)
 {
     struct shmt_error why = {0};
     struct shmt_tuning *tuning;
@@ -172,7 +160,7 @@ static void list_tuning(struct listing *listing, const char *kernel,
         note(listing, &why);
         return;
     }
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel);
+    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
     shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s",
                       tuning->device.name);
     shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%zu",
@@ -182,7 +170,7 @@ static void list_tuning(struct listing *listing, const char *kernel,
     shmt_command_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
     json_array_append_new(
         visit->array,
-        json_pack("{s:s, s:o, s:I, s:s, s:s, s:o}", "kernel", kernel,
+        json_pack("{s:s, s:o, s:I, s:s, s:s, s:o}", "kernel", kernel->name,
                   "device", shmt_json_text(tuning->device.name), "sizes",
                   (json_int_t)tuning->tuned_count, "created", tuning->created,
                   "digest", tuning->digest, "file", shmt_json_text(path)));
@@ -208,34 +196,27 @@ static enum shmtune_status list_tunings(struct listing *listing,
     return status;
 }
 
-static void list_recording(struct listing *listing, const char *name,
+static void list_recording(struct listing *listing,
+                           const struct shmt_kernel *kernel,
                            const char *path, struct visit *visit)
 {
     struct shmt_error why = {0};
     struct shmt_journal_header header;
-    struct shmt_kernel *kernel;
     struct shmt_text size = {0};
-    enum shmtune_status status = shmt_command_kernel(name, &kernel, &why);
 
-    if (status == SHMTUNE_OK) {
-        status = shmt_journal_peek(path, kernel, &header, &why);
-        if (status == SHMTUNE_OK)
-            shmt_kernel_describe_size(kernel, header.problem, &size);
-        if (status == SHMTUNE_OK)
-            json_array_append_new(
-                visit->array,
-                json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", name,
-                          "device", shmt_json_text(header.device.name),
-                          "size", shmt_json_size(kernel, header.problem),
-                          "space", shmt_json_count(header.space_count),
-                          "file", shmt_json_text(path)));
-        shmt_kernel_free(kernel);
-    }
-    if (status != SHMTUNE_OK) {
+    if (shmt_journal_peek(path, kernel, &header, &why) != SHMTUNE_OK) {
         note(listing, &why);
         return;
     }
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", name);
+    shmt_kernel_describe_size(kernel, header.problem, &size);
+    json_array_append_new(
+        visit->array,
+        json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", kernel->name,
+                  "device", shmt_json_text(header.device.name), "size",
+                  shmt_json_size(kernel, header.problem), "space",
+                  shmt_json_count(header.space_count), "file",
+                  shmt_json_text(path)));
+    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
     shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s",
                       header.device.name);
     shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s",
@@ -410,13 +391,15 @@ static enum shmtune_status list_chosen(struct listing *listing,
                                        const bool *chosen,
                                        struct shmt_error *err)
 {
-    enum shmtune_status status = shmt_command_kernels(
-        listing->arena, &listing->kernels, &listing->kernel_count, err);
+    enum shmtune_status status =
+        shmt_command_catalogue(&listing->catalogue, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_command_folders(listing->arena, &listing->folders,
-                                      &listing->folder_count, err);
-    shmt_command_path_notes(note_folder, listing);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < listing->catalogue->note_count; k++)
+        if (!listing->call->quiet)
+            fprintf(stderr, "shmtune: note: %s\n",
+                    listing->catalogue->notes[k]);
     for (size_t s = 0; status == SHMTUNE_OK && s < SECTIONS; s++)
         if (chosen[s])
             status = sections[s].list(listing, err);
@@ -459,6 +442,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 done:
     json_decref(listing.json);
     shmt_text_free(&listing.text);
+    shmt_catalogue_close(listing.catalogue);
     shmt_arena_free(listing.arena);
     return status;
 }

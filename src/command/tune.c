@@ -339,21 +339,27 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
 
 /* -- the command --------------------------------------------------------- */
 
+static enum shmtune_status tune_spec(struct job *job,
+                                     const struct shmt_kernel *kernel,
+                                     bool *more, struct shmt_error *err)
+{
+    if (kernel->launch_count == 0 && job->device.replayed == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: only a space: there is nothing to "
+                              "launch; a recorded run of it is tuned on "
+                              "with --device replay:FILE", kernel->path);
+    *more = tune_kernel(job, kernel);
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status tune_named(struct job *job, const char *word,
                                       bool *more, struct shmt_error *err)
 {
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status = shmt_command_kernel(word, &kernel, err);
 
-    if (status != SHMTUNE_OK)
-        return status;
-    if (kernel->launch_count == 0 && job->device.replayed == NULL)
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: only a space: there is nothing to "
-                                "launch; a recorded run of it is tuned on "
-                                "with --device replay:FILE", kernel->path);
-    else
-        *more = tune_kernel(job, kernel);
+    if (status == SHMTUNE_OK)
+        status = tune_spec(job, kernel, more, err);
     shmt_kernel_free(kernel);
     return status;
 }
@@ -383,11 +389,11 @@ static enum shmtune_status no_recording(const struct job *job,
 static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
 {
     const char *const replayed = job->device.replayed;
-    const struct shmt_command_found *found;
+    const struct shmt_catalogue *const catalogue = job->device.catalogue;
     char name[80];
-    size_t count, tuned = 0;
+    size_t tuned = 0;
     bool more = true;
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_OK;
 
     if (replayed != NULL && shmt_recording_is_file(replayed)) {
         status = shmt_journal_kernel(replayed, name, err);
@@ -397,12 +403,14 @@ static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
         return status == SHMTUNE_OK ? tune_named(job, name, &more, err)
                                     : status;
     }
-    status = shmt_command_kernels(job->arena, &found, &count, err);
-    for (size_t k = 0; status == SHMTUNE_OK && more && k < count; k++) {
-        if (!is_recorded(job, found[k].name))
+    for (size_t k = 0; status == SHMTUNE_OK && more &&
+                       k < catalogue->kernel_count; k++) {
+        const struct shmt_kernel *kernel = catalogue->kernels[k].kernel;
+
+        if (!is_recorded(job, kernel->name))
             continue;
         tuned++;
-        status = tune_named(job, found[k].name, &more, err);
+        status = tune_spec(job, kernel, &more, err);
     }
     if (status == SHMTUNE_OK && tuned == 0 && replayed != NULL)
         return no_recording(job, err);
@@ -426,7 +434,8 @@ static enum shmtune_status tune_words(struct job *job, int count,
         &job->options.sizes
     };
     if (live || count > 0)
-        status = shmt_tune_plan_check(&job->plan, job->arena, &problems, err);
+        status = shmt_tune_plan_check(&job->plan, job->device.catalogue,
+                                      &problems, err);
     if (status != SHMTUNE_OK)
         return status;
     /* What a recorded device has of them is seen as it goes. */
@@ -468,8 +477,7 @@ static enum shmtune_status choose_device(struct job *job,
     device->jobs = job->options.jobs > 0 ? (size_t)job->options.jobs
                    : device->replayed != NULL ? REPLAY_JOBS
                                               : (size_t)shmt_command_cores();
-    return shmt_command_folders(job->arena, &device->places.roots,
-                                &device->places.count, err);
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
@@ -498,6 +506,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (shmt_tune_sheet_end(&job.sheet, call->colour, &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
+    shmt_catalogue_close(job.device.catalogue);
     shmt_arena_free(job.arena);
     return status;
 }

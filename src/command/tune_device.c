@@ -16,6 +16,7 @@ enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
     static const char prefix[] = "replay:";
     const size_t length = sizeof prefix - 1;
     const bool replayed = strncmp(word, prefix, length) == 0;
+    enum shmtune_status status;
 
     if (replayed ? word[length] == '\0' : !shmt_command_is_gpu(word))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -25,7 +26,12 @@ enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
                               "`shmtune list`", word);
     device->live = word;
     device->replayed = replayed ? word + length : NULL;
-    return SHMTUNE_OK;
+    status = shmt_command_catalogue(&device->catalogue, err);
+    if (status == SHMTUNE_OK)
+        device->places = (struct shmt_recording_places){
+            (const char *const *)device->catalogue->folders,
+            device->catalogue->folder_count};
+    return status;
 }
 
 static bool is_stale(const struct shmt_target *replay)

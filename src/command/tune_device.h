@@ -14,12 +14,13 @@ struct shmt_tune_device {
     const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
     size_t jobs;
     uint64_t data_seed;        /* of a GPU; a recording has its own */
-    struct shmt_recording_places places;
+    struct shmt_catalogue *catalogue;    /* for the caller to close */
+    struct shmt_recording_places places;    /* its folders */
     struct shmt_arena *arena;
     struct shmt_tune_display *display;
 };
 
-/* Sets `live` or `replayed` by the value of --device.
+/* Sets `live` or `replayed` by the value of --device, and opens the catalogue.
  * SHMTUNE_INVALID_ARGUMENT when it can be neither: no driver is asked. */
 enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
                                             const char *word,

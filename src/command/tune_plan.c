@@ -70,38 +70,33 @@ static enum shmtune_status check_words(const struct shmt_tune_plan *plan,
 }
 
 static enum shmtune_status check_all(const struct shmt_tune_plan *plan,
-                                     struct shmt_arena *arena,
+                                     const struct shmt_catalogue *catalogue,
                                      size_t *problems,
                                      struct shmt_error *err)
 {
-    const struct shmt_command_found *found;
-    size_t count;
-    enum shmtune_status status =
-        shmt_command_kernels(arena, &found, &count, err);
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
-        struct shmt_kernel *kernel = NULL;
-
-        status = shmt_kernel_read(found[k].path, &kernel, err);
-        if (status == SHMTUNE_OK)
-            status = check_sizes(plan, kernel, problems, err);
-        shmt_kernel_free(kernel);
-    }
+    if (catalogue->refused_count > 0)
+        status = shmt_kernel_read(catalogue->refused[0], &kernel, err);
+    shmt_kernel_free(kernel);
+    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;
+         k++)
+        status = check_sizes(plan, catalogue->kernels[k].kernel, problems,
+                             err);
     return status;
 }
 
-enum shmtune_status shmt_tune_plan_check(const struct shmt_tune_plan *plan,
-                                         struct shmt_arena *arena,
-                                         size_t *problems,
-                                         struct shmt_error *err)
+enum shmtune_status
+shmt_tune_plan_check(const struct shmt_tune_plan *plan,
+                     const struct shmt_catalogue *catalogue, size_t *problems,
+                     struct shmt_error *err)
 {
     size_t count = 0;
-    enum shmtune_status status;
+    const enum shmtune_status status =
+        plan->count > 0 ? check_words(plan, &count, err)
+                        : check_all(plan, catalogue, &count, err);
 
-    if (plan->count > 0)
-        status = check_words(plan, &count, err);
-    else
-        status = check_all(plan, arena, &count, err);
     if (status == SHMTUNE_OK)
         *problems = count;
     return status;

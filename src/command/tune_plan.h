@@ -14,12 +14,12 @@ struct shmt_tune_plan {
     const struct shmt_command_repeats *sizes;   /* none: the listed ones */
 };
 
-/* Every kernel is there and has every size.  *problems: how many they are
- * together on a device that can run any. */
-enum shmtune_status shmt_tune_plan_check(const struct shmt_tune_plan *plan,
-                                         struct shmt_arena *arena,
-                                         size_t *problems,
-                                         struct shmt_error *err);
+/* Every kernel is there, can be read, and has every size.  *problems: how many
+ * they are together on a device that can run any. */
+enum shmtune_status
+shmt_tune_plan_check(const struct shmt_tune_plan *plan,
+                     const struct shmt_catalogue *catalogue, size_t *problems,
+                     struct shmt_error *err);
 
 /* The k-th word, or the k-th size, was there before. */
 bool shmt_tune_plan_has_word(const struct shmt_tune_plan *plan, size_t k);

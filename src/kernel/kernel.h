@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "expr/expr.h"
+#include "kernel/catalogue.h"
 #include "space/space.h"
 
 enum {

@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
-#include "runtime/catalogue.h"
+#include "runtime/library.h"
 #include "runtime/current.h"
 
 /* Binaries are kept whatever version of NVRTC made them: an application that

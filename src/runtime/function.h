@@ -8,7 +8,7 @@
 
 #include "gpu/gpu.h"
 #include "runtime/binary.h"
-#include "runtime/catalogue.h"
+#include "runtime/library.h"
 
 struct shmt_step {
     const struct shmt_function *function;   /* in the module */

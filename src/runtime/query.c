@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "config.h"
-#include "runtime/catalogue.h"
+#include "runtime/library.h"
 
 const char *shmtune_version(void)
 {

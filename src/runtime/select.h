@@ -7,7 +7,7 @@
 #define SHMT_RUNTIME_SELECT_H
 
 #include "base/base.h"
-#include "runtime/catalogue.h"
+#include "runtime/library.h"
 
 struct shmt_question {
     const struct shmtune_kernel *kernel;

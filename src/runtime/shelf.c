@@ -9,7 +9,7 @@
 #include "record/record.h"
 #include "runtime/admit.h"
 #include "runtime/alike.h"
-#include "runtime/catalogue.h"
+#include "runtime/library.h"
 #include "runtime/filling.h"
 
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
@@ -168,8 +168,8 @@ static enum shmtune_status note_entry(struct shmtune *library,
         else
             shmt_text_add(&size, "?");
     }
-    status = shmt_catalogue_note(library, "%s: the configuration for %s is "
-                                 "left out: %s", shelf->file,
+    status = shmt_catalogue_note(library->catalogue, "%s: the configuration "
+                                 "for %s is left out: %s", shelf->file,
                                  shmt_text_string(&size), err->text);
     if (size.failed)
         status = SHMTUNE_NO_MEMORY;
@@ -261,10 +261,11 @@ enum shmtune_status shmt_shelf_add(struct shmtune *library,
     if (status == SHMTUNE_NO_MEMORY)
         return status;
     if (status != SHMTUNE_OK)
-        return shmt_catalogue_note(library, "%s", err.text);
+        return shmt_catalogue_note(library->catalogue, "%s", err.text);
     status = check_tuning(kernel->spec, tuning, &err);
     if (status != SHMTUNE_OK)
-        return shmt_catalogue_note(library, "%s: %s", file, err.text);
+        return shmt_catalogue_note(library->catalogue, "%s: %s", file,
+                                   err.text);
     shelf.device = tuning->device;
     if (shelf.device.multiprocessors > 0)
         shelf.log2_multiprocessors = log2(shelf.device.multiprocessors);

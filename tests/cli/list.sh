@@ -69,7 +69,7 @@ check "folders that are not there or have nothing are said" all "exits 0" \
     is_json "err_has 'note: .SHMTUNE_PATH: $folder/nowhere: there is no such'" \
     "err_has 'note: .*$folder/empty: has neither a folder kernels nor'" \
     "err_has 'note: .*$folder/out: there is no such folder'" \
-    "notes 3" "out_has '\"scale\"'"
+    "notes 4" "out_has '\"scale\"'"
 run -q list kernels
 check "but not with -q" all "exits 0" err_empty
 SHMTUNE_PATH=root

@@ -27,7 +27,8 @@ yaml: yaml
 space: block bounds build built cell conjunct diagram edge effort graph
     grouping lanes layer level lower neighbour order pack parameter plan range
     raw reduce search slot space table twins
-kernel: argument dimension element fill geometry header kernel launch role
+kernel: argument catalogue dimension element fill geometry header kernel
+    launch role
 device: device fit launch limiter occupancy resources result
 record: charge journal ledger packed recording result setting stage tuned
     tuning verdict
@@ -45,7 +46,7 @@ tune: choose deliver filter finalist flight policy progress tune winner
 exchange: export import
 score: score
 profile: counters metric
-runtime: admit binary candidate catalogue choice current filling limit memory
+runtime: admit binary candidate choice current filling limit memory
     message nearest parameter question same select shelf shmtune step
 command: board check command compile compiler explain explanation format json
     option paint reading show tune

@@ -188,15 +188,17 @@ static void first_of_a_name(void)
     begin();
     fixture_put_text("second/kernels/toy.cu", "none");
     fixture_put_text("second/kernels/bad.yaml", "format: kernel/9\n");
-    /* In the shadow of the first folder's, as its user wants it. */
+    /* In the shadow of the first folder's. */
     fixture_put_text("second/kernels/toy.yaml",
                      "format: kernel/1\nname: toy\nparameters:\n"
                      "  A: {values: [1], default: 1}\n");
     snprintf(list, sizeof list, "%s:%s", root, fixture_path("second"));
     CHECK_INT(shmtune_open(list, &library, NULL), SHMTUNE_OK);
     CHECK_INT(shmtune_kernel_count(library), 1);
-    CHECK_INT(shmtune_note_count(library), 1);
+    CHECK_INT(shmtune_note_count(library), 2);
     CHECK_HAS(shmtune_note(library, 0), "bad.yaml:1:9");
+    CHECK_HAS(shmtune_note(library, 1), "second/kernels/toy.yaml: left out: "
+              "the kernel toy is the one of ");
     shmtune_close(library);
     /* In one folder it is a mistake. */
     fixture_put_text("kernels/toy2.yaml",
@@ -205,7 +207,8 @@ static void first_of_a_name(void)
     CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
     CHECK_INT(shmtune_kernel_count(library), 1);
     CHECK_INT(shmtune_note_count(library), 1);
-    CHECK_HAS(shmtune_note(library, 0), "same name, toy");
+    CHECK_HAS(shmtune_note(library, 0), "toy2.yaml: left out: the kernel toy "
+              "is the one of ");
     shmtune_close(library);
     fixture_remove("kernels/toy2.yaml");
     fixture_remove("second");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * catalogue: what a handle holds: the kernels of its folders, each with the
+ * library: what a handle holds: the kernels of its folders, each with the
  * tunings that fit it, made ready for selection.  Private to runtime.
  *
- * Filled by catalogue.c (folders, kernels) and shelf.c (tunings) inside
- * shmtune_open; read-only from then on.
+ * Filled by open.c (kernels) and shelf.c (tunings) inside shmtune_open;
+ * read-only from then on.
  */
-#ifndef SHMT_RUNTIME_CATALOGUE_H
-#define SHMT_RUNTIME_CATALOGUE_H
+#ifndef SHMT_RUNTIME_LIBRARY_H
+#define SHMT_RUNTIME_LIBRARY_H
 
 #include "kernel/kernel.h"
 #include "record/record.h"
@@ -42,7 +42,7 @@ struct shmt_shelf {
 
 struct shmtune_kernel {
     const struct shmtune *library;
-    struct shmt_kernel *spec;
+    const struct shmt_kernel *spec;
     const char *binaries;              /* FOLDER/cubins, there or not */
     const shmt_choice *fallback;       /* the spec's default values */
     size_t shelf_count;
@@ -50,19 +50,12 @@ struct shmtune_kernel {
 };
 
 struct shmtune {
-    struct shmt_arena *arena;          /* all but the specs */
+    struct shmt_arena *arena;          /* of kernels and tunings */
     struct shmt_arena *scratch;        /* of one file, while opening */
     size_t kernel_count;
     struct shmtune_kernel *kernels;    /* sorted by name */
-    size_t note_count;
-    size_t note_room;
-    const char **notes;
+    struct shmt_catalogue *catalogue;  /* specs, folders, notes */
 };
-
-/* Add a note; SHMTUNE_NO_MEMORY is the only failure. */
-enum shmtune_status shmt_catalogue_note(struct shmtune *library,
-                                        const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Read the tuning `file` for `kernel` and add what is good in it to its
  * shelves.  What is not good gives a note; SHMTUNE_NO_MEMORY is the only
