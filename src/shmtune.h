@@ -39,6 +39,26 @@
 extern "C" {
 #endif
 
+/* The version of this header: as three numbers, as one to compare with
+ * (1.2.3 is 10203), and as a text. */
+#define SHMTUNE_VERSION_MAJOR 0
+#define SHMTUNE_VERSION_MINOR 1
+#define SHMTUNE_VERSION_PATCH 0
+#define SHMTUNE_VERSION_NUMBER                                               \
+    (SHMTUNE_VERSION_MAJOR * 10000 + SHMTUNE_VERSION_MINOR * 100             \
+     + SHMTUNE_VERSION_PATCH)
+#define SHMTUNE_TEXT_OF(number) #number
+#define SHMTUNE_VERSION_TEXT(major, minor, patch)                            \
+    SHMTUNE_TEXT_OF(major) "." SHMTUNE_TEXT_OF(minor) "."                    \
+    SHMTUNE_TEXT_OF(patch)
+#define SHMTUNE_VERSION                                                      \
+    SHMTUNE_VERSION_TEXT(SHMTUNE_VERSION_MAJOR, SHMTUNE_VERSION_MINOR,       \
+                         SHMTUNE_VERSION_PATCH)
+
+/* The same of the library that is running: a number, and a text. */
+int shmtune_version_number(void);
+const char *shmtune_version(void);
+
 /* X(name, value, text): the results of every function, and the exit codes of
  * the command `shmtune`. */
 #define SHMTUNE_STATUS_LIST(X)                                               \
@@ -95,9 +115,6 @@ struct shmtune_device {
     int memory_bus_bits;
     int driver_version;               /* 13000 */
 };
-
-/* "0.1.0": of the library that is running. */
-const char *shmtune_version(void);
 
 /* One sentence: what failed, where, both sides of the comparison with their
  * units, and the remedy.  No newline at its end. */

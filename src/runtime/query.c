@@ -7,6 +7,11 @@
 #include "config.h"
 #include "runtime/library.h"
 
+int shmtune_version_number(void)
+{
+    return SHMTUNE_VERSION_NUMBER;
+}
+
 const char *shmtune_version(void)
 {
     return PACKAGE_VERSION;
