@@ -141,27 +141,6 @@ static enum shmtune_status read_string(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status read_format(struct shmt_kernel_reader *reader)
-{
-    const struct shmt_yaml *format;
-    enum shmtune_status status = shmt_yaml_expect(
-        reader->root, SHMT_YAML_MAPPING, "a kernel spec", reader->err);
-
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(reader->root, "format", &format, reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(format, SHMT_YAML_SCALAR, "format",
-                                  reader->err);
-    if (status != SHMTUNE_OK)
-        return status;
-    if (strcmp(format->text, "kernel/1") != 0)
-        return shmt_yaml_refuse(
-            format, reader->err,
-            "the format is \"%.40s\"; a kernel spec is \"kernel/1\"",
-            format->text);
-    return shmt_yaml_keys(reader->root, top_keys, reader->err);
-}
-
 static enum shmtune_status read_heading(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
@@ -446,7 +425,9 @@ static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
     enum shmtune_status status = read_tree(reader);
 
     if (status == SHMTUNE_OK)
-        status = read_format(reader);
+        status = shmt_yaml_format(reader->root, SHMT_YAML_KERNEL, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(reader->root, top_keys, reader->err);
     if (status == SHMTUNE_OK)
         status = read_heading(reader);
     if (status == SHMTUNE_OK)

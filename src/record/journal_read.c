@@ -73,21 +73,6 @@ static enum shmtune_status take_data_seed(const struct shmt_yaml *top,
                         : shmt_yaml_count(node, &header->data_seed, err);
 }
 
-static enum shmtune_status check_format(const struct shmt_yaml *top,
-                                        struct shmt_error *err)
-{
-    const struct shmt_yaml *node;
-    enum shmtune_status status = shmt_yaml_need(top, "format", &node, err);
-
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(node, SHMT_YAML_SCALAR, "format", err);
-    if (status == SHMTUNE_OK && strcmp(node->text, "journal/1") != 0)
-        status = shmt_yaml_refuse(node, err,
-                                  "format is \"%s\", expected journal/1",
-                                  node->text);
-    return status;
-}
-
 /* kernel may be NULL: then only what needs none is filled in. */
 static enum shmtune_status header_fields(const struct shmt_yaml *top,
                                          const struct shmt_kernel *kernel,
@@ -96,7 +81,8 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
 {
     const struct shmt_yaml *device, *size;
     int64_t nvrtc;
-    enum shmtune_status status = check_format(top, err);
+    enum shmtune_status status =
+        shmt_yaml_format(top, SHMT_YAML_JOURNAL, err);
 
     if (status == SHMTUNE_OK)
         status = shmt_yaml_keys(top, header_keys, err);
@@ -171,8 +157,6 @@ static enum shmtune_status read_header(const char *path,
     memset(header, 0, sizeof *header);
     status = shmt_yaml_parse(arena, path, data, (size_t)(mark - data) + 1,
                              &top, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a journal", err);
     if (status == SHMTUNE_OK)
         status = header_fields(top, kernel, header, err);
     if (status == SHMTUNE_OK && keep)

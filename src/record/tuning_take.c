@@ -435,35 +435,16 @@ static enum shmtune_status read_header(const struct shmt_yaml *root,
     return SHMTUNE_OK;
 }
 
-/* The version comes first: only then is it known which keys there are. */
-static enum shmtune_status check_format(const struct shmt_yaml *root,
-                                        struct shmt_error *err)
-{
-    char found[SHMT_YAML_QUOTED];
-    enum shmtune_status status =
-        shmt_yaml_expect(root, SHMT_YAML_MAPPING, "a tuning", err);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    if (root->count == 0 || strcmp(root->keys[0]->text, "format") != 0)
-        return shmt_yaml_refuse(root, err, "expected \"format: tuning/1\" in "
-                                "the first line");
-    if (root->items[0]->kind != SHMT_YAML_SCALAR
-        || strcmp(root->items[0]->text, "tuning/1") != 0) {
-        shmt_yaml_found(root->items[0], found);
-        return shmt_yaml_refuse(root->items[0], err, "found the format %s, "
-                                "expected tuning/1", found);
-    }
-    return shmt_yaml_keys(root, keys, err);
-}
-
 enum shmtune_status shmt_tuning_take(struct shmt_tuning *tuning,
                                      const struct shmt_yaml *root,
                                      struct shmt_error *err)
 {
     const struct shmt_yaml *node = NULL;
-    enum shmtune_status status = check_format(root, err);
+    enum shmtune_status status =
+        shmt_yaml_format(root, SHMT_YAML_TUNING, err);
 
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_keys(root, keys, err);
     if (status == SHMTUNE_OK)
         status = read_header(root, tuning, err);
     if (status == SHMTUNE_OK)

@@ -110,8 +110,8 @@ static enum shmtune_status refuse_file(const struct shmt_error *why,
     return shmt_error_set(err, why->status, "%s%.800s; move it away, or name "
                           "another folder with --output DIR",
                           why->status == SHMTUNE_INVALID_FILE
-                              ? "the tuning cannot be added to what is no "
-                                "tuning: "
+                              ? "the tuning cannot be added to the file "
+                                "that is there: "
                               : "", why->text);
 }
 

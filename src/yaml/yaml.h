@@ -57,6 +57,16 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
 /* "text", "sequence" or "mapping". */
 const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind);
 
+/* The formats of ours, each with versions that are counted from 1. */
+enum shmt_yaml_format { SHMT_YAML_KERNEL, SHMT_YAML_TUNING, SHMT_YAML_JOURNAL };
+
+/* SHMTUNE_INVALID_FILE unless `root` is a mapping whose first key names this
+ * format in a version that this program reads; of a newer one the message says
+ * so.  Ask this before any other key: the version says which there are. */
+enum shmtune_status shmt_yaml_format(const struct shmt_yaml *root,
+                                     enum shmt_yaml_format format,
+                                     struct shmt_error *err);
+
 /* NULL when the mapping has no such key (or is not a mapping). */
 const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
                                       const char *key);

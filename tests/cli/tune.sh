@@ -274,7 +274,7 @@ check "nor is the recording's" all 'exits 5' \
 mkdir -p stranger/toy && echo x >stranger/toy/$device.yaml
 run toy --output stranger
 check "what is no tuning is refused before anything is measured" all \
-    'exits 2' 'err_has "no tuning: stranger/toy/.*; move it away, or "' \
+    'exits 2' 'err_has "file that is there: stranger/toy/.*; move it away, or "' \
     'err_has "with --output DIR"' \
     'no_file stranger/toy/$device.4096x1.journal' \
     'lines $folder/err stranger 1' '[ $(cat stranger/toy/$device.yaml) = x ]'

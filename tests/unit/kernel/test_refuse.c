@@ -8,9 +8,11 @@
 static const struct {
     const char *from, *to, *place, *message;
 } bad[] = {
-    {"kernel/1", "kernel/2", ":1:9:", "kernel/1"},
+    {"kernel/1", "kernel/2", ":1:9:", "newer than kernel/1"},
     {"kernel/1", "tuning/1", ":1:9:", "tuning/1"},
     {"format: kernel/1\n", "", ":1:1:", "format"},
+    {"format: kernel/1\nname: scale\n", "name: scale\nformat: kernel/1\n",
+     ":1:1:", "as the first key"},
     {"name: scale\n", "", ":1:1:", "name"},
     {"name: scale", "name: ../scale", ":2:7:", ""},
     {"name: scale", "name: [scale]", ":2:7:", ""},

@@ -158,9 +158,9 @@ static void wrong_tunings_are_refused_with_their_place(void)
         const char *from, *to, *message;
     } cases[] = {
         {"format: tuning/1", "format: tuning/2",
-         "t.yaml:1:9: found the format \"tuning/2\", expected tuning/1"},
+         "t.yaml:1:9: found the format tuning/2, newer than tuning/1"},
         {"format: tuning/1\n", "",
-         "t.yaml:1:1: expected \"format: tuning/1\" in the first line"},
+         "t.yaml:1:1: expected \"format: tuning/1\" as the first key"},
         {"kernel: transpose\n", "", "t.yaml:1:1: expected the key \"kernel\""},
         {"kernel: transpose", "kernel: ../../x",
          "t.yaml:2:9: found \"../../x\", expected a word"},

@@ -180,6 +180,32 @@ static void current_folder_is_not_searched(void)
     CHECK_INT(chdir(before), 0);
 }
 
+/* The application goes on with what is left. */
+static void newer_files(void)
+{
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {1024, 1024};
+    struct shmtune *library;
+    struct shmtune_choice choice;
+
+    begin();
+    fixture_put_text("tunings/toy/new.yaml",
+                     "format: tuning/2\nkernel: toy\ncolour: green\n");
+    check_left_out("new.yaml:1:9: found the format tuning/2, newer than "
+                   "tuning/1, the newest that shmtune " SHMTUNE_VERSION
+                   " reads: update shmtune");
+    fixture_tune("old.yaml", &device, one, 1);
+    fixture_put_text("kernels/new.yaml", "format: kernel/3\nname: new\n");
+    library = open_root();
+    CHECK_INT(shmtune_note_count(library), 2);
+    CHECK_HAS(shmtune_note(library, 0), "found the format kernel/3, newer");
+    CHECK_INT(shmtune_select(shmtune_kernel_find(library, "toy"), &device,
+                             problem, &choice), SHMTUNE_OK);
+    CHECK_INT(choice.match, SHMTUNE_EXACT);
+    shmtune_close(library);
+    fixture_remove("kernels/new.yaml");
+}
+
 static void first_of_a_name(void)
 {
     struct shmtune *library = NULL;
@@ -445,6 +471,7 @@ int main(void)
     CHECK_RUN(empty_handles);
     CHECK_RUN(search_path);
     CHECK_RUN(current_folder_is_not_searched);
+    CHECK_RUN(newer_files);
     CHECK_RUN(first_of_a_name);
     CHECK_RUN(folders_count_once);
     CHECK_RUN(stale_and_misplaced);
