@@ -13,19 +13,17 @@ static double share(double blocks, double places)
 }
 
 /* What the launch takes that is made after `before` others: its own share
- * where it is known, of the first one else what the candidate takes; where
- * nothing is known as little as there can be. */
-static struct shmt_resources taken_by(const struct shmt_candidate *candidate,
+ * where it is known, of the first one else what all take; where nothing is
+ * known as little as there can be. */
+static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
                                       size_t before)
 {
     struct shmt_resources taken = {.registers = 1, .max_threads = -1};
 
-    if (candidate->resources == NULL)
-        return taken;
-    if (before < (size_t)candidate->launches->count)
-        taken = candidate->launches->of[before];
+    if (before < (size_t)ask->each->count)
+        taken = ask->each->of[before];
     else if (before == 0)
-        taken = *candidate->resources;
+        taken = *ask->resources;
     if (taken.registers < 0)
         taken.registers = 1;
     if (taken.shared_static_bytes < 0)
@@ -62,14 +60,13 @@ static bool reads_input(const struct shmt_kernel *kernel,
     return false;
 }
 
-double shmt_filling(const struct shmtune_device *device,
-                    const struct shmt_candidate *candidate)
+double shmt_filling(const struct shmt_fit_launches *ask)
 {
-    struct shmt_kernel_evaluated *evaluated = candidate->evaluated;
+    struct shmt_kernel_evaluated *evaluated = ask->evaluated;
     const struct shmt_geometry *weighed = NULL;
     size_t made = 0, before = 0;     /* the weighed one */
 
-    if (device->multiprocessors < 1 ||
+    if (ask->device->multiprocessors < 1 ||
         shmt_kernel_evaluate_launches(evaluated, NULL) != SHMTUNE_OK)
         return 1;
     for (size_t k = 0; k < evaluated->launch_count; k++) {
@@ -87,6 +84,6 @@ double shmt_filling(const struct shmtune_device *device,
             break;
     }
     return weighed != NULL
-               ? filling_of(device, taken_by(candidate, before), weighed)
+               ? filling_of(ask->device, taken_by(ask, before), weighed)
                : 1;
 }
