@@ -79,8 +79,8 @@ bool shmt_fit_launch(const struct shmtune_device *device,
 /* The launches of a configuration on a device. */
 struct shmt_fit_launches {
     const struct shmtune_device *device;
-    struct shmt_kernel_evaluated *evaluated;   /* its launches, too; those not
-                                                  used do not count */
+    size_t count;
+    const struct shmt_geometry *launches;   /* those not used do not count */
     const struct shmt_resources *resources; /* NULL: not yet compiled */
     const struct shmt_launch_resources *each;   /* with resources */
 };

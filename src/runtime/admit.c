@@ -39,18 +39,23 @@ check_constraints(struct shmt_kernel_evaluated *evaluated,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_admit_check(const struct shmt_fit_launches *ask,
+enum shmtune_status shmt_admit_check(const struct shmtune_device *device,
+                                     const struct shmt_candidate *candidate,
                                      struct shmt_error *err)
 {
-    const enum shmtune_status status = check_constraints(ask->evaluated, err);
+    struct shmt_kernel_evaluated *evaluated = candidate->evaluated;
+    const struct shmt_fit_launches launches = {
+        device, evaluated->launch_count, evaluated->geometry,
+        candidate->resources, candidate->launches};
+    const enum shmtune_status status = check_constraints(evaluated, err);
     char text[SHMT_FIT_TEXT];
     struct shmt_fit fit;
 
     if (status != SHMTUNE_OK)
         return status;
-    if (shmt_kernel_evaluate_launches(ask->evaluated, err) != SHMTUNE_OK)
+    if (shmt_kernel_evaluate_launches(evaluated, err) != SHMTUNE_OK)
         return SHMTUNE_NO_CONFIGURATION;
-    if (shmt_fit_launches(ask, &fit))
+    if (shmt_fit_launches(&launches, &fit))
         return SHMTUNE_OK;
     shmt_fit_text(&fit, text);
     return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION, "%s", text);

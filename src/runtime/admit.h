@@ -8,8 +8,14 @@
 #ifndef SHMT_RUNTIME_ADMIT_H
 #define SHMT_RUNTIME_ADMIT_H
 
-#include "device/device.h"
 #include "kernel/kernel.h"
+#include "record/record.h"
+
+struct shmt_candidate {
+    struct shmt_kernel_evaluated *evaluated;
+    const struct shmt_resources *resources;   /* NULL: not known */
+    const struct shmt_launch_resources *launches;   /* with resources */
+};
 
 /* Every size within its dimension; else SHMTUNE_INVALID_ARGUMENT. */
 enum shmtune_status shmt_admit_problem(const struct shmt_kernel *kernel,
@@ -19,7 +25,8 @@ enum shmtune_status shmt_admit_problem(const struct shmt_kernel *kernel,
 /* Constraints, geometry, shared memory and resident blocks, the problem being
  * one of the kernel's.  SHMTUNE_NO_CONFIGURATION with the first thing that
  * does not hold. */
-enum shmtune_status shmt_admit_check(const struct shmt_fit_launches *ask,
+enum shmtune_status shmt_admit_check(const struct shmtune_device *device,
+                                     const struct shmt_candidate *candidate,
                                      struct shmt_error *err);
 
 #endif

@@ -13,17 +13,19 @@ static double share(double blocks, double places)
 }
 
 /* What the launch takes that is made after `before` others: its own share
- * where it is known, of the first one else what all take; where nothing is
- * known as little as there can be. */
-static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
+ * where it is known, of the first one else what the candidate takes; where
+ * nothing is known as little as there can be. */
+static struct shmt_resources taken_by(const struct shmt_candidate *candidate,
                                       size_t before)
 {
     struct shmt_resources taken = {.registers = 1, .max_threads = -1};
 
-    if (before < (size_t)ask->each->count)
-        taken = ask->each->of[before];
+    if (candidate->resources == NULL)
+        return taken;
+    if (before < (size_t)candidate->launches->count)
+        taken = candidate->launches->of[before];
     else if (before == 0)
-        taken = *ask->resources;
+        taken = *candidate->resources;
     if (taken.registers < 0)
         taken.registers = 1;
     if (taken.shared_static_bytes < 0)
@@ -60,13 +62,14 @@ static bool reads_input(const struct shmt_kernel *kernel,
     return false;
 }
 
-double shmt_filling(const struct shmt_fit_launches *ask)
+double shmt_filling(const struct shmtune_device *device,
+                    const struct shmt_candidate *candidate)
 {
-    struct shmt_kernel_evaluated *evaluated = ask->evaluated;
+    struct shmt_kernel_evaluated *evaluated = candidate->evaluated;
     const struct shmt_geometry *weighed = NULL;
     size_t made = 0, before = 0;     /* the weighed one */
 
-    if (ask->device->multiprocessors < 1 ||
+    if (device->multiprocessors < 1 ||
         shmt_kernel_evaluate_launches(evaluated, NULL) != SHMTUNE_OK)
         return 1;
     for (size_t k = 0; k < evaluated->launch_count; k++) {
@@ -84,6 +87,6 @@ double shmt_filling(const struct shmt_fit_launches *ask)
             break;
     }
     return weighed != NULL
-               ? filling_of(ask->device, taken_by(ask, before), weighed)
+               ? filling_of(device, taken_by(candidate, before), weighed)
                : 1;
 }

@@ -13,8 +13,9 @@
 /* Above 0 and at most 1, of the first launch that the problem needs and that
  * is given an input, or of the first one if none is: what only clears an
  * output before it is added to is over soon.  1 where the device or the
- * launch is not known well enough.  ask->resources is not NULL;
+ * launch is not known well enough.  candidate->resources is not NULL;
  * allocates nothing. */
-double shmt_filling(const struct shmt_fit_launches *ask);
+double shmt_filling(const struct shmtune_device *device,
+                    const struct shmt_candidate *candidate);
 
 #endif

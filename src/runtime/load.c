@@ -25,9 +25,10 @@ static enum shmtune_status check_fit(struct loading *loading)
 {
     const struct shmtune_choice *choice = loading->choice;
     const struct shmtune_device *device = &loading->function->binary->device;
-    const struct shmt_fit_launches ask = {.device = device,
-                                          .evaluated = &loading->evaluated};
-    enum shmtune_status status = shmt_admit_check(&ask, loading->err);
+    const struct shmt_candidate candidate = {.evaluated =
+                                                 &loading->evaluated};
+    enum shmtune_status status =
+        shmt_admit_check(device, &candidate, loading->err);
 
     if (status == SHMTUNE_NO_CONFIGURATION)
         return shmt_error_prefix(loading->err, "kernel %s cannot run on "

@@ -148,10 +148,11 @@ static double filling(const struct shmtune_device *device,
                       const struct shmt_shelf_entry *entry,
                       struct shmt_kernel_evaluated *evaluated)
 {
-    const struct shmt_fit_launches ask = {
-        device, evaluated, &entry->resources, entry->launches};
+    const struct shmt_candidate candidate = {
+        .evaluated = evaluated, .resources = &entry->resources,
+        .launches = entry->launches};
 
-    return log2(shmt_filling(&ask));
+    return log2(shmt_filling(device, &candidate));
 }
 
 /* The same where it was measured, which is known of the winner. */
@@ -221,14 +222,16 @@ static void consider(struct walk *walk, struct shmt_nearest *best)
             k == 0 ? entry->values
                    : entry->ties + (k - 1) * spec->parameter_count;
         struct shmt_kernel_evaluated evaluated;
-        const struct shmt_fit_launches candidate = {
-            walk->device, &evaluated, known_resources(ask, entry, values),
-            entry->launches};
+        const struct shmt_candidate candidate = {
+            .evaluated = &evaluated,
+            .resources = known_resources(ask, entry, values),
+            .launches = entry->launches};
         struct shmt_error err;
 
         walk->checks--;
         shmt_kernel_evaluate(spec, ask->problem, values, &evaluated);
-        if (shmt_admit_check(&candidate, ask->trace != NULL ? &err : NULL) ==
+        if (shmt_admit_check(walk->device, &candidate,
+                             ask->trace != NULL ? &err : NULL) ==
             SHMTUNE_OK) {
             weigh(walk, values, &evaluated, best);
             return;

@@ -128,14 +128,13 @@ static enum shmtune_status take_default(const struct shmt_question *ask,
     const struct shmt_shelf_entry entry = {.values = ask->kernel->fallback,
                                      .time_us = -1, .default_us = -1};
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_fit_launches candidate = {.device = device,
-                                                .evaluated = &evaluated};
+    const struct shmt_candidate candidate = {.evaluated = &evaluated};
     struct shmt_error err;
     enum shmtune_status status;
 
     shmt_kernel_evaluate(ask->kernel->spec, ask->problem, entry.values,
                          &evaluated);
-    status = shmt_admit_check(&candidate,
+    status = shmt_admit_check(device, &candidate,
                               ask->trace != NULL ? &err : NULL);
     if (ask->trace != NULL)
         shmt_text_addf(ask->trace, "the default of %s: %s\n",

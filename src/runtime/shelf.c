@@ -135,8 +135,9 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_fit_launches ask = {
-        &shelf->device, &evaluated, &entry->resources, entry->launches};
+    const struct shmt_candidate candidate = {
+        .evaluated = &evaluated, .resources = &entry->resources,
+        .launches = entry->launches};
     enum shmtune_status status;
 
     for (size_t k = 0; k < shelf->entry_count; k++)
@@ -145,9 +146,9 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
             return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                   "this problem is in the file twice");
     shmt_kernel_evaluate(spec, entry->problem, entry->values, &evaluated);
-    status = shmt_admit_check(&ask, err);
+    status = shmt_admit_check(&shelf->device, &candidate, err);
     if (status == SHMTUNE_OK)
-        entry->log2_filling = log2(shmt_filling(&ask));
+        entry->log2_filling = log2(shmt_filling(&shelf->device, &candidate));
     return status;
 }
 

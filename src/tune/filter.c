@@ -32,7 +32,8 @@ static void judge(const struct shmt_filter *filter, const shmt_choice *choice,
 {
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_fit_launches ask = {
-        filter->device, &evaluated, resources, &result->launches
+        filter->device, filter->kernel->launch_count, evaluated.geometry,
+        resources, &result->launches
     };
     struct shmt_error why;
     struct shmt_fit fit;
@@ -57,11 +58,9 @@ static void judge(const struct shmt_filter *filter, const shmt_choice *choice,
     result->occupancy_percent = fit.occupancy.percent;
     result->limiter = fit.occupancy.limiter;
     result->shared_dynamic_bytes = 0;
-    for (size_t k = 0; k < evaluated.launch_count; k++)
-        if (evaluated.geometry[k].shared_dynamic >
-            result->shared_dynamic_bytes)
-            result->shared_dynamic_bytes =
-                evaluated.geometry[k].shared_dynamic;
+    for (size_t k = 0; k < ask.count; k++)
+        if (ask.launches[k].shared_dynamic > result->shared_dynamic_bytes)
+            result->shared_dynamic_bytes = ask.launches[k].shared_dynamic;
 }
 
 bool shmt_filter_before(const struct shmt_filter *filter,

@@ -46,7 +46,7 @@ tune: choose deliver filter finalist flight policy progress tune winner
 exchange: export import
 score: score
 profile: counters metric
-runtime: admit binary choice current filling limit memory
+runtime: admit binary candidate choice current filling limit memory
     message nearest parameter question same select shelf shmtune step
 command: board check command compile compiler explain explanation format json
     option paint reading show tune

@@ -94,13 +94,14 @@ static const char *library_says(const struct question *ask)
 {
     static struct shmt_error why;
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_fit_launches candidate = {
-        &ask->device, &evaluated, &ask->resources, &ask->launches
+    const struct shmt_candidate candidate = {
+        .evaluated = &evaluated, .resources = &ask->resources,
+        .launches = &ask->launches
     };
     enum shmtune_status status;
 
     shmt_kernel_evaluate(kernel, ask->problem, ask->choice, &evaluated);
-    status = shmt_admit_check(&candidate, &why);
+    status = shmt_admit_check(&ask->device, &candidate, &why);
     CHECK(status == SHMTUNE_OK || status == SHMTUNE_NO_CONFIGURATION);
     return status == SHMTUNE_OK ? "" : why.text;
 }
