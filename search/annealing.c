@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * annealing: simulated annealing (Kirkpatrick, Gelatt and Vecchi, 1983) over
- * the neighbours of a configuration.  The step that is weighed is the ratio of
- * the costs, so that one temperature fits kernels of a microsecond and of a
- * second.
+ * the neighbours of a configuration.  A step is accepted by the ratio of the
+ * costs, not by their difference, so that one temperature suits kernels that
+ * take a microsecond and kernels that take a second.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { TEMPERATURE, COOLING, FLOOR };
 
-static const struct shmt_option options[] = {
+static const struct shmt_strategy_option options[] = {
     {"temperature", 0.05, 0.001, 10,
      "at the start: a step that is e^temperature times slower is taken with "
      "probability 1/e"},
@@ -37,7 +37,7 @@ static void *create(const struct shmt_search_view *view)
 
     if (state == NULL)
         return NULL;
-    state->room = shmt_around_room(view->space);
+    state->room = shmt_neighbours_room(view->space);
     state->neighbours = calloc(state->room, sizeof *state->neighbours);
     if (state->neighbours == NULL) {
         free(state);
@@ -65,7 +65,7 @@ static void restart(struct state *state)
     state->temperature = state->view->options[TEMPERATURE];
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
@@ -77,10 +77,10 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
                      ? view->start
                      : shmt_random_below(view->random,
                                          shmt_space_count(view->space));
-        return SHMT_ASK_CANDIDATE;
+        return SHMT_SEARCH_CANDIDATE;
     }
-    count = shmt_around_list(view->space, state->here, state->neighbours,
-                             state->room);
+    count = shmt_neighbours_list(view->space, state->here, state->neighbours,
+                                 state->room);
     for (size_t k = 0; k < count; k++)
         if (!view->seen(view->session, state->neighbours[k]))
             state->neighbours[fresh++] = state->neighbours[k];
@@ -88,14 +88,14 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
         restart(state);
         *index = shmt_random_below(view->random,
                                    shmt_space_count(view->space));
-        return SHMT_ASK_CANDIDATE;
+        return SHMT_SEARCH_CANDIDATE;
     }
     *index = state->neighbours[shmt_random_below(view->random, fresh)];
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     struct state *const state = opaque;
     const double *const option = state->view->options;

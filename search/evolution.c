@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * evolution: differential evolution (Storn and Price, 1997) over the ranks of
- * parameter values, best/1/bin by default.  A trial is made whenever somebody
- * asks, for the members in turn, so any number may be in flight; it takes its
- * member's place when it is no slower.
+ * parameter values, best/1/bin by default.  Each ask makes a trial vector for
+ * the next member in turn, so any number may be in flight.  A trial replaces
+ * its member if it is not slower.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { POPULATION, WEIGHT, CROSSOVER, GREED };
 
-static const struct shmt_option options[] = {
+static const struct shmt_strategy_option options[] = {
     {"population", 24, 4, 1000, "members"},
     {"weight", 0.7, 0, 2, "of the difference between two members"},
     {"crossover", 0.6, 0, 1,
@@ -83,8 +83,8 @@ static uint64_t trial(const struct state *state, uint64_t target)
     const bool greedy =
         shmt_random_unit(view->random) < view->options[GREED];
     const struct member *const base = greedy ? best_of(state) : any(state);
-    shmt_choice child[SHMT_SPACE_PARAMETERS], from[SHMT_SPACE_PARAMETERS];
-    shmt_choice plus[SHMT_SPACE_PARAMETERS], minus[SHMT_SPACE_PARAMETERS];
+    shmt_config child[SHMT_SPACE_PARAMETERS], from[SHMT_SPACE_PARAMETERS];
+    shmt_config plus[SHMT_SPACE_PARAMETERS], minus[SHMT_SPACE_PARAMETERS];
     const size_t always = shmt_random_below(view->random, parameters);
 
     shmt_space_configuration(view->space, target, child);
@@ -94,7 +94,8 @@ static uint64_t trial(const struct state *state, uint64_t target)
     for (size_t p = 0; p < parameters; p++) {
         const double last =
             (double)shmt_space_parameter(view->space, p)->count - 1;
-        /* Rounded at random, or small differences would always vanish. */
+        /* Stochastic rounding: with ordinary rounding small differences would
+         * always vanish. */
         const double value =
             floor(from[p]
                   + view->options[WEIGHT] * ((double)plus[p] - minus[p])
@@ -102,12 +103,12 @@ static uint64_t trial(const struct state *state, uint64_t target)
 
         if (p == always
             || shmt_random_unit(view->random) < view->options[CROSSOVER])
-            child[p] = (shmt_choice)fmin(last, fmax(0, value));
+            child[p] = (shmt_config)fmin(last, fmax(0, value));
     }
     return shmt_space_nearest(view->space, child);
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
@@ -124,12 +125,13 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
         *index = trial(state, state->members[target].index);
     }
     if (view->seen(view->session, *index))
-        return SHMT_ASK_CANDIDATE;
+        return SHMT_SEARCH_CANDIDATE;
     state->asked++;
-    /* Without memory for it the trial may only take the slowest's place. */
+    /* If the trial's member could not be remembered (no memory), the trial may
+     * only replace the slowest. */
     if (target != UINT32_MAX)
         (void)shmt_map_set(&state->trials, *index, target);
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static struct member *slowest_of(struct state *state)
@@ -143,7 +145,7 @@ static struct member *slowest_of(struct state *state)
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     struct state *const state = opaque;
     const uint32_t target = shmt_map_find(&state->trials, index);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exhaustive: every configuration, in the order of the space.
+ * exhaustive: the strategy that tries every configuration, in the order of the
+ * space.
  */
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ static void *create(const struct shmt_search_view *view)
     return state;
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
@@ -29,13 +30,13 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
     while (state->next < count && view->seen(view->session, state->next))
         state->next++;
     if (state->next == count)
-        return SHMT_ASK_DONE;
+        return SHMT_SEARCH_DONE;
     *index = state->next++;
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     (void)opaque;
     (void)index;

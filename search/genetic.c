@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * genetic: a steady-state genetic algorithm.  Two parents by tournament, each
- * parameter from either, some drawn anew, the child moved to the nearest
- * configuration of the space; a child that is faster than the slowest member
- * takes its place.  Children are made whenever somebody asks, so any number
- * may be in flight.
+ * genetic: a steady-state genetic algorithm.  Two parents are chosen by
+ * tournament; uniform crossover takes each parameter from one of them; some
+ * parameters mutate; the child is repaired to the nearest valid configuration.
+ * It replaces the slowest member if it is faster.  Each ask makes a child, so
+ * any number may be in flight.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { POPULATION, TOURNAMENT, MUTATION };
 
-static const struct shmt_option options[] = {
+static const struct shmt_strategy_option options[] = {
     {"population", 20, 2, 1000, "members"},
     {"tournament", 3, 1, 100, "members that a parent is the best of"},
     {"mutation", 0.12, 0, 1, "share of the parameters drawn anew"},
@@ -73,7 +73,7 @@ static uint64_t parent(const struct state *state)
 static uint64_t child(const struct state *state)
 {
     const struct shmt_search_view *const view = state->view;
-    shmt_choice one[SHMT_SPACE_PARAMETERS], other[SHMT_SPACE_PARAMETERS];
+    shmt_config one[SHMT_SPACE_PARAMETERS], other[SHMT_SPACE_PARAMETERS];
 
     shmt_space_configuration(view->space, parent(state), one);
     shmt_space_configuration(view->space, parent(state), other);
@@ -81,13 +81,13 @@ static uint64_t child(const struct state *state)
         if (shmt_random_next(view->random) & 1)
             one[p] = other[p];
         if (shmt_random_unit(view->random) < view->options[MUTATION])
-            one[p] = (shmt_choice)shmt_random_below(
+            one[p] = (shmt_config)shmt_random_below(
                 view->random, shmt_space_parameter(view->space, p)->count);
     }
     return shmt_space_nearest(view->space, one);
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
@@ -101,11 +101,11 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
     else
         *index = child(state);
     state->asked++;
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     struct state *const state = opaque;
     struct member *slowest = &state->members[0];

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hill: greedy iterated local search.  Neighbours are tried in random order
- * and the first that is faster becomes the place to go on from; on a summit
- * the search leaps: some parameters of the best configuration are drawn anew.
+ * hill: greedy iterated local search.  Neighbours are tried in random order,
+ * and the first faster one becomes the current configuration (first
+ * improvement).  In a local optimum the search restarts from the best
+ * configuration with some of its parameters drawn anew (perturbation).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 enum { LEAP, SAMPLES, ANYWHERE };
 
-static const struct shmt_option options[] = {
+static const struct shmt_strategy_option options[] = {
     {"leap", 3, 1, SHMT_SPACE_PARAMETERS,
      "parameters of the best that are drawn anew at a summit"},
     {"samples", 12, 1, 1000,
@@ -37,7 +38,7 @@ static void *create(const struct shmt_search_view *view)
 
     if (state == NULL)
         return NULL;
-    state->room = shmt_around_room(view->space);
+    state->room = shmt_neighbours_room(view->space);
     state->neighbours = calloc(state->room, sizeof *state->neighbours);
     if (state->neighbours == NULL) {
         free(state);
@@ -58,10 +59,10 @@ static void destroy(void *opaque)
 }
 
 /* The neighbours of `here`, all of them to be tried. */
-static void look_around(struct state *state)
+static void list_neighbours(struct state *state)
 {
-    state->count = shmt_around_list(state->view->space, state->here,
-                                    state->neighbours, state->room);
+    state->count = shmt_neighbours_list(state->view->space, state->here,
+                                        state->neighbours, state->room);
 }
 
 static uint64_t anywhere(const struct state *state)
@@ -75,22 +76,22 @@ static uint64_t leap(const struct state *state)
 {
     const struct shmt_search_view *const view = state->view;
     const size_t parameters = shmt_space_parameters(view->space);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     if (state->best == UINT64_MAX || parameters == 0 ||
         shmt_random_unit(view->random) < view->options[ANYWHERE])
         return anywhere(state);
-    shmt_space_configuration(view->space, state->best, choice);
+    shmt_space_configuration(view->space, state->best, config);
     for (int k = 0; k < (int)view->options[LEAP]; k++) {
         size_t p = shmt_random_below(view->random, parameters);
 
-        choice[p] = (shmt_choice)shmt_random_below(
+        config[p] = (shmt_config)shmt_random_below(
             view->random, shmt_space_parameter(view->space, p)->count);
     }
-    return shmt_space_nearest(view->space, choice);
+    return shmt_space_nearest(view->space, config);
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
@@ -100,7 +101,7 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
                          !view->seen(view->session, view->start)
                      ? view->start
                      : anywhere(state);
-        return SHMT_ASK_CANDIDATE;
+        return SHMT_SEARCH_CANDIDATE;
     }
     while (state->count > 0) {
         size_t k = shmt_random_below(view->random, state->count);
@@ -108,16 +109,17 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
         *index = state->neighbours[k];
         state->neighbours[k] = state->neighbours[--state->count];
         if (!view->seen(view->session, *index))
-            return SHMT_ASK_CANDIDATE;
+            return SHMT_SEARCH_CANDIDATE;
     }
-    /* A summit: the next result, whatever it is, is the place to climb from. */
+    /* A local optimum: the next result, good or bad, becomes the current
+     * configuration. */
     state->cost = INFINITY;
     *index = leap(state);
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     struct state *const state = opaque;
 
@@ -129,7 +131,7 @@ static void tell(void *opaque, uint64_t index,
     if (outcome->cost < state->cost) {
         state->cost = outcome->cost;
         state->here = index;
-        look_around(state);
+        list_neighbours(state);
     }
 }
 

@@ -2,8 +2,8 @@
 /*
  * model: Bayesian optimisation.  A few candidates that cover pairs of values,
  * then always the one with the largest expected improvement among the
- * neighbours of the best so far and some at random.  Of candidates that have
- * been compiled and wait for the GPU, the one with the largest expected
+ * neighbours of the best so far and some at random.  Of the compiled
+ * candidates that wait for the GPU it picks the one with the largest expected
  * improvement; with resources=1, when registers, spills, shared bytes and
  * resident blocks are known as well (no better on recordings, and twice the
  * work).
@@ -19,7 +19,8 @@ enum { INITIAL, ELITES, RANDOM, CLIP, RESOURCES };
 
 enum {
     PENDING = 64,
-    DRAWS = 100,         /* that a covering candidate is the best of */
+    DRAWS = 100,         /* random configurations from which a covering one
+                            is chosen */
     MOST_NEIGHBOURS = 64, /* of one elite that are considered, at random */
     MOST_ELITES = 64,
     SHORTLIST_NEAR = 48,
@@ -27,7 +28,7 @@ enum {
     SHORTLIST = 48       /* room */
 };
 
-static const struct shmt_option options[] = {
+static const struct shmt_strategy_option options[] = {
     {"initial", 0, 0, 1000,
      "candidates before the first that is modelled; 0: one for 400 "
      "configurations, 3 to 10"},
@@ -45,10 +46,12 @@ struct state {
     const struct shmt_search_view *view;
     struct shmt_observations observations;
     struct shmt_coverage *coverage;
-    struct shmt_lens *plain;         /* parameters */
-    struct shmt_lens *informed;      /* and resources; NULL until needed */
+    struct shmt_predictor *plain;    /* parameters */
+    struct shmt_predictor *with_resources; /* and resources; NULL until
+                                              needed */
     size_t initial, asked;
-    uint64_t pending[PENDING];       /* let out by ask, the latest last */
+    uint64_t pending[PENDING];       /* handed out and not told, the latest
+                                        last */
     size_t pending_count;
     uint64_t *neighbours;
     size_t room;
@@ -59,8 +62,8 @@ struct candidate {
     double mean;
 };
 
-/* The most promising by their mean, best first: only they are worth the
- * deviation. */
+/* The candidates with the best predicted means, best first.  Only for these
+ * the deviation is computed, which costs more. */
 struct shortlist {
     struct candidate items[SHORTLIST];
     size_t count, most;
@@ -72,14 +75,15 @@ static void destroy(void *opaque)
 
     shmt_observations_end(&state->observations);
     shmt_coverage_free(state->coverage);
-    shmt_lens_free(state->plain);
-    shmt_lens_free(state->informed);
+    shmt_predictor_free(state->plain);
+    shmt_predictor_free(state->with_resources);
     free(state->neighbours);
     free(state);
 }
 
-/* In a small space a few candidates more are dear, in a large one they keep
- * the model from a region that only looked good. */
+/* The number of initial candidates.  In a small space each one is a large part
+ * of the budget; in a large space more of them keep the model from a region
+ * that only looks good. */
 static size_t initial_of(const struct shmt_search_view *view)
 {
     const double share = (double)shmt_space_count(view->space) / 400;
@@ -101,9 +105,9 @@ static void *create(const struct shmt_search_view *view)
         state->room += shmt_space_parameter(view->space, p)->count;
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
     state->coverage = shmt_coverage_new(view);
-    state->plain = shmt_lens_new(&state->observations,
-                                 state->observations.parameters,
-                                 view->options[CLIP], view->random);
+    state->plain = shmt_predictor_new(&state->observations,
+                                      state->observations.parameters,
+                                      view->options[CLIP], view->random);
     if (state->neighbours == NULL || state->coverage == NULL
         || state->plain == NULL) {
         destroy(state);
@@ -112,7 +116,7 @@ static void *create(const struct shmt_search_view *view)
     return state;
 }
 
-static void enter(struct shortlist *list, uint64_t index, double mean)
+static void shortlist_add(struct shortlist *list, uint64_t index, double mean)
 {
     size_t at = list->count;
 
@@ -132,25 +136,26 @@ static void enter(struct shortlist *list, uint64_t index, double mean)
 }
 
 /* The one of `indices` with the largest expected improvement. */
-static size_t winner(const struct state *state, struct shmt_lens *lens,
-                     const uint64_t *indices, size_t count)
+static size_t best_improvement(const struct state *state,
+                               struct shmt_predictor *predictor,
+                               const uint64_t *indices, size_t count)
 {
     double most = -1;
     size_t best = 0;
 
-    for (size_t from = 0; from < count; from += SHMT_LENS_BATCH) {
-        const size_t batch = count - from < SHMT_LENS_BATCH
-                                 ? count - from : SHMT_LENS_BATCH;
-        uint8_t rows[SHMT_LENS_BATCH][SHMT_OBSERVED_WIDTH];
-        const uint8_t *places[SHMT_LENS_BATCH];
-        double improvement[SHMT_LENS_BATCH];
+    for (size_t from = 0; from < count; from += SHMT_PREDICTOR_BATCH) {
+        const size_t batch = count - from < SHMT_PREDICTOR_BATCH
+                                 ? count - from : SHMT_PREDICTOR_BATCH;
+        uint8_t rows[SHMT_PREDICTOR_BATCH][SHMT_OBSERVATION_WIDTH];
+        const uint8_t *places[SHMT_PREDICTOR_BATCH];
+        double improvement[SHMT_PREDICTOR_BATCH];
 
         for (size_t k = 0; k < batch; k++) {
             shmt_observations_row(&state->observations, indices[from + k],
                                   rows[k]);
             places[k] = rows[k];
         }
-        shmt_lens_improvement(lens, places, batch, improvement);
+        shmt_predictor_improvement(predictor, places, batch, improvement);
         for (size_t k = 0; k < batch; k++)
             if (improvement[k] > most) {
                 most = improvement[k];
@@ -170,33 +175,33 @@ static size_t find_elites(const struct state *state, size_t *elites)
     for (size_t k = 0; k < o->count; k++) {
         size_t at = count;
 
-        if (!isfinite(o->told[k].cost)
+        if (!isfinite(o->list[k].cost)
             || (count == most
-                && o->told[elites[most - 1]].cost <= o->told[k].cost))
+                && o->list[elites[most - 1]].cost <= o->list[k].cost))
             continue;
         if (count < most)
             count++;
         else
             at--;
-        for (; at > 0 && o->told[elites[at - 1]].cost > o->told[k].cost; at--)
+        for (; at > 0 && o->list[elites[at - 1]].cost > o->list[k].cost; at--)
             elites[at] = elites[at - 1];
         elites[at] = k;
     }
     return count;
 }
 
-static void enter_neighbours(struct state *state, uint64_t index,
-                             struct shortlist *list)
+static void shortlist_neighbours(struct state *state, uint64_t index,
+                                 struct shortlist *list)
 {
     const struct shmt_search_view *const view = state->view;
     const struct shmt_observations *const o = &state->observations;
-    uint8_t here[SHMT_OBSERVED_WIDTH], there[SHMT_OBSERVED_WIDTH];
+    uint8_t here[SHMT_OBSERVATION_WIDTH], there[SHMT_OBSERVATION_WIDTH];
     size_t count = shmt_space_neighbours(view->space, index,
-                                         SHMT_NEIGHBOUR_ANY,
+                                         SHMT_SPACE_HAMMING,
                                          state->neighbours, state->room);
 
     shmt_observations_row(o, index, here);
-    (void)shmt_lens_mean(state->plain, here);
+    (void)shmt_predictor_mean(state->plain, here);
     for (size_t k = 0; k < MOST_NEIGHBOURS && count > 0; k++) {
         const size_t drawn = count > MOST_NEIGHBOURS - k
                                  ? shmt_random_below(view->random, count) : 0;
@@ -209,15 +214,15 @@ static void enter_neighbours(struct state *state, uint64_t index,
         shmt_observations_row(o, neighbour, there);
         while (p + 1 < o->parameters && here[p] == there[p])
             p++;
-        enter(list, neighbour,
-              shmt_lens_mean_beside(state->plain, p, there[p]));
+        shortlist_add(list, neighbour,
+                      shmt_predictor_mean_changed(state->plain, p, there[p]));
     }
 }
 
-static void enter_random(struct state *state, struct shortlist *list)
+static void shortlist_random(struct state *state, struct shortlist *list)
 {
     const struct shmt_search_view *const view = state->view;
-    uint8_t row[SHMT_OBSERVED_WIDTH];
+    uint8_t row[SHMT_OBSERVATION_WIDTH];
 
     for (size_t k = 0; k < (size_t)view->options[RANDOM]; k++) {
         const uint64_t index = shmt_random_below(
@@ -226,7 +231,7 @@ static void enter_random(struct state *state, struct shortlist *list)
         if (view->seen(view->session, index))
             continue;
         shmt_observations_row(&state->observations, index, row);
-        enter(list, index, shmt_lens_mean(state->plain, row));
+        shortlist_add(list, index, shmt_predictor_mean(state->plain, row));
     }
 }
 
@@ -238,19 +243,20 @@ static uint64_t choose(struct state *state)
     uint64_t indices[SHORTLIST_NEAR + SHORTLIST_FAR];
     size_t elites[MOST_ELITES], count = find_elites(state, elites), n = 0;
 
-    shmt_lens_focus(state->plain, state->pending, state->pending_count);
+    shmt_predictor_update(state->plain, state->pending, state->pending_count);
     for (size_t k = 0; k < count; k++)
-        enter_neighbours(state, o->told[elites[k]].index, &near);
-    enter_random(state, &far);
+        shortlist_neighbours(state, o->list[elites[k]].index, &near);
+    shortlist_random(state, &far);
     for (size_t k = 0; k < near.count; k++)
         indices[n++] = near.items[k].index;
     for (size_t k = 0; k < far.count; k++)
         indices[n++] = far.items[k].index;
     return n == 0 ? shmt_coverage_draw(state->coverage, DRAWS)
-                  : indices[winner(state, state->plain, indices, n)];
+                  : indices[best_improvement(state, state->plain, indices, n)];
 }
 
-static void forget(struct state *state, uint64_t index, bool *was_pending)
+static void remove_pending(struct state *state, uint64_t index,
+                           bool *was_pending)
 {
     *was_pending = false;
     for (size_t k = 0; k < state->pending_count; k++)
@@ -262,7 +268,7 @@ static void forget(struct state *state, uint64_t index, bool *was_pending)
         }
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
@@ -280,16 +286,16 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
         memmove(state->pending, state->pending + 1,
                 --state->pending_count * sizeof *state->pending);
     state->pending[state->pending_count++] = *index;
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     struct state *const state = opaque;
     bool was_pending;
 
-    forget(state, index, &was_pending);
+    remove_pending(state, index, &was_pending);
     if (!was_pending)
         shmt_coverage_note(state->coverage, index);
     shmt_observations_tell(&state->observations, index, outcome);
@@ -307,20 +313,19 @@ static size_t pick(void *opaque, const uint64_t *indices, size_t count)
 {
     struct state *const state = opaque;
     const struct shmt_observations *const o = &state->observations;
-    struct shmt_lens *lens = state->plain;
+    struct shmt_predictor *predictor = state->plain;
 
     if (o->valid < 2)
         return 0;
     if (state->view->options[RESOURCES] >= 0.5 && o->resources) {
-        if (state->informed == NULL)
-            state->informed = shmt_lens_new(o, o->width,
-                                            state->view->options[CLIP],
-                                            state->view->random);
-        if (state->informed != NULL)
-            lens = state->informed;
+        if (state->with_resources == NULL)
+            state->with_resources = shmt_predictor_new(
+                o, o->width, state->view->options[CLIP], state->view->random);
+        if (state->with_resources != NULL)
+            predictor = state->with_resources;
     }
-    shmt_lens_focus(lens, NULL, 0);
-    return winner(state, lens, indices, count);
+    shmt_predictor_update(predictor, NULL, 0);
+    return best_improvement(state, predictor, indices, count);
 }
 
 const struct shmt_strategy shmt_strategy_model = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: see options.h.
+ * options: parses the options of a strategy by its table, with messages that
+ * name the option and its range.  Called by session.c.
  */
 #include "search/options.h"
 
@@ -56,7 +57,7 @@ static enum shmtune_status unknown_option(
 struct parse {
     const struct shmt_strategy *strategy;
     double *values;
-    bool given[SHMT_OPTIONS_ROOM];
+    bool given[SHMT_STRATEGY_OPTIONS];
 };
 
 /* One "option=value" of `length` characters. */
@@ -66,7 +67,7 @@ static enum shmtune_status parse_one(struct parse *parse, const char *item,
     const struct shmt_strategy *const strategy = parse->strategy;
     const char *const equals = memchr(item, '=', length);
     const size_t name = equals == NULL ? length : (size_t)(equals - item);
-    const struct shmt_option *option = NULL;
+    const struct shmt_strategy_option *option = NULL;
     char number[64], *end;
     size_t digits, k;
     double value;
@@ -84,7 +85,7 @@ static enum shmtune_status parse_one(struct parse *parse, const char *item,
                               "strategy %s: option %s needs a value from %g "
                               "to %g, as in %s=%g", strategy->name,
                               option->name, option->low, option->high,
-                              option->name, option->fallback);
+                              option->name, option->default_value);
     memcpy(number, equals + 1, digits);
     number[digits] = '\0';
     value = strtod(number, &end);
@@ -103,10 +104,10 @@ static enum shmtune_status parse_one(struct parse *parse, const char *item,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_options_parse(const char *text,
-                                       const struct shmt_strategy **strategy,
-                                       double *values,
-                                       struct shmt_error *err)
+enum shmtune_status
+shmt_strategy_parse_options(const char *text,
+                            const struct shmt_strategy **strategy,
+                            double *values, struct shmt_error *err)
 {
     const size_t length = strcspn(text, ":");
     const char *item = text + length;
@@ -119,7 +120,7 @@ enum shmtune_status shmt_options_parse(const char *text,
         return unknown_strategy(text, length, err);
     parse.strategy = found;
     for (size_t k = 0; k < option_count(found); k++)
-        values[k] = found->options[k].fallback;
+        values[k] = found->options[k].default_value;
     if (*item == ':')
         item++;
     while (*item != '\0' && status == SHMTUNE_OK) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry: the strategies in the order they are listed, and the default.
+ * registry: the list of all strategies, in the order in which `shmtune list`
+ * shows them, and the name of the default.  A new strategy is one file and one
+ * line here.
  */
 #include <string.h>
 
@@ -10,7 +12,7 @@ const char shmt_strategy_default[] = "model";
 
 static const struct shmt_strategy *const strategies[] = {
     &shmt_strategy_model,
-    &shmt_strategy_random,
+    &shmt_strategy_random_search,
     &shmt_strategy_exhaustive,
     &shmt_strategy_hill,
     &shmt_strategy_annealing,

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * session: a strategy at work.  It remembers what was let out, so that no
- * candidate is tried twice whatever the strategy says, and when a strategy
- * gives nothing new it draws from a shuffle of its own: every session that is
- * asked long enough has let out every configuration.
+ * session: a running strategy.  It remembers which candidates were handed out,
+ * so that none is tried twice, whatever the strategy proposes.  If a strategy
+ * repeatedly proposes nothing new, the session draws from a random permutation
+ * of the space, so a session that is asked often enough hands out every
+ * configuration.
  */
 #include <stdlib.h>
 
 #include "search/engine/engine.h"
 #include "search/options.h"
 
-/* So many answers in a row that were seen before, and the session draws. */
+/* After this many known proposals in a row the session draws by itself. */
 enum { PATIENCE = 64 };
 
-enum { IN_FLIGHT, TOLD };
+enum { HANDED_OUT, TOLD };
 
 struct shmt_session {
     const struct shmt_strategy *strategy;
     const struct shmt_space *space;
     void *state;
-    double options[SHMT_OPTIONS_ROOM];
+    double options[SHMT_STRATEGY_OPTIONS];
     struct shmt_random random;
     struct shmt_search_view view;
-    struct shmt_map out;            /* index -> IN_FLIGHT or TOLD */
-    struct shmt_shuffle shuffle;    /* what is drawn when all else fails */
+    struct shmt_map state_of;       /* index -> IN_FLIGHT or TOLD */
+    struct shmt_shuffle shuffle;    /* the order in which the session draws */
     size_t in_flight;
 };
 
@@ -31,13 +32,13 @@ static bool seen(const void *opaque, uint64_t index)
 {
     const struct shmt_session *const session = opaque;
 
-    return shmt_map_find(&session->out, index) != SHMT_MAP_NONE;
+    return shmt_map_find(&session->state_of, index) != SHMT_MAP_NONE;
 }
 
 enum shmtune_status shmt_session_open(const char *text,
                                       const struct shmt_space *space,
                                       uint64_t start, uint64_t seed,
-                                      struct shmt_session **out,
+                                      struct shmt_session **state_of,
                                       struct shmt_error *err)
 {
     struct shmt_session *session = calloc(1, sizeof *session);
@@ -46,14 +47,15 @@ enum shmtune_status shmt_session_open(const char *text,
 
     if (session == NULL)
         return shmt_error_memory(err);
-    status = shmt_options_parse(text, &session->strategy, session->options,
-                                err);
+    status =
+        shmt_strategy_parse_options(text, &session->strategy, session->options,
+                                         err);
     if (status != SHMTUNE_OK)
         goto fail;
     session->space = space;
     shmt_random_seed(&session->random, seed);
-    /* The shuffle has a generator of its own: what it draws must not depend
-     * on what the strategy takes. */
+    /* The shuffle has its own generator, so that what it draws does not depend
+     * on how many numbers the strategy uses. */
     shmt_random_seed(&drawn, ~seed);
     shmt_shuffle_begin(&session->shuffle, shmt_space_count(space), &drawn);
     session->view = (struct shmt_search_view){
@@ -69,7 +71,7 @@ enum shmtune_status shmt_session_open(const char *text,
         status = shmt_error_memory(err);
         goto fail;
     }
-    *out = session;
+    *state_of = session;
     return SHMTUNE_OK;
 fail:
     free(session);
@@ -81,7 +83,7 @@ void shmt_session_close(struct shmt_session *session)
     if (session == NULL)
         return;
     session->strategy->destroy(session->state);
-    shmt_map_free(&session->out);
+    shmt_map_free(&session->state_of);
     free(session);
 }
 
@@ -91,60 +93,62 @@ shmt_session_strategy(const struct shmt_session *session)
     return session->strategy;
 }
 
-static enum shmt_ask draw(struct shmt_session *session, uint64_t *index)
+static enum shmt_search_ask draw(struct shmt_session *session, uint64_t *index)
 {
     do {
         if (!shmt_shuffle_next(&session->shuffle, index))
-            return session->in_flight > 0 ? SHMT_ASK_WAIT : SHMT_ASK_DONE;
+            return session->in_flight > 0 ? SHMT_SEARCH_WAIT : SHMT_SEARCH_DONE;
     } while (seen(session, *index));
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
-enum shmt_ask shmt_session_ask(struct shmt_session *session, uint64_t *index)
+enum shmt_search_ask shmt_session_ask(struct shmt_session *session,
+                                      uint64_t *index)
 {
-    enum shmt_ask answer = SHMT_ASK_CANDIDATE;
+    enum shmt_search_ask answer = SHMT_SEARCH_CANDIDATE;
     uint64_t found = UINT64_MAX;
 
-    if (session->out.count >= shmt_space_count(session->space))
-        return SHMT_ASK_DONE;
-    for (int k = 0; k < PATIENCE && answer == SHMT_ASK_CANDIDATE; k++) {
+    if (session->state_of.count >= shmt_space_count(session->space))
+        return SHMT_SEARCH_DONE;
+    for (int k = 0; k < PATIENCE && answer == SHMT_SEARCH_CANDIDATE; k++) {
         answer = session->strategy->ask(session->state, &found);
-        if (answer == SHMT_ASK_CANDIDATE && !seen(session, found))
+        if (answer == SHMT_SEARCH_CANDIDATE && !seen(session, found))
             break;
         found = UINT64_MAX;
     }
-    if (answer == SHMT_ASK_DONE)
+    if (answer == SHMT_SEARCH_DONE)
         return answer;
-    if (answer == SHMT_ASK_WAIT && session->in_flight > 0)
+    if (answer == SHMT_SEARCH_WAIT && session->in_flight > 0)
         return answer;
     if (found == UINT64_MAX) {
         answer = draw(session, &found);
-        if (answer != SHMT_ASK_CANDIDATE)
+        if (answer != SHMT_SEARCH_CANDIDATE)
             return answer;
     }
-    /* Without memory for who was let out, nothing more is let out. */
-    if (!shmt_map_add(&session->out, found, IN_FLIGHT))
-        return SHMT_ASK_DONE;
+    /* If this cannot be remembered (no memory), the candidate is not handed
+     * out. */
+    if (!shmt_map_add(&session->state_of, found, HANDED_OUT))
+        return SHMT_SEARCH_DONE;
     session->in_flight++;
     *index = found;
-    return SHMT_ASK_CANDIDATE;
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 bool shmt_session_claim(struct shmt_session *session, uint64_t index)
 {
     if (index >= shmt_space_count(session->space) || seen(session, index)
-        || !shmt_map_add(&session->out, index, IN_FLIGHT))
+        || !shmt_map_add(&session->state_of, index, HANDED_OUT))
         return false;
     session->in_flight++;
     return true;
 }
 
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
-                       const struct shmt_outcome *outcome)
+                       const struct shmt_search_outcome *outcome)
 {
-    if (shmt_map_find(&session->out, index) != IN_FLIGHT)
+    if (shmt_map_find(&session->state_of, index) != HANDED_OUT)
         return;
-    (void)shmt_map_set(&session->out, index, TOLD);   /* it is there */
+    (void)shmt_map_set(&session->state_of, index, TOLD); /* it is there */
     session->in_flight--;
     session->strategy->tell(session->state, index, outcome);
 }

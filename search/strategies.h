@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strategies: every strategy there is, one file each, file and name alike.
- * For registry.c, which puts them in order.
+ * strategies: declares all strategies; each is one file.  For registry.c,
+ * which puts them in order.
  */
 #ifndef SHMT_SEARCH_STRATEGIES_H
 #define SHMT_SEARCH_STRATEGIES_H
@@ -14,7 +14,7 @@ extern const struct shmt_strategy shmt_strategy_exhaustive;
 extern const struct shmt_strategy shmt_strategy_genetic;
 extern const struct shmt_strategy shmt_strategy_hill;
 extern const struct shmt_strategy shmt_strategy_model;
-extern const struct shmt_strategy shmt_strategy_random;
+extern const struct shmt_strategy shmt_strategy_random_search;
 extern const struct shmt_strategy shmt_strategy_swarm;
 
 #endif

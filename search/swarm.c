@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * swarm: particle swarm optimisation (Kennedy and Eberhart, 1995) over the
- * ranks of parameter values.  Particles move in turn, each drawn to the best
- * place it knows and the best that the swarm knows; one whose place is still
- * being measured moves on from where it is.
+ * ranks of parameter values.  Particles move in turn, each pulled towards its
+ * own best position and the best of the swarm.  A particle whose position is
+ * still being measured moves on from it.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 enum { PARTICLES, INERTIA, OWN, SOCIAL, SCATTER };
 
-static const struct shmt_option options[] = {
+static const struct shmt_strategy_option options[] = {
     {"particles", 20, 2, 1000, "in the swarm"},
     {"inertia", 0.5, 0, 1, "part of the velocity that is kept"},
     {"own", 1.5, 0, 5, "pull of the best place a particle knows"},
@@ -37,14 +37,14 @@ struct state {
     struct particle *particles;
     uint64_t best;
     double cost;
-    struct shmt_map flights;    /* in flight -> particle */
+    struct shmt_map in_flight;  /* in flight -> particle */
 };
 
 static void destroy(void *opaque)
 {
     struct state *const state = opaque;
 
-    shmt_map_free(&state->flights);
+    shmt_map_free(&state->in_flight);
     free(state->particles);
     free(state);
 }
@@ -80,11 +80,11 @@ static double last_of(const struct state *state, size_t parameter)
 static void settle(const struct state *state, struct particle *particle,
                    uint64_t index)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    shmt_space_configuration(state->view->space, index, choice);
+    shmt_space_configuration(state->view->space, index, config);
     for (size_t p = 0; p < state->parameters; p++)
-        particle->place[p] = choice[p];
+        particle->place[p] = config[p];
 }
 
 /* A random place, at a random speed. */
@@ -110,8 +110,8 @@ static uint64_t start(struct state *state, struct particle *particle)
 static uint64_t move(struct state *state, struct particle *particle)
 {
     const struct shmt_search_view *const view = state->view;
-    shmt_choice own[SHMT_SPACE_PARAMETERS], social[SHMT_SPACE_PARAMETERS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config own[SHMT_SPACE_PARAMETERS], social[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     uint64_t index;
 
     shmt_space_configuration(view->space, state->best, social);
@@ -129,16 +129,16 @@ static uint64_t move(struct state *state, struct particle *particle)
                  + view->options[SOCIAL] * shmt_random_unit(view->random)
                        * (social[p] - *place);
         *place = fmin(last, fmax(0, *place + *speed));
-        choice[p] = (shmt_choice)fmin(
+        config[p] = (shmt_config)fmin(
             last, floor(*place + shmt_random_unit(view->random)));
     }
-    index = shmt_space_nearest(view->space, choice);
+    index = shmt_space_nearest(view->space, config);
     particle->stale = view->seen(view->session, index)
                           ? particle->stale + 1 : 0;
     return index;
 }
 
-static enum shmt_ask ask(void *opaque, uint64_t *index)
+static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const size_t turn = state->turn++ % state->count;
@@ -150,15 +150,15 @@ static enum shmt_ask ask(void *opaque, uint64_t *index)
     else
         *index = move(state, particle);
     if (!state->view->seen(state->view->session, *index))
-        (void)shmt_map_set(&state->flights, *index, (uint32_t)turn);
-    return SHMT_ASK_CANDIDATE;
+        (void)shmt_map_set(&state->in_flight, *index, (uint32_t)turn);
+    return SHMT_SEARCH_CANDIDATE;
 }
 
 static void tell(void *opaque, uint64_t index,
-                 const struct shmt_outcome *outcome)
+                 const struct shmt_search_outcome *outcome)
 {
     struct state *const state = opaque;
-    const uint32_t flight = shmt_map_find(&state->flights, index);
+    const uint32_t flight = shmt_map_find(&state->in_flight, index);
 
     if (outcome->cost < state->cost) {
         state->cost = outcome->cost;

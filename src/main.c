@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main: global options, the table of commands, the exit status.
+ * main: the program `shmtune`: global options, the table of commands, errors
+ * and the exit status.
  */
 #include "config.h"
 
@@ -20,11 +21,12 @@ static const struct shmt_command *const commands[] = {
     NULL
 };
 
-/* What was asked for before any command runs. */
+/* The global options. */
 struct request {
     struct shmt_command_call call;
     bool help, version, no_color;
-    bool json;                 /* the commands' own option, noted for errors */
+    bool json;                 /* an option of the command; main needs it to
+                                  print errors */
 };
 
 static void print_help(FILE *to)
@@ -186,7 +188,7 @@ static enum shmtune_status run(struct request *request,
     return call->command->run(call, err);
 }
 
-/* Results that could not be written are not results. */
+/* Fails when standard output could not be written. */
 static enum shmtune_status close_output(struct shmt_error *err)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
@@ -210,9 +212,10 @@ static void print_error(const struct request *request,
                 request->call.command == NULL ? "" : " ");
 }
 
-/* Where one of the standard files is closed, the next file that is opened
- * would be it, a journal for one, and get what is printed.  What holds the
- * place cannot be written to either, so that results do not vanish. */
+/* If one of the standard files is closed, the next file that is opened, such
+ * as a journal, would get its descriptor and receive what is printed.  So each
+ * is opened to /dev/null, for reading only, so that printing fails and no
+ * results vanish silently. */
 static void hold_standard_files(void)
 {
     int file;
@@ -231,7 +234,8 @@ int main(int argc, char **argv)
     enum shmtune_status status, closed;
 
     hold_standard_files();
-    signal(SIGXFSZ, SIG_IGN);   /* too large a file is an error like another */
+    signal(SIGXFSZ, SIG_IGN);   /* report a file that is too large as an
+                                   error instead of dying */
     take_globals(&request, argc > 0 ? argc - 1 : 0, argv + 1);
     request.call.colour = may_colour(&request, STDOUT_FILENO);
     request.call.error_colour = may_colour(&request, STDERR_FILENO);

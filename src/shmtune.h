@@ -131,8 +131,8 @@ struct shmtune_message {
 /*
  * Ask the driver for a device: `ordinal` counts from 0 as CUDA counts, or is
  * SHMTUNE_CURRENT_DEVICE.  The first call of a process opens the driver, which
- * takes as long as that takes, 0.1 s or more; later ones take microseconds:
- * keep the answer.  Whether there is a driver is not asked again.
+ * takes 0.1 s or more; later calls take microseconds.  Whether there is a
+ * driver is checked once only.
  *
  * SHMTUNE_NO_DEVICE: no driver, no such device, or no current context.
  * SHMTUNE_CUDA: the driver refused.
@@ -177,8 +177,8 @@ struct shmtune_kernel;   /* one kernel of a handle */
  * problem.  A folder that is named twice counts once.
  *
  * A file that is unreadable, malformed, or made for other sources of a kernel
- * never fails the call: it is left out, and a note says why (shmtune_note).
- * Nor does a folder that is not there.  An empty handle is a valid handle.
+ * does not fail the call: it is left out, and a note says why (shmtune_note).
+ * A missing folder does not fail it either.  An empty handle is valid.
  *
  * SHMTUNE_INVALID_ARGUMENT: `out` is NULL, or a folder's name is empty.
  * SHMTUNE_NO_MEMORY.
@@ -232,7 +232,7 @@ enum shmtune_role {
     SHMTUNE_OUTPUT,      /* a buffer that is written */
     SHMTUNE_INOUT,       /* both */
     SHMTUNE_WORKSPACE,   /* a buffer that is yours to provide and whose
-                            contents are nobody's business afterwards */
+                            contents are not read afterwards */
     SHMTUNE_SCALAR,      /* a number */
     SHMTUNE_VALUE        /* an array that is passed by value: its elements lie
                             in your memory, not the device's, and come to the
@@ -274,8 +274,8 @@ enum shmtune_match {
                                   both sizes has, and 8 for each halving of
                                   the share of the device that its blocks
                                   fill, where they fill less than they did.
-                                  Where the winner there may not run here,
-                                  one that was as good there, for 1 more */
+                                  If the winner there may not run here, a tie
+                                  of it is used, for 1 more */
     SHMTUNE_SAME_CAPABILITY,   /* measured on another device of this compute
                                   capability, nearest as above, each halving
                                   or doubling of the multiprocessors counted

@@ -43,14 +43,14 @@ void shmt_coverage_free(struct shmt_coverage *coverage)
 static void bins_of(const struct shmt_coverage *coverage, uint64_t index,
                     size_t *bins)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    shmt_space_configuration(coverage->view->space, index, choice);
+    shmt_space_configuration(coverage->view->space, index, config);
     for (size_t p = 0; p < coverage->parameters; p++) {
         const size_t count =
             shmt_space_parameter(coverage->view->space, p)->count;
 
-        bins[p] = count <= BINS ? choice[p] : choice[p] * BINS / count;
+        bins[p] = count <= BINS ? config[p] : config[p] * BINS / count;
     }
 }
 

@@ -6,9 +6,9 @@
 #ifndef SHMT_ENGINE_H
 #define SHMT_ENGINE_H
 
-#include "search/engine/around.h"
+#include "search/engine/neighbours.h"
 #include "search/engine/coverage.h"
-#include "search/engine/lens.h"
+#include "search/engine/predictor.h"
 #include "search/engine/observations.h"
 #include "search/engine/shuffle.h"
 #include "search/engine/surrogate.h"

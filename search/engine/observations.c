@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observations: see observations.h.  Resources are put on levels by their
- * logarithm: the step from 32 registers to 64 is that from 64 to 128.  What
- * of a parameter's numbers means anything is not known: their place among the
- * others, their size, or how often 2 divides them (96 and 160 threads are
- * whole warps, 64 and 128 powers of two); so a feature has all three.
+ * observations: see observations.h.  Resources become levels by their
+ * logarithm, so the step from 32 registers to 64 equals that from 64 to 128.
+ * It is not known which property of a parameter's numbers matters: their rank,
+ * their size, or how often 2 divides them (96 and 160 threads are whole warps,
+ * 64 and 128 are powers of two).  So a feature has all three.
  */
 #include "search/engine/observations.h"
 
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LEVELS = SHMT_FEATURE_LEVELS, RESOURCE_LEVELS = 64 };
+enum { MOST_LEVELS = SHMT_SURROGATE_LEVELS, RESOURCE_LEVELS = 64 };
 
 static double number_of(const struct shmt_value *value)
 {
-    return value->type == SHMT_INT ? (double)value->i : value->r;
+    return value->type == SHMT_VALUE_INT ? (double)value->i : value->r;
 }
 
 /* How often 2 divides a whole number; 0 for others. */
@@ -38,8 +38,8 @@ struct numbers {
     double least, most;
 };
 
-/* Between the place among the others and the size, by its logarithm where
- * none is below 0. */
+/* The mean of a value's rank and its size, both from 0 to 1; the size by its
+ * logarithm if no value is negative. */
 static float place_of(const struct numbers *numbers, size_t level)
 {
     const double value = numbers->at[level];
@@ -57,9 +57,10 @@ static float place_of(const struct numbers *numbers, size_t level)
     return (float)(isfinite(size) ? (below + size) / 2 : below);
 }
 
-/* Not where that says nothing, or no more than their order. */
-static void set_grain(const struct numbers *numbers,
-                      struct shmt_feature *feature)
+/* No divisibility is set if it is the same for all values, or says no more
+ * than their order. */
+static void set_divisibility(const struct numbers *numbers,
+                             struct shmt_surrogate_feature *feature)
 {
     double least = INFINITY, most = 0;
     bool rising = true;
@@ -67,27 +68,28 @@ static void set_grain(const struct numbers *numbers,
     for (size_t k = 0; k < numbers->count; k++) {
         const double twos = twos_of(numbers->at[k]);
 
-        rising = rising && (k == 0 || twos > feature->grain[k - 1]);
-        feature->grain[k] = (float)twos;
+        rising = rising && (k == 0 || twos > feature->divisibility[k - 1]);
+        feature->divisibility[k] = (float)twos;
         least = fmin(least, twos);
         most = fmax(most, twos);
     }
-    feature->grained = numbers->least > 0 && most > least && !rising;
-    for (size_t k = 0; feature->grained && k < numbers->count; k++)
-        feature->grain[k] =
-            (float)((feature->grain[k] - least) / (most - least));
+    feature->divisible = numbers->least > 0 && most > least && !rising;
+    for (size_t k = 0; feature->divisible && k < numbers->count; k++)
+        feature->divisibility[k] =
+            (float)((feature->divisibility[k] - least) / (most - least));
 }
 
 static void make_feature(const struct shmt_parameter *parameter,
-                         struct shmt_feature *feature)
+                         struct shmt_surrogate_feature *feature)
 {
     const size_t count =
         parameter->count < MOST_LEVELS ? parameter->count : MOST_LEVELS;
     struct numbers numbers = {
         .count = count, .least = INFINITY, .most = -INFINITY};
 
-    *feature = (struct shmt_feature){
-        .levels = (uint16_t)count, .ordered = parameter->type != SHMT_WORD};
+    *feature = (struct shmt_surrogate_feature){
+        .levels = (uint16_t)count,
+        .ordered = parameter->type != SHMT_VALUE_WORD};
     if (!feature->ordered)
         return;
     for (size_t k = 0; k < count; k++) {
@@ -101,7 +103,7 @@ static void make_feature(const struct shmt_parameter *parameter,
         return;
     for (size_t k = 0; k < count; k++)
         feature->along[k] = place_of(&numbers, k);
-    set_grain(&numbers, feature);
+    set_divisibility(&numbers, feature);
 }
 
 void shmt_observations_begin(struct shmt_observations *o,
@@ -117,9 +119,9 @@ void shmt_observations_begin(struct shmt_observations *o,
         make_feature(parameter, &o->features[o->parameters]);
         o->parameter[o->parameters++] = p;
     }
-    o->width = o->parameters + SHMT_OBSERVED_RESOURCES;
+    o->width = o->parameters + SHMT_OBSERVATION_RESOURCES;
     for (size_t k = o->parameters; k < o->width; k++) {
-        o->features[k] = (struct shmt_feature){
+        o->features[k] = (struct shmt_surrogate_feature){
             .levels = RESOURCE_LEVELS, .ordered = true};
         for (size_t level = 0; level < RESOURCE_LEVELS; level++)
             o->features[k].along[level] =
@@ -131,7 +133,7 @@ void shmt_observations_end(struct shmt_observations *o)
 {
     shmt_map_free(&o->learned);
     free(o->compiled);
-    free(o->told);
+    free(o->list);
     free(o->rows);
     free(o->sorted);
 }
@@ -181,33 +183,33 @@ void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
                            uint8_t *row)
 {
     const uint32_t at = shmt_map_find(&o->learned, index);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    shmt_space_configuration(o->space, index, choice);
+    shmt_space_configuration(o->space, index, config);
     for (size_t k = 0; k < o->parameters; k++) {
         const size_t p = o->parameter[k];
         const size_t count = shmt_space_parameter(o->space, p)->count;
 
         row[k] = (uint8_t)(count <= MOST_LEVELS
-                               ? choice[p] : choice[p] * MOST_LEVELS / count);
+                               ? config[p] : config[p] * MOST_LEVELS / count);
     }
     if (at != SHMT_MAP_NONE)
         memcpy(row + o->parameters, o->compiled[at],
-               SHMT_OBSERVED_RESOURCES);
+               SHMT_OBSERVATION_RESOURCES);
     else
-        memset(row + o->parameters, 0, SHMT_OBSERVED_RESOURCES);
+        memset(row + o->parameters, 0, SHMT_OBSERVATION_RESOURCES);
 }
 
 static bool make_room(struct shmt_observations *o)
 {
-    size_t told = o->room, rows = o->room, sorted = o->room;
+    size_t list = o->room, rows = o->room, sorted = o->room;
 
-    if (!shmt_array_reserve(&o->told, &told, o->count + 1, sizeof *o->told) ||
+    if (!shmt_array_reserve(&o->list, &list, o->count + 1, sizeof *o->list) ||
         !shmt_array_reserve(&o->rows, &rows, o->count + 1, o->width) ||
         !shmt_array_reserve(&o->sorted, &sorted, o->count + 1,
                             sizeof *o->sorted))
         return false;
-    o->room = told;
+    o->room = list;
     return true;
 }
 
@@ -230,21 +232,21 @@ static void sort_in(struct shmt_observations *o, double cost)
 }
 
 bool shmt_observations_tell(struct shmt_observations *o, uint64_t index,
-                            const struct shmt_outcome *outcome)
+                            const struct shmt_search_outcome *outcome)
 {
     const bool valid = isfinite(outcome->cost) && outcome->cost > 0;
 
     if (!make_room(o))
         return false;
     shmt_observations_learn(o, index, outcome->result);
-    o->told[o->count] = (struct shmt_observation){
+    o->list[o->count] = (struct shmt_observation){
         index, valid ? log(outcome->cost) : INFINITY};
     shmt_observations_row(o, index, o->rows + o->count * o->width);
     if (valid && (o->valid == 0
-                  || o->told[o->count].cost < o->told[o->best].cost))
+                  || o->list[o->count].cost < o->list[o->best].cost))
         o->best = o->count;
     if (valid)
-        sort_in(o, o->told[o->count].cost);
+        sort_in(o, o->list[o->count].cost);
     o->count++;
     return true;
 }

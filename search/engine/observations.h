@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observations: what a model has been told, as rows of small ordinals that a
- * surrogate can work on: first the parameters (those with more than one
- * value), then what the compiler reported.  For search/ only.
+ * observations: the results that a strategy was told, as rows of small
+ * ordinals for a surrogate: first the parameters with more than one value,
+ * then the compiler's report.  For search/ only.
  */
 #ifndef SHMT_ENGINE_OBSERVATIONS_H
 #define SHMT_ENGINE_OBSERVATIONS_H
@@ -12,8 +12,8 @@
 
 /* Registers, spilled bytes, shared bytes, resident blocks, occupancy. */
 enum {
-    SHMT_OBSERVED_RESOURCES = 5,
-    SHMT_OBSERVED_WIDTH = SHMT_SPACE_PARAMETERS + SHMT_OBSERVED_RESOURCES
+    SHMT_OBSERVATION_RESOURCES = 5,
+    SHMT_OBSERVATION_WIDTH = SHMT_SPACE_PARAMETERS + SHMT_OBSERVATION_RESOURCES
 };
 
 struct shmt_observation {
@@ -26,17 +26,17 @@ struct shmt_observations {
     size_t parameters;       /* of a row: those with more than one value */
     size_t width;            /* parameters and resources */
     size_t parameter[SHMT_SPACE_PARAMETERS];
-    struct shmt_feature features[SHMT_OBSERVED_WIDTH];
+    struct shmt_surrogate_feature features[SHMT_OBSERVATION_WIDTH];
 
     size_t count, room;
-    struct shmt_observation *told;
+    struct shmt_observation *list;
     uint8_t *rows;           /* [count][width] */
     size_t valid;            /* with a cost */
     double *sorted;          /* [valid] their costs, ascending */
     size_t best;             /* position; meaningless when valid is 0 */
     bool resources;          /* any were reported */
     struct shmt_map learned;       /* index -> row in compiled */
-    uint8_t (*compiled)[SHMT_OBSERVED_RESOURCES];
+    uint8_t (*compiled)[SHMT_OBSERVATION_RESOURCES];
     size_t compiled_room;
 };
 
@@ -44,10 +44,10 @@ void shmt_observations_begin(struct shmt_observations *observations,
                              const struct shmt_space *space);
 void shmt_observations_end(struct shmt_observations *observations);
 
-/* False when there is no memory; the observation is lost then. */
+/* False when there is no memory; the observation is then dropped. */
 bool shmt_observations_tell(struct shmt_observations *observations,
                             uint64_t index,
-                            const struct shmt_outcome *outcome);
+                            const struct shmt_search_outcome *outcome);
 void shmt_observations_learn(struct shmt_observations *observations,
                              uint64_t index,
                              const struct shmt_result *compiled);

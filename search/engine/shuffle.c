@@ -6,7 +6,7 @@
  */
 #include "search/engine/shuffle.h"
 
-/* A block of fewer bits would permute too regularly. */
+/* With fewer bits the permutation would be too regular. */
 enum { SMALLEST_HALF = 4 };
 
 void shmt_shuffle_begin(struct shmt_shuffle *shuffle, uint64_t count,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * surrogate: see surrogate.h.  The Cholesky factor is kept row by row, so an
- * observation is added at its end and taken away again for nothing.  Sums run
- * over lanes side by side: compilers make vectors of them without being
- * allowed to reorder sums.
+ * surrogate: see surrogate.h.  The Cholesky factor is stored by rows, so
+ * adding an observation appends a row, and removing the last ones is free.
+ * Sums use several partial sums (lanes), which compilers can vectorise without
+ * reordering floating-point additions.
  */
 #include "search/engine/surrogate.h"
 
@@ -18,8 +18,8 @@ static const float LEAST_PIVOT = 1e-5f;
 static const double LEAST_NOISE = 1e-3, MOST_NOISE = 0.3;
 static const double LEAST_WEIGHT = 0.02, MOST_WEIGHT = 8;
 
-/* What is believed of a weight (by its logarithm) and of a grain's share
- * before anything is known: the mean, and the deviation. */
+/* Priors, as mean and deviation: of the logarithm of a weight, and of the
+ * share of divisibility. */
 static const double WEIGHT[] = {0.5, 1.5};
 static const double GRAIN[] = {0.25, 0.3};
 static const double MOST_GRAIN = 0.9;
@@ -27,12 +27,12 @@ static const double MOST_GRAIN = 0.9;
 /* What is learned of a feature. */
 struct belief {
     double weight;
-    double grain;            /* the grain's share of the distance */
+    double divisibility;     /* the grain's share of the distance */
 };
 
 struct shmt_surrogate {
     size_t features, room, count;
-    const struct shmt_feature *shapes;
+    const struct shmt_surrogate_feature *shapes;
     struct belief *beliefs;
     double noise;
     float **tables;     /* [features][levels][levels] */
@@ -66,23 +66,24 @@ void shmt_surrogate_free(struct shmt_surrogate *s)
     free(s);
 }
 
-static float distance(const struct shmt_feature *shape,
+static float distance(const struct shmt_surrogate_feature *shape,
                       const struct belief *belief, size_t a, size_t b)
 {
-    const float grain = (float)belief->grain;
+    const float divisibility = (float)belief->divisibility;
     float far = 1;
 
     if (shape->ordered)
         far = STEP + SLOPE * fabsf(shape->along[a] - shape->along[b]);
-    if (shape->grained)
-        far = (1 - grain) * far
-              + grain * 2 * fabsf(shape->grain[a] - shape->grain[b]);
+    if (shape->divisible)
+        far = (1 - divisibility) * far
+              + divisibility * 2 * fabsf(shape->divisibility[a] -
+                                         shape->divisibility[b]);
     return far;
 }
 
 static void make_table(struct shmt_surrogate *s, size_t feature)
 {
-    const struct shmt_feature *const shape = &s->shapes[feature];
+    const struct shmt_surrogate_feature *const shape = &s->shapes[feature];
     const struct belief *const belief = &s->beliefs[feature];
     const size_t levels = shape->levels;
     float *const table = s->tables[feature];
@@ -117,7 +118,7 @@ static bool make_tables(struct shmt_surrogate *s)
 }
 
 struct shmt_surrogate *
-shmt_surrogate_new(size_t count, const struct shmt_feature *features,
+shmt_surrogate_new(size_t count, const struct shmt_surrogate_feature *features,
                    size_t room)
 {
     struct shmt_surrogate *s = calloc(1, sizeof *s);
@@ -152,10 +153,10 @@ void shmt_surrogate_keep(struct shmt_surrogate *s, size_t count)
         s->count = count;
 }
 
-/* The rows of the tables for one candidate: its covariance with another is
- * the product of what stands there at that one's levels. */
-static void aim(const struct shmt_surrogate *s, const uint8_t *row,
-                const float **at)
+/* Selects the rows of the tables for one candidate.  Its covariance with an
+ * observation is the product of their entries at the observation's levels. */
+static void select_tables(const struct shmt_surrogate *s, const uint8_t *row,
+                          const float **at)
 {
     for (size_t p = 0; p < s->features; p++)
         at[p] = s->tables[p] + (size_t)row[p] * s->shapes[p].levels;
@@ -191,7 +192,7 @@ static void covariances(const struct shmt_surrogate *s, size_t i, float *out)
 {
     const float *at[SHMT_SURROGATE_FEATURES];
 
-    aim(s, s->rows + i * s->features, at);
+    select_tables(s, s->rows + i * s->features, at);
     for (size_t j = 0; j < i; j++)
         out[j] = covariance(s, at, s->rows + j * s->features);
 }
@@ -267,8 +268,8 @@ static double likelihood(struct shmt_surrogate *s, const float *targets)
         const struct belief *const b = &s->beliefs[p];
 
         prior -= 0.5 * pow(log(b->weight / WEIGHT[0]) / WEIGHT[1], 2);
-        if (s->shapes[p].grained)
-            prior -= 0.5 * pow((b->grain - GRAIN[0]) / GRAIN[1], 2);
+        if (s->shapes[p].divisible)
+            prior -= 0.5 * pow((b->divisibility - GRAIN[0]) / GRAIN[1], 2);
     }
     return solve_half(s, targets) + prior;
 }
@@ -290,13 +291,13 @@ static void multiply(struct shmt_surrogate *s, size_t feature,
     }
 }
 
-/* Another belief of one feature. */
-static void believe(struct shmt_surrogate *s, size_t feature,
-                    struct belief belief)
+/* Sets the weight and divisibility of one feature. */
+static void set_belief(struct shmt_surrogate *s, size_t feature,
+                       struct belief belief)
 {
     const size_t size = (size_t)s->shapes[feature].levels
                         * s->shapes[feature].levels;
-    float ratios[SHMT_FEATURE_LEVELS * SHMT_FEATURE_LEVELS];
+    float ratios[SHMT_SURROGATE_LEVELS * SHMT_SURROGATE_LEVELS];
 
     memcpy(ratios, s->tables[feature], size * sizeof *ratios);
     s->beliefs[feature] = belief;
@@ -315,12 +316,13 @@ static double within(double value, double least, double most)
 static struct belief step_from(const struct shmt_surrogate *s, size_t feature,
                                struct shmt_random *random)
 {
-    const struct shmt_feature *const shape = &s->shapes[feature];
+    const struct shmt_surrogate_feature *const shape = &s->shapes[feature];
     const double normal = shmt_random_normal(random);
     struct belief belief = s->beliefs[feature];
 
-    if (shape->grained && shmt_random_unit(random) < 0.25)
-        belief.grain = within(belief.grain + 0.3 * normal, 0, MOST_GRAIN);
+    if (shape->divisible && shmt_random_unit(random) < 0.25)
+        belief.divisibility =
+            within(belief.divisibility + 0.3 * normal, 0, MOST_GRAIN);
     else
         belief.weight = within(belief.weight * exp(normal), LEAST_WEIGHT,
                                MOST_WEIGHT);
@@ -348,7 +350,7 @@ void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
 
         if (p < s->features) {
             before = s->beliefs[p];
-            believe(s, p, step_from(s, p, random));
+            set_belief(s, p, step_from(s, p, random));
         } else {
             s->noise = within(noise * exp(shmt_random_normal(random)),
                               LEAST_NOISE, MOST_NOISE);
@@ -357,7 +359,7 @@ void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
         if (reached > best)
             best = reached;
         else if (p < s->features)
-            believe(s, p, before);
+            set_belief(s, p, before);
         else
             s->noise = noise;
     }
@@ -368,7 +370,7 @@ float shmt_surrogate_mean(struct shmt_surrogate *s, const uint8_t *row)
     const float *at[SHMT_SURROGATE_FEATURES];
     float sum = s->mean;
 
-    aim(s, row, at);
+    select_tables(s, row, at);
     memcpy(s->base_row, row, s->features);
     for (size_t i = 0; i < s->count; i++) {
         s->base[i] =
@@ -378,15 +380,15 @@ float shmt_surrogate_mean(struct shmt_surrogate *s, const uint8_t *row)
     return sum;
 }
 
-float shmt_surrogate_mean_beside(struct shmt_surrogate *s, size_t feature,
-                                 uint8_t level)
+float shmt_surrogate_mean_changed(struct shmt_surrogate *s, size_t feature,
+                                  uint8_t level)
 {
     const size_t levels = s->shapes[feature].levels;
     const float *const there = s->tables[feature] + level * levels;
     const float *const here =
         s->tables[feature] + s->base_row[feature] * levels;
     const uint8_t *column = s->rows + feature;
-    float ratio[SHMT_FEATURE_LEVELS], sum = s->mean;
+    float ratio[SHMT_SURROGATE_LEVELS], sum = s->mean;
 
     for (size_t k = 0; k < levels; k++)
         ratio[k] = there[k] / here[k];
@@ -431,7 +433,7 @@ void shmt_surrogate_predict(struct shmt_surrogate *s,
     float sum[SHMT_SURROGATE_BATCH] = {0};
 
     for (size_t c = 0; c < count; c++)
-        aim(s, rows[c], at[c]);
+        select_tables(s, rows[c], at[c]);
     for (size_t i = 0; i < s->count; i++) {
         const uint8_t *const mine = s->rows + i * s->features;
 

@@ -32,7 +32,7 @@ struct shmt_arena *shmt_arena_new(void)
     return arena;
 }
 
-void shmt_arena_expect(struct shmt_arena *arena, size_t bytes)
+void shmt_arena_reserve(struct shmt_arena *arena, size_t bytes)
 {
     if (bytes > arena->next_size)
         arena->next_size = bytes;
@@ -89,7 +89,7 @@ static struct chunk *add_chunk(struct shmt_arena *arena, size_t bytes)
     return chunk;
 }
 
-void *shmt_arena_room(struct shmt_arena *arena, size_t size)
+void *shmt_arena_alloc_raw(struct shmt_arena *arena, size_t size)
 {
     const size_t unit = sizeof(max_align_t);
     struct chunk *chunk = arena->chunks;
@@ -115,7 +115,7 @@ void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size)
 
     if (__builtin_mul_overflow(count, size, &bytes))
         return NULL;
-    piece = shmt_arena_room(arena, bytes);
+    piece = shmt_arena_alloc_raw(arena, bytes);
     return piece == NULL ? NULL : memset(piece, 0, bytes);
 }
 
@@ -126,7 +126,7 @@ char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
 
     if (length == SIZE_MAX)
         return NULL;
-    copy = shmt_arena_room(arena, length + 1);
+    copy = shmt_arena_alloc_raw(arena, length + 1);
     if (copy == NULL)
         return NULL;
     if (length > 0)

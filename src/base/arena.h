@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * arena: memory that is taken in small pieces and given back all at once.
- * What is read from a file (a spec, a tuning) lives in the arena of its
- * owner.  Not for many threads at a time.
+ * What is read from a file (a spec, a tuning) lives in the arena of its owner.
+ * One thread at a time may use an arena.
  */
 #ifndef SHMT_BASE_ARENA_H
 #define SHMT_BASE_ARENA_H
@@ -14,22 +14,22 @@ struct shmt_arena;
 /* NULL when there is no memory. */
 struct shmt_arena *shmt_arena_new(void);
 
-/* The next piece begins a chunk of so many bytes: for those who know what
- * they will need.  Memory that is not written to costs nothing. */
-void shmt_arena_expect(struct shmt_arena *arena, size_t bytes);
+/* Makes the next chunk at least `bytes` long, for a caller that knows how much
+ * it will need.  Pages that are never written cost nothing. */
+void shmt_arena_reserve(struct shmt_arena *arena, size_t bytes);
 
-/* Frees every piece; NULL is allowed. */
+/* Frees the arena and everything in it.  NULL is allowed. */
 void shmt_arena_free(struct shmt_arena *arena);
 
-/* Gives every piece back; the largest chunk stays for the next ones. */
+/* Frees everything in the arena but keeps its largest chunk for reuse. */
 void shmt_arena_clear(struct shmt_arena *arena);
 
 /* Zeroed memory of count * size bytes, aligned for any type; NULL when there
  * is no memory or the product overflows. */
 void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size);
 
-/* Memory for `size` bytes to be written over; else the same. */
-void *shmt_arena_room(struct shmt_arena *arena, size_t size);
+/* As shmt_arena_alloc, but the `size` bytes are not set to zero. */
+void *shmt_arena_alloc_raw(struct shmt_arena *arena, size_t size);
 
 /* A copy of `length` bytes and a NUL behind them. */
 char *shmt_arena_copy(struct shmt_arena *arena, const char *text,

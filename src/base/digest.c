@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * digest: SHA-256 as FIPS 180-4 section 6.2 has it.
+ * digest: SHA-256 by FIPS 180-4, section 6.2, in portable C.
  */
 #include "base/digest.h"
 

@@ -19,7 +19,7 @@ struct shmt_digest {
 };
 
 void shmt_digest_begin(struct shmt_digest *digest);
-/* `data` may be NULL where there is none. */
+/* `data` may be NULL when `size` is 0. */
 void shmt_digest_add(struct shmt_digest *digest, const void *data,
                      size_t size);
 void shmt_digest_end(struct shmt_digest *digest, char text[SHMT_DIGEST_TEXT]);

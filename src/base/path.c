@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * path: reads and writes whole files; each call that a signal can interrupt
- * is taken up again.
+ * path: reads and writes whole files.  Every system call that a signal
+ * interrupted is repeated.
  */
 #include "base/path.h"
 
@@ -27,8 +27,8 @@ static enum shmtune_status fail(struct shmt_error *err, const char *path,
                           strerror(code));
 }
 
-static enum shmtune_status fail_to_open(struct shmt_error *err,
-                                        const char *path)
+static enum shmtune_status refuse_to_open(struct shmt_error *err,
+                                          const char *path)
 {
     const bool absent = errno == ENOENT || errno == ENOTDIR;
     const enum shmtune_status status = fail(err, path, "cannot be opened");
@@ -40,8 +40,9 @@ static enum shmtune_status fail_to_open(struct shmt_error *err,
     return SHMTUNE_NOT_FOUND;
 }
 
-/* As many bytes as there are, at most `size`; -1 with errno.  A read that
- * ends early at `expected` bytes has met the end. */
+/* Reads until the end of the file or until `size` bytes are there.  Returns
+ * their number, or -1 with errno.  A short read after `expected` bytes is
+ * taken for the end of the file, which saves one system call. */
 static ssize_t read_all(int fd, char *data, size_t size, size_t expected)
 {
     size_t used = 0;
@@ -84,18 +85,19 @@ static bool sync_all(int fd)
     return rc == 0;
 }
 
-/* The bytes of an open file.  Its size is a hint: it may grow under us, and
- * what the kernel makes up has none. */
+/* The bytes of an open file.  The size that fstat gave is only a hint: the
+ * file may grow while it is read, and files in /proc report a size of 0. */
 static enum shmtune_status read_open(struct shmt_arena *arena, int fd,
                                      size_t expected, size_t limit,
                                      const char **data, size_t *size)
 {
     char *bytes = NULL;
-    /* one byte more: the end is seen without another round */
+    /* One byte more than the file has, so that the end is seen without a
+     * second read. */
     size_t used = 0, room = expected + 1;
 
     for (;;) {
-        char *more = shmt_arena_room(arena, room + 1);
+        char *more = shmt_arena_alloc_raw(arena, room + 1);
         ssize_t got;
 
         if (more == NULL) {
@@ -138,7 +140,7 @@ enum shmtune_status shmt_path_open(const char *path, int *fd, size_t *size,
         opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     while (opened < 0 && errno == EINTR);
     if (opened < 0)
-        return fail_to_open(err, path);
+        return refuse_to_open(err, path);
     if (fstat(opened, &about) != 0) {
         status = fail(err, path, "cannot be examined");
     } else if (!S_ISREG(about.st_mode)) {
@@ -222,8 +224,8 @@ static int open_temporary(struct shmt_arena *arena, const char *path,
     return fd;
 }
 
-/* So that the new name survives a loss of power.  Some file systems cannot,
- * and the file is in its place already: best effort. */
+/* Makes the new name survive a loss of power.  A failure is ignored: some file
+ * systems cannot do it, and the file is already in place. */
 static void sync_folder(struct shmt_arena *arena, const char *path)
 {
     const char *folder = shmt_path_folder(arena, path);
@@ -238,8 +240,8 @@ static void sync_folder(struct shmt_arena *arena, const char *path)
     close(fd);
 }
 
-/* What takes what it is given and keeps nothing, a terminal or a pipe: there
- * is nothing to put in its place. */
+/* Terminals and pipes keep nothing, so there is no file to replace: they are
+ * written to directly. */
 static bool is_stream(const char *path)
 {
     struct stat about;
@@ -270,14 +272,16 @@ static void keep_permissions(int fd, const char *path)
 {
     struct stat about;
 
-    /* Not ours to change on every file system: no failure. */
+    /* Some file systems do not let us change permissions; that is no
+     * failure. */
     if (stat(path, &about) == 0)
         (void)!fchmod(fd, about.st_mode & 0777);
 }
 
-/* `own`: for the owner alone, and not to last. */
+/* With `private_file` the file is readable by its owner alone (0600) and is
+ * not synchronised to the disk. */
 static enum shmtune_status replace(const char *path, const void *data,
-                                   size_t size, bool own,
+                                   size_t size, bool private_file,
                                    struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
@@ -288,14 +292,14 @@ static enum shmtune_status replace(const char *path, const void *data,
 
     if (arena == NULL)
         return shmt_error_memory(err);
-    fd = open_temporary(arena, path, own ? 0600 : 0666, &temporary);
+    fd = open_temporary(arena, path, private_file ? 0600 : 0666, &temporary);
     if (fd < 0) {
         status = fail(err, path, "no temporary file can be created beside");
         goto done;
     }
-    if (!own)
+    if (!private_file)
         keep_permissions(fd, path);
-    written = write_all(fd, data, size) && (own || sync_all(fd));
+    written = write_all(fd, data, size) && (private_file || sync_all(fd));
     if (!written)
         status = fail(err, path, "cannot be written");
     if (close(fd) != 0 && written)
@@ -304,7 +308,7 @@ static enum shmtune_status replace(const char *path, const void *data,
         status = fail(err, path, "cannot be replaced");
     if (status != SHMTUNE_OK)
         unlink(temporary);
-    else if (!own)
+    else if (!private_file)
         sync_folder(arena, path);
 done:
     shmt_arena_free(arena);
@@ -318,14 +322,14 @@ enum shmtune_status shmt_path_write(const char *path, const void *data,
                            : replace(path, data, size, false, err);
 }
 
-enum shmtune_status shmt_path_write_own(const char *path, const void *data,
-                                        size_t size, struct shmt_error *err)
+enum shmtune_status shmt_path_write_private(const char *path, const void *data,
+                                            size_t size, struct shmt_error *err)
 {
     return replace(path, data, size, true, err);
 }
 
-enum shmtune_status shmt_path_make(const char *path, unsigned mode,
-                                   struct shmt_error *err)
+enum shmtune_status shmt_path_make_folder(const char *path, unsigned mode,
+                                          struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
     const size_t length = strlen(path);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * path: files and folders.  Reading whole, writing so that a reader sees the
- * old or the new and nothing between, and where our folders are.
+ * path: files and folders.  Files are read whole and written so that a reader
+ * sees either the old or the new file, never a part of one.  Also says where
+ * shmtune's own folders are.
  */
 #ifndef SHMT_BASE_PATH_H
 #define SHMT_BASE_PATH_H
@@ -23,26 +24,28 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
 
 /* Temporary file beside it, fsync, rename.  Nothing is left on failure, and
  * the old file stays.  Keeps the permissions of what it replaces; a symbolic
- * link is replaced, not followed.  Any number of writers at a time.  A pipe
- * or a terminal, /dev/stdout say, is written to.
- * SHMTUNE_STORAGE, also where there is no such folder. */
+ * link is replaced, not followed.  Any number of processes may write the same
+ * path at a time.  A pipe or a terminal (/dev/stdout) is written to directly.
+ * SHMTUNE_STORAGE on failure, also when the folder does not exist. */
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
 
-/* The same for the owner alone (0600), whatever was there, and without waiting
- * for the disk: for what can be made again. */
-enum shmtune_status shmt_path_write_own(const char *path, const void *data,
-                                        size_t size, struct shmt_error *err);
+/* The same, but readable by the owner alone (0600) whatever the old file's
+ * permissions were, and without waiting for the disk: for caches, whose files
+ * can be made again. */
+enum shmtune_status shmt_path_write_private(const char *path, const void *data,
+                                            size_t size,
+                                            struct shmt_error *err);
 
 /* The folder and its parents, created with `mode`. */
-enum shmtune_status shmt_path_make(const char *path, unsigned mode,
-                                   struct shmt_error *err);
+enum shmtune_status shmt_path_make_folder(const char *path, unsigned mode,
+                                          struct shmt_error *err);
 
 /* folder/name, or name when it is absolute. */
 const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
                            const char *name);
-/* `path` behind the current folder when it is relative: good whatever folder
- * is current later.  As it is where no folder is. */
+/* The absolute form of `path`, which stays right when the process changes its
+ * current folder.  `path` itself when the current folder is not known. */
 const char *shmt_path_absolute(struct shmt_arena *arena, const char *path);
 /* The folder part, "." when there is none. */
 const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
@@ -50,14 +53,15 @@ const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
 const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
                            const char *suffix);
 bool shmt_path_exists(const char *path);
-/* What is there, by a link or not; errno stays. */
+/* Whether the path, after following links, is a folder or a regular file.
+ * errno is kept. */
 bool shmt_path_is_folder(const char *path);
 bool shmt_path_is_file(const char *path);
-/* Whether both are there, and one and the same, by whatever names. */
+/* Whether both paths exist and lead to the same file. */
 bool shmt_path_is_same(const char *one, const char *other);
 
-/* Names (not paths) in a folder that end in `suffix`, sorted by bytes; hidden
- * ones are not among them. */
+/* The names (not paths) in a folder that end in `suffix`, sorted by bytes.
+ * Hidden files are left out. */
 enum shmtune_status shmt_path_list(struct shmt_arena *arena,
                                    const char *folder, const char *suffix,
                                    const char *const **names, size_t *count,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * status: names of the status codes, and messages put together in place.
+ * status: the texts of status codes, and functions that write the message of a
+ * struct shmt_error.  Called by every module.
  */
 #include "base/status.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * status: what a function of ours returns when it could not do its work, and
- * the text that says why.  Owned by everybody; depends on shmtune.h alone.
+ * the text that says why.  Every module uses it; it depends on shmtune.h
+ * alone.
  *
  * A candidate that fails is never a status: it is a verdict in a result
  * (record/result.h).
@@ -29,12 +30,13 @@ enum shmtune_status shmt_error_set(struct shmt_error *err,
                                    const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Put "`context`: " before the message that is there; returns its status. */
+/* Puts "`context`: " in front of the message in `err`, and returns its
+ * status. */
 enum shmtune_status shmt_error_prefix(struct shmt_error *err,
                                       const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Put more behind the message that is there, as far as it fits; returns its
+/* Appends text to the message in `err`, as far as it fits, and returns its
  * status. */
 enum shmtune_status shmt_error_append(struct shmt_error *err,
                                       const char *format, ...)

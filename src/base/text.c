@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: a string that doubles its memory as it grows.
+ * text: a string that doubles its memory as it grows, and helpers for names
+ * and numbers.
  */
 #include "base/text.h"
 
@@ -15,7 +16,7 @@
 /* Room for `more` bytes and a NUL. */
 static bool reserve(struct shmt_text *text, size_t more)
 {
-    size_t capacity = text->capacity == 0 ? 64 : text->capacity;
+    size_t room = text->room == 0 ? 64 : text->room;
     char *data;
 
     if (text->failed)
@@ -24,17 +25,17 @@ static bool reserve(struct shmt_text *text, size_t more)
         text->failed = true;
         return false;
     }
-    while (capacity < text->length + more + 1)
-        capacity *= 2;
-    if (capacity == text->capacity)
+    while (room < text->length + more + 1)
+        room *= 2;
+    if (room == text->room)
         return true;
-    data = realloc(text->data, capacity);
+    data = realloc(text->data, room);
     if (data == NULL) {
         text->failed = true;
         return false;
     }
     text->data = data;
-    text->capacity = capacity;
+    text->room = room;
     return true;
 }
 
@@ -63,7 +64,7 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
 
     if (!reserve(text, 0))
         return;
-    room = text->capacity - text->length;
+    room = text->room - text->length;
     va_start(arguments, format);
     va_copy(again, arguments);
     length = vsnprintf(text->data + text->length, room, format, arguments);
@@ -102,13 +103,14 @@ const char *shmt_text_string(const struct shmt_text *text)
     return text->data == NULL ? "" : text->data;
 }
 
-size_t shmt_text_word(const char *text)
+size_t shmt_text_name_length(const char *text)
 {
     return strspn(text, "abcdefghijklmnopqrstuvwxyz"
                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
-/* strtod takes the locale's decimal point; so it is given that. */
+/* strtod expects the decimal point of the locale, so the point is replaced by
+ * that. */
 double shmt_text_real(const char *number)
 {
     const char *radix = nl_langinfo(RADIXCHAR);

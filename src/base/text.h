@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * text: a string that grows.  A failed allocation sticks: later additions do
- * nothing and `failed` says so, hence a writer checks once, at its end.
+ * text: a string that grows.  After a failed allocation `failed` is set and
+ * every later addition does nothing, so a writer checks it once, at its end.
  */
 #ifndef SHMT_BASE_TEXT_H
 #define SHMT_BASE_TEXT_H
@@ -15,7 +15,7 @@
 struct shmt_text {
     char *data;
     size_t length;
-    size_t capacity;
+    size_t room;
     bool failed;
 };
 
@@ -35,26 +35,27 @@ static inline const char *shmt_text_plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Length 0, memory kept. */
+/* Sets the length to 0 and keeps the memory. */
 void shmt_text_clear(struct shmt_text *text);
 void shmt_text_free(struct shmt_text *text);
 
 /* The text so far, "" when there is none. */
 const char *shmt_text_string(const struct shmt_text *text);
 
-/* How many letters, digits and '_' stand at the front: what a name or a macro
- * of C is made of. */
-size_t shmt_text_word(const char *text);
+/* How many of the first characters could belong to a C identifier: letters,
+ * digits and '_'. */
+size_t shmt_text_name_length(const char *text);
 
-/* What strtod makes of `number`, a decimal number with a point, where the
- * locale is C; applications set others.  NAN when it has SHMT_TEXT_NUMBER
- * bytes or more. */
+/* The value of `number`, a decimal number with a point, as strtod gives it in
+ * the C locale.  (An application may have set a locale with another decimal
+ * point.)  NAN when it has SHMT_TEXT_NUMBER bytes or more. */
 enum { SHMT_TEXT_NUMBER = 512 };
 double shmt_text_real(const char *number);
 
-/* For tables of names, most of which differ in their first two letters: a call
- * of strcmp would take most of the time of reading a tuning. */
-static inline bool shmt_text_same(const char *a, const char *b)
+/* Equality of two strings.  It compares the first two characters before it
+ * calls strcmp: most names differ there, and the calls took most of the time
+ * of reading a tuning. */
+static inline bool shmt_text_equal(const char *a, const char *b)
 {
     return a[0] == b[0] &&
            (a[0] == '\0' || (a[1] == b[1] && strcmp(a, b) == 0));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8: the decoder of RFC 3629, one character at a time.
+ * utf8: decodes UTF-8 (RFC 3629), one character at a time.
  */
 #include "base/utf8.h"
 

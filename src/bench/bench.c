@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench: the way of one candidate: load, check what the driver says of it,
- * verify, time, verify again.
+ * bench: measures one candidate: loads it, compares the driver's attributes
+ * with the compiler's report, verifies it, times it and verifies it again.
  */
 #include "bench/bench.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/parts.h"
+#include "bench/state.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
 
@@ -59,8 +59,8 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
         return shmt_error_memory(err);
     bench->kernel = kernel;
     bench->options = *options;
-    status = shmt_query_device(options->driver, options->ordinal,
-                               &bench->device, err);
+    status = shmt_driver_describe_device(options->driver, options->ordinal,
+                                         &bench->device, err);
     if (status == SHMTUNE_OK)
         status = open_context(bench, err);
     if (status == SHMTUNE_OK) {
@@ -88,15 +88,15 @@ void shmt_bench_close(struct shmt_bench *bench)
     if (bench == NULL)
         return;
     driver = bench->options.driver;
-    shmt_module_drop_all(bench);
+    shmt_bench_unload_all(bench);
     if (bench->lost) {
-        /* the context cannot be taken down in order, and need not be */
+        /* A broken context cannot be released, and the process ends anyway. */
         free(bench);
         return;
     }
     if (bench->stream != NULL)
         driver->StreamSynchronize(bench->stream);
-    shmt_problem_drop(bench);
+    shmt_bench_problem_free(bench);
     shmt_probe_close(&bench->probe);
     if (bench->begin != NULL)
         driver->EventDestroy(bench->begin);
@@ -119,13 +119,13 @@ const char *shmt_bench_protocol(const struct shmt_bench *bench)
     return bench->options.warm ? "warm-l2" : "cold-l2";
 }
 
-bool shmt_bench_lost(const struct shmt_bench *bench)
+bool shmt_bench_context_lost(const struct shmt_bench *bench)
 {
     return bench->lost;
 }
 
-void shmt_bench_blame(struct shmt_bench *bench, CUresult result,
-                      const char *when, struct shmt_result *out)
+void shmt_bench_set_verdict(struct shmt_bench *bench, CUresult result,
+                            const char *when, struct shmt_result *out)
 {
     enum shmt_verdict verdict = SHMT_VERDICT_LAUNCH_ERROR;
     struct shmt_error why = {0};
@@ -138,7 +138,7 @@ void shmt_bench_blame(struct shmt_bench *bench, CUresult result,
     else if (shmt_driver_is_sticky(result))
         verdict = SHMT_VERDICT_CRASH;
     bench->lost = bench->lost || shmt_driver_is_sticky(result);
-    shmt_result_fail(out, verdict, "%s", why.text);
+    shmt_result_set_verdict(out, verdict, "%s", why.text);
 }
 
 /* -- what the driver says ------------------------------------------------- */
@@ -154,7 +154,7 @@ static void note_registers(const struct shmt_function *function,
                  entry->resources.registers);
 }
 
-/* The three sides of static shared memory. */
+/* Compares the static shared bytes of the spec, the compiler and the driver. */
 static void check_static(const struct shmt_function *function,
                          const struct shmt_image_entry *entry,
                          const struct shmt_geometry *geometry,
@@ -166,13 +166,15 @@ static void check_static(const struct shmt_function *function,
 
     if (!shmt_fit_stated(geometry, compiled, &fit)) {
         shmt_fit_text(&fit, text);
-        shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH, "%.64s: %s",
-                         entry->name, text);
+        shmt_result_set_verdict(out, SHMT_VERDICT_SPEC_MISMATCH, "%.64s: %s",
+                                entry->name, text);
     } else if (function->shared_static_bytes != compiled)
-        shmt_result_fail(out, SHMT_VERDICT_SPEC_MISMATCH,
-                         "%.64s: the compiler reports %lld bytes of static "
-                         "shared memory, the driver %d", entry->name,
-                         (long long)compiled, function->shared_static_bytes);
+        shmt_result_set_verdict(out, SHMT_VERDICT_SPEC_MISMATCH,
+                                "%.64s: the compiler reports %lld bytes of "
+                                "static shared memory, the driver "
+                                "%d", entry->name,
+                                (long long)compiled,
+                                function->shared_static_bytes);
 }
 
 static int threads_of(const struct shmt_geometry *geometry)
@@ -183,7 +185,7 @@ static int threads_of(const struct shmt_geometry *geometry)
 
 /* The launch with the lowest occupancy stands for all. */
 static enum shmtune_status
-take_occupancy(const struct shmt_bench *bench, const struct shmt_run *run,
+read_occupancy(const struct shmt_bench *bench, const struct shmt_bench_run *run,
                size_t k, struct shmt_result *out, struct shmt_bench_note *note,
                struct shmt_error *err)
 {
@@ -197,7 +199,7 @@ take_occupancy(const struct shmt_bench *bench, const struct shmt_run *run,
     char text[SHMT_FIT_TEXT];
     const int threads = threads_of(geometry), warp = bench->device.warp_size;
     int blocks = 0, percent;
-    enum shmtune_status status = shmt_launch_occupancy(
+    enum shmtune_status status = shmt_function_occupancy(
         bench->options.driver, function, geometry, &blocks, err);
     bool fits;
 
@@ -222,21 +224,21 @@ take_occupancy(const struct shmt_bench *bench, const struct shmt_run *run,
                  fit.occupancy.resident_blocks);
     if (blocks == 0) {
         shmt_fit_text(&fit, text);
-        shmt_result_fail(out, SHMT_VERDICT_NOT_RESIDENT, "%s",
-                         fits ? "no block fits a multiprocessor, by the "
+        shmt_result_set_verdict(out, SHMT_VERDICT_NOT_RESIDENT, "%s",
+                                fits ? "no block fits a multiprocessor, by the "
                                 "driver" : text);
     }
     return SHMTUNE_OK;
 }
 
 /* Geometry and attributes of launch k. */
-static enum shmtune_status ready_launch(struct shmt_bench *bench,
-                                        struct shmt_run *run, size_t k,
-                                        struct shmt_result *out,
-                                        struct shmt_bench_note *note)
+static enum shmtune_status prepare_launch(struct shmt_bench *bench,
+                                          struct shmt_bench_run *run, size_t k,
+                                          struct shmt_result *out,
+                                          struct shmt_bench_note *note)
 {
     struct shmt_function *function =
-        shmt_launch_function(&run->loaded->module, k);
+        shmt_module_function(&run->loaded->module, k);
     const struct shmt_image_entry *entry =
         &run->loaded->image->entries[run->loaded->image->launch_entry[k]];
     const struct shmt_geometry *geometry = &run->evaluated->geometry[k];
@@ -254,20 +256,21 @@ static enum shmtune_status ready_launch(struct shmt_bench *bench,
         out->resources.max_threads = function->max_threads;
     if (geometry->shared_dynamic > out->shared_dynamic_bytes)
         out->shared_dynamic_bytes = geometry->shared_dynamic;
-    status = shmt_launch_prepare(bench->options.driver, function, geometry,
-                                 &why);
+    status = shmt_function_prepare(bench->options.driver, function, geometry,
+                                   &why);
     if (status == SHMTUNE_OK)
-        status = take_occupancy(bench, run, k, out, note, &why);
+        status = read_occupancy(bench, run, k, out, note, &why);
     if (status != SHMTUNE_OK)
-        shmt_result_fail(out, SHMT_VERDICT_LAUNCH_ERROR, "%s", why.text);
+        shmt_result_set_verdict(out, SHMT_VERDICT_LAUNCH_ERROR, "%s", why.text);
     return SHMTUNE_OK;
 }
 
-/* A verdict where it is the candidate's fault that there is no module. */
-static enum shmtune_status judge_loading(enum shmtune_status status,
-                                         const struct shmt_error *why,
-                                         struct shmt_result *out,
-                                         struct shmt_error *err)
+/* Sets a verdict if the candidate is the reason why there is no module;
+ * otherwise returns the status. */
+static enum shmtune_status verdict_of_loading(enum shmtune_status status,
+                                              const struct shmt_error *why,
+                                              struct shmt_result *out,
+                                              struct shmt_error *err)
 {
     static const struct {
         enum shmtune_status status;
@@ -281,7 +284,7 @@ static enum shmtune_status judge_loading(enum shmtune_status status,
 
     for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
         if (status == faults[k].status) {
-            shmt_result_fail(out, faults[k].verdict, "%s", why->text);
+            shmt_result_set_verdict(out, faults[k].verdict, "%s", why->text);
             return SHMTUNE_OK;
         }
     return shmt_error_set(err, status, "%s", why->text);
@@ -289,17 +292,17 @@ static enum shmtune_status judge_loading(enum shmtune_status status,
 
 /* A verdict in *out where the candidate cannot be launched. */
 static enum shmtune_status
-ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
-          struct shmt_run *run, struct shmt_result *out,
-          struct shmt_bench_note *note, struct shmt_error *err)
+prepare_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
+            struct shmt_bench_run *run, struct shmt_result *out,
+            struct shmt_bench_note *note, struct shmt_error *err)
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
     struct shmt_error why = {0};
     enum shmtune_status status =
-        shmt_module_get(bench, evaluated, &run->loaded, &why);
+        shmt_bench_load(bench, evaluated, &run->loaded, &why);
 
     if (status != SHMTUNE_OK)
-        return judge_loading(status, &why, out, err);
+        return verdict_of_loading(status, &why, out, err);
     if (request->image != NULL && request->image[0] != '\0' &&
         strcmp(request->image, run->loaded->key) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
@@ -313,60 +316,63 @@ ready_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
     for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK &&
                        out->verdict == SHMT_VERDICT_OK; k++)
         if (evaluated->geometry[k].used)
-            status = ready_launch(bench, run, k, out, note);
+            status = prepare_launch(bench, run, k, out, note);
     if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
-        status = shmt_problem_adapt(bench, evaluated, out, err);
+        status = shmt_bench_problem_configure(bench, evaluated, out, err);
     return status;
 }
 
 /* -- measuring ------------------------------------------------------------ */
 
-static CUresult verify(struct shmt_bench *bench, const struct shmt_run *run,
+static CUresult verify(struct shmt_bench *bench,
+                       const struct shmt_bench_run *run,
                        struct shmt_result *out)
 {
-    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_A);
+    CUresult result = shmt_bench_run_restore(bench, run, SHMT_PATTERN_POISON_A);
 
     if (result == CUDA_SUCCESS)
-        result = shmt_run_start(bench, run);
+        result = shmt_bench_run_zero_and_launch(bench, run);
     if (result == CUDA_SUCCESS)
-        result = shmt_verify_check(bench, SHMT_PATTERN_POISON_A, out);
+        result = shmt_bench_verify(bench, SHMT_PATTERN_POISON_A, out);
     return result;
 }
 
-/* Samples, and a second look at what the last of them wrote. */
-static CUresult measure(struct shmt_bench *bench, const struct shmt_run *run,
+/* Takes the samples, then verifies what the last of them wrote. */
+static CUresult measure(struct shmt_bench *bench,
+                        const struct shmt_bench_run *run,
                         const struct shmt_bench_request *request,
                         struct shmt_result *out)
 {
     const char *why = "right at first, but after the timing";
     struct shmt_result after;
-    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+    CUresult result = shmt_bench_run_restore(bench, run, SHMT_PATTERN_POISON_B);
 
     shmt_result_clear(&after);
     if (result == CUDA_SUCCESS)
-        result = shmt_time_run(bench, run, request, out);
+        result = shmt_bench_time(bench, run, request, out);
     if (result == CUDA_SUCCESS)
-        result = shmt_verify_check(bench, SHMT_PATTERN_POISON_B, &after);
+        result = shmt_bench_verify(bench, SHMT_PATTERN_POISON_B, &after);
     if (result != CUDA_SUCCESS || after.verdict == SHMT_VERDICT_OK)
         return result;
     if (after.verdict == SHMT_VERDICT_OUT_OF_BOUNDS || !request->verify)
-        shmt_result_fail(out, after.verdict, "%s", after.reason);
+        shmt_result_set_verdict(out, after.verdict, "%s", after.reason);
     else
-        shmt_result_fail(out, SHMT_VERDICT_UNSTABLE, "%s %s", why,
-                         after.reason);
+        shmt_result_set_verdict(out, SHMT_VERDICT_UNSTABLE, "%s %s", why,
+                                after.reason);
     out->sample_count = 0;
     out->time_us = -1;
     return result;
 }
 
-/* One run between the profiler's marks, and nothing else. */
-static CUresult profile(struct shmt_bench *bench, const struct shmt_run *run)
+/* Launches the candidate once between cuProfilerStart and cuProfilerStop. */
+static CUresult profile(struct shmt_bench *bench,
+                        const struct shmt_bench_run *run)
 {
     const struct shmt_driver *driver = bench->options.driver;
-    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+    CUresult result = shmt_bench_run_restore(bench, run, SHMT_PATTERN_POISON_B);
 
     if (result == CUDA_SUCCESS)
-        result = shmt_run_zero(bench, run);
+        result = shmt_bench_run_zero(bench, run);
     if (result == CUDA_SUCCESS)
         result = shmt_probe_flush(&bench->probe);
     if (result == CUDA_SUCCESS)
@@ -374,7 +380,7 @@ static CUresult profile(struct shmt_bench *bench, const struct shmt_run *run)
     if (result == CUDA_SUCCESS)
         result = driver->ProfilerStart();
     if (result == CUDA_SUCCESS)
-        result = shmt_run_launch(bench, run);
+        result = shmt_bench_run_launch(bench, run);
     if (result == CUDA_SUCCESS)
         result = driver->StreamSynchronize(bench->stream);
     if (result == CUDA_SUCCESS)
@@ -382,7 +388,8 @@ static CUresult profile(struct shmt_bench *bench, const struct shmt_run *run)
     return result;
 }
 
-static void run_candidate(struct shmt_bench *bench, const struct shmt_run *run,
+static void run_candidate(struct shmt_bench *bench,
+                          const struct shmt_bench_run *run,
                           const struct shmt_bench_request *request,
                           struct shmt_result *out)
 {
@@ -399,10 +406,10 @@ static void run_candidate(struct shmt_bench *bench, const struct shmt_run *run,
     if (result == CUDA_SUCCESS &&
         shmt_verdict_stage(out->verdict) == SHMT_STAGE_VERIFY) {
         when = "after a wrong result";
-        result = shmt_problem_mend(bench);
+        result = shmt_bench_problem_repair(bench);
     }
     if (result != CUDA_SUCCESS)
-        shmt_bench_blame(bench, result, when, out);
+        shmt_bench_set_verdict(bench, result, when, out);
 }
 
 enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
@@ -412,7 +419,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
                                        struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
-    struct shmt_run run = {.evaluated = &evaluated};
+    struct shmt_bench_run run = {.evaluated = &evaluated};
     const double start = shmt_clock_s();
     struct shmt_result out;
     struct shmt_bench_note said = {.computed_blocks = -1};
@@ -421,12 +428,12 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     if (bench->lost)
         return shmt_error_set(err, SHMTUNE_CUDA, "the device's context is "
                               "lost: this process has to be replaced");
-    shmt_kernel_evaluate(bench->kernel, request->problem, request->choice,
+    shmt_kernel_evaluate(bench->kernel, request->problem, request->config,
                          &evaluated);
     shmt_result_clear(&out);
-    status = shmt_problem_prepare(bench, request->problem, err);
+    status = shmt_bench_problem_prepare(bench, request->problem, err);
     if (status == SHMTUNE_OK)
-        status = ready_run(bench, request, &run, &out, &said, err);
+        status = prepare_run(bench, request, &run, &out, &said, err);
     if (status != SHMTUNE_OK)
         return status;
     if (out.verdict == SHMT_VERDICT_OK)
@@ -444,7 +451,7 @@ enum shmtune_status shmt_bench_read(struct shmt_bench *bench,
 {
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_buffer *buffer =
-            expected ? &bench->slots[k].expected : &bench->slots[k].live;
+            expected ? &bench->slots[k].expected : &bench->slots[k].actual;
         const uint64_t most = count < buffer->count ? count : buffer->count;
 
         if (strcmp(bench->kernel->arguments[k].name, argument) != 0 ||

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench: one device, one kernel: loads candidates, verifies and times them.
- * For the process of the measure worker alone: a candidate that breaks the
- * context makes the bench useless (shmt_bench_lost), and only a new process
- * helps.
+ * bench: loads, verifies and times candidates of one kernel on one device.
+ * Only the measure worker's process uses it: after a candidate has broken the
+ * CUDA context (shmt_bench_context_lost), only a new process can measure
+ * again.
  *
  * Every candidate runs on the same random inputs as the reference.  Before
  * each verified run its outputs are filled with a NaN; buffers lie between
  * guard bands of the same pattern; afterwards outputs are compared element by
- * element, guards and inputs checked.  Times are those of device events round
- * the launches with what is zeroed, with the L2 cache read full of other data
- * before each sample ("cold-l2"), or hot ("warm-l2").  The outputs of the
- * last timed run are compared again.
+ * element, guards and inputs checked.  Times are measured by device events
+ * around the launches and the zeroing of buffers.  Before each sample the L2
+ * cache is filled with other data ("cold-l2"), or not ("warm-l2").  The
+ * outputs of the last timed run are compared again.
  */
 #ifndef SHMT_BENCH_H
 #define SHMT_BENCH_H
@@ -44,12 +44,12 @@ const char *shmt_bench_protocol(const struct shmt_bench *bench);
 
 struct shmt_bench_request {
     const int64_t *problem;
-    const shmt_choice *choice;
+    const shmt_config *config;
     const char *image;         /* the key it was inspected under; NULL or ""
                                   when not known */
     int samples;               /* 1 to SHMT_RESULT_SAMPLES */
-    double hopeless_us;        /* INFINITY: never give up */
-    bool verify;               /* false: only after the timing */
+    double give_up_us;         /* INFINITY: never give up */
+    bool verify;               /* false: verify only after the timing */
     bool profile;              /* for a profiler that watches this process:
                                   verified, then the launches alone, once,
                                   between cuProfilerStart and cuProfilerStop;
@@ -61,17 +61,17 @@ struct shmt_bench_note {
     char text[256];            /* where driver and compiler disagree, "" */
 };
 
-/* A verdict in *result; a status only for what is not the candidate's fault:
- * a reference that fails is SHMTUNE_WRONG_RESULT, buffers that do not fit the
- * device SHMTUNE_NO_MEMORY. */
+/* Writes a verdict to *result.  A status is returned only for what is not the
+ * candidate's fault: a reference that fails is SHMTUNE_WRONG_RESULT, buffers
+ * that do not fit the device SHMTUNE_NO_MEMORY. */
 enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
                                        const struct shmt_bench_request *request,
                                        struct shmt_result *result,
                                        struct shmt_bench_note *note,
                                        struct shmt_error *err);
 
-/* The context was broken: end this process. */
-bool shmt_bench_lost(const struct shmt_bench *bench);
+/* Whether the CUDA context is broken: the process then has to end. */
+bool shmt_bench_context_lost(const struct shmt_bench *bench);
 
 /* Copies of a buffer's elements after the last measure, for tests: the
  * reference's result when `expected`.  Argument by name; at most `count`

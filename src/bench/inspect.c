@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inspect: one candidate through the compiler.
+ * inspect: compiles one candidate and compares the compiler's report with the
+ * spec.  Called by command/worker.c.  Needs no GPU.
  */
 #include "bench/inspect.h"
 
@@ -35,19 +36,20 @@ check_static(const struct shmt_image_request *request,
             char text[SHMT_FIT_TEXT];
 
             shmt_fit_text(&fit, text);
-            shmt_result_fail(result, SHMT_VERDICT_SPEC_MISMATCH,
-                             "%.64s: %s: see %.100s:%d:%d",
-                             image->entries[entry].name, text, place.file,
-                             place.line, place.column);
+            shmt_result_set_verdict(result, SHMT_VERDICT_SPEC_MISMATCH,
+                                    "%.64s: %s: see %.100s:%d:%d",
+                                    image->entries[entry].name, text,
+                                    place.file,
+                                    place.line, place.column);
             return SHMTUNE_OK;
         }
     }
     return status;
 }
 
-/* Each launch's own share of what they take. */
-static void tell_launches(const struct shmt_image *image,
-                          struct shmt_result *result)
+/* Copies the resources of each launch, if there are several. */
+static void copy_launch_resources(const struct shmt_image *image,
+                                  struct shmt_result *result)
 {
     int count = 0;
 
@@ -70,10 +72,10 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
     enum shmtune_status status;
 
     shmt_result_clear(&out);
-    status = shmt_image_obtain(request, nvrtc, folder, &image, &why);
+    status = shmt_image_get(request, nvrtc, folder, &image, &why);
     if (status == SHMTUNE_COMPILE || status == SHMTUNE_INVALID_FILE) {
-        shmt_result_fail(&out,
-                         status == SHMTUNE_COMPILE
+        shmt_result_set_verdict(&out,
+                                status == SHMTUNE_COMPILE
                              ? SHMT_VERDICT_COMPILE_ERROR
                              : SHMT_VERDICT_SPEC_MISMATCH, "%s", why.text);
         *result = out;
@@ -82,7 +84,7 @@ enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
     if (status != SHMTUNE_OK)
         return shmt_error_set(err, status, "%s", why.text);
     shmt_image_resources(image, &out.resources);
-    tell_launches(image, &out);
+    copy_launch_resources(image, &out);
     memcpy(out.image, image->key, sizeof out.image);
     out.compile_ms = image->found ? 0 : image->compile_ms;
     out.shared_dynamic_bytes = 0;

@@ -9,8 +9,8 @@
 
 /* OK with resources, time and the image's key; COMPILE_ERROR; SPEC_MISMATCH
  * where the static shared bytes of the spec and of the compiler differ, or
- * where an image is refused for its spec (gpu/image.h).  A binary that was
- * there already took 0 ms. */
+ * where an image is refused for its spec (gpu/image.h).  For a binary that was
+ * stored already, the compile time is 0 ms. */
 enum shmtune_status shmt_inspect(const struct shmt_image_request *request,
                                  const struct shmt_nvrtc *nvrtc,
                                  const char *folder,

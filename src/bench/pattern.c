@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pattern: see the formulas in the header.
+ * pattern: computes what buffers are filled with by the formulas in pattern.h,
+ * bit for bit as source.c does on the device.
  */
 #include "bench/pattern.h"
 
@@ -57,11 +58,11 @@ static double real(const struct shmt_pattern *pattern, uint64_t index,
     return uniform(pattern, draw);
 }
 
-union shmt_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
-                                     uint64_t index)
+union shmt_element_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
+                                             uint64_t index)
 {
     const uint64_t draw = shmt_random_at(pattern->seed, index);
-    union shmt_scalar out = {0};
+    union shmt_element_scalar out = {0};
 
     switch (pattern->element) {
     case SHMT_ELEMENT_F16:

@@ -15,9 +15,9 @@
 
 #include "gpu/gpu.h"
 
-/* Two words that no computation is likely to give: NaN as f32 and as f16, and
- * different in every byte, so that what is equal to the first by chance is
- * not equal to the second. */
+/* Two words that a computation is unlikely to produce.  Both are NaN as f32
+ * and as f16, and they differ in every byte, so an element that is equal to
+ * the first by chance is not equal to the second. */
 #define SHMT_PATTERN_POISON_A 0x7fe57fe5u
 #define SHMT_PATTERN_POISON_B 0xfff0fff0u
 
@@ -32,7 +32,7 @@ struct shmt_pattern {
 struct shmt_pattern shmt_pattern_of(const struct shmt_argument *argument,
                                     size_t number, uint64_t seed);
 
-union shmt_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
-                                     uint64_t index);
+union shmt_element_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
+                                             uint64_t index);
 
 #endif

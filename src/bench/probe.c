@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe: see source.c for what the kernels do.
+ * probe: launches the kernels of source.c, which fill, compare, check and hash
+ * buffers, and manages the buffers and their guard bands.
  */
 #include "bench/probe.h"
 
@@ -46,10 +47,10 @@ load_module(const struct shmt_probe_options *options,
     if (source == NULL)
         return shmt_error_memory(err);
     shmt_device_arch_text(options->device, arch);
-    status = shmt_image_obtain_text(&text, options->nvrtc, options->folder,
-                                    &image, err);
+    status = shmt_image_get_from_text(&text, options->nvrtc, options->folder,
+                                      &image, err);
     if (status == SHMTUNE_OK)
-        status = shmt_launch_load(options->driver, image, out, err);
+        status = shmt_module_load(options->driver, image, out, err);
     if (status != SHMTUNE_OK)
         shmt_error_prefix(err, "the measuring kernels");
     shmt_image_free(image);
@@ -74,7 +75,8 @@ static unsigned blocks_for(const struct shmt_probe *probe, uint64_t items)
                                                      : probe->blocks;
 }
 
-/* Twice the cache, with data that are not all the same. */
+/* Allocates the buffer for the flush: twice the size of the L2 cache, with
+ * data that differ. */
 static CUresult make_flush(struct shmt_probe *probe, int64_t l2_bytes)
 {
     const uint64_t l2 = l2_bytes > 0 ? (uint64_t)l2_bytes : L2_FALLBACK;
@@ -89,19 +91,19 @@ static CUresult make_flush(struct shmt_probe *probe, int64_t l2_bytes)
     if (result != CUDA_SUCCESS)
         return result;
     /* A buffer whose data begin where this memory does. */
-    buffer.base = probe->flush - SHMT_GUARD_BYTES;
+    buffer.base = probe->flush - SHMT_PROBE_GUARD_BYTES;
     buffer.count = probe->flush_bytes / 4;
     return shmt_probe_fill(probe, &buffer, &pattern);
 }
 
 static CUresult make_memory(struct shmt_probe *probe, int64_t l2_bytes)
 {
-    struct shmt_finding blank[SHMT_FINDINGS];
+    struct shmt_probe_finding blank[SHMT_PROBE_FINDINGS];
     const struct shmt_driver *driver = probe->driver;
     CUresult result = driver->MemAlloc(&probe->findings, sizeof blank);
 
     memset(blank, 0, sizeof blank);
-    for (size_t k = 0; k < SHMT_FINDINGS; k++) {
+    for (size_t k = 0; k < SHMT_PROBE_FINDINGS; k++) {
         blank[k].first = UINT64_MAX;
         blank[k].guard_first = INT64_MAX;
     }
@@ -152,7 +154,7 @@ void shmt_probe_close(struct shmt_probe *probe)
     for (size_t k = 0; k < sizeof all / sizeof all[0]; k++)
         if (all[k] != 0)
             probe->driver->MemFree(all[k]);
-    shmt_launch_unload(probe->driver, &probe->module);
+    shmt_module_unload(probe->driver, &probe->module);
     *probe = (struct shmt_probe){0};
 }
 
@@ -160,12 +162,12 @@ void shmt_probe_close(struct shmt_probe *probe)
 
 CUdeviceptr shmt_buffer_data(const struct shmt_buffer *buffer)
 {
-    return buffer->base + SHMT_GUARD_BYTES;
+    return buffer->base + SHMT_PROBE_GUARD_BYTES;
 }
 
 /* The poison repeats every two bytes, from the buffer's begin. */
-static CUresult paint(const struct shmt_probe *probe, CUdeviceptr from,
-                      uint64_t bytes, uint32_t word)
+static CUresult fill_pattern(const struct shmt_probe *probe, CUdeviceptr from,
+                             uint64_t bytes, uint32_t word)
 {
     const struct shmt_driver *driver = probe->driver;
     CUresult result = CUDA_SUCCESS;
@@ -181,7 +183,7 @@ static CUresult paint(const struct shmt_probe *probe, CUdeviceptr from,
         result = driver->MemsetD32Async(from, word, bytes / 4,
                                         probe->stream);
         if (result == CUDA_SUCCESS && bytes % 4 != 0)
-            result = paint(probe, from + bytes / 4 * 4, bytes % 4, word);
+            result = fill_pattern(probe, from + bytes / 4 * 4, bytes % 4, word);
     }
     return result;
 }
@@ -197,11 +199,13 @@ CUresult shmt_buffer_new(const struct shmt_probe *probe,
     if (count > (UINT64_MAX >> 4) / size)
         return CUDA_ERROR_OUT_OF_MEMORY;
     buffer.bytes = count * size;
-    buffer.whole = 2 * SHMT_GUARD_BYTES + (buffer.bytes + 255) / 256 * 256;
+    buffer.whole = 2 * SHMT_PROBE_GUARD_BYTES +
+        (buffer.bytes + 255) / 256 * 256;
     result = probe->driver->MemAlloc(&buffer.base, buffer.whole);
     if (result != CUDA_SUCCESS)
         return result;
-    result = paint(probe, buffer.base, buffer.whole, SHMT_PATTERN_POISON_A);
+    result =
+        fill_pattern(probe, buffer.base, buffer.whole, SHMT_PATTERN_POISON_A);
     if (result != CUDA_SUCCESS) {
         probe->driver->MemFree(buffer.base);
         return result;
@@ -221,19 +225,19 @@ void shmt_buffer_free(const struct shmt_probe *probe,
 CUresult shmt_probe_poison(const struct shmt_probe *probe,
                             const struct shmt_buffer *buffer, uint32_t word)
 {
-    return paint(probe, shmt_buffer_data(buffer), buffer->bytes, word);
+    return fill_pattern(probe, shmt_buffer_data(buffer), buffer->bytes, word);
 }
 
-CUresult shmt_probe_mend(const struct shmt_probe *probe,
+CUresult shmt_probe_repair_guards(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer)
 {
     const CUdeviceptr end = shmt_buffer_data(buffer) + buffer->bytes;
-    CUresult result = paint(probe, buffer->base, SHMT_GUARD_BYTES,
-                            SHMT_PATTERN_POISON_A);
+    CUresult result = fill_pattern(probe, buffer->base, SHMT_PROBE_GUARD_BYTES,
+                                   SHMT_PATTERN_POISON_A);
 
     if (result == CUDA_SUCCESS)
-        result = paint(probe, end, buffer->base + buffer->whole - end,
-                       SHMT_PATTERN_POISON_A);
+        result = fill_pattern(probe, end, buffer->base + buffer->whole - end,
+                              SHMT_PATTERN_POISON_A);
     return result;
 }
 
@@ -272,7 +276,7 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
     };
     static const int fills[] = {[SHMT_FILL_UNIFORM] = 0, [SHMT_FILL_ZERO] = 1,
                                 [SHMT_FILL_RAMP] = 2};
-    /* the same structure stands in the source */
+    /* This structure is repeated in the CUDA source (source.c). */
     struct {
         double low, high;
         uint64_t seed, mask;
@@ -303,16 +307,16 @@ CUresult shmt_probe_begin(const struct shmt_probe *probe)
 {
     return probe->driver->MemcpyDtoDAsync(
         probe->findings, probe->blank,
-        SHMT_FINDINGS * sizeof(struct shmt_finding), probe->stream);
+        SHMT_PROBE_FINDINGS * sizeof(struct shmt_probe_finding), probe->stream);
 }
 
 static CUdeviceptr slot_of(const struct shmt_probe *probe, size_t slot)
 {
-    return probe->findings + slot * sizeof(struct shmt_finding);
+    return probe->findings + slot * sizeof(struct shmt_probe_finding);
 }
 
 CUresult shmt_probe_compare(const struct shmt_probe *probe,
-                             const struct shmt_comparison *comparison,
+                             const struct shmt_probe_comparison *comparison,
                              size_t slot)
 {
     CUdeviceptr found = shmt_buffer_data(comparison->found);
@@ -332,7 +336,7 @@ CUresult shmt_probe_guard(const struct shmt_probe *probe,
                            const struct shmt_buffer *buffer, size_t slot)
 {
     CUdeviceptr base = buffer->base, finding = slot_of(probe, slot);
-    uint64_t front = SHMT_GUARD_BYTES, inside = buffer->bytes;
+    uint64_t front = SHMT_PROBE_GUARD_BYTES, inside = buffer->bytes;
     uint64_t whole = buffer->whole;
     uint32_t poison = SHMT_PATTERN_POISON_A;
     void *arguments[] = {&base, &front, &inside, &whole, &poison, &finding};
@@ -352,12 +356,13 @@ CUresult shmt_probe_hash(const struct shmt_probe *probe,
     return launch(probe, HASH, blocks_for(probe, bytes / 16), arguments);
 }
 
-CUresult shmt_probe_end(const struct shmt_probe *probe,
-                         struct shmt_finding findings[SHMT_FINDINGS])
+CUresult
+shmt_probe_end(const struct shmt_probe *probe,
+               struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS])
 {
     CUresult result = probe->driver->MemcpyDtoHAsync(
         findings, probe->findings,
-        SHMT_FINDINGS * sizeof(struct shmt_finding), probe->stream);
+        SHMT_PROBE_FINDINGS * sizeof(struct shmt_probe_finding), probe->stream);
 
     if (result == CUDA_SUCCESS)
         result = probe->driver->StreamSynchronize(probe->stream);

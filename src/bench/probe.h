@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * probe: buffers with guard bands, and the kernels that fill,
- * check and compare them.
- * For bench*.c alone.  Everything is put on one stream and returns the
- * driver's own result: after a candidate has run, an error may be its.
+ * probe: buffers with guard bands, and the kernels that fill, check and
+ * compare them.  For bench*.c alone.  All work is put on one stream.
+ * Functions return the driver's own result, because an error after a candidate
+ * has run may be the candidate's fault.
  */
 #ifndef SHMT_BENCH_PROBE_H
 #define SHMT_BENCH_PROBE_H
@@ -13,7 +13,7 @@
 #include "gpu/gpu.h"
 
 /* On each side of a buffer.  Also its alignment. */
-enum { SHMT_GUARD_BYTES = 64 << 10 };
+enum { SHMT_PROBE_GUARD_BYTES = 64 << 10 };
 
 struct shmt_buffer {
     CUdeviceptr base;      /* of the first guard; 0: there is no buffer */
@@ -23,14 +23,14 @@ struct shmt_buffer {
     enum shmt_element element;
 };
 
-enum { SHMT_FINDINGS = 2 * SHMT_KERNEL_ARGUMENTS };
+enum { SHMT_PROBE_FINDINGS = 2 * SHMT_KERNEL_ARGUMENTS };
 
 struct shmt_probe {
     const struct shmt_driver *driver;
     CUstream stream;
     struct shmt_module module;
     unsigned blocks;           /* fill the device */
-    CUdeviceptr findings;      /* [SHMT_FINDINGS] */
+    CUdeviceptr findings;      /* [SHMT_PROBE_FINDINGS] */
     CUdeviceptr blank;         /* the same, as they begin */
     CUdeviceptr flush;
     uint64_t flush_bytes;
@@ -63,8 +63,8 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
 /* The data, not the guards. */
 CUresult shmt_probe_poison(const struct shmt_probe *probe,
                             const struct shmt_buffer *buffer, uint32_t word);
-/* The guards, not the data; always with A. */
-CUresult shmt_probe_mend(const struct shmt_probe *probe,
+/* Fills the guards, not the data, always with poison A. */
+CUresult shmt_probe_repair_guards(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer);
 CUresult shmt_probe_zero(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer);
@@ -72,25 +72,27 @@ CUresult shmt_probe_zero(const struct shmt_probe *probe,
 CUresult shmt_probe_copy(const struct shmt_probe *probe,
                           const struct shmt_buffer *from,
                           const struct shmt_buffer *to);
-/* Reads the L2 cache full. */
+/* Fills the L2 cache with other data by reading. */
 CUresult shmt_probe_flush(const struct shmt_probe *probe);
 
-/* Between begin and end checks are gathered, each in a slot of its own. */
+/* Between shmt_probe_begin and shmt_probe_end checks are queued; each writes
+ * to its own slot of findings. */
 CUresult shmt_probe_begin(const struct shmt_probe *probe);
-struct shmt_comparison {
+struct shmt_probe_comparison {
     const struct shmt_buffer *found, *expected;
     double absolute, relative;
     uint32_t poison;           /* what unwritten elements hold */
 };
 CUresult shmt_probe_compare(const struct shmt_probe *probe,
-                             const struct shmt_comparison *comparison,
+                             const struct shmt_probe_comparison *comparison,
                              size_t slot);
 CUresult shmt_probe_guard(const struct shmt_probe *probe,
                            const struct shmt_buffer *buffer, size_t slot);
 CUresult shmt_probe_hash(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer, size_t slot);
 /* Waits for the stream. */
-CUresult shmt_probe_end(const struct shmt_probe *probe,
-                         struct shmt_finding findings[SHMT_FINDINGS]);
+CUresult
+shmt_probe_end(const struct shmt_probe *probe,
+               struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS]);
 
 #endif

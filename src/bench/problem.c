@@ -4,26 +4,27 @@
  *
  * Arrays that are passed by value stay on the host, filled as inputs are.
  *
- * The reference runs twice, into two sets of buffers with two poisons; where
- * the two differ it left something unwritten, or its result is not its own.
+ * The reference runs twice, into two sets of buffers with two poisons; if the
+ * two results differ, the reference left elements unwritten or is not
+ * deterministic.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/parts.h"
+#include "bench/state.h"
 
 static bool has_result(enum shmt_role role)
 {
     return role == SHMT_ROLE_OUTPUT || role == SHMT_ROLE_INOUT;
 }
 
-void shmt_problem_drop(struct shmt_bench *bench)
+void shmt_bench_problem_free(struct shmt_bench *bench)
 {
     for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++) {
         struct shmt_bench_slot *slot = &bench->slots[k];
 
-        shmt_buffer_free(&bench->probe, &slot->live);
+        shmt_buffer_free(&bench->probe, &slot->actual);
         shmt_buffer_free(&bench->probe, &slot->expected);
         shmt_buffer_free(&bench->probe, &slot->initial);
         free(slot->array);
@@ -44,7 +45,8 @@ static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
         shmt_pattern_of(argument, k, bench->options.seed);
     char *array;
 
-    /* Of an argument of no launch nobody has looked at the count. */
+    /* The geometry has checked only arguments of launches; this one may belong
+     * to none. */
     if (count > SHMT_KERNEL_ARGUMENT_BYTES / size)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: argument %s has %llu elements of %zu "
@@ -57,7 +59,7 @@ static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
     if (array == NULL)
         return shmt_error_memory(err);
     for (uint64_t i = 0; i < count; i++) {
-        const union shmt_scalar value = shmt_pattern_value(&pattern, i);
+        const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
 
         memcpy(array + i * size, &value, size);
     }
@@ -73,7 +75,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
         shmt_pattern_of(argument, k, bench->options.seed);
     struct shmt_bench_slot *slot = &bench->slots[k];
     CUresult result =
-        shmt_buffer_new(probe, argument->element, count, &slot->live);
+        shmt_buffer_new(probe, argument->element, count, &slot->actual);
 
     if (result == CUDA_SUCCESS && has_result(argument->role))
         result = shmt_buffer_new(probe, argument->element, count,
@@ -84,7 +86,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
         result = shmt_probe_fill(probe, &slot->initial, &pattern);
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
-        result = shmt_probe_fill(probe, &slot->live, &pattern);
+        result = shmt_probe_fill(probe, &slot->actual, &pattern);
     return result;
 }
 
@@ -161,22 +163,22 @@ static enum shmtune_status set_scalars(struct shmt_bench *bench,
 
 /* -- the reference -------------------------------------------------------- */
 
-static enum shmtune_status ready_reference(struct shmt_bench *bench,
-                                           struct shmt_run *run,
-                                           struct shmt_error *err)
+static enum shmtune_status prepare_reference(struct shmt_bench *bench,
+                                             struct shmt_bench_run *run,
+                                             struct shmt_error *err)
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
     enum shmtune_status status =
-        shmt_module_get(bench, evaluated, &run->loaded, err);
+        shmt_bench_load(bench, evaluated, &run->loaded, err);
 
     if (status == SHMTUNE_OK)
         status = shmt_kernel_evaluate_launches(evaluated, err);
     for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK;
          k++)
         if (evaluated->geometry[k].used)
-            status = shmt_launch_prepare(
+            status = shmt_function_prepare(
                 bench->options.driver,
-                shmt_launch_function(&run->loaded->module, k),
+                shmt_module_function(&run->loaded->module, k),
                 &evaluated->geometry[k], err);
     return status;
 }
@@ -185,7 +187,7 @@ static enum shmtune_status ready_reference(struct shmt_bench *bench,
 static CUresult check_expected(struct shmt_bench *bench,
                                struct shmt_result *out)
 {
-    struct shmt_finding findings[SHMT_FINDINGS];
+    struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS];
     CUresult result = shmt_probe_begin(&bench->probe);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
@@ -196,38 +198,40 @@ static CUresult check_expected(struct shmt_bench *bench,
         result = shmt_probe_end(&bench->probe, findings);
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         if (result == CUDA_SUCCESS && findings[k].guard_bytes > 0)
-            shmt_result_fail(out, SHMT_VERDICT_OUT_OF_BOUNDS,
-                             "wrote %llu bytes outside %s",
-                             (unsigned long long)findings[k].guard_bytes,
-                             bench->kernel->arguments[k].name);
+            shmt_result_set_verdict(out, SHMT_VERDICT_OUT_OF_BOUNDS,
+                                    "wrote %llu bytes outside %s",
+                                    (unsigned long long)findings[k].guard_bytes,
+                                    bench->kernel->arguments[k].name);
     return result;
 }
 
 /* The verdict on the reference is in *out. */
-static CUresult run_reference(struct shmt_bench *bench, struct shmt_run *run,
+static CUresult run_reference(struct shmt_bench *bench,
+                              struct shmt_bench_run *run,
                               struct shmt_result *out)
 {
-    CUresult result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_A);
+    CUresult result = shmt_bench_run_restore(bench, run, SHMT_PATTERN_POISON_A);
 
     if (result == CUDA_SUCCESS)
-        result = shmt_run_start(bench, run);
+        result = shmt_bench_run_zero_and_launch(bench, run);
     if (result == CUDA_SUCCESS)
         result = check_expected(bench, out);
     if (result != CUDA_SUCCESS || out->verdict != SHMT_VERDICT_OK)
         return result;
     run->expected = false;
-    result = shmt_run_restore(bench, run, SHMT_PATTERN_POISON_B);
+    result = shmt_bench_run_restore(bench, run, SHMT_PATTERN_POISON_B);
     if (result == CUDA_SUCCESS)
-        result = shmt_run_start(bench, run);
+        result = shmt_bench_run_zero_and_launch(bench, run);
     if (result == CUDA_SUCCESS)
-        result = shmt_verify_check(bench, SHMT_PATTERN_POISON_B, out);
+        result = shmt_bench_verify(bench, SHMT_PATTERN_POISON_B, out);
     return result;
 }
 
-/* hashes[k] of the live, hashes[N + k] of the expected buffers; or of the
- * initial ones alone. */
-static CUresult take_hashes(struct shmt_bench *bench, bool initial,
-                            struct shmt_finding findings[SHMT_FINDINGS])
+/* hashes[k] are those of the actual buffers, hashes[N + k] of the expected
+ * ones; or those of the initial buffers alone. */
+static CUresult
+read_hashes(struct shmt_bench *bench, bool initial,
+            struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS])
 {
     const struct shmt_probe *probe = &bench->probe;
     CUresult result = shmt_probe_begin(probe);
@@ -241,7 +245,7 @@ static CUresult take_hashes(struct shmt_bench *bench, bool initial,
             result = shmt_probe_hash(probe, &slot->initial, k);
         if (!initial &&
             bench->kernel->arguments[k].role == SHMT_ROLE_INPUT)
-            result = shmt_probe_hash(probe, &slot->live, k);
+            result = shmt_probe_hash(probe, &slot->actual, k);
         if (result == CUDA_SUCCESS && !initial && slot->expected.base != 0)
             result = shmt_probe_hash(probe, &slot->expected,
                                       SHMT_KERNEL_ARGUMENTS + k);
@@ -251,19 +255,19 @@ static CUresult take_hashes(struct shmt_bench *bench, bool initial,
     return result;
 }
 
-static CUresult remember(struct shmt_bench *bench)
+static CUresult store_hashes(struct shmt_bench *bench)
 {
-    struct shmt_finding findings[SHMT_FINDINGS];
-    CUresult result = take_hashes(bench, false, findings);
+    struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS];
+    CUresult result = read_hashes(bench, false, findings);
 
     for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++)
         if (result == CUDA_SUCCESS) {
-            bench->slots[k].live_hash = findings[k].hash;
+            bench->slots[k].actual_hash = findings[k].hash;
             bench->slots[k].expected_hash =
                 findings[SHMT_KERNEL_ARGUMENTS + k].hash;
         }
     if (result == CUDA_SUCCESS)
-        result = take_hashes(bench, true, findings);
+        result = read_hashes(bench, true, findings);
     for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++)
         if (result == CUDA_SUCCESS)
             bench->slots[k].initial_hash = findings[k].hash;
@@ -274,21 +278,22 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
                                         struct shmt_kernel_evaluated *evaluated,
                                         struct shmt_error *err)
 {
-    struct shmt_run run = {.evaluated = evaluated, .expected = true};
+    struct shmt_bench_run run = {.evaluated = evaluated, .expected = true};
     struct shmt_result verdict;
-    enum shmtune_status status = ready_reference(bench, &run, err);
+    enum shmtune_status status = prepare_reference(bench, &run, err);
     CUresult result;
 
     if (status == SHMTUNE_OK) {
         shmt_result_clear(&verdict);
-        /* what it must not change is compared with what it was */
-        result = remember(bench);
+        /* In-outs that the reference does not write are compared with their
+         * initial content. */
+        result = store_hashes(bench);
         if (result == CUDA_SUCCESS)
             result = run_reference(bench, &run, &verdict);
         if (result == CUDA_SUCCESS && verdict.verdict == SHMT_VERDICT_OK)
-            result = remember(bench);
+            result = store_hashes(bench);
         if (result != CUDA_SUCCESS)
-            shmt_bench_blame(bench, result, "running", &verdict);
+            shmt_bench_set_verdict(bench, result, "running", &verdict);
         if (verdict.verdict != SHMT_VERDICT_OK)
             status = shmt_error_set(err, SHMTUNE_WRONG_RESULT, "%s: %s",
                                     shmt_verdict_word(verdict.verdict),
@@ -302,9 +307,9 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
     return SHMTUNE_WRONG_RESULT;
 }
 
-enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
-                                         const int64_t *problem,
-                                         struct shmt_error *err)
+enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
+                                               const int64_t *problem,
+                                               struct shmt_error *err)
 {
     const size_t size = bench->kernel->dimension_count * sizeof *problem;
     struct shmt_kernel_evaluated evaluated;
@@ -312,7 +317,7 @@ enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
 
     if (bench->prepared && memcmp(bench->problem, problem, size) == 0)
         return SHMTUNE_OK;
-    shmt_problem_drop(bench);
+    shmt_bench_problem_free(bench);
     shmt_kernel_evaluate_reference(bench->kernel, problem, &evaluated);
     status = make_slots(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
@@ -321,7 +326,7 @@ enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
         status = make_results(bench, &evaluated, err);
     if (status != SHMTUNE_OK) {
         if (!bench->lost)
-            shmt_problem_drop(bench);
+            shmt_bench_problem_free(bench);
         return status;
     }
     memcpy(bench->problem, problem, size);
@@ -331,8 +336,8 @@ enum shmtune_status shmt_problem_prepare(struct shmt_bench *bench,
 
 /* -- a candidate ---------------------------------------------------------- */
 
-/* Where there is no room for both, the old one goes first, and comes back when
- * the new one does not fit either. */
+/* Replaces a buffer by a larger one.  If both do not fit, the old one is freed
+ * first, and allocated again if the new one does not fit either. */
 static CUresult replace(struct shmt_bench *bench, struct shmt_buffer *buffer,
                         uint64_t count)
 {
@@ -348,7 +353,8 @@ static CUresult replace(struct shmt_bench *bench, struct shmt_buffer *buffer,
     return result;
 }
 
-/* A workspace only grows; where it ends its guard begins. */
+/* A workspace buffer only grows.  If it is larger than needed, the guard
+ * begins at the needed size. */
 static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
                        uint64_t count)
 {
@@ -358,10 +364,10 @@ static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
 
     if (count == buffer->count)
         return CUDA_SUCCESS;
-    if (count <= (buffer->whole - 2 * SHMT_GUARD_BYTES) / size) {
+    if (count <= (buffer->whole - 2 * SHMT_PROBE_GUARD_BYTES) / size) {
         buffer->count = count;
         buffer->bytes = count * size;
-        return shmt_probe_mend(&bench->probe, buffer);
+        return shmt_probe_repair_guards(&bench->probe, buffer);
     }
     result = shmt_buffer_new(&bench->probe, buffer->element, count, &fresh);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
@@ -373,10 +379,10 @@ static CUresult resize(struct shmt_bench *bench, struct shmt_buffer *buffer,
     return result;
 }
 
-enum shmtune_status shmt_problem_adapt(struct shmt_bench *bench,
-                                       struct shmt_kernel_evaluated *evaluated,
-                                       struct shmt_result *out,
-                                       struct shmt_error *err)
+enum shmtune_status
+shmt_bench_problem_configure(struct shmt_bench *bench,
+                             struct shmt_kernel_evaluated *evaluated,
+                             struct shmt_result *out, struct shmt_error *err)
 {
     enum shmtune_status status = set_scalars(bench, evaluated, err);
 
@@ -393,44 +399,45 @@ enum shmtune_status shmt_problem_adapt(struct shmt_bench *bench,
         status = shmt_kernel_argument_count(evaluated, k, &count, err);
         if (status != SHMTUNE_OK)
             break;
-        result = resize(bench, &bench->slots[k].live, count);
+        result = resize(bench, &bench->slots[k].actual, count);
         snprintf(when, sizeof when, "workspace %.64s of %llu bytes",
                  argument->name, (unsigned long long)count *
                  shmt_element_bytes(argument->element));
         if (result != CUDA_SUCCESS)
-            shmt_bench_blame(bench, result, when, out);
+            shmt_bench_set_verdict(bench, result, when, out);
     }
     return status;
 }
 
-static CUresult mend_guards(struct shmt_bench *bench)
+static CUresult repair_guards(struct shmt_bench *bench)
 {
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_bench_slot *slot = &bench->slots[k];
-        const struct shmt_buffer *const all[] = {&slot->live, &slot->expected,
+        const struct shmt_buffer *const all[] = {&slot->actual, &slot->expected,
                                                  &slot->initial};
 
         for (size_t b = 0; b < 3; b++)
             if (result == CUDA_SUCCESS && all[b]->base != 0)
-                result = shmt_probe_mend(&bench->probe, all[b]);
+                result = shmt_probe_repair_guards(&bench->probe, all[b]);
     }
     return result;
 }
 
-CUresult shmt_problem_mend(struct shmt_bench *bench)
+CUresult shmt_bench_problem_repair(struct shmt_bench *bench)
 {
-    struct shmt_finding findings[SHMT_FINDINGS], initial[SHMT_FINDINGS];
-    CUresult result = mend_guards(bench);
+    struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS],
+    initial[SHMT_PROBE_FINDINGS];
+    CUresult result = repair_guards(bench);
 
     if (result == CUDA_SUCCESS)
-        result = take_hashes(bench, false, findings);
+        result = read_hashes(bench, false, findings);
     if (result == CUDA_SUCCESS)
-        result = take_hashes(bench, true, initial);
+        result = read_hashes(bench, true, initial);
     for (size_t k = 0; k < SHMT_KERNEL_ARGUMENTS; k++)
         if (result == CUDA_SUCCESS &&
-            (bench->slots[k].live_hash != findings[k].hash ||
+            (bench->slots[k].actual_hash != findings[k].hash ||
              bench->slots[k].initial_hash != initial[k].hash ||
              bench->slots[k].expected_hash !=
                  findings[SHMT_KERNEL_ARGUMENTS + k].hash))

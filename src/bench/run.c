@@ -2,18 +2,20 @@
 /*
  * run: launches with their arguments, and the state before them.
  */
-#include "bench/parts.h"
+#include "bench/state.h"
 
 static const struct shmt_buffer *target(const struct shmt_bench *bench,
-                                        const struct shmt_run *run, size_t k)
+                                        const struct shmt_bench_run *run,
+                                        size_t k)
 {
     const struct shmt_bench_slot *slot = &bench->slots[k];
 
     return run->expected && slot->expected.base != 0 ? &slot->expected
-                                                      : &slot->live;
+                                                      : &slot->actual;
 }
 
-CUresult shmt_run_rewind(struct shmt_bench *bench, const struct shmt_run *run)
+CUresult shmt_bench_run_restore_inouts(struct shmt_bench *bench,
+                                       const struct shmt_bench_run *run)
 {
     CUresult result = CUDA_SUCCESS;
 
@@ -25,10 +27,11 @@ CUresult shmt_run_rewind(struct shmt_bench *bench, const struct shmt_run *run)
     return result;
 }
 
-CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
-                          uint32_t poison)
+CUresult shmt_bench_run_restore(struct shmt_bench *bench,
+                                const struct shmt_bench_run *run,
+                                uint32_t poison)
 {
-    CUresult result = shmt_run_rewind(bench, run);
+    CUresult result = shmt_bench_run_restore_inouts(bench, run);
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const enum shmt_role role = bench->kernel->arguments[k].role;
@@ -42,7 +45,7 @@ CUresult shmt_run_restore(struct shmt_bench *bench, const struct shmt_run *run,
 }
 
 /* One bit for each argument that a launch of this run takes. */
-static uint32_t passed(const struct shmt_run *run)
+static uint32_t passed(const struct shmt_bench_run *run)
 {
     uint32_t all = 0;
 
@@ -57,9 +60,10 @@ static uint32_t passed(const struct shmt_run *run)
 }
 _Static_assert(SHMT_KERNEL_ARGUMENTS <= 32, "a bit for each argument");
 
-/* As libshmtune does it: a candidate is not to pay for what only others
- * use. */
-CUresult shmt_run_zero(struct shmt_bench *bench, const struct shmt_run *run)
+/* Zeroes, as libshmtune does, only the buffers that the used launches take: a
+ * candidate must not pay for the buffers of others. */
+CUresult shmt_bench_run_zero(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run)
 {
     const uint32_t wanted = passed(run);
     CUresult result = CUDA_SUCCESS;
@@ -82,7 +86,8 @@ static void *source_of(struct shmt_bench *bench, size_t k,
     }
 }
 
-CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
+CUresult shmt_bench_run_launch(struct shmt_bench *bench,
+                               const struct shmt_bench_run *run)
 {
     const struct shmt_kernel_evaluated *evaluated = run->evaluated;
     CUdeviceptr pointers[SHMT_KERNEL_ARGUMENTS];
@@ -102,18 +107,19 @@ CUresult shmt_run_launch(struct shmt_bench *bench, const struct shmt_run *run)
 
             arguments[a] = source_of(bench, which, &pointers[which]);
         }
-        result = shmt_launch_run(
+        result = shmt_function_launch(
             bench->options.driver,
-            shmt_launch_function(&run->loaded->module, k),
+            shmt_module_function(&run->loaded->module, k),
             &evaluated->geometry[k], arguments, bench->stream);
     }
     run->loaded->warm = true;
     return result;
 }
 
-CUresult shmt_run_start(struct shmt_bench *bench, const struct shmt_run *run)
+CUresult shmt_bench_run_zero_and_launch(struct shmt_bench *bench,
+                                        const struct shmt_bench_run *run)
 {
-    const CUresult result = shmt_run_zero(bench, run);
+    const CUresult result = shmt_bench_run_zero(bench, run);
 
-    return result == CUDA_SUCCESS ? shmt_run_launch(bench, run) : result;
+    return result == CUDA_SUCCESS ? shmt_bench_run_launch(bench, run) : result;
 }

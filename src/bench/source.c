@@ -229,8 +229,8 @@ extern "C" __global__ void shmt_compare(const void *a, const void *b,
 
 /* The guards are bytes [0, front) and [front + inside, whole).  The hash is a
  * sum of products with odd numbers: no change of one word leaves it.  The
- * flush only reads, so it leaves nothing to be written back; the sum it
- * stores when it is an impossible one keeps the reads alive. */
+ * flush only reads, so it leaves no dirty lines.  It stores its sum only for
+ * an impossible value, which keeps the compiler from removing the reads. */
 static const char checks[] = TEXT(
 extern "C" __global__ void shmt_guard(const u8 *base, u64 front, u64 inside,
                                       u64 whole, u32 poison, finding *out)

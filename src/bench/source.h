@@ -10,7 +10,7 @@
 
 /* What the kernels find out about one buffer.  The same structure stands in
  * the source. */
-struct shmt_finding {
+struct shmt_probe_finding {
     uint64_t mismatches;       /* elements that differ */
     uint64_t first;            /* index of the first */
     uint64_t unwritten;        /* of them, those that still hold the poison */

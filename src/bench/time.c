@@ -2,31 +2,33 @@
 /*
  * time: samples by device events.
  *
- * Cold: in-outs restored, L2 read full, then event, launches, event.  The
- * host puts all of it on the stream while the flush still runs, so the time
- * between the events is the device's own.  A short run is nearer to the
- * clock's steps and to the cost of the launch itself: each of its samples is
- * the median of three.
+ * Cold: in-outs restored, L2 read full, then event, launches, event.  The host
+ * puts all of it on the stream while the flush still runs, so the time between
+ * the events is the device's own.  For a short run the resolution of the clock
+ * and the cost of the launch matter more: each of its samples is the median of
+ * three.
  *
- * Warm: as many runs between the events as make the clock's steps small; one
- * where a run changes its own input.
+ * Warm: enough runs between the events to make the clock's resolution
+ * irrelevant; only one if a run changes its own input.
  */
 #include <stdlib.h>
 
-#include "bench/parts.h"
+#include "bench/state.h"
 
 /* Below SHORT_US a sample is the median of three; a warm sample lasts about
  * WARM_US; sampling ends when it has taken LIMIT_US. */
 static const double SHORT_US = 15, WARM_US = 200, LIMIT_US = 1e6;
-enum { WARM_MOST = 100, HOPELESS_SAMPLES = 2 };
-/* After one sample, so much above what is hopeless. */
+enum { WARM_MOST = 100, GIVE_UP_SAMPLES = 2 };
+/* A candidate is given up after one sample if it is above the threshold by
+ * this factor. */
 static const double FAR_ABOVE = 2;
 
-static CUresult run_once(struct shmt_bench *bench, const struct shmt_run *run,
+static CUresult run_once(struct shmt_bench *bench,
+                         const struct shmt_bench_run *run,
                          int repeats, double *us)
 {
     const struct shmt_driver *driver = bench->options.driver;
-    CUresult result = shmt_run_rewind(bench, run);
+    CUresult result = shmt_bench_run_restore_inouts(bench, run);
     float ms = 0;
 
     if (result == CUDA_SUCCESS && !bench->options.warm)
@@ -34,7 +36,7 @@ static CUresult run_once(struct shmt_bench *bench, const struct shmt_run *run,
     if (result == CUDA_SUCCESS)
         result = driver->EventRecord(bench->begin, bench->stream);
     for (int k = 0; k < repeats && result == CUDA_SUCCESS; k++)
-        result = shmt_run_start(bench, run);
+        result = shmt_bench_run_zero_and_launch(bench, run);
     if (result == CUDA_SUCCESS)
         result = driver->EventRecord(bench->end, bench->stream);
     if (result == CUDA_SUCCESS)
@@ -53,7 +55,8 @@ static double middle(double a, double b, double c)
     return c < low ? low : c > high ? high : c;
 }
 
-static CUresult sample(struct shmt_bench *bench, const struct shmt_run *run,
+static CUresult sample(struct shmt_bench *bench,
+                       const struct shmt_bench_run *run,
                        int repeats, double *us)
 {
     double first = 0, second = 0, third = 0;
@@ -78,7 +81,8 @@ static bool changes_its_input(const struct shmt_bench *bench)
 }
 
 /* The first run of a binary loads its code; warm samples need a length. */
-static CUresult warm_up(struct shmt_bench *bench, const struct shmt_run *run,
+static CUresult warm_up(struct shmt_bench *bench,
+                        const struct shmt_bench_run *run,
                         int *repeats)
 {
     CUresult result = CUDA_SUCCESS;
@@ -96,20 +100,21 @@ static CUresult warm_up(struct shmt_bench *bench, const struct shmt_run *run,
     return result;
 }
 
-static bool is_hopeless(const struct shmt_result *out, double hopeless_us)
+static bool is_too_slow(const struct shmt_result *out, double give_up_us)
 {
     float least = out->samples_us[0];
 
     for (int k = 1; k < out->sample_count; k++)
         if (out->samples_us[k] < least)
             least = out->samples_us[k];
-    return (double)least > (out->sample_count < HOPELESS_SAMPLES
-                                ? FAR_ABOVE * hopeless_us : hopeless_us);
+    return (double)least > (out->sample_count < GIVE_UP_SAMPLES
+                                ? FAR_ABOVE * give_up_us : give_up_us);
 }
 
-CUresult shmt_time_run(struct shmt_bench *bench, const struct shmt_run *run,
-                       const struct shmt_bench_request *request,
-                       struct shmt_result *out)
+CUresult shmt_bench_time(struct shmt_bench *bench,
+                         const struct shmt_bench_run *run,
+                         const struct shmt_bench_request *request,
+                         struct shmt_result *out)
 {
     int repeats = 1;
     double spent = 0;
@@ -124,8 +129,8 @@ CUresult shmt_time_run(struct shmt_bench *bench, const struct shmt_run *run,
             break;
         out->samples_us[out->sample_count++] = (float)us;
         spent += us * repeats;
-        if (out->sample_count <= HOPELESS_SAMPLES &&
-            is_hopeless(out, request->hopeless_us)) {
+        if (out->sample_count <= GIVE_UP_SAMPLES &&
+            is_too_slow(out, request->give_up_us)) {
             out->verdict = SHMT_VERDICT_SLOW;
             break;
         }

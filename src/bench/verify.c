@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * verify: what one run left behind, against the reference.
+ * verify: compares what a run has written with the reference's results.
  *
  * Per argument one slot of findings for its live buffer (comparison, guards,
- * and of inputs the hash).  What is named first in a verdict is what explains
- * most: writing outside, then elements left alone, then wrong ones.
+ * and of inputs the hash).  The verdict names the finding that explains most:
+ * first writes outside of a buffer, then unwritten elements, then wrong ones.
  */
 #include <stdio.h>
 
-#include "bench/parts.h"
+#include "bench/state.h"
 
 static bool has_result(enum shmt_role role)
 {
     return role == SHMT_ROLE_OUTPUT || role == SHMT_ROLE_INOUT;
 }
 
-static CUresult gather(struct shmt_bench *bench, uint32_t poison,
-                       struct shmt_finding findings[SHMT_FINDINGS])
+static CUresult
+read_findings(struct shmt_bench *bench, uint32_t poison,
+              struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS])
 {
     const struct shmt_probe *probe = &bench->probe;
     CUresult result = shmt_probe_begin(probe);
@@ -25,15 +26,15 @@ static CUresult gather(struct shmt_bench *bench, uint32_t poison,
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
         const struct shmt_bench_slot *slot = &bench->slots[k];
 
-        if (slot->live.base == 0)
+        if (slot->actual.base == 0)
             continue;
         if (result == CUDA_SUCCESS)
-            result = shmt_probe_guard(probe, &slot->live, k);
+            result = shmt_probe_guard(probe, &slot->actual, k);
         if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
-            result = shmt_probe_hash(probe, &slot->live, k);
+            result = shmt_probe_hash(probe, &slot->actual, k);
         if (result == CUDA_SUCCESS && has_result(argument->role)) {
-            const struct shmt_comparison comparison = {
-                .found = &slot->live, .expected = &slot->expected,
+            const struct shmt_probe_comparison comparison = {
+                .found = &slot->actual, .expected = &slot->expected,
                 .absolute = argument->absolute,
                 .relative = argument->relative, .poison = poison,
             };
@@ -45,28 +46,28 @@ static CUresult gather(struct shmt_bench *bench, uint32_t poison,
     return result;
 }
 
-/* Bytes from the buffer's begin as a place people understand. */
-static void judge_guard(const struct shmt_argument *argument,
+/* Describes a byte offset in a guard as a place that people understand. */
+static void check_guard(const struct shmt_argument *argument,
                         const struct shmt_bench_slot *slot,
-                        const struct shmt_finding *finding,
+                        const struct shmt_probe_finding *finding,
                         struct shmt_result *out)
 {
     const int64_t size = (int64_t)shmt_element_bytes(argument->element);
     const int64_t at = finding->guard_first;
 
     if (at < 0)
-        shmt_result_fail(out, SHMT_VERDICT_OUT_OF_BOUNDS,
-                         "wrote %llu bytes outside %s, the first %lld bytes "
-                         "before its begin",
-                         (unsigned long long)finding->guard_bytes,
-                         argument->name, (long long)-at);
+        shmt_result_set_verdict(out, SHMT_VERDICT_OUT_OF_BOUNDS,
+                                "wrote %llu bytes outside %s, the first %lld "
+                                "bytes before its begin",
+                                (unsigned long long)finding->guard_bytes,
+                                argument->name, (long long)-at);
     else
-        shmt_result_fail(out, SHMT_VERDICT_OUT_OF_BOUNDS,
-                         "wrote %llu bytes outside %s, the first at element "
-                         "%lld of %llu",
-                         (unsigned long long)finding->guard_bytes,
-                         argument->name, (long long)(at / size),
-                         (unsigned long long)slot->live.count);
+        shmt_result_set_verdict(out, SHMT_VERDICT_OUT_OF_BOUNDS,
+                                "wrote %llu bytes outside %s, the first at "
+                                "element %lld of %llu",
+                                (unsigned long long)finding->guard_bytes,
+                                argument->name, (long long)(at / size),
+                                (unsigned long long)slot->actual.count);
 }
 
 static CUresult read_element(struct shmt_bench *bench,
@@ -74,7 +75,7 @@ static CUresult read_element(struct shmt_bench *bench,
                              double *out)
 {
     const size_t size = shmt_element_bytes(buffer->element);
-    union shmt_scalar scalar = {0};
+    union shmt_element_scalar scalar = {0};
     const CUresult result = bench->options.driver->MemcpyDtoH(
         &scalar, shmt_buffer_data(buffer) + index * size, size);
 
@@ -90,8 +91,8 @@ static int digits_of(enum shmt_element element)
                                                                         : 17;
 }
 
-static CUresult judge_values(struct shmt_bench *bench, size_t k,
-                             const struct shmt_finding *finding,
+static CUresult check_values(struct shmt_bench *bench, size_t k,
+                             const struct shmt_probe_finding *finding,
                              struct shmt_result *out)
 {
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
@@ -101,57 +102,59 @@ static CUresult judge_values(struct shmt_bench *bench, size_t k,
     CUresult result;
 
     if (finding->unwritten == finding->mismatches) {
-        shmt_result_fail(out, SHMT_VERDICT_UNWRITTEN,
-                         "left %llu of %llu elements of %s unwritten, the "
-                         "first is %llu",
-                         (unsigned long long)finding->unwritten,
-                         (unsigned long long)slot->live.count, argument->name,
-                         (unsigned long long)finding->first);
+        shmt_result_set_verdict(out, SHMT_VERDICT_UNWRITTEN,
+                                "left %llu of %llu elements of %s unwritten, "
+                                "the first is %llu",
+                                (unsigned long long)finding->unwritten,
+                                (unsigned long long)slot->actual.count,
+                                argument->name,
+                                (unsigned long long)finding->first);
         return CUDA_SUCCESS;
     }
-    result = read_element(bench, &slot->live, finding->first, &found);
+    result = read_element(bench, &slot->actual, finding->first, &found);
     if (result == CUDA_SUCCESS)
         result = read_element(bench, &slot->expected, finding->first,
                               &expected);
     if (result == CUDA_SUCCESS)
-        shmt_result_fail(out, SHMT_VERDICT_WRONG,
-                         "%s[%llu] is %.*g, expected %.*g; %llu of %llu "
-                         "elements differ, %llu of them unwritten "
-                         "(tolerance: absolute %g, relative %g)",
-                         argument->name, (unsigned long long)finding->first,
-                         digits, found, digits, expected,
-                         (unsigned long long)finding->mismatches,
-                         (unsigned long long)slot->live.count,
-                         (unsigned long long)finding->unwritten,
-                         argument->absolute, argument->relative);
+        shmt_result_set_verdict(out, SHMT_VERDICT_WRONG,
+                                "%s[%llu] is %.*g, expected %.*g; %llu of %llu "
+                                "elements differ, %llu of them unwritten "
+                                "(tolerance: absolute %g, relative %g)",
+                                argument->name,
+                                (unsigned long long)finding->first,
+                                digits, found, digits, expected,
+                                (unsigned long long)finding->mismatches,
+                                (unsigned long long)slot->actual.count,
+                                (unsigned long long)finding->unwritten,
+                                argument->absolute, argument->relative);
     return result;
 }
 
-CUresult shmt_verify_check(struct shmt_bench *bench, uint32_t poison,
+CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
                            struct shmt_result *out)
 {
-    struct shmt_finding findings[SHMT_FINDINGS];
+    struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS];
     const struct shmt_kernel *kernel = bench->kernel;
-    CUresult result = gather(bench, poison, findings);
+    CUresult result = read_findings(bench, poison, findings);
 
     if (result != CUDA_SUCCESS)
         return result;
     for (size_t k = 0; k < kernel->argument_count; k++)
         if (findings[k].guard_bytes > 0) {
-            judge_guard(&kernel->arguments[k], &bench->slots[k], &findings[k],
+            check_guard(&kernel->arguments[k], &bench->slots[k], &findings[k],
                         out);
             return CUDA_SUCCESS;
         }
     for (size_t k = 0; k < kernel->argument_count; k++)
         if (kernel->arguments[k].role == SHMT_ROLE_INPUT &&
-            findings[k].hash != bench->slots[k].live_hash) {
-            shmt_result_fail(out, SHMT_VERDICT_OUT_OF_BOUNDS,
-                             "changed its input %s",
-                             kernel->arguments[k].name);
+            findings[k].hash != bench->slots[k].actual_hash) {
+            shmt_result_set_verdict(out, SHMT_VERDICT_OUT_OF_BOUNDS,
+                                    "changed its input %s",
+                                    kernel->arguments[k].name);
             return CUDA_SUCCESS;
         }
     for (size_t k = 0; k < kernel->argument_count; k++)
         if (findings[k].mismatches > 0)
-            return judge_values(bench, k, &findings[k], out);
+            return check_values(bench, k, &findings[k], out);
     return CUDA_SUCCESS;
 }

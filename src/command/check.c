@@ -55,7 +55,8 @@ static const struct {
     [SHMT_CHECK_SKIPPED] = {"skipped", SHMT_PAINT_DIM},
 };
 
-void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
+void shmt_check_report(struct shmt_check *check,
+                       enum shmt_check_outcome outcome,
                     const char *format, ...)
 {
     const bool colour = check->call->colour;
@@ -85,20 +86,20 @@ void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
            outcomes[outcome].word,
            shmt_command_end_paint(outcomes[outcome].paint, colour),
            (int)(7 - strlen(outcomes[outcome].word)), "");
-    /* A message of a reader begins with the file already. */
+    /* Messages of the readers already begin with the name of the file. */
     if (strncmp(shown, check->file, length) != 0 || shown[length] != ':')
         printf("%s: ", check->file);
     printf("%s\n", shown);
 }
 
-enum shmtune_status shmt_check_blame(struct shmt_check *check,
-                                     enum shmtune_status status,
-                                     const struct shmt_error *err)
+enum shmtune_status shmt_check_report_failure(struct shmt_check *check,
+                                              enum shmtune_status status,
+                                              const struct shmt_error *err)
 {
     if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY ||
         status == SHMTUNE_INTERRUPTED || status == SHMTUNE_INTERNAL)
         return status;
-    shmt_check_say(check, SHMT_CHECK_BAD, "%s", err->text);
+    shmt_check_report(check, SHMT_CHECK_BAD, "%s", err->text);
     return SHMTUNE_OK;
 }
 
@@ -119,11 +120,11 @@ enum shmtune_status shmt_check_compiler(struct shmt_check *check,
             return status;
         snprintf(check->no_compiler, sizeof check->no_compiler, "%s",
                  err->text);
-        shmt_check_say(check, SHMT_CHECK_SKIPPED, "compiling: %s",
-                       check->no_compiler);
+        shmt_check_report(check, SHMT_CHECK_SKIPPED, "compiling: %s",
+                          check->no_compiler);
         return SHMTUNE_OK;
     }
-    shmt_check_say(check, SHMT_CHECK_SKIPPED, "compiling: no NVRTC");
+    shmt_check_report(check, SHMT_CHECK_SKIPPED, "compiling: no NVRTC");
     return SHMTUNE_OK;
 }
 
@@ -141,10 +142,10 @@ static enum shmtune_status check_file(struct shmt_check *check,
     enum shmtune_status status;
 
     check->file = file;
-    status = shmt_command_format(file, &format, err);
+    status = shmt_command_format_of(file, &format, err);
     if (status == SHMTUNE_OK)
         status = checks[format](check, err);
-    return shmt_check_blame(check, status, err);
+    return shmt_check_report_failure(check, status, err);
 }
 
 /* -- everything that is shipped ------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check: what check.c shares with check_spec.c,
- * check_tuning.c and check_journal.c: what was found out is said line
- * by line, and nothing that is wrong with a file ends the run.
+ * check: what check.c shares with check_spec.c, check_tuning.c and
+ * check_journal.c: every finding is printed as one line, and no wrong file
+ * ends the run.
  */
 #ifndef SHMT_COMMAND_CHECK_H
 #define SHMT_COMMAND_CHECK_H
@@ -29,17 +29,18 @@ struct shmt_check {
 };
 
 /* One finding about check->file.  BAD makes the whole check fail. */
-void shmt_check_say(struct shmt_check *check, enum shmt_check_outcome outcome,
-                    const char *format, ...)
+void shmt_check_report(struct shmt_check *check,
+                       enum shmt_check_outcome outcome,
+                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* BAD with the message; statuses that end the run (no memory, interrupted, a
  * defect) are returned, all others swallowed. */
-enum shmtune_status shmt_check_blame(struct shmt_check *check,
-                                     enum shmtune_status status,
-                                     const struct shmt_error *err);
+enum shmtune_status shmt_check_report_failure(struct shmt_check *check,
+                                              enum shmtune_status status,
+                                              const struct shmt_error *err);
 
-/* *out is NULL when there is no compiler here, which is said once, or none is
- * wanted. */
+/* *out is NULL when compiling is switched off, or when there is no compiler,
+ * which is reported once. */
 enum shmtune_status shmt_check_compiler(struct shmt_check *check,
                                         const struct shmt_kernel *kernel,
                                         const char *arch,

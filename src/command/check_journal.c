@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check_journal: a journal or a recording against its kernel.
+ * check_journal: checks a journal or a recording against its kernel: digest,
+ * and every record in the space.  Called by check.c.
  */
 #include "config.h"
 
@@ -12,8 +13,8 @@
 #include "record/record.h"
 
 /* Every record of a configuration that the space has today. */
-/* Another tuner's run comes with the values of the parameters and may come
- * without the constraints: then what it holds is all that is known of its
+/* A run imported from another tuner has the values of the parameters and may
+ * lack the constraints; then only the recorded configurations are known of its
  * space. */
 static bool is_own_space(const struct shmt_kernel *kernel,
                          const struct shmt_journal *journal)
@@ -38,28 +39,30 @@ static enum shmtune_status check_records(struct shmt_check *check,
     if (status != SHMTUNE_OK)
         return status;
     for (size_t i = 0; i < journal->count; i++)
-        if (!shmt_space_index(space, journal->records[i].choice, &index) &&
+        if (!shmt_space_index(space, journal->records[i].config, &index) &&
             outside++ == 0)
             first = i;
     other = shmt_space_count(space) != journal->header.space_count;
     if (other && is_own_space(kernel, journal))
-        shmt_check_say(check, SHMT_CHECK_NOTE,
-                       "imported without its constraints: %" PRIu64 " of the "
-                       "%" PRIu64 " configurations of the spec are in it",
-                       journal->header.space_count, shmt_space_count(space));
+        shmt_check_report(check, SHMT_CHECK_NOTE,
+                          "imported without its constraints: "
+                          "%" PRIu64 " of the "
+                          "%" PRIu64 " configurations of the spec are in it",
+                          journal->header.space_count, shmt_space_count(space));
     else if (other)
-        shmt_check_say(check, SHMT_CHECK_BAD,
-                       "the space has %" PRIu64 " configurations, %" PRIu64
-                       " when it was recorded", shmt_space_count(space),
-                       journal->header.space_count);
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "the space has %" PRIu64 " configurations, %" PRIu64
+                          " when it was recorded", shmt_space_count(space),
+                          journal->header.space_count);
     if (outside > 0) {
-        shmt_kernel_describe(kernel, journal->records[first].choice, &config);
-        shmt_check_say(check, SHMT_CHECK_BAD,
-                       "%s:%d:1: %zu record%s of configurations that are not "
-                       "in the space, the first of %s", check->file,
-                       journal->records[first].line, outside,
-                       outside == 1 ? " is" : "s are",
-                       shmt_text_string(&config));
+        shmt_kernel_describe_config(kernel, journal->records[first].config,
+                                    &config);
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "%s:%d:1: %zu record%s of configurations that are "
+                          "not in the space, the first of %s", check->file,
+                          journal->records[first].line, outside,
+                          outside == 1 ? " is" : "s are",
+                          shmt_text_string(&config));
     }
     shmt_text_free(&config);
     shmt_space_free(space);
@@ -84,23 +87,23 @@ static enum shmtune_status check_journal(struct shmt_check *check,
                  ? shmt_error_memory(err)
                  : shmt_journal_latest(kernel, journal, latest, err);
     if (strcmp(journal->header.digest, kernel->digest) != 0)
-        shmt_check_say(check, SHMT_CHECK_BAD,
-                       "made for other sources of %s: digest %.12s..., "
-                       "today's are %.12s...", kernel->name,
-                       journal->header.digest, kernel->digest);
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "made for other sources of %s: digest %.12s..., "
+                          "today's are %.12s...", kernel->name,
+                          journal->header.digest, kernel->digest);
     if (journal->cut)
-        shmt_check_say(check, SHMT_CHECK_NOTE,
-                       "its last line is cut: the run was killed");
+        shmt_check_report(check, SHMT_CHECK_NOTE,
+                          "its last line is cut: the run was killed");
     if (status == SHMTUNE_OK)
         status = check_records(check, kernel, journal, err);
     for (size_t i = 0; status == SHMTUNE_OK && i < journal->count; i++)
         results += latest[i];
     if (status == SHMTUNE_OK && check->bad == bad)
-        shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "journal of %s on %s: %zu results of %" PRIu64
-                       " configurations", kernel->name,
-                       journal->header.device.name, results,
-                       journal->header.space_count);
+        shmt_check_report(check, SHMT_CHECK_GOOD,
+                          "journal of %s on %s: %zu results of %" PRIu64
+                          " configurations", kernel->name,
+                          journal->header.device.name, results,
+                          journal->header.space_count);
     free(latest);
     shmt_journal_free(journal);
     return status;
@@ -111,7 +114,8 @@ enum shmtune_status shmt_check_journal(struct shmt_check *check,
 {
     struct shmt_kernel *kernel;
     char name[80];
-    enum shmtune_status status = shmt_journal_kernel(check->file, name, err);
+    enum shmtune_status status =
+        shmt_journal_read_kernel_name(check->file, name, err);
 
     if (status == SHMTUNE_OK)
         status = shmt_command_kernel_of(check->file, name, check->spec,

@@ -12,7 +12,7 @@
 #include "device/device.h"
 #include "gpu/gpu.h"
 
-/* Valid configurations at a size, of which the smallest is told. */
+/* Counts the valid configurations at each size and keeps the smallest count. */
 static enum shmtune_status check_space(struct shmt_check *check,
                                        const struct shmt_kernel *kernel,
                                        const int64_t *problem,
@@ -26,11 +26,11 @@ static enum shmtune_status check_space(struct shmt_check *check,
 
     if (status != SHMTUNE_OK)
         return status;
-    shmt_kernel_describe_size(kernel, problem, &size);
+    shmt_kernel_describe_problem(kernel, problem, &size);
     if (shmt_space_count(space) == 0)
-        shmt_check_say(check, SHMT_CHECK_BAD,
-                       "no configuration satisfies the constraints at %s",
-                       shmt_text_string(&size));
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "no configuration satisfies the constraints at %s",
+                          shmt_text_string(&size));
     if (shmt_space_count(space) < *least)
         *least = shmt_space_count(space);
     shmt_text_free(&size);
@@ -38,24 +38,24 @@ static enum shmtune_status check_space(struct shmt_check *check,
     return SHMTUNE_OK;
 }
 
-static void judge_default(struct shmt_check *check,
-                          const struct shmt_kernel *kernel,
-                          const int64_t *problem,
-                          const struct shmt_result *result)
+static void report_default(struct shmt_check *check,
+                           const struct shmt_kernel *kernel,
+                           const int64_t *problem,
+                           const struct shmt_result *result)
 {
     struct shmt_text size = {0};
 
-    shmt_kernel_describe_size(kernel, problem, &size);
+    shmt_kernel_describe_problem(kernel, problem, &size);
     if (result->verdict != SHMT_VERDICT_OK)
-        shmt_check_say(check, SHMT_CHECK_BAD,
-                       "the default configuration at %s: %s: %s",
-                       shmt_text_string(&size),
-                       shmt_verdict_word(result->verdict), result->reason);
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "the default configuration at %s: %s: %s",
+                          shmt_text_string(&size),
+                          shmt_verdict_word(result->verdict), result->reason);
     else if (result->resources.spill_store_bytes > 0)
-        shmt_check_say(check, SHMT_CHECK_NOTE,
-                       "the default configuration at %s spills %d bytes a "
-                       "thread", shmt_text_string(&size),
-                       result->resources.spill_store_bytes);
+        shmt_check_report(check, SHMT_CHECK_NOTE,
+                          "the default configuration at %s spills %d bytes a "
+                          "thread", shmt_text_string(&size),
+                          result->resources.spill_store_bytes);
     shmt_text_free(&size);
 }
 
@@ -65,33 +65,34 @@ static enum shmtune_status compile_default(struct shmt_check *check,
                                            struct shmt_error *err)
 {
     struct shmtune_device device;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_result result;
-    struct shmt_compile_batch batch = {
-        .device = &device, .count = 1, .choices = choice, .results = &result
+    struct shmt_compiler_batch batch = {
+        .device = &device, .count = 1, .configs = config, .results = &result
     };
     enum shmtune_status status =
         shmt_device_for_arch(check->arch, &device, err);
 
-    shmt_kernel_default(kernel, choice);
+    shmt_kernel_default(kernel, config);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++) {
         batch.problem = kernel->sizes[i];
         status = shmt_compiler_run(compiler, &batch, err);
         if (status == SHMTUNE_OK)
-            judge_default(check, kernel, kernel->sizes[i], &result);
+            report_default(check, kernel, kernel->sizes[i], &result);
     }
     return status;
 }
 
-/* Else the launches, in the default configuration, are the oracle. */
+/* Whether the spec has a reference of its own.  If not, the default
+ * configuration is the oracle. */
 static bool has_reference(const struct shmt_kernel *kernel)
 {
     return kernel->reference_count > 0 &&
            kernel->reference != kernel->launches;
 }
 
-/* Here, not in a worker: it is simple code, and the workers are for
- * candidates. */
+/* The reference is compiled in this process: it is simple code, and the
+ * workers only compile candidates. */
 static enum shmtune_status compile_reference(struct shmt_check *check,
                                              const struct shmt_kernel *kernel,
                                              struct shmt_error *err)
@@ -107,17 +108,17 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
         return SHMTUNE_OK;
     status = shmt_nvrtc_open(&nvrtc, err);
     if (status != SHMTUNE_OK)
-        return shmt_check_blame(check, status, err);
+        return shmt_check_report_failure(check, status, err);
     request.nvrtc_version = nvrtc->version;
     shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
-    status = shmt_image_obtain(&request, nvrtc, NULL, &image, err);
+    status = shmt_image_get(&request, nvrtc, NULL, &image, err);
     shmt_image_free(image);
     if (status == SHMTUNE_OK)
         return status;
     shmt_error_prefix(err, has_reference(kernel)
                                ? "the reference"
                                : "the default, as the reference");
-    return shmt_check_blame(check, status, err);
+    return shmt_check_report_failure(check, status, err);
 }
 
 /* -- words that no parameter has ------------------------------------------ */
@@ -132,17 +133,17 @@ struct strays {
     const char *said[STRAYS];     /* each word once */
 };
 
-static void say_stray(struct strays *strays,
-                      const struct shmt_parameter *parameter,
-                      const char *word)
+static void report_stray(struct strays *strays,
+                         const struct shmt_parameter *parameter,
+                         const char *word)
 {
     struct shmt_text values = {0};
 
     shmt_kernel_describe_values(parameter, &values);
-    shmt_check_say(strays->check, SHMT_CHECK_NOTE,
-                   "line %d: '%s' is no value of %s, which has %s",
-                   strays->place.line, word, parameter->name,
-                   shmt_text_string(&values));
+    shmt_check_report(strays->check, SHMT_CHECK_NOTE,
+                      "line %d: '%s' is no value of %s, which has %s",
+                      strays->place.line, word, parameter->name,
+                      shmt_text_string(&values));
     shmt_text_free(&values);
 }
 
@@ -155,7 +156,7 @@ static void take_word(void *context, size_t symbol, const char *word)
     if (symbol < kernel->dimension_count)
         return;
     parameter = &kernel->parameters[symbol - kernel->dimension_count];
-    if (parameter->type != SHMT_WORD || strays->count == STRAYS)
+    if (parameter->type != SHMT_VALUE_WORD || strays->count == STRAYS)
         return;
     for (size_t k = 0; k < parameter->count; k++)
         if (strcmp(parameter->values[k].w, word) == 0)
@@ -164,7 +165,7 @@ static void take_word(void *context, size_t symbol, const char *word)
         if (strcmp(strays->said[k], word) == 0)
             return;
     strays->said[strays->count++] = word;
-    say_stray(strays, parameter, word);
+    report_stray(strays, parameter, word);
 }
 
 static void look_for_words(struct strays *strays,
@@ -176,8 +177,10 @@ static void look_for_words(struct strays *strays,
     shmt_expr_words(expr, take_word, strays);
 }
 
-/* A comparison with one is always the same: misspelt, or left over.  No
- * mistake: who tries fewer values need not rewrite what speaks of others. */
+/* A comparison with a word that the parameter does not have is always false:
+ * the word is misspelt or was removed from the list.  This is a note and no
+ * error, because removing a value from a list should not force a user to
+ * rewrite expressions. */
 static void note_stray_words(struct shmt_check *check,
                              const struct shmt_kernel *kernel)
 {
@@ -199,8 +202,8 @@ static bool mentions(const char *text, const char *name)
 
     for (const char *at = strstr(text, name); at != NULL;
          at = strstr(at + 1, name))
-        if (shmt_text_word(at) == length &&
-            (at == text || shmt_text_word(at - 1) == 0))
+        if (shmt_text_name_length(at) == length &&
+            (at == text || shmt_text_name_length(at - 1) == 0))
             return true;
     return false;
 }
@@ -219,14 +222,14 @@ static bool directs(const char *text, const char *word, const char *name)
         behind += length;
         behind += strspn(behind, " \t");
         if (strncmp(behind, name, strlen(name)) == 0 &&
-            shmt_text_word(behind) == strlen(name))
+            shmt_text_name_length(behind) == strlen(name))
             return true;
     }
     return false;
 }
 
-/* Compiled with another value than the source's own it is an error; with the
- * same one nobody tells. */
+/* Compiling reports a #define only when its value differs from the spec's, so
+ * it is searched for in the text. */
 static void note_own_macros(struct shmt_check *check,
                             const struct shmt_kernel *kernel)
 {
@@ -239,9 +242,9 @@ static void note_own_macros(struct shmt_check *check,
             directs(text, "define", name) && !directs(text, "ifndef", name) &&
             !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
             strstr(text, "defined") == NULL)
-            shmt_check_say(check, SHMT_CHECK_NOTE,
-                           "%s has a #define of the parameter %s; put it "
-                           "behind #ifndef %s", kernel->source, name, name);
+            shmt_check_report(check, SHMT_CHECK_NOTE,
+                              "%s has a #define of the parameter %s; put it "
+                              "behind #ifndef %s", kernel->source, name, name);
     }
 }
 
@@ -264,9 +267,9 @@ static bool launch_uses(const struct shmt_launch *launch, const char *name,
     return used;
 }
 
-/* A source with a default of its own, #ifndef TILE, compiles where the spec
- * calls it SIZE, and every SIZE is the same kernel.  Headers of the kernel's
- * own are not looked into. */
+/* If the source says TILE (with #ifndef TILE and a default) and the spec says
+ * SIZE, everything compiles and every SIZE makes the same kernel.  Local
+ * headers are not searched. */
 static void note_idle_parameters(struct shmt_check *check,
                                  const struct shmt_kernel *kernel)
 {
@@ -284,10 +287,10 @@ static void note_idle_parameters(struct shmt_check *check,
             used |= uses(kernel->arguments[k].count, symbol) ||
                     uses(kernel->arguments[k].value, symbol);
         if (!used)
-            shmt_check_say(check, SHMT_CHECK_NOTE,
-                           "parameter %s is neither in the source nor in a "
-                           "launch: its values all make the same kernel",
-                           name);
+            shmt_check_report(check, SHMT_CHECK_NOTE,
+                              "parameter %s is neither in the source nor in a "
+                              "launch: its values all make the same kernel",
+                              name);
     }
 }
 
@@ -313,15 +316,15 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     if (status == SHMTUNE_OK && compiler != NULL)
         status = compile_reference(check, kernel, err);
     if (status == SHMTUNE_OK && check->bad == bad)
-        shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64
-                       " or more configurations at each%s", kernel->name,
-                       kernel->parameter_count,
-                       shmt_text_plural(kernel->parameter_count),
-                       kernel->size_count,
-                       shmt_text_plural(kernel->size_count), least,
-                       compiler == NULL ? ""
-                       : has_reference(kernel)
+        shmt_check_report(check, SHMT_CHECK_GOOD,
+                          "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64
+                          " or more configurations at each%s", kernel->name,
+                          kernel->parameter_count,
+                          shmt_text_plural(kernel->parameter_count),
+                          kernel->size_count,
+                          shmt_text_plural(kernel->size_count), least,
+                          compiler == NULL ? ""
+                          : has_reference(kernel)
                            ? "; the default and the reference compile"
                            : "; the default compiles");
     shmt_compiler_close(compiler);

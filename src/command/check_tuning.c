@@ -23,18 +23,19 @@ struct visit {
     struct shmt_compiler *compiler;   /* NULL: none here */
     const struct shmt_tuned *tuned;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     char size[256];                   /* "rows=1024 cols=1024" */
     struct shmt_place place;          /* of what is looked at */
     const char *what;                 /* "the configuration", "a tie" */
 };
 
-static void say(const struct visit *visit, enum shmt_check_outcome outcome,
-                const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void report(const struct visit *visit, enum shmt_check_outcome outcome,
+                   const char *format,
+                   ...) __attribute__((format(printf, 3, 4)));
 
-/* With its place, as a reader says it. */
-static void say(const struct visit *visit, enum shmt_check_outcome outcome,
-                const char *format, ...)
+/* Prints a finding with file:line:column, as the readers do. */
+static void report(const struct visit *visit, enum shmt_check_outcome outcome,
+                   const char *format, ...)
 {
     char text[SHMT_ERROR_BYTES];
     va_list arguments;
@@ -42,21 +43,21 @@ static void say(const struct visit *visit, enum shmt_check_outcome outcome,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    shmt_check_say(visit->check, outcome, "%s:%d:%d: %s at %s%s%s",
-                   visit->check->file, visit->place.line,
-                   visit->place.column, visit->what, visit->size,
-                   text[0] == ':' ? "" : " ", text);
+    shmt_check_report(visit->check, outcome, "%s:%d:%d: %s at %s%s%s",
+                      visit->check->file, visit->place.line,
+                      visit->place.column, visit->what, visit->size,
+                      text[0] == ':' ? "" : " ", text);
 }
 
-static void say_outside(const struct visit *visit,
-                        const struct shmt_expr *constraint,
-                        const struct shmt_value *values)
+static void report_outside(const struct visit *visit,
+                           const struct shmt_expr *constraint,
+                           const struct shmt_value *values)
 {
     struct shmt_text why = {0};
 
     shmt_expr_explain(constraint, values, &why);
-    say(visit, SHMT_CHECK_BAD, "is no longer in the space: \"%s\" does not "
-        "hold: %s", shmt_expr_text(constraint), shmt_text_string(&why));
+    report(visit, SHMT_CHECK_BAD, "is no longer in the space: \"%s\" does not "
+           "hold: %s", shmt_expr_text(constraint), shmt_text_string(&why));
     shmt_text_free(&why);
 }
 
@@ -67,52 +68,54 @@ static enum shmtune_status check_settings(struct visit *visit,
 {
     const struct shmt_kernel *kernel = visit->kernel;
     struct shmt_kernel_evaluated evaluated;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_expr *failed = NULL;
-    enum shmtune_status status = shmt_tuning_choice(
-        kernel, settings, visit->tuned->setting_count, choice, err);
+    enum shmtune_status status = shmt_tuning_config(
+        kernel, settings, visit->tuned->setting_count, config, err);
 
     if (status == SHMTUNE_OK) {
-        shmt_kernel_evaluate(kernel, visit->problem, choice, &evaluated);
-        status = shmt_kernel_admits(&evaluated, &failed, err);
+        shmt_kernel_evaluate(kernel, visit->problem, config, &evaluated);
+        status = shmt_kernel_satisfies(&evaluated, &failed, err);
     }
     if (status == SHMTUNE_NO_MEMORY)
         return status;
     if (status != SHMTUNE_OK)
-        say(visit, SHMT_CHECK_BAD, ": %s", err->text);
+        report(visit, SHMT_CHECK_BAD, ": %s", err->text);
     else if (failed != NULL)
-        say_outside(visit, failed, evaluated.values);
+        report_outside(visit, failed, evaluated.values);
     else if (settings == visit->tuned->settings)
-        memcpy(visit->choice, choice,
-               kernel->parameter_count * sizeof *choice);
+        memcpy(visit->config, config,
+               kernel->parameter_count * sizeof *config);
     return SHMTUNE_OK;
 }
 
-/* With what was recorded of it, or with what the compiler says today. */
-static void judge(const struct visit *visit, const struct shmt_result *now)
+/* Compares the compiler's report of today with the recorded one. */
+static void compare_with_tuned(const struct visit *visit,
+                               const struct shmt_result *now)
 {
     const struct shmt_resources *before = &visit->tuned->result.resources;
     const struct shmt_resources *after = &now->resources;
 
     if (now->verdict != SHMT_VERDICT_OK) {
-        say(visit, SHMT_CHECK_BAD, ": %s: %s",
-            shmt_verdict_word(now->verdict), now->reason);
+        report(visit, SHMT_CHECK_BAD, ": %s: %s",
+               shmt_verdict_word(now->verdict), now->reason);
         return;
     }
     if (visit->compiler == NULL)
         return;
     if (before->spill_store_bytes >= 0 &&
         after->spill_store_bytes > before->spill_store_bytes)
-        say(visit, SHMT_CHECK_BAD, "spills %d bytes a thread, %d when it was "
-            "tuned", after->spill_store_bytes, before->spill_store_bytes);
+        report(visit, SHMT_CHECK_BAD,
+               "spills %d bytes a thread, %d when it was "
+               "tuned", after->spill_store_bytes, before->spill_store_bytes);
     if (before->shared_static_bytes >= 0 &&
         after->shared_static_bytes != before->shared_static_bytes)
-        say(visit, SHMT_CHECK_BAD, "has %" PRId64 " bytes of static shared "
-            "memory, %" PRId64 " when it was tuned",
-            after->shared_static_bytes, before->shared_static_bytes);
+        report(visit, SHMT_CHECK_BAD, "has %" PRId64 " bytes of static shared "
+               "memory, %" PRId64 " when it was tuned",
+               after->shared_static_bytes, before->shared_static_bytes);
     if (before->registers >= 0 && after->registers != before->registers)
-        say(visit, SHMT_CHECK_NOTE, "takes %d registers, %d when it was "
-            "tuned", after->registers, before->registers);
+        report(visit, SHMT_CHECK_NOTE, "takes %d registers, %d when it was "
+               "tuned", after->registers, before->registers);
 }
 
 /* Launchable by the recorded resources: geometry, shared memory, occupancy. */
@@ -124,21 +127,21 @@ static void filter_recorded(const struct visit *visit,
         .problem = visit->problem, .policy = {.max_spill_bytes = -1}
     };
 
-    if (!shmt_filter_before(&filter, visit->choice, result) ||
+    if (!shmt_filter_before_compile(&filter, visit->config, result) ||
         visit->tuned->result.resources.registers < 0)
         return;
     result->resources = visit->tuned->result.resources;
     result->launches = visit->tuned->result.launches;
-    shmt_filter_after(&filter, visit->choice, result);
+    shmt_filter_after_compile(&filter, visit->config, result);
 }
 
 static enum shmtune_status check_winner(struct visit *visit,
                                         struct shmt_error *err)
 {
     struct shmt_result result;
-    struct shmt_compile_batch batch = {
+    struct shmt_compiler_batch batch = {
         .device = &visit->tuning->device, .problem = visit->problem,
-        .count = 1, .choices = visit->choice, .results = &result
+        .count = 1, .configs = visit->config, .results = &result
     };
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -147,7 +150,7 @@ static enum shmtune_status check_winner(struct visit *visit,
     else
         filter_recorded(visit, &result);
     if (status == SHMTUNE_OK)
-        judge(visit, &result);
+        compare_with_tuned(visit, &result);
     return status;
 }
 
@@ -163,9 +166,9 @@ static enum shmtune_status check_tuned(struct visit *visit,
     if (status != SHMTUNE_OK) {
         shmt_error_prefix(err, "%s:%d:%d", visit->check->file,
                           tuned->place.line, tuned->place.column);
-        return shmt_check_blame(visit->check, status, err);
+        return shmt_check_report_failure(visit->check, status, err);
     }
-    shmt_kernel_describe_size(visit->kernel, visit->problem, &size);
+    shmt_kernel_describe_problem(visit->kernel, visit->problem, &size);
     snprintf(visit->size, sizeof visit->size, "%s", shmt_text_string(&size));
     shmt_text_free(&size);
     visit->place = tuned->settings_place;
@@ -192,10 +195,10 @@ static enum shmtune_status check_all(struct visit *visit,
     enum shmtune_status status;
 
     if (strcmp(tuning->digest, visit->kernel->digest) != 0)
-        shmt_check_say(check, SHMT_CHECK_BAD,
-                       "made for other sources of %s: digest %.12s..., "
-                       "today's are %.12s...; tune again", tuning->kernel,
-                       tuning->digest, visit->kernel->digest);
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "made for other sources of %s: digest %.12s..., "
+                          "today's are %.12s...; tune again", tuning->kernel,
+                          tuning->digest, visit->kernel->digest);
     shmt_device_arch_text(&tuning->device, arch);
     status = shmt_check_compiler(check, visit->kernel, arch, &visit->compiler,
                                  err);
@@ -204,12 +207,12 @@ static enum shmtune_status check_all(struct visit *visit,
         status = check_tuned(visit, err);
     }
     if (status == SHMTUNE_OK && check->bad == bad)
-        shmt_check_say(check, SHMT_CHECK_GOOD,
-                       "tuning of %s for %s: %zu problem%s%s",
-                       tuning->kernel, tuning->device.name,
-                       tuning->tuned_count,
-                       shmt_text_plural(tuning->tuned_count),
-                       visit->compiler == NULL
+        shmt_check_report(check, SHMT_CHECK_GOOD,
+                          "tuning of %s for %s: %zu problem%s%s",
+                          tuning->kernel, tuning->device.name,
+                          tuning->tuned_count,
+                          shmt_text_plural(tuning->tuned_count),
+                          visit->compiler == NULL
                            ? "" : "; every configuration compiles");
     shmt_compiler_close(visit->compiler);
     return status;

@@ -96,14 +96,15 @@ shmt_command_options(const struct shmt_command_call *call,
  * none is near. */
 const char *shmt_command_nearest(const char *word, const char *const *names);
 
-/* The message that is there, under another status when it is `from`: what is
- * "not found" may be a wrong word on the command line, or nothing to install.
- * Returns the status. */
-enum shmtune_status shmt_command_blame(struct shmt_error *err,
-                                       enum shmtune_status from,
-                                       enum shmtune_status to);
+/* Changes the status of `err` from `from` to `to` and keeps its message: a
+ * "not found" may mean a wrong word on the command line, or something that has
+ * to be installed.  Returns the status. */
+enum shmtune_status shmt_command_change_status(struct shmt_error *err,
+                                               enum shmtune_status from,
+                                               enum shmtune_status to);
 
-/* May `word` name a GPU, by number or by UUID or its beginning, "GPU-4b..."? */
+/* Whether `word` can name a GPU: a number, a UUID, or the beginning of one
+ * ("GPU-4b..."). */
 bool shmt_command_is_gpu(const char *word);
 
 /* -- cores.c ----------------------------------------------------- */
@@ -116,14 +117,15 @@ int64_t shmt_command_cores(void);
 
 /* "rows=1024,cols=512" for this kernel; dimensions that are not named have
  * their default.  NULL: all of them. */
-enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
-                                      const char *text, int64_t *problem,
-                                      struct shmt_error *err);
+enum shmtune_status shmt_command_parse_problem(const struct shmt_kernel *kernel,
+                                               const char *text,
+                                               int64_t *problem,
+                                               struct shmt_error *err);
 /* "TILE=32,MEMORY=static"; the same. */
-enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
-                                        const char *text,
-                                        shmt_choice *choice,
-                                        struct shmt_error *err);
+enum shmtune_status shmt_command_parse_config(const struct shmt_kernel *kernel,
+                                              const char *text,
+                                              shmt_config *config,
+                                              struct shmt_error *err);
 
 /* -- find.c ------------------------------------------------------ */
 
@@ -151,9 +153,9 @@ enum shmt_command_format {
     SHMT_FORMAT_SPEC, SHMT_FORMAT_TUNING, SHMT_FORMAT_JOURNAL
 };
 /* SHMTUNE_STORAGE: cannot be read; SHMTUNE_INVALID_FILE: none of ours. */
-enum shmtune_status shmt_command_format(const char *path,
-                                        enum shmt_command_format *out,
-                                        struct shmt_error *err);
+enum shmtune_status shmt_command_format_of(const char *path,
+                                           enum shmt_command_format *out,
+                                           struct shmt_error *err);
 
 /* The kernel that `file`, a tuning or a journal, is about: `spec` when it is
  * given, else the built-in one of that name, else the one in ../../kernels
@@ -166,14 +168,15 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
 
 /* -- json.c ----------------------------------------------------------- */
 
-/* What failed, as {"status": 2, "error": "..."}, unless a document of results
- * was printed, which has what there was. */
+/* Prints the error as {"status": 2, "error": "..."}, unless a document with
+ * results was printed already. */
 void shmt_command_json_error(const struct shmt_error *why);
 
 /* -- signal.c ---------------------------------------------------- */
 
-/* 1 after the first SIGINT or SIGTERM since they are caught: to end soon, with
- * what there is.  The second finds the default action. */
+/* 1 after the first SIGINT or SIGTERM since they are caught: the command
+ * should end soon, with the results it has.  A second signal ends the
+ * program. */
 extern volatile sig_atomic_t shmt_command_stopped;
 void shmt_command_catch_signals(void);
 
@@ -191,27 +194,28 @@ enum shmt_command_paint {
 
 struct shmt_command_cell;
 
-/* Starts as {.columns = ..., .column_count = ...}; cells are added row by
- * row.  A failed allocation sticks. */
+/* Starts as {.columns = ..., .column_count = ...}. Cells are added row by row.
+ * After a failed allocation `failed` is set and later additions do nothing. */
 struct shmt_command_table {
     const struct shmt_command_column *columns;
     size_t column_count;
     struct shmt_command_cell *cells;
-    size_t cell_count, capacity;
+    size_t cell_count, room;
     bool failed;
 };
 
-void shmt_command_cell(struct shmt_command_table *table,
-                       enum shmt_command_paint paint, const char *format, ...)
+void shmt_command_add_cell(struct shmt_command_table *table,
+                           enum shmt_command_paint paint, const char *format,
+                           ...)
     __attribute__((format(printf, 3, 4)));
-/* Appends title line and rows, two spaces between columns, none at the end of
- * a line. */
+/* Appends the title line and the rows, with two spaces between columns and
+ * none at the end of a line. */
 void shmt_command_table_add(const struct shmt_command_table *table,
                             bool colour, struct shmt_text *text);
 void shmt_command_table_free(struct shmt_command_table *table);
 
-/* The escape sequence to begin a colour, "" without colour or for NONE; ended
- * by the other. */
+/* The escape sequences that begin and end a colour; "" without colour or for
+ * NONE. */
 const char *shmt_command_begin_paint(enum shmt_command_paint paint,
                                      bool colour);
 const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * compile: many configurations through the compile workers.
+ * compile: compiles many configurations in parallel on a live target without a
+ * device, and filters them.  Called by inspect.c and check*.c.
  */
 #include "config.h"
 
@@ -20,38 +21,38 @@ struct shmt_compiler {
 
 /* What is going on while a batch runs. */
 struct run {
-    struct shmt_compile_batch *batch;
+    struct shmt_compiler_batch *batch;
     struct shmt_target *target;
     struct shmt_filter filter;
-    size_t next, flying, done;
+    size_t next, in_flight, done;
 };
 
-static const shmt_choice *choice_at(const struct run *run, size_t k)
+static const shmt_config *choice_at(const struct run *run, size_t k)
 {
-    return run->batch->choices + k * run->target->kernel->parameter_count;
+    return run->batch->configs + k * run->target->kernel->parameter_count;
 }
 
-/* Sends the next candidate out, unless the device's limits settle it. */
+/* Submits the next candidate, unless the limits of the device reject it. */
 static enum shmtune_status send_next(struct run *run, struct shmt_error *err)
 {
     struct shmt_result *result = &run->batch->results[run->next];
-    const struct shmt_request request = {
-        .verb = SHMT_INSPECT, .tag = run->next,
-        .choice = choice_at(run, run->next)
+    const struct shmt_target_request request = {
+        .verb = SHMT_TARGET_INSPECT, .tag = run->next,
+        .config = choice_at(run, run->next)
     };
 
     run->next++;
-    if (!shmt_filter_before(&run->filter, request.choice, result)) {
+    if (!shmt_filter_before_compile(&run->filter, request.config, result)) {
         run->done++;
         return SHMTUNE_OK;
     }
-    run->flying++;
+    run->in_flight++;
     return run->target->operations->submit(run->target, &request, err);
 }
 
 static enum shmtune_status take_reply(struct run *run, struct shmt_error *err)
 {
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
     struct shmt_result *result;
     bool got = false;
     enum shmtune_status status = run->target->operations->wait(
@@ -64,10 +65,11 @@ static enum shmtune_status take_reply(struct run *run, struct shmt_error *err)
                               "a reply to a request that was not made");
     result = &run->batch->results[reply.tag];
     *result = reply.result;
-    run->flying--;
+    run->in_flight--;
     run->done++;
     if (result->verdict == SHMT_VERDICT_OK)
-        shmt_filter_after(&run->filter, choice_at(run, reply.tag), result);
+        shmt_filter_after_compile(&run->filter, choice_at(run, reply.tag),
+                                  result);
     return SHMTUNE_OK;
 }
 
@@ -85,9 +87,9 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
 {
     const struct shmt_target_operations *operations = run->target->operations;
     const double start = operations->now(run->target);
-    /* Enough waiting in line that no worker idles. */
+    /* Keep enough requests queued that no worker is idle. */
     const size_t most =
-        2 * operations->capacity(run->target, SHMT_INSPECT) + 1;
+        2 * operations->capacity(run->target, SHMT_TARGET_INSPECT) + 1;
     size_t shown = 0;
     enum shmtune_status status =
         operations->begin(run->target, run->batch->problem, err);
@@ -97,7 +99,7 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted after %zu of %zu candidates",
                                   run->done, run->batch->count);
-        if (run->next < run->batch->count && run->flying < most)
+        if (run->next < run->batch->count && run->in_flight < most)
             status = send_next(run, err);
         else
             status = take_reply(run, err);
@@ -131,7 +133,8 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
     if (status != SHMTUNE_OK) {
         shmt_compiler_close(compiler);
         /* No compiler, as no driver: something to install. */
-        return shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_NO_DEVICE);
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_NO_DEVICE);
     }
     *out = compiler;
     return SHMTUNE_OK;
@@ -152,7 +155,7 @@ int shmt_compiler_nvrtc(const struct shmt_compiler *compiler)
 }
 
 enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
-                                      struct shmt_compile_batch *batch,
+                                      struct shmt_compiler_batch *batch,
                                       struct shmt_error *err)
 {
     struct run run = {
@@ -167,9 +170,10 @@ enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
     return work(&run, err);
 }
 
-enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
-                                       const struct shmt_compile_batch *batch,
-                                       struct shmt_error *err)
+enum shmtune_status
+shmt_compiler_check_batch(const struct shmt_kernel *kernel,
+                          const struct shmt_compiler_batch *batch,
+                          struct shmt_error *err)
 {
     const struct shmt_result *failed = NULL;
 
@@ -177,7 +181,7 @@ enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
         const struct shmt_result *const result = &batch->results[k];
         const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
 
-        /* Too large may be what the compiler told, too. */
+        /* The verdict too_large may also come from the compiler. */
         if (stage > SHMT_STAGE_COMPILE || result->resources.registers >= 0)
             return SHMTUNE_OK;
         if (stage == SHMT_STAGE_COMPILE && failed == NULL)

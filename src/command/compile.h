@@ -24,11 +24,11 @@ void shmt_compiler_close(struct shmt_compiler *compiler);
 /* 13000 */
 int shmt_compiler_nvrtc(const struct shmt_compiler *compiler);
 
-struct shmt_compile_batch {
+struct shmt_compiler_batch {
     const struct shmtune_device *device;   /* whose limits */
     const int64_t *problem;
     size_t count;
-    const shmt_choice *choices;            /* [count][parameter_count] */
+    const shmt_config *configs;            /* [count][parameter_count] */
     struct shmt_result *results;           /* [count], the caller's: filled */
     bool progress;                         /* a line on a terminal */
     double elapsed_s;                      /* filled */
@@ -38,13 +38,15 @@ struct shmt_compile_batch {
  * configuration compiles and could run on the device.
  * SHMTUNE_INTERRUPTED. */
 enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
-                                      struct shmt_compile_batch *batch,
+                                      struct shmt_compiler_batch *batch,
                                       struct shmt_error *err);
 
-/* SHMTUNE_COMPILE when the compiler took none of those that it saw, with the
- * first's reason; OK too when the filters let none through to it. */
-enum shmtune_status shmt_compile_judge(const struct shmt_kernel *kernel,
-                                       const struct shmt_compile_batch *batch,
-                                       struct shmt_error *err);
+/* SHMTUNE_COMPILE, with the reason of the first, when none of the
+ * configurations that reached the compiler compiles; SHMTUNE_OK when the
+ * filters let none reach it. */
+enum shmtune_status
+shmt_compiler_check_batch(const struct shmt_kernel *kernel,
+                          const struct shmt_compiler_batch *batch,
+                          struct shmt_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cores: how many compile workers have a processor each.  More of
- * them do not just wait: each compiles at a part of the speed, and candidates
- * that are all right reach the deadline.
+ * cores: how many compile workers can have a processor each.  More workers are
+ * not just useless: each compiles more slowly, and good candidates then exceed
+ * the deadline.
  */
 #define _GNU_SOURCE   /* sched_getaffinity */
 #include "config.h"
@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Those that the system has, or the part of them it gives to this process:
- * a batch system's, taskset's. */
+/* The processors that this process may use, by its affinity (taskset, batch
+ * systems). */
 static double allowed(void)
 {
     const long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -40,8 +40,8 @@ static int read_numbers(const char *path, double *first, double *second)
     return count;
 }
 
-/* A container may have all of them for a part of the time.  INFINITY: it is
- * not limited. */
+/* The limit of a container, in processors: cgroups limit the time.  INFINITY:
+ * no limit. */
 static double quota(void)
 {
     double time_us = 0, period_us = 0, unused;

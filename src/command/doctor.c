@@ -51,13 +51,13 @@ struct visit {
     bool can_tune;
 };
 
-/* A finding; `what` fits a narrow column. */
-static void say(struct visit *visit, enum state state, const char *what,
-                const char *format, ...)
+/* Adds a finding to the table; `what` must be short. */
+static void add_finding(struct visit *visit, enum state state, const char *what,
+                        const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-static void say(struct visit *visit, enum state state, const char *what,
-                const char *format, ...)
+static void add_finding(struct visit *visit, enum state state, const char *what,
+                        const char *format, ...)
 {
     char text[SHMT_ERROR_BYTES];
     va_list arguments;
@@ -65,10 +65,10 @@ static void say(struct visit *visit, enum state state, const char *what,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    shmt_command_cell(&visit->table, states[state].paint, "%s",
-                      states[state].word);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", what);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", text);
+    shmt_command_add_cell(&visit->table, states[state].paint, "%s",
+                          states[state].word);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", what);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", text);
     json_array_append_new(visit->json,
                           json_pack("{s:s, s:s, s:o}", "check", what, "state",
                                     states[state].word, "text",
@@ -107,17 +107,18 @@ static void look_at_module(struct visit *visit)
 
     if (!find_line("/proc/driver/nvidia/version", "Kernel Module", version,
                    sizeof version)) {
-        say(visit, NOTE, "kernel module",
-            "not loaded: no /proc/driver/nvidia/version");
+        add_finding(visit, NOTE, "kernel module",
+                    "not loaded: no /proc/driver/nvidia/version");
         return;
     }
-    say(visit, GOOD, "kernel module", "NVIDIA %.60s", version);
+    add_finding(visit, GOOD, "kernel module", "NVIDIA %.60s", version);
     if (access("/dev/nvidiactl", R_OK | W_OK) != 0)
-        say(visit, MISSING, "device files",
-            "/dev/nvidiactl: %s; join the group that owns it, or start the "
-            "container with the GPU", strerror(errno));
+        add_finding(visit, MISSING, "device files",
+                    "/dev/nvidiactl: %s; join the group that owns it, or "
+                    "start the container with the GPU", strerror(errno));
     else
-        say(visit, GOOD, "device files", "/dev/nvidiactl can be opened");
+        add_finding(visit, GOOD, "device files",
+                    "/dev/nvidiactl can be opened");
 }
 
 static void look_at_counters(struct visit *visit)
@@ -128,13 +129,13 @@ static void look_at_counters(struct visit *visit)
                    value, sizeof value))
         return;
     if (value[0] == '0' || geteuid() == 0)
-        say(visit, GOOD, "counters", "profilers may read them");
+        add_finding(visit, GOOD, "counters", "profilers may read them");
     else
-        say(visit, NOTE, "counters",
-            "only root may read them (RmProfilingAdminOnly: %s); tuning does "
-            "not need them, profilers do: options nvidia "
-            "NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d",
-            value);
+        add_finding(visit, NOTE, "counters",
+                    "only root may read them (RmProfilingAdminOnly: %s); "
+                    "tuning does not need them, profilers do: options nvidia "
+                    "NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d",
+                    value);
 }
 
 /* For `shmtune explain` alone. */
@@ -144,9 +145,9 @@ static void look_at_profiler(struct visit *visit)
     char path[4096];
 
     if (shmt_counters_program(path, sizeof path, &err) == SHMTUNE_OK)
-        say(visit, GOOD, "ncu", "%s", path);
+        add_finding(visit, GOOD, "ncu", "%s", path);
     else
-        say(visit, NOTE, "ncu", "%s", err.text);
+        add_finding(visit, NOTE, "ncu", "%s", err.text);
 }
 
 static void look_at_memory(struct visit *visit,
@@ -164,18 +165,18 @@ static void look_at_memory(struct visit *visit,
         shmt_driver_check(driver,
                           driver->DevicePrimaryCtxRetain(&context, device),
                           &err, "cuDevicePrimaryCtxRetain") != SHMTUNE_OK) {
-        say(visit, MISSING, what,
-            "a context cannot be made: %s; is another process keeping the "
-            "device to itself?", err.text);
+        add_finding(visit, MISSING, what,
+                    "a context cannot be made: %s; is another process keeping "
+                    "the device to itself?", err.text);
         visit->can_tune = false;
         return;
     }
     if (driver->CtxSetCurrent(context) == CUDA_SUCCESS &&
         driver->MemGetInfo(&unused, &total) == CUDA_SUCCESS)
-        say(visit, total - unused > total / 10 ? NOTE : GOOD, what,
-            "%.1f of %.1f GiB free%s", (double)unused / 1073741824.0,
-            (double)total / 1073741824.0,
-            total - unused > total / 10
+        add_finding(visit, total - unused > total / 10 ? NOTE : GOOD, what,
+                    "%.1f of %.1f GiB free%s", (double)unused / 1073741824.0,
+                    (double)total / 1073741824.0,
+                    total - unused > total / 10
                 ? "; somebody else uses this device: times will be noisy"
                 : "");
     driver->CtxSetCurrent(NULL);
@@ -190,19 +191,21 @@ static void look_at_device(struct visit *visit,
     char what[32], arch[16];
 
     snprintf(what, sizeof what, "GPU %d", ordinal);
-    if (shmt_query_device(driver, ordinal, &device, &err) != SHMTUNE_OK) {
-        say(visit, MISSING, what, "%s", err.text);
+    if (shmt_driver_describe_device(driver, ordinal, &device, &err) !=
+        SHMTUNE_OK) {
+        add_finding(visit, MISSING, what, "%s", err.text);
         return;
     }
     shmt_device_arch_text(&device, arch);
-    say(visit, GOOD, what,
-        "%s, %s, %d multiprocessors, %lld KiB of shared memory a block, %s",
-        device.name, arch, device.multiprocessors,
-        (long long)device.shared_per_block_optin / 1024, device.uuid);
-    say(visit, NOTE, "clocks",
-        "GPU %d runs at up to %d MHz; for figures that repeat, lock it: "
-        "nvidia-smi -i %d --lock-gpu-clocks=%d (as root)", ordinal,
-        device.clock_khz / 1000, ordinal, device.clock_khz / 1000);
+    add_finding(visit, GOOD, what,
+                "%s, %s, %d multiprocessors, %lld KiB of shared memory a "
+                "block, %s",
+                device.name, arch, device.multiprocessors,
+                (long long)device.shared_per_block_optin / 1024, device.uuid);
+    add_finding(visit, NOTE, "clocks",
+                "GPU %d runs at up to %d MHz; for figures that repeat, lock "
+                "it: nvidia-smi -i %d --lock-gpu-clocks=%d (as root)", ordinal,
+                device.clock_khz / 1000, ordinal, device.clock_khz / 1000);
     look_at_memory(visit, driver, ordinal);
 }
 
@@ -214,14 +217,14 @@ static void look_at_driver(struct visit *visit)
 
     look_at_module(visit);
     if (shmt_driver_open(&driver, &err) != SHMTUNE_OK) {
-        say(visit, MISSING, "driver", "%s", err.text);
+        add_finding(visit, MISSING, "driver", "%s", err.text);
         visit->can_tune = false;
         return;
     }
-    say(visit, GOOD, "driver", "for CUDA %d.%d", driver->version / 1000,
-        driver->version % 1000 / 10);
-    if (shmt_query_count(driver, &count, &err) != SHMTUNE_OK) {
-        say(visit, MISSING, "devices", "%s", err.text);
+    add_finding(visit, GOOD, "driver", "for CUDA %d.%d", driver->version / 1000,
+                driver->version % 1000 / 10);
+    if (shmt_driver_device_count(driver, &count, &err) != SHMTUNE_OK) {
+        add_finding(visit, MISSING, "devices", "%s", err.text);
         visit->can_tune = false;
         return;
     }
@@ -259,20 +262,20 @@ static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
     if (arena == NULL ||
         shmt_nvrtc_compile(nvrtc, &job, arena, &product, &err) !=
             SHMTUNE_OK) {
-        say(visit, MISSING, "compiling", "%s", err.text);
+        add_finding(visit, MISSING, "compiling", "%s", err.text);
         visit->can_tune = false;
     } else {
-        say(visit, GOOD, "compiling", "a kernel for sm_90 in %.0f ms",
-            product.elapsed_ms);
-        if (shmt_report_find(product.log, "probe", &resources) &&
+        add_finding(visit, GOOD, "compiling", "a kernel for sm_90 in %.0f ms",
+                    product.elapsed_ms);
+        if (shmt_ptxas_resources(product.log, "probe", &resources) &&
             resources.shared_static_bytes == 512)
-            say(visit, GOOD, "report",
-                "registers, spills and shared bytes can be read");
+            add_finding(visit, GOOD, "report",
+                        "registers, spills and shared bytes can be read");
         else
-            say(visit, MISSING, "report",
-                "the compiler's resource report (--ptxas-options=-v) is not "
-                "understood: registers and spills will be unknown; please "
-                "report it with the version of NVRTC");
+            add_finding(visit, MISSING, "report",
+                        "the compiler's resource report (--ptxas-options=-v) "
+                        "is not understood: registers and spills will be "
+                        "unknown; please report it with the version of NVRTC");
     }
     shmt_arena_free(arena);
 }
@@ -283,33 +286,35 @@ static void look_at_compiler(struct visit *visit)
     const struct shmt_nvrtc *nvrtc;
 
     if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK) {
-        say(visit, MISSING, "NVRTC", "%s", err.text);
+        add_finding(visit, MISSING, "NVRTC", "%s", err.text);
         visit->can_tune = false;
         return;
     }
-    say(visit, GOOD, "NVRTC", "%d.%d, %s", nvrtc->version / 1000,
-        nvrtc->version % 1000 / 10, nvrtc->path);
+    add_finding(visit, GOOD, "NVRTC", "%d.%d, %s", nvrtc->version / 1000,
+                nvrtc->version % 1000 / 10, nvrtc->path);
     if (nvrtc->include != NULL)
-        say(visit, GOOD, "headers", "%s", nvrtc->include);
+        add_finding(visit, GOOD, "headers", "%s", nvrtc->include);
     else
-        say(visit, NOTE, "headers",
-            "no toolkit headers: kernels that include <cuda_fp16.h> and the "
-            "like do not compile; install the toolkit or the wheel "
-            "nvidia-cuda-runtime and set CUDA_HOME");
+        add_finding(visit, NOTE, "headers",
+                    "no toolkit headers: kernels that include <cuda_fp16.h> "
+                    "and the like do not compile; install the toolkit or the "
+                    "wheel nvidia-cuda-runtime and set CUDA_HOME");
     look_at_report(visit, nvrtc);
 }
 
 /* -- folders -------------------------------------------------------------- */
 
-/* What is not there is made by applications, as far as that is allowed. */
+/* Applications create the cache when they need it; check that they will be
+ * able to. */
 static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
 {
     const char *cache = shmt_path_cache(arena), *there = cache;
     bool made;
 
     if (cache == NULL) {
-        say(visit, NOTE, "cache", "neither XDG_CACHE_HOME nor HOME is set: "
-            "applications compile anew every time");
+        add_finding(visit, NOTE, "cache",
+                    "neither XDG_CACHE_HOME nor HOME is set: "
+                    "applications compile anew every time");
         return;
     }
     while (there != NULL && !shmt_path_exists(there) && there[1] != '\0')
@@ -319,12 +324,13 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
         return;
     made = shmt_path_exists(cache);
     if (access(there, W_OK | X_OK) != 0)
-        say(visit, NOTE, "cache", "%s%s: %s: applications compile anew every "
-            "time; XDG_CACHE_HOME may name another folder", cache,
-            made ? "" : " cannot be made", strerror(errno));
+        add_finding(visit, NOTE, "cache",
+                    "%s%s: %s: applications compile anew every "
+                    "time; XDG_CACHE_HOME may name another folder", cache,
+                    made ? "" : " cannot be made", strerror(errno));
     else
-        say(visit, GOOD, "cache", "%s%s", cache,
-            made ? "" : ", made when it is needed");
+        add_finding(visit, GOOD, "cache", "%s%s", cache,
+                    made ? "" : ", made when it is needed");
 }
 
 static void look_at_catalogue(struct visit *visit)
@@ -334,15 +340,17 @@ static void look_at_catalogue(struct visit *visit)
     if (shmt_command_catalogue(&catalogue, NULL) != SHMTUNE_OK)
         return;
     if (catalogue->kernel_count == 0)
-        say(visit, NOTE, "kernels", "no built-in kernels; make install, or "
-            "name their folder in SHMTUNE_PATH");
+        add_finding(visit, NOTE, "kernels",
+                    "no built-in kernels; make install, or "
+                    "name their folder in SHMTUNE_PATH");
     else
-        say(visit, GOOD, "kernels", "%zu, the first at %s",
-            catalogue->kernel_count, catalogue->kernels[0].kernel->path);
+        add_finding(visit, GOOD, "kernels", "%zu, the first at %s",
+                    catalogue->kernel_count,
+                    catalogue->kernels[0].kernel->path);
     for (size_t i = 0; i < catalogue->folder_count; i++)
-        say(visit, GOOD, "data folder", "%s", catalogue->folders[i]);
+        add_finding(visit, GOOD, "data folder", "%s", catalogue->folders[i]);
     for (size_t i = 0; i < catalogue->note_count; i++)
-        say(visit, NOTE, "data folder", "%s", catalogue->notes[i]);
+        add_finding(visit, NOTE, "data folder", "%s", catalogue->notes[i]);
     shmt_catalogue_close(catalogue);
 }
 
@@ -356,8 +364,9 @@ static void look_at_folders(struct visit *visit)
     if (temporary == NULL || temporary[0] == '\0')
         temporary = "/tmp";
     if (access(temporary, W_OK | X_OK) != 0)
-        say(visit, MISSING, "temporary", "%s: %s; set TMPDIR", temporary,
-            strerror(errno));
+        add_finding(visit, MISSING, "temporary", "%s: %s; set TMPDIR",
+                    temporary,
+                    strerror(errno));
     look_at_cache(visit, arena);
     look_at_catalogue(visit);
     shmt_arena_free(arena);
@@ -412,10 +421,11 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "\"%.64s\": no words but options are expected",
                               call->words[0]);
     visit.json = json_array();
-    say(&visit, GOOD, "shmtune", PACKAGE_VERSION ", libyaml %s, jansson %s",
-        shmt_yaml_library(), jansson_version_str());
-    say(&visit, GOOD, "processors", "%lld for compile workers",
-        (long long)shmt_command_cores());
+    add_finding(&visit, GOOD, "shmtune",
+                PACKAGE_VERSION ", libyaml %s, jansson %s",
+                shmt_yaml_version(), jansson_version_str());
+    add_finding(&visit, GOOD, "processors", "%lld for compile workers",
+                (long long)shmt_command_cores());
     look_at_driver(&visit);
     look_at_compiler(&visit);
     look_at_folders(&visit);

@@ -64,9 +64,9 @@ struct job {
     struct shmt_arena *arena;
     struct shmt_kernel *kernel;
     struct shmt_target *target;
-    struct shmt_tune_device device;
-    struct shmt_tune_display display;
-    struct shmt_explanation all;
+    struct shmt_command_device device;
+    struct shmt_display display;
+    struct shmt_explain_view all;
     struct shmt_error missing;     /* why there are no counters */
 };
 
@@ -107,18 +107,19 @@ static enum shmtune_status parse_options(struct job *job,
 static enum shmtune_status open_device(struct job *job,
                                        struct shmt_error *err)
 {
-    struct shmt_tune_device *const device = &job->device;
+    struct shmt_command_device *const device = &job->device;
     enum shmtune_status status;
 
-    *device = (struct shmt_tune_device){
+    *device = (struct shmt_command_device){
         .jobs = 1,
         .data_seed = (uint64_t)job->options.data_seed,
         .arena = job->arena,
         .display = &job->display,
     };
-    status = shmt_tune_device_choose(device, job->options.device, err);
+    status = shmt_command_device_choose(device, job->options.device, err);
     return status == SHMTUNE_OK
-               ? shmt_tune_open(device, job->kernel, &job->target, err)
+               ? shmt_command_device_open(device, job->kernel, &job->target,
+                                          err)
                : status;
 }
 
@@ -127,12 +128,12 @@ static enum shmtune_status open_device(struct job *job,
 static enum shmtune_status take_configs(struct job *job,
                                         struct shmt_error *err)
 {
-    struct shmt_explanation *const all = &job->all;
+    struct shmt_explain_view *const all = &job->all;
 
     for (size_t k = 0; k < job->options.configs.count; k++) {
         struct shmt_explain_column *const column = &all->columns[all->count];
-        enum shmtune_status status = shmt_command_config(
-            job->kernel, job->options.configs.items[k], column->choice, err);
+        enum shmtune_status status = shmt_command_parse_config(
+            job->kernel, job->options.configs.items[k], column->config, err);
 
         if (status != SHMTUNE_OK)
             return status;
@@ -148,7 +149,7 @@ static enum shmtune_status take_configs(struct job *job,
 static enum shmtune_status choose_columns(struct job *job,
                                           struct shmt_error *err)
 {
-    struct shmt_explanation *const all = &job->all;
+    struct shmt_explain_view *const all = &job->all;
     const struct shmt_explain_search search = {
         .arena = job->arena, .target = job->target,
         .places = &job->device.places, .display = &job->display,
@@ -162,11 +163,12 @@ static enum shmtune_status choose_columns(struct job *job,
                                     sizeof *all->columns);
     if (all->columns == NULL)
         return shmt_error_memory(err);
-    status = shmt_command_size(job->kernel, job->options.size, all->problem,
-                               err);
+    status =
+        shmt_command_parse_problem(job->kernel, job->options.size, all->problem,
+                                        err);
     if (status != SHMTUNE_OK)
         return status;
-    shmt_kernel_default(job->kernel, all->columns[0].choice);
+    shmt_kernel_default(job->kernel, all->columns[0].config);
     snprintf(all->columns[0].label, sizeof all->columns[0].label, "default");
     all->count = 1;
     return job->options.configs.count > 0
@@ -178,13 +180,13 @@ static enum shmtune_status choose_columns(struct job *job,
 /* -- measuring ------------------------------------------------------------ */
 
 static enum shmtune_status ask(struct job *job,
-                               const struct shmt_request *request,
+                               const struct shmt_target_request *request,
                                struct shmt_result *out,
                                struct shmt_error *err)
 {
     const struct shmt_target_operations *const operations =
         job->target->operations;
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
     bool got = false;
     enum shmtune_status status =
         operations->submit(job->target, request, err);
@@ -210,20 +212,21 @@ static enum shmtune_status measure(struct job *job,
     };
     struct shmt_result *const result = &column->result;
     struct shmt_result compiled;
-    struct shmt_request request = {
-        .verb = SHMT_INSPECT, .choice = column->choice, .samples = SAMPLES,
-        .hopeless_us = (double)INFINITY, .verify = true, .compiled = &compiled
+    struct shmt_target_request request = {
+        .verb = SHMT_TARGET_INSPECT, .config = column->config,
+        .samples = SAMPLES,
+        .give_up_us = (double)INFINITY, .verify = true, .compiled = &compiled
     };
     enum shmtune_status status;
 
-    if (!shmt_filter_before(&filter, column->choice, result))
+    if (!shmt_filter_before_compile(&filter, column->config, result))
         return SHMTUNE_OK;
     status = ask(job, &request, result, err);
     if (status != SHMTUNE_OK || result->verdict != SHMT_VERDICT_OK ||
-        !shmt_filter_after(&filter, column->choice, result))
+        !shmt_filter_after_compile(&filter, column->config, result))
         return status;
     compiled = *result;
-    request.verb = SHMT_MEASURE;
+    request.verb = SHMT_TARGET_MEASURE;
     return ask(job, &request, result, err);
 }
 
@@ -240,7 +243,7 @@ static enum shmtune_status measure_all(struct job *job,
 
 /* -- counting ------------------------------------------------------------- */
 
-static bool all_ran(const struct shmt_explanation *all)
+static bool all_ran(const struct shmt_explain_view *all)
 {
     for (size_t k = 0; k < all->count; k++)
         if (all->columns[k].result.verdict != SHMT_VERDICT_OK)
@@ -248,33 +251,34 @@ static bool all_ran(const struct shmt_explanation *all)
     return true;
 }
 
-/* What keeps counters away is told when the rest is printed. */
+/* If counters cannot be read, the reason is kept and reported after the
+ * rest. */
 static void count(struct job *job)
 {
-    struct shmt_explanation *const all = &job->all;
+    struct shmt_explain_view *const all = &job->all;
     const size_t parameters = job->kernel->parameter_count;
-    shmt_choice *const choices = shmt_arena_alloc(
-        job->arena, all->count * parameters + 1, sizeof *choices);
+    shmt_config *const configs = shmt_arena_alloc(
+        job->arena, all->count * parameters + 1, sizeof *configs);
     struct shmt_counters *const counters =
         shmt_arena_alloc(job->arena, all->count, sizeof *counters);
     const struct shmt_counters_request request = {
         .kernel = job->kernel, .problem = all->problem, .count = all->count,
-        .choices = choices, .worker = getenv("SHMTUNE_WORKER"),
+        .configs = configs, .worker = getenv("SHMTUNE_WORKER"),
         .device = job->options.device,
         .data_seed = (uint64_t)job->options.data_seed,
         .stop = &shmt_command_stopped,
     };
 
-    if (choices == NULL || counters == NULL) {
+    if (configs == NULL || counters == NULL) {
         shmt_error_memory(&job->missing);
         return;
     }
     for (size_t k = 0; k < all->count; k++)
-        memcpy(choices + k * parameters, all->columns[k].choice,
-               parameters * sizeof *choices);
+        memcpy(configs + k * parameters, all->columns[k].config,
+               parameters * sizeof *configs);
     all->counted = shmt_counters_collect(&request, counters, &job->missing) ==
                    SHMTUNE_OK;
-    if (all->counted)      /* perhaps by a second attempt */
+    if (all->counted)      /* clear an error that an earlier attempt left */
         job->missing.status = SHMTUNE_OK;
     for (size_t k = 0; k < all->count; k++)
         all->columns[k].counters = counters[k];
@@ -282,12 +286,12 @@ static void count(struct job *job)
 
 static void count_if_possible(struct job *job)
 {
-    struct shmt_explanation *const all = &job->all;
+    struct shmt_explain_view *const all = &job->all;
 
     if (job->target->recorded) {
         all->missing = "a recording holds no counters";
         if (job->options.counters)
-            shmt_tune_display_notice(&job->display, all->missing);
+            shmt_display_notice(&job->display, all->missing);
     } else if (!job->options.counters) {
         all->missing = "--no-counters";
     } else if (!all_ran(all)) {
@@ -344,7 +348,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (job.arena == NULL)
         return shmt_error_memory(err);
     shmt_command_catch_signals();
-    shmt_tune_display_begin(&job.display, call);
+    shmt_display_begin(&job.display, call);
     status = work(&job, err);
     if (job.target != NULL)
         job.target->operations->close(job.target);

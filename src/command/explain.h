@@ -16,12 +16,12 @@ enum { SHMT_EXPLAIN_COLUMNS = 1 + SHMT_COMMAND_REPEATS };
 
 struct shmt_explain_column {
     char label[32];            /* "default", "tuned", "config 1" */
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_result result;
     struct shmt_counters counters;   /* when `counted` */
 };
 
-struct shmt_explanation {
+struct shmt_explain_view {
     const struct shmt_kernel *kernel;
     const struct shmt_target *target;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
@@ -40,7 +40,7 @@ struct shmt_explain_search {
     struct shmt_arena *arena;
     const struct shmt_target *target;
     const struct shmt_recording_places *places;
-    struct shmt_tune_display *display;
+    struct shmt_display *display;
     const char *file, *output;
 };
 
@@ -49,20 +49,20 @@ struct shmt_explain_search {
  * with what there is. */
 enum shmtune_status
 shmt_explain_find(const struct shmt_explain_search *search,
-                  bool problem_given, struct shmt_explanation *out,
+                  bool problem_given, struct shmt_explain_view *out,
                   struct shmt_error *err);
 
 /* -- explain_show.c --------------------------------------------------- */
 
-enum shmtune_status shmt_explain_show(const struct shmt_explanation *all,
+enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
                                       bool colour, struct shmt_error *err);
-enum shmtune_status shmt_explain_json(const struct shmt_explanation *all,
+enum shmtune_status shmt_explain_json(const struct shmt_explain_view *all,
                                       struct shmt_error *err);
 
 /* -- explain_read.c --------------------------------------------------- */
 
 /* What follows from the counters.  X(name, key, title, unit, decimals) */
-#define SHMT_READING_LIST(X)                                                 \
+#define SHMT_EXPLAIN_READING_LIST(X)                                         \
     X(LOAD_SECTORS, "sectors_per_load_request",                              \
       "sectors a load request", "", 2)                                       \
     X(LOAD_USED, "load_bytes_used_percent", "  of their bytes used", "%", 1) \
@@ -93,20 +93,20 @@ enum shmtune_status shmt_explain_json(const struct shmt_explanation *all,
       "%", 1)                                                                \
     X(FMA_BUSY, "fma_percent_of_peak", "multiply-add pipe of peak", "%", 1)
 
-enum shmt_reading {
-#define SHMT_READING_ENUM(name, key, title, unit, decimals)                  \
+enum shmt_explain_reading {
+#define SHMT_EXPLAIN_READING_ENUM(name, key, title, unit, decimals)          \
     SHMT_READING_##name,
-    SHMT_READING_LIST(SHMT_READING_ENUM)
-#undef SHMT_READING_ENUM
-    SHMT_READING_COUNT
+    SHMT_EXPLAIN_READING_LIST(SHMT_EXPLAIN_READING_ENUM)
+#undef SHMT_EXPLAIN_READING_ENUM
+    SHMT_EXPLAIN_READING_COUNT
 };
 /* NAN where a counter is not known, or divides by nothing. */
 void shmt_explain_read(const struct shmt_counters *counters,
-                       double out[SHMT_READING_COUNT]);
+                       double out[SHMT_EXPLAIN_READING_COUNT]);
 
 /* What the readings of one column say, a line each: "tuned: ..." */
 void shmt_explain_remark(const struct shmt_explain_column *column,
-                         const double readings[SHMT_READING_COUNT],
+                         const double readings[SHMT_EXPLAIN_READING_COUNT],
                          struct shmt_text *text);
 
 #endif

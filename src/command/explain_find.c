@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_find: the tuned configuration of a kernel on a device.
+ * explain_find: finds the tuning file and in it the entry that `shmtune
+ * explain` compares with the default.
  */
 #include "config.h"
 
@@ -68,18 +69,19 @@ static bool is_recorded(const struct shmt_target *target,
     return false;
 }
 
-/* The usual problem when it is there, else the last, which is the largest. */
+/* The kernel's default problem if it is tuned, else the last one, which is the
+ * largest. */
 static bool prefers(const struct shmt_kernel *kernel, const int64_t *problem)
 {
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        if (problem[d] != kernel->dimensions[d].fallback)
+        if (problem[d] != kernel->dimensions[d].default_size)
             return false;
     return true;
 }
 
 static enum shmtune_status no_entry(const struct shmt_tuning *tuning,
                                     const char *path,
-                                    const struct shmt_explanation *wanted,
+                                    const struct shmt_explain_view *wanted,
                                     bool problem_given, struct shmt_error *err)
 {
     struct shmt_text text = {0};
@@ -87,7 +89,7 @@ static enum shmtune_status no_entry(const struct shmt_tuning *tuning,
 
     shmt_text_addf(&text, "%s has no entry for ", path);
     if (problem_given)
-        shmt_kernel_describe_size(wanted->kernel, wanted->problem, &text);
+        shmt_kernel_describe_problem(wanted->kernel, wanted->problem, &text);
     else
         shmt_text_add(&text, "what is recorded");
     shmt_text_add(&text, "; it has");
@@ -107,7 +109,7 @@ static enum shmtune_status no_entry(const struct shmt_tuning *tuning,
 static enum shmtune_status
 choose_entry(const struct shmt_explain_search *search,
              const struct shmt_tuning *tuning, bool problem_given,
-             struct shmt_explanation *out, struct shmt_error *err)
+             struct shmt_explain_view *out, struct shmt_error *err)
 {
     const struct shmt_kernel *const kernel = out->kernel;
     const size_t bytes = kernel->dimension_count * sizeof *out->problem;
@@ -133,8 +135,8 @@ choose_entry(const struct shmt_explain_search *search,
     }
     if (found == NULL)
         return no_entry(tuning, out->tuning, out, problem_given, err);
-    status = shmt_tuning_choice(kernel, found->settings, found->setting_count,
-                                column->choice, err);
+    status = shmt_tuning_config(kernel, found->settings, found->setting_count,
+                                column->config, err);
     if (status == SHMTUNE_OK) {
         snprintf(column->label, sizeof column->label, "tuned");
         out->count++;
@@ -144,7 +146,7 @@ choose_entry(const struct shmt_explain_search *search,
 
 enum shmtune_status
 shmt_explain_find(const struct shmt_explain_search *search,
-                  bool problem_given, struct shmt_explanation *out,
+                  bool problem_given, struct shmt_explain_view *out,
                   struct shmt_error *err)
 {
     struct shmt_tuning *tuning = NULL;
@@ -161,8 +163,8 @@ shmt_explain_find(const struct shmt_explain_search *search,
                                 out->kernel->name);
     if (status == SHMTUNE_OK &&
         strcmp(tuning->digest, out->kernel->digest) != 0)
-        shmt_tune_display_notice(search->display, "the sources have changed "
-                                 "since this kernel was tuned");
+        shmt_display_notice(search->display, "the sources have changed "
+                            "since this kernel was tuned");
     if (status == SHMTUNE_OK)
         status = choose_entry(search, tuning, problem_given, out, err);
     shmt_tuning_free(tuning);

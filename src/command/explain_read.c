@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_read: counters as quantities, and quantities as sentences.
+ * explain_read: computes readings (ratios, percentages) from counters, and
+ * writes a remark for each reading that stands out.
  */
 #include "config.h"
 
@@ -13,15 +14,15 @@ static double ratio(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* A warp's access is served in steps; conflicts are the steps that it would
- * not have taken with every bank asked once. */
+/* A warp's access to shared memory is served in steps (wavefronts); conflicts
+ * are the steps beyond those needed without bank conflicts. */
 static double ways(double waves, double conflicts)
 {
     return waves > conflicts ? waves / (waves - conflicts) : (double)NAN;
 }
 
 void shmt_explain_read(const struct shmt_counters *counters,
-                       double out[SHMT_READING_COUNT])
+                       double out[SHMT_EXPLAIN_READING_COUNT])
 {
     const double *const c = counters->value;
 
@@ -92,7 +93,8 @@ static void remark_spills(const struct shmt_explain_column *column,
                            ? column->result.resources.spill_store_bytes : 0);
 }
 
-static void remark_limit(const char *label, const double r[SHMT_READING_COUNT],
+static void remark_limit(const char *label,
+                         const double r[SHMT_EXPLAIN_READING_COUNT],
                          struct shmt_text *text)
 {
     const double dram = r[SHMT_READING_DRAM_BUSY];
@@ -117,7 +119,7 @@ static void remark_limit(const char *label, const double r[SHMT_READING_COUNT],
 }
 
 void shmt_explain_remark(const struct shmt_explain_column *column,
-                         const double readings[SHMT_READING_COUNT],
+                         const double readings[SHMT_EXPLAIN_READING_COUNT],
                          struct shmt_text *text)
 {
     const double threads = readings[SHMT_READING_THREADS_ACTIVE];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * explain_show: the table, and the JSON.
+ * explain_show: prints the comparison of `shmtune explain` as a table or as
+ * JSON.
  */
 #include "config.h"
 
@@ -17,14 +18,14 @@ static const struct {
     int decimals;
 } readings[] = {
 #define ROW(name, key, title, unit, decimals) {key, title, unit, decimals},
-    SHMT_READING_LIST(ROW)
+    SHMT_EXPLAIN_READING_LIST(ROW)
 #undef ROW
 };
 
 /* -- rows ----------------------------------------------------------------- */
 
 struct sheet {
-    const struct shmt_explanation *all;
+    const struct shmt_explain_view *all;
     struct shmt_command_table table;
 };
 
@@ -34,10 +35,10 @@ static void add_ratio(struct sheet *sheet, double first, double last)
     if (sheet->all->count != 2)
         return;
     if (first > 0 && isfinite(last))
-        shmt_command_cell(&sheet->table, SHMT_PAINT_DIM, "%.2f",
-                          last / first);
+        shmt_command_add_cell(&sheet->table, SHMT_PAINT_DIM, "%.2f",
+                              last / first);
     else
-        shmt_command_cell(&sheet->table, SHMT_PAINT_NONE, "%s", "");
+        shmt_command_add_cell(&sheet->table, SHMT_PAINT_NONE, "%s", "");
 }
 
 static void add_number(struct sheet *sheet, double number, int decimals)
@@ -45,22 +46,22 @@ static void add_number(struct sheet *sheet, double number, int decimals)
     struct shmt_text text = {0};
 
     if (!isfinite(number) || number < 0) {
-        shmt_command_cell(&sheet->table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(&sheet->table, SHMT_PAINT_DIM, "-");
         return;
     }
     if (decimals == 0 && number < 1e18)
         shmt_command_add_count(&text, (uint64_t)(number + 0.5));
     else
         shmt_text_addf(&text, "%.*f", decimals, number);
-    shmt_command_cell(&sheet->table, SHMT_PAINT_NONE, "%s",
-                      shmt_text_string(&text));
+    shmt_command_add_cell(&sheet->table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
 static void begin_row(struct sheet *sheet, const char *title, const char *unit)
 {
-    shmt_command_cell(&sheet->table, SHMT_PAINT_NONE, "%s", title);
-    shmt_command_cell(&sheet->table, SHMT_PAINT_DIM, "%s", unit);
+    shmt_command_add_cell(&sheet->table, SHMT_PAINT_NONE, "%s", title);
+    shmt_command_add_cell(&sheet->table, SHMT_PAINT_DIM, "%s", unit);
 }
 
 struct row {
@@ -111,7 +112,7 @@ static void add_known(struct sheet *sheet)
         {"resident blocks", "a multiprocessor", 0, blocks_of},
         {"occupancy", "%", 0, occupancy_of},
     };
-    const struct shmt_explanation *const all = sheet->all;
+    const struct shmt_explain_view *const all = sheet->all;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         begin_row(sheet, rows[i].title, rows[i].unit);
@@ -123,7 +124,7 @@ static void add_known(struct sheet *sheet)
     }
     begin_row(sheet, "  limited by", "");
     for (size_t k = 0; k < all->count; k++)
-        shmt_command_cell(
+        shmt_command_add_cell(
             &sheet->table, SHMT_PAINT_NONE, "%s",
             all->columns[k].result.resident_blocks >= 0
                 ? shmt_limiter_word(all->columns[k].result.limiter) : "-");
@@ -132,10 +133,11 @@ static void add_known(struct sheet *sheet)
 
 static void add_counted(struct sheet *sheet)
 {
-    const struct shmt_explanation *const all = sheet->all;
-    double first[SHMT_READING_COUNT], numbers[SHMT_READING_COUNT];
+    const struct shmt_explain_view *const all = sheet->all;
+    double first[SHMT_EXPLAIN_READING_COUNT],
+    numbers[SHMT_EXPLAIN_READING_COUNT];
 
-    for (int i = 0; i < SHMT_READING_COUNT; i++) {
+    for (int i = 0; i < SHMT_EXPLAIN_READING_COUNT; i++) {
         begin_row(sheet, readings[i].title, readings[i].unit);
         for (size_t k = 0; k < all->count; k++) {
             shmt_explain_read(&all->columns[k].counters, numbers);
@@ -149,17 +151,18 @@ static void add_counted(struct sheet *sheet)
 
 /* -- what stands round the table ------------------------------------------ */
 
-static void add_head(const struct shmt_explanation *all, struct shmt_text *text)
+static void add_head(const struct shmt_explain_view *all,
+                     struct shmt_text *text)
 {
     shmt_text_addf(text, "%s, ", all->kernel->name);
-    shmt_kernel_describe_size(all->kernel, all->problem, text);
+    shmt_kernel_describe_problem(all->kernel, all->problem, text);
     shmt_text_addf(text, ", on %s; times are %s medians\n", all->target->name,
                    all->target->protocol);
     for (size_t k = 0; k < all->count; k++) {
         const struct shmt_explain_column *const column = &all->columns[k];
 
         shmt_text_addf(text, "  %s: ", column->label);
-        shmt_kernel_describe(all->kernel, column->choice, text);
+        shmt_kernel_describe_config(all->kernel, column->config, text);
         if (column->result.verdict != SHMT_VERDICT_OK)
             shmt_text_addf(text, " (%s%s%s)",
                            shmt_verdict_text(column->result.verdict),
@@ -170,10 +173,10 @@ static void add_head(const struct shmt_explanation *all, struct shmt_text *text)
     shmt_text_add(text, "\n");
 }
 
-static void add_remarks(const struct shmt_explanation *all,
+static void add_remarks(const struct shmt_explain_view *all,
                         struct shmt_text *text)
 {
-    double numbers[SHMT_READING_COUNT];
+    double numbers[SHMT_EXPLAIN_READING_COUNT];
     const size_t before = text->length;
 
     shmt_text_add(text, "\n");
@@ -191,7 +194,7 @@ static void add_remarks(const struct shmt_explanation *all,
         "none. Local memory\nholds what did not fit the registers.\n");
 }
 
-enum shmtune_status shmt_explain_show(const struct shmt_explanation *all,
+enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
                                       bool colour, struct shmt_error *err)
 {
     struct shmt_command_column columns[3 + SHMT_EXPLAIN_COLUMNS] = {
@@ -226,16 +229,16 @@ enum shmtune_status shmt_explain_show(const struct shmt_explanation *all,
 
 /* -- JSON ----------------------------------------------------------------- */
 
-static json_t *json_column(const struct shmt_explanation *all,
+static json_t *json_column(const struct shmt_explain_view *all,
                            const struct shmt_explain_column *column)
 {
     json_t *const one = json_object();
     json_t *const counters = json_object(), *const derived = json_object();
-    double numbers[SHMT_READING_COUNT];
+    double numbers[SHMT_EXPLAIN_READING_COUNT];
 
     json_object_set_new(one, "label", shmt_json_text(column->label));
     json_object_set_new(one, "configuration",
-                        shmt_json_choice(all->kernel, column->choice));
+                        shmt_json_config(all->kernel, column->config));
     json_object_set_new(one, "result", shmt_json_result(&column->result));
     if (all->counted) {
         shmt_explain_read(&column->counters, numbers);
@@ -243,7 +246,7 @@ static json_t *json_column(const struct shmt_explanation *all,
             json_object_set_new(counters,
                                 shmt_metric_name((enum shmt_metric)m),
                                 shmt_json_real(column->counters.value[m]));
-        for (int i = 0; i < SHMT_READING_COUNT; i++)
+        for (int i = 0; i < SHMT_EXPLAIN_READING_COUNT; i++)
             json_object_set_new(derived, readings[i].key,
                                 shmt_json_real(numbers[i]));
         json_object_set(one, "counters", counters);
@@ -254,14 +257,14 @@ static json_t *json_column(const struct shmt_explanation *all,
     return one;
 }
 
-enum shmtune_status shmt_explain_json(const struct shmt_explanation *all,
+enum shmtune_status shmt_explain_json(const struct shmt_explain_view *all,
                                       struct shmt_error *err)
 {
     json_t *const root = json_object(), *const columns = json_array();
 
     json_object_set_new(root, "kernel", shmt_json_text(all->kernel->name));
     json_object_set_new(root, "size",
-                        shmt_json_size(all->kernel, all->problem));
+                        shmt_json_problem(all->kernel, all->problem));
     json_object_set_new(root, "device",
                         shmt_json_device(&all->target->device));
     json_object_set_new(root, "recorded",

@@ -169,7 +169,8 @@ enum shmtune_status shmt_command_word(const char *word,
         shmt_catalogue_close(catalogue);
     }
     if (status != SHMTUNE_OK)
-        return shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
     *out = kernel;
     return SHMTUNE_OK;
 }
@@ -196,14 +197,15 @@ static enum shmtune_status read_head(const char *path, char *out, size_t room,
     if (status == SHMTUNE_OK)
         snprintf(out, room, "%s", data);
     else
-        status = shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+        status =
+            shmt_command_change_status(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
     shmt_arena_free(arena);
     return status;
 }
 
-enum shmtune_status shmt_command_format(const char *path,
-                                        enum shmt_command_format *out,
-                                        struct shmt_error *err)
+enum shmtune_status shmt_command_format_of(const char *path,
+                                           enum shmt_command_format *out,
+                                           struct shmt_error *err)
 {
     static const struct {
         const char *word;

@@ -103,7 +103,7 @@ static enum shmtune_status write_spec(const struct job *job,
     if (status == SHMTUNE_OK)
         status = refuse_existing(job, done->spec, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_make(folder, 0777, err);
+        status = shmt_path_make_folder(folder, 0777, err);
     if (status == SHMTUNE_OK)
         status = shmt_path_write(done->spec, text.data, text.length, err);
     done->written = status == SHMTUNE_OK;
@@ -144,8 +144,7 @@ static enum shmtune_status write_journal(const struct job *job,
              done->import->device[0] == '\0' ? "unknown"
                                              : done->import->device);
     shmt_device_slug(&device, slug);
-    /* What is before the name is the architecture, of which nothing is
-     * known. */
+    /* The slug begins with the architecture, which an import does not know. */
     shmt_text_addf(&name, "tunings/%s", kernel->name);
     folder = name.failed
                  ? NULL : shmt_path_join(job->arena, job->output, name.data);
@@ -161,7 +160,7 @@ static enum shmtune_status write_journal(const struct job *job,
     if (status == SHMTUNE_OK)
         status = refuse_existing(job, done->journal, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_make(folder, 0777, err);
+        status = shmt_path_make_folder(folder, 0777, err);
     if (status == SHMTUNE_OK)
         status = shmt_recording_store(done->journal, &text, err);
     shmt_text_free(&text);
@@ -203,7 +202,7 @@ static void report(const struct job *job, const struct done *done)
         printf("  %s\n", done->journal);
 }
 
-/* A spec that our own reader refuses is not left behind. */
+/* A spec that our own reader refuses is removed again. */
 static enum shmtune_status import_one(const struct job *job,
                                       struct shmt_import *import,
                                       struct shmt_error *err)
@@ -243,7 +242,7 @@ static enum shmtune_status check_name(const struct job *job, int files,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--name is for one file at a time, %d are "
                               "given", files);
-    if (shmt_text_word(job->name) != strlen(job->name) ||
+    if (shmt_text_name_length(job->name) != strlen(job->name) ||
         strlen(job->name) > 64 || job->name[0] == '\0' ||
         (job->name[0] >= '0' && job->name[0] <= '9'))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -287,8 +286,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 
         status = shmt_import_read(call->words[k], &import, err);
         if (status == SHMTUNE_NOT_FOUND)
-            status = shmt_command_blame(err, SHMTUNE_NOT_FOUND,
-                                        SHMTUNE_STORAGE);
+            status = shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                                SHMTUNE_STORAGE);
         if (status != SHMTUNE_OK)
             break;
         status = import_one(&job, import, err);

@@ -58,8 +58,8 @@ struct inspection {
     struct shmt_space *space;
     struct shmtune_device device;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_compile_batch batch;
-    shmt_choice *choices;
+    struct shmt_compiler_batch batch;
+    shmt_config *configs;
     int nvrtc_version;
 };
 
@@ -72,20 +72,20 @@ static enum shmtune_status make_room(struct inspection *inspection,
 
     if (count > SIZE_MAX / sizeof(struct shmt_result) / 2)
         return shmt_error_memory(err);
-    inspection->choices = calloc((size_t)count * parameters,
-                                 sizeof *inspection->choices);
+    inspection->configs = calloc((size_t)count * parameters,
+                                 sizeof *inspection->configs);
     inspection->batch.results = calloc((size_t)count,
                                        sizeof *inspection->batch.results);
-    if (inspection->choices == NULL || inspection->batch.results == NULL)
+    if (inspection->configs == NULL || inspection->batch.results == NULL)
         return shmt_error_memory(err);
     inspection->batch.count = (size_t)count;
-    inspection->batch.choices = inspection->choices;
+    inspection->batch.configs = inspection->configs;
     return SHMTUNE_OK;
 }
 
-static shmt_choice *room_at(struct inspection *inspection, size_t k)
+static shmt_config *room_at(struct inspection *inspection, size_t k)
 {
-    return inspection->choices + k * inspection->kernel->parameter_count;
+    return inspection->configs + k * inspection->kernel->parameter_count;
 }
 
 static int compare_indices(const void *a, const void *b)
@@ -124,7 +124,7 @@ static enum shmtune_status choose_sample(struct inspection *inspection,
 {
     const uint64_t total = shmt_space_count(inspection->space);
     const struct shmt_kernel *kernel = inspection->kernel;
-    shmt_choice usual[SHMT_SPACE_PARAMETERS];
+    shmt_config usual[SHMT_SPACE_PARAMETERS];
     uint64_t *indices, unused;
     enum shmtune_status status;
 
@@ -168,11 +168,11 @@ static enum shmtune_status choose_first(struct inspection *inspection,
     return status;
 }
 
-/* A configuration that somebody names has to be one: which constraint says
- * no? */
+/* A configuration given by --config has to be in the space: the message names
+ * the constraint that it violates. */
 static enum shmtune_status check_named(const struct inspection *inspection,
                                        const char *text,
-                                       const shmt_choice *choice,
+                                       const shmt_config *config,
                                        struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = inspection->kernel;
@@ -181,8 +181,8 @@ static enum shmtune_status check_named(const struct inspection *inspection,
     struct shmt_text why = {0};
     enum shmtune_status status;
 
-    shmt_kernel_evaluate(kernel, inspection->problem, choice, &evaluated);
-    status = shmt_kernel_admits(&evaluated, &failed, err);
+    shmt_kernel_evaluate(kernel, inspection->problem, config, &evaluated);
+    status = shmt_kernel_satisfies(&evaluated, &failed, err);
     if (status != SHMTUNE_OK || failed == NULL)
         return status;
     shmt_expr_explain(failed, evaluated.values, &why);
@@ -203,8 +203,9 @@ static enum shmtune_status choose_named(struct inspection *inspection,
     enum shmtune_status status = make_room(inspection, configs->count, err);
 
     for (size_t k = 0; status == SHMTUNE_OK && k < configs->count; k++) {
-        status = shmt_command_config(inspection->kernel, configs->items[k],
-                                     room_at(inspection, k), err);
+        status =
+            shmt_command_parse_config(inspection->kernel, configs->items[k],
+                                           room_at(inspection, k), err);
         if (status == SHMTUNE_OK)
             status = check_named(inspection, configs->items[k],
                                  room_at(inspection, k), err);
@@ -240,26 +241,26 @@ static enum shmtune_status choose(struct inspection *inspection,
 static void add_known(struct shmt_command_table *table, int64_t number)
 {
     if (number < 0)
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
     else
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
 }
 
 static void add_row(struct shmt_command_table *table,
                     const struct shmt_kernel *kernel,
                     const struct shmt_result *result,
-                    const shmt_choice *choice)
+                    const shmt_config *config)
 {
     const struct shmt_resources *resources = &result->resources;
     const bool spills = resources->spill_store_bytes > 0;
     struct shmt_text text = {0};
 
-    shmt_kernel_describe(kernel, choice, &text);
+    shmt_kernel_describe_config(kernel, config, &text);
     add_known(table, resources->registers);
     if (spills)
-        shmt_command_cell(table, SHMT_PAINT_BAD, "%d/%d",
-                          resources->spill_store_bytes,
-                          resources->spill_load_bytes);
+        shmt_command_add_cell(table, SHMT_PAINT_BAD, "%d/%d",
+                              resources->spill_store_bytes,
+                              resources->spill_load_bytes);
     else
         add_known(table, resources->spill_store_bytes);
     add_known(table, resources->stack_bytes);
@@ -267,26 +268,27 @@ static void add_row(struct shmt_command_table *table,
     add_known(table, result->shared_dynamic_bytes);
     add_known(table, result->resident_blocks);
     if (result->resident_blocks >= 0)
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%d %%",
-                          result->occupancy_percent);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%d %%",
+                              result->occupancy_percent);
     else
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s",
-                      result->resident_blocks >= 0
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          result->resident_blocks >= 0
                           ? shmt_limiter_word(result->limiter) : "-");
-    shmt_command_cell(table,
-                      result->verdict == SHMT_VERDICT_OK ? SHMT_PAINT_NONE
+    shmt_command_add_cell(table,
+                          result->verdict == SHMT_VERDICT_OK ? SHMT_PAINT_NONE
                                                          : SHMT_PAINT_BAD,
-                      "%s", result->verdict == SHMT_VERDICT_OK
+                          "%s", result->verdict == SHMT_VERDICT_OK
                                 ? "" : shmt_verdict_word(result->verdict));
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
 static void add_summary(const struct inspection *inspection,
                         struct shmt_text *text)
 {
-    const struct shmt_compile_batch *batch = &inspection->batch;
+    const struct shmt_compiler_batch *batch = &inspection->batch;
     size_t counts[SHMT_VERDICT_COUNT] = {0}, spilling = 0;
 
     for (size_t k = 0; k < batch->count; k++) {
@@ -309,11 +311,11 @@ static void add_summary(const struct inspection *inspection,
     shmt_text_add(text, "\n");
 }
 
-/* Why a candidate fell, once for each verdict. */
+/* Prints one example with its reason for each verdict. */
 static void add_reasons(const struct inspection *inspection,
                         struct shmt_text *text)
 {
-    const struct shmt_compile_batch *batch = &inspection->batch;
+    const struct shmt_compiler_batch *batch = &inspection->batch;
     bool said[SHMT_VERDICT_COUNT] = {false};
 
     for (size_t k = 0; k < batch->count; k++) {
@@ -324,10 +326,10 @@ static void add_reasons(const struct inspection *inspection,
         said[result->verdict] = true;
         shmt_text_addf(text, "%s, for example: ",
                        shmt_verdict_word(result->verdict));
-        shmt_kernel_describe(inspection->kernel,
-                             batch->choices +
+        shmt_kernel_describe_config(inspection->kernel,
+                                    batch->configs +
                                  k * inspection->kernel->parameter_count,
-                             text);
+                                    text);
         shmt_text_addf(text, ": %s\n", result->reason);
     }
 }
@@ -342,16 +344,17 @@ static enum shmtune_status print_table(const struct inspection *inspection,
     };
     struct shmt_command_table table = {.columns = columns,
                                        .column_count = 10};
-    const struct shmt_compile_batch *batch = &inspection->batch;
+    const struct shmt_compiler_batch *batch = &inspection->batch;
     struct shmt_text text = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
     shmt_text_addf(&text, "%s ", inspection->kernel->name);
-    shmt_kernel_describe_size(inspection->kernel, inspection->problem, &text);
+    shmt_kernel_describe_problem(inspection->kernel, inspection->problem,
+                                 &text);
     shmt_text_addf(&text, " on %s\n\n", inspection->device.name);
     for (size_t k = 0; k < batch->count; k++)
         add_row(&table, inspection->kernel, &batch->results[k],
-                batch->choices + k * inspection->kernel->parameter_count);
+                batch->configs + k * inspection->kernel->parameter_count);
     shmt_command_table_add(&table, inspection->call->colour, &text);
     add_summary(inspection, &text);
     add_reasons(inspection, &text);
@@ -367,7 +370,7 @@ static enum shmtune_status print_table(const struct inspection *inspection,
 static enum shmtune_status print_json(const struct inspection *inspection,
                                       struct shmt_error *err)
 {
-    const struct shmt_compile_batch *batch = &inspection->batch;
+    const struct shmt_compiler_batch *batch = &inspection->batch;
     const struct shmt_kernel *kernel = inspection->kernel;
     json_t *root = json_object(), *candidates = json_array();
 
@@ -376,13 +379,13 @@ static enum shmtune_status print_json(const struct inspection *inspection,
 
         json_object_set_new(
             one, "config",
-            shmt_json_choice(kernel, batch->choices +
+            shmt_json_config(kernel, batch->configs +
                                          k * kernel->parameter_count));
         json_array_append_new(candidates, one);
     }
     json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
     json_object_set_new(root, "size",
-                        shmt_json_size(kernel, inspection->problem));
+                        shmt_json_problem(kernel, inspection->problem));
     json_object_set_new(root, "arch",
                         shmt_json_text(inspection->options->arch));
     json_object_set_new(root, "device",
@@ -428,10 +431,11 @@ static enum shmtune_status inspect(struct inspection *inspection,
         shmt_device_for_arch(options->arch, &inspection->device, err);
 
     if (status != SHMTUNE_OK)
-        return shmt_command_blame(err, SHMTUNE_NOT_FOUND,
-                                  SHMTUNE_INVALID_ARGUMENT);
-    status = shmt_command_size(kernel, options->size, inspection->problem,
-                               err);
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_INVALID_ARGUMENT);
+    status =
+        shmt_command_parse_problem(kernel, options->size, inspection->problem,
+                                        err);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_space(kernel, inspection->problem,
                                    &inspection->space, err);
@@ -445,7 +449,7 @@ static enum shmtune_status inspect(struct inspection *inspection,
     status = options->json ? print_json(inspection, err)
                            : print_table(inspection, err);
     return status == SHMTUNE_OK
-               ? shmt_compile_judge(kernel, &inspection->batch, err)
+               ? shmt_compiler_check_batch(kernel, &inspection->batch, err)
                : status;
 }
 
@@ -484,7 +488,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     status = shmt_command_kernel(call->words[0], &inspection.kernel, err);
     if (status == SHMTUNE_OK)
         status = inspect(&inspection, err);
-    free(inspection.choices);
+    free(inspection.configs);
     free(inspection.batch.results);
     shmt_space_free(inspection.space);
     shmt_kernel_free(inspection.kernel);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json: our data as JSON.
+ * json: converts our data to JSON values for --json, and prints the one
+ * document of a command.
  */
 #include "config.h"
 
@@ -41,9 +42,9 @@ json_t *shmt_json_real(double number)
 
 json_t *shmt_json_value(struct shmt_value value)
 {
-    if (value.type == SHMT_INT)
+    if (value.type == SHMT_VALUE_INT)
         return json_integer(value.i);
-    return value.type == SHMT_REAL ? shmt_json_real(value.r)
+    return value.type == SHMT_VALUE_REAL ? shmt_json_real(value.r)
                                    : shmt_json_text(value.w);
 }
 
@@ -53,8 +54,8 @@ json_t *shmt_json_count(uint64_t count)
                               : json_real((double)count);
 }
 
-json_t *shmt_json_size(const struct shmt_kernel *kernel,
-                       const int64_t *problem)
+json_t *shmt_json_problem(const struct shmt_kernel *kernel,
+                          const int64_t *problem)
 {
     json_t *size = json_object();
 
@@ -64,15 +65,15 @@ json_t *shmt_json_size(const struct shmt_kernel *kernel,
     return size;
 }
 
-json_t *shmt_json_choice(const struct shmt_kernel *kernel,
-                         const shmt_choice *choice)
+json_t *shmt_json_config(const struct shmt_kernel *kernel,
+                         const shmt_config *config)
 {
     json_t *object = json_object();
 
     for (size_t p = 0; p < kernel->parameter_count; p++)
         json_object_set_new(
             object, kernel->parameters[p].name,
-            shmt_json_value(kernel->parameters[p].values[choice[p]]));
+            shmt_json_value(kernel->parameters[p].values[config[p]]));
     return object;
 }
 
@@ -167,7 +168,7 @@ json_t *shmt_json_device(const struct shmtune_device *device)
     return object;
 }
 
-/* Whoever reads standard output gets one document. */
+/* Set when a document was printed: standard output holds one document only. */
 static bool printed;
 
 enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)

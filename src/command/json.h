@@ -22,10 +22,10 @@ json_t *shmt_json_value(struct shmt_value value);
 json_t *shmt_json_real(double number);
 /* Beyond 2^63 a real. */
 json_t *shmt_json_count(uint64_t count);
-json_t *shmt_json_size(const struct shmt_kernel *kernel,
-                       const int64_t *problem);
-json_t *shmt_json_choice(const struct shmt_kernel *kernel,
-                         const shmt_choice *choice);
+json_t *shmt_json_problem(const struct shmt_kernel *kernel,
+                          const int64_t *problem);
+json_t *shmt_json_config(const struct shmt_kernel *kernel,
+                         const shmt_config *config);
 /* The fields that are known, under the names of the journal, and the stage. */
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);

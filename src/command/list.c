@@ -38,7 +38,7 @@ struct listing {
     struct shmt_text text;   /* for people */
 };
 
-/* What cannot be read is passed over, and said. */
+/* A file that cannot be read is skipped with a note. */
 static void note(const struct listing *listing, const struct shmt_error *why)
 {
     if (!listing->call->quiet)
@@ -76,11 +76,12 @@ static enum shmtune_status list_kernels(struct listing *listing,
         const struct shmt_kernel *kernel =
             listing->catalogue->kernels[i].kernel;
 
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", kernel->name);
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%zu",
-                          kernel->parameter_count);
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%zu", kernel->size_count);
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", kernel->summary);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", kernel->name);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu",
+                              kernel->parameter_count);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu",
+                              kernel->size_count);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", kernel->summary);
         json_array_append_new(
             array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:s}", "name",
                              kernel->name, "summary",
@@ -160,14 +161,14 @@ static void list_tuning(struct listing *listing,
         note(listing, &why);
         return;
     }
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s",
-                      tuning->device.name);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%zu",
-                      tuning->tuned_count);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%.10s",
-                      tuning->created);
-    shmt_command_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s",
+                          tuning->device.name);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%zu",
+                          tuning->tuned_count);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%.10s",
+                          tuning->created);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
     json_array_append_new(
         visit->array,
         json_pack("{s:s, s:o, s:I, s:s, s:s, s:o}", "kernel", kernel->name,
@@ -204,26 +205,26 @@ static void list_recording(struct listing *listing,
     struct shmt_journal_header header;
     struct shmt_text size = {0};
 
-    if (shmt_journal_peek(path, kernel, &header, &why) != SHMTUNE_OK) {
+    if (shmt_journal_read_header(path, kernel, &header, &why) != SHMTUNE_OK) {
         note(listing, &why);
         return;
     }
-    shmt_kernel_describe_size(kernel, header.problem, &size);
+    shmt_kernel_describe_problem(kernel, header.problem, &size);
     json_array_append_new(
         visit->array,
         json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", kernel->name,
                   "device", shmt_json_text(header.device.name), "size",
-                  shmt_json_size(kernel, header.problem), "space",
+                  shmt_json_problem(kernel, header.problem), "space",
                   shmt_json_count(header.space_count), "file",
                   shmt_json_text(path)));
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s",
-                      header.device.name);
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%s",
-                      shmt_text_string(&size));
-    shmt_command_cell(&visit->table, SHMT_PAINT_NONE, "%llu",
-                      (unsigned long long)header.space_count);
-    shmt_command_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s",
+                          header.device.name);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&size));
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%llu",
+                          (unsigned long long)header.space_count);
+    shmt_command_add_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
     shmt_text_free(&size);
 }
 
@@ -256,14 +257,14 @@ static void add_device(const struct shmtune_device *device, int ordinal,
     char arch[16];
 
     shmt_device_arch_text(device, arch);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%d", ordinal);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", device->name);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", arch);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%.1f GiB",
-                      (double)device->memory_bytes / 1073741824.0);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%lld KiB",
-                      (long long)device->shared_per_block_optin / 1024);
-    shmt_command_cell(table, SHMT_PAINT_DIM, "%s", device->uuid);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%d", ordinal);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", device->name);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", arch);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.1f GiB",
+                          (double)device->memory_bytes / 1073741824.0);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%lld KiB",
+                          (long long)device->shared_per_block_optin / 1024);
+    shmt_command_add_cell(table, SHMT_PAINT_DIM, "%s", device->uuid);
     json_object_set_new(object, "ordinal", json_integer(ordinal));
     json_array_append_new(array, object);
 }
@@ -283,10 +284,10 @@ static enum shmtune_status list_devices(struct listing *listing,
     int count = 0;
 
     if (shmt_driver_open(&driver, &why) != SHMTUNE_OK ||
-        shmt_query_count(driver, &count, &why) != SHMTUNE_OK)
+        shmt_driver_device_count(driver, &count, &why) != SHMTUNE_OK)
         count = 0;
     for (int i = 0; i < count; i++) {
-        if (shmt_query_device(driver, i, &device, &why) == SHMTUNE_OK)
+        if (shmt_driver_describe_device(driver, i, &device, &why) == SHMTUNE_OK)
             add_device(&device, i, &table, array);
         else
             note(listing, &why);
@@ -300,25 +301,26 @@ static enum shmtune_status list_devices(struct listing *listing,
     return SHMTUNE_OK;
 }
 
-static json_t *option_json(const struct shmt_option *option)
+static json_t *option_json(const struct shmt_strategy_option *option)
 {
     return json_pack("{s:s, s:f, s:f, s:f, s:s}", "name", option->name,
-                     "default", option->fallback, "low", option->low, "high",
+                     "default", option->default_value, "low", option->low,
+                     "high",
                      option->high, "help", option->help);
 }
 
 /* A row each, below their strategy. */
-static json_t *list_options(const struct shmt_option *option,
+static json_t *list_options(const struct shmt_strategy_option *option,
                             struct shmt_command_table *table)
 {
     json_t *const options = json_array();
 
     for (; option != NULL && option->name != NULL; option++) {
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%s", "");
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%s=%g", option->name,
-                          option->fallback);
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%s (%g to %g)",
-                          option->help, option->low, option->high);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s=%g", option->name,
+                              option->default_value);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s (%g to %g)",
+                              option->help, option->low, option->high);
         json_array_append_new(options, option_json(option));
     }
     return options;
@@ -337,10 +339,10 @@ static enum shmtune_status list_strategies(struct listing *listing,
     for (size_t k = 0; (strategy = shmt_strategy_at(k)) != NULL; k++) {
         const bool usual = strcmp(strategy->name, shmt_strategy_default) == 0;
 
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", strategy->name);
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s",
-                          usual ? "(the default)" : "");
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", strategy->summary);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", strategy->name);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              usual ? "(the default)" : "");
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", strategy->summary);
         json_array_append_new(
             array, json_pack("{s:s, s:s, s:b, s:o}", "name", strategy->name,
                              "summary", strategy->summary, "default", usual,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: the words of a command line: options from a table, and
- * what was probably meant by a word that is none of ours.
+ * options: parses the options of a command by its table, and suggests the
+ * nearest option for an unknown one.
  */
 #include "config.h"
 
@@ -133,8 +133,8 @@ static enum shmtune_status store(const struct shmt_command_option *option,
     return SHMTUNE_OK;
 }
 
-/* The option a word begins, and the value that hangs on it: --size=A, -j4.
- * NULL when it is none. */
+/* The option that a word begins with, and the value attached to it: --size=A,
+ * -j4.  NULL when the word is no option. */
 static const struct shmt_command_option *
 match(const struct shmt_command_option *options, const char *word,
       const char **value)
@@ -228,9 +228,9 @@ shmt_command_options(const struct shmt_command_call *call,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_command_blame(struct shmt_error *err,
-                                       enum shmtune_status from,
-                                       enum shmtune_status to)
+enum shmtune_status shmt_command_change_status(struct shmt_error *err,
+                                               enum shmtune_status from,
+                                               enum shmtune_status to)
 {
     if (err->status == from)
         err->status = to;

@@ -13,7 +13,7 @@
 
 /* No size, and no index of a value. */
 static const int64_t unset = INT64_MIN;
-static const shmt_choice unchosen = UINT16_MAX;
+static const shmt_config unchosen = UINT16_MAX;
 
 /* One NAME=VALUE of a list. */
 struct item {
@@ -109,9 +109,10 @@ static enum shmtune_status set_dimension(const struct shmt_kernel *kernel,
     return refuse_dimension(kernel, item, err);
 }
 
-enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
-                                      const char *text, int64_t *problem,
-                                      struct shmt_error *err)
+enum shmtune_status shmt_command_parse_problem(const struct shmt_kernel *kernel,
+                                               const char *text,
+                                               int64_t *problem,
+                                               struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -126,7 +127,7 @@ enum shmtune_status shmt_command_size(const struct shmt_kernel *kernel,
     }
     for (size_t d = 0; d < kernel->dimension_count; d++)
         if (problem[d] == unset)
-            problem[d] = kernel->dimensions[d].fallback;
+            problem[d] = kernel->dimensions[d].default_size;
     return status;
 }
 
@@ -135,9 +136,9 @@ static bool value_is(struct shmt_value value, const char *text)
     int64_t number;
     char *end;
 
-    if (value.type == SHMT_WORD)
+    if (value.type == SHMT_VALUE_WORD)
         return strcmp(value.w, text) == 0;
-    if (value.type == SHMT_INT)
+    if (value.type == SHMT_VALUE_INT)
         return parse_int(text, &number) && number == value.i;
     return strtod(text, &end) == value.r && *end == '\0';
 }
@@ -177,7 +178,7 @@ refuse_parameter(const struct shmt_kernel *kernel, const struct item *item,
 
 static enum shmtune_status set_parameter(const struct shmt_kernel *kernel,
                                          const struct item *item,
-                                         shmt_choice *choice,
+                                         shmt_config *config,
                                          struct shmt_error *err)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++) {
@@ -185,13 +186,13 @@ static enum shmtune_status set_parameter(const struct shmt_kernel *kernel,
 
         if (!is_named(item, parameter->name))
             continue;
-        if (choice[p] != unchosen)
+        if (config[p] != unchosen)
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                   "--config: \"%.*s\": %s is given twice",
                                   item->length, item->text, parameter->name);
         for (size_t i = 0; i < parameter->count; i++)
             if (value_is(parameter->values[i], item->value)) {
-                choice[p] = (shmt_choice)i;
+                config[p] = (shmt_config)i;
                 return SHMTUNE_OK;
             }
         return refuse_setting(parameter, item, err);
@@ -199,26 +200,26 @@ static enum shmtune_status set_parameter(const struct shmt_kernel *kernel,
     return refuse_parameter(kernel, item, err);
 }
 
-enum shmtune_status shmt_command_config(const struct shmt_kernel *kernel,
-                                        const char *text,
-                                        shmt_choice *choice,
-                                        struct shmt_error *err)
+enum shmtune_status shmt_command_parse_config(const struct shmt_kernel *kernel,
+                                              const char *text,
+                                              shmt_config *config,
+                                              struct shmt_error *err)
 {
-    shmt_choice usual[SHMT_SPACE_PARAMETERS];
+    shmt_config usual[SHMT_SPACE_PARAMETERS];
     enum shmtune_status status = SHMTUNE_OK;
 
     shmt_kernel_default(kernel, usual);
     for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = unchosen;
+        config[p] = unchosen;
     while (status == SHMTUNE_OK && text != NULL) {
         struct item item;
 
         item.value[0] = '\0';
         next_item(&text, &item);
-        status = set_parameter(kernel, &item, choice, err);
+        status = set_parameter(kernel, &item, config, err);
     }
     for (size_t p = 0; p < kernel->parameter_count; p++)
-        if (choice[p] == unchosen)
-            choice[p] = usual[p];
+        if (config[p] == unchosen)
+            config[p] = usual[p];
     return status;
 }

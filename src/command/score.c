@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * score: compares search strategies on recorded runs.
+ * score: the command `shmtune score`: runs strategies on recordings and
+ * collects the scores in a table of strategies by recordings.
  */
 #include "config.h"
 
@@ -50,19 +51,21 @@ struct options {
     bool start, json, recorded;
 };
 
-const struct shmt_score *shmt_board_score(const struct shmt_board *board,
-                                          size_t column, size_t row)
+const struct shmt_score *
+shmt_scoreboard_score(const struct shmt_scoreboard *scoreboard,
+                 size_t column, size_t row)
 {
-    return &board->scores[column * board->row_count + row];
+    return &scoreboard->scores[column * scoreboard->row_count + row];
 }
 
-double shmt_board_mean(const struct shmt_board *board, size_t row)
+double shmt_scoreboard_mean(const struct shmt_scoreboard *scoreboard,
+                            size_t row)
 {
     double sum = 0;
 
-    for (size_t c = 0; c < board->column_count; c++)
-        sum += shmt_board_score(board, c, row)->score;
-    return sum / (double)board->column_count;
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        sum += shmt_scoreboard_score(scoreboard, c, row)->score;
+    return sum / (double)scoreboard->column_count;
 }
 
 /* -- strategies ---------------------------------------------------------- */
@@ -88,7 +91,7 @@ static char *next_strategy(char **rest)
 
 static enum shmtune_status find_strategies(struct shmt_arena *arena,
                                            const char *text,
-                                           struct shmt_board *board,
+                                           struct shmt_scoreboard *scoreboard,
                                            struct shmt_error *err)
 {
     const char **rows = shmt_arena_alloc(arena, STRATEGIES, sizeof *rows);
@@ -96,20 +99,20 @@ static enum shmtune_status find_strategies(struct shmt_arena *arena,
 
     if (rows == NULL)
         return shmt_error_memory(err);
-    board->rows = rows;
+    scoreboard->rows = rows;
     for (size_t k = 0; text == NULL && shmt_strategy_at(k) != NULL; k++)
         if (strcmp(shmt_strategy_at(k)->name, "exhaustive") != 0)
-            rows[board->row_count++] = shmt_strategy_at(k)->name;
+            rows[scoreboard->row_count++] = shmt_strategy_at(k)->name;
     if (text == NULL)
         return SHMTUNE_OK;
     rest = shmt_arena_copy(arena, text, strlen(text));
     if (rest == NULL)
         return shmt_error_memory(err);
     while (rest != NULL) {
-        if (board->row_count == STRATEGIES)
+        if (scoreboard->row_count == STRATEGIES)
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                   "more than %d strategies", STRATEGIES);
-        rows[board->row_count++] = next_strategy(&rest);
+        rows[scoreboard->row_count++] = next_strategy(&rest);
     }
     return SHMTUNE_OK;
 }
@@ -117,7 +120,7 @@ static enum shmtune_status find_strategies(struct shmt_arena *arena,
 /* -- recordings ---------------------------------------------------------- */
 
 static enum shmtune_status name_column(struct shmt_arena *arena,
-                                       struct shmt_board_column *column,
+                                       struct shmt_scoreboard_column *column,
                                        struct shmt_error *err)
 {
     const struct shmt_journal_header *const header =
@@ -125,7 +128,7 @@ static enum shmtune_status name_column(struct shmt_arena *arena,
     struct shmt_text text = {0};
 
     shmt_text_addf(&text, "%s ", header->kernel);
-    shmt_kernel_describe_size(column->kernel, header->problem, &text);
+    shmt_kernel_describe_problem(column->kernel, header->problem, &text);
     shmt_text_addf(&text, "%s%s", column->kernel->dimension_count > 0
                                       ? ", " : "on ", header->device.name);
     if (!text.failed)
@@ -137,12 +140,12 @@ static enum shmtune_status name_column(struct shmt_arena *arena,
 
 static enum shmtune_status load_column(struct shmt_arena *arena,
                                        const struct options *options,
-                                       struct shmt_board_column *column,
+                                       struct shmt_scoreboard_column *column,
                                        struct shmt_error *err)
 {
     char name[80];
     enum shmtune_status status =
-        shmt_journal_kernel(column->path, name, err);
+        shmt_journal_read_kernel_name(column->path, name, err);
 
     if (status == SHMTUNE_OK)
         status = shmt_command_kernel_of(column->path, name, options->spec,
@@ -153,7 +156,7 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = name_column(arena, column, err);
     if (status == SHMTUNE_OK) {
-        status = shmt_score_scale(
+        status = shmt_score_scale_new(
             shmt_score_recording_table(column->recording), &column->scale,
             err);
         if (status != SHMTUNE_OK)
@@ -161,15 +164,16 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
     }
     return status == SHMTUNE_OK
                ? status
-               : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_STORAGE);
 }
 
-static void free_columns(struct shmt_board *board)
+static void free_columns(struct shmt_scoreboard *scoreboard)
 {
-    for (size_t c = 0; c < board->column_count; c++) {
-        shmt_score_scale_free(board->columns[c].scale);
-        shmt_score_unload(board->columns[c].recording);
-        shmt_kernel_free(board->columns[c].kernel);
+    for (size_t c = 0; c < scoreboard->column_count; c++) {
+        shmt_score_scale_free(scoreboard->columns[c].scale);
+        shmt_score_unload(scoreboard->columns[c].recording);
+        shmt_kernel_free(scoreboard->columns[c].kernel);
     }
 }
 
@@ -177,16 +181,16 @@ static void free_columns(struct shmt_board *board)
 
 static enum shmtune_status score_all(const struct shmt_command_call *call,
                                      const struct options *options,
-                                     struct shmt_board *board,
+                                     struct shmt_scoreboard *scoreboard,
                                      struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t c = 0; c < board->column_count; c++)
-        for (size_t r = 0; r < board->row_count && status == SHMTUNE_OK;
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        for (size_t r = 0; r < scoreboard->row_count && status == SHMTUNE_OK;
              r++) {
             const struct shmt_score_plan plan = {
-                .strategy = board->rows[r],
+                .strategy = scoreboard->rows[r],
                 .repeats = (size_t)options->repeats,
                 .seed = (uint64_t)options->seed,
                 .start = options->start,
@@ -195,11 +199,11 @@ static enum shmtune_status score_all(const struct shmt_command_call *call,
             };
 
             if (call->verbose)
-                fprintf(stderr, "shmtune: %s on %s\n", board->rows[r],
-                        board->columns[c].name);
-            status = shmt_score_run(board->columns[c].scale, &plan,
-                                    &board->scores[c * board->row_count + r],
-                                    err);
+                fprintf(stderr, "shmtune: %s on %s\n", scoreboard->rows[r],
+                        scoreboard->columns[c].name);
+            status = shmt_score_run(
+                scoreboard->columns[c].scale, &plan,
+                &scoreboard->scores[c * scoreboard->row_count + r], err);
         }
     return status;
 }
@@ -207,27 +211,28 @@ static enum shmtune_status score_all(const struct shmt_command_call *call,
 static enum shmtune_status make_board(struct shmt_arena *arena,
                                       const struct shmt_command_call *call,
                                       const struct options *options,
-                                      struct shmt_board *board,
+                                      struct shmt_scoreboard *scoreboard,
                                       struct shmt_error *err)
 {
-    const size_t files = board->column_count;
+    const size_t files = scoreboard->column_count;
     enum shmtune_status status =
-        find_strategies(arena, options->strategies, board, err);
+        find_strategies(arena, options->strategies, scoreboard, err);
 
-    board->column_count = 0;
+    scoreboard->column_count = 0;
     if (status != SHMTUNE_OK)
         return status;
-    board->columns = shmt_arena_alloc(arena, files, sizeof *board->columns);
-    board->scores = shmt_arena_alloc(arena, files * board->row_count,
-                                     sizeof *board->scores);
-    if (board->columns == NULL || board->scores == NULL)
+    scoreboard->columns =
+        shmt_arena_alloc(arena, files, sizeof *scoreboard->columns);
+    scoreboard->scores = shmt_arena_alloc(arena, files * scoreboard->row_count,
+                                          sizeof *scoreboard->scores);
+    if (scoreboard->columns == NULL || scoreboard->scores == NULL)
         return shmt_error_memory(err);
     for (size_t c = 0; c < files && status == SHMTUNE_OK; c++) {
-        board->columns[c].path = call->words[c];
-        board->column_count++;
-        status = load_column(arena, options, &board->columns[c], err);
+        scoreboard->columns[c].path = call->words[c];
+        scoreboard->column_count++;
+        status = load_column(arena, options, &scoreboard->columns[c], err);
     }
-    return status == SHMTUNE_OK ? score_all(call, options, board, err)
+    return status == SHMTUNE_OK ? score_all(call, options, scoreboard, err)
                                 : status;
 }
 
@@ -262,19 +267,20 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     return status;
 }
 
-static enum shmtune_status plot(const struct shmt_board *board,
+static enum shmtune_status plot(const struct shmt_scoreboard *scoreboard,
                                 const char *path, struct shmt_error *err)
 {
-    return shmt_board_plot(board, path, err) == SHMTUNE_OK
+    return shmt_scoreboard_plot(scoreboard, path, err) == SHMTUNE_OK
                ? SHMTUNE_OK
-               : shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_STORAGE);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct options options;
-    struct shmt_board board = {0};
+    struct shmt_scoreboard scoreboard = {0};
     struct shmt_arena *arena = NULL;
     int rest;
     enum shmtune_status status = parse(call, &options, &rest, err);
@@ -284,17 +290,17 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     arena = shmt_arena_new();
     if (arena == NULL)
         return shmt_error_memory(err);
-    board.column_count = (size_t)rest;
-    board.repeats = (size_t)options.repeats;
-    board.seed = (uint64_t)options.seed;
-    status = make_board(arena, call, &options, &board, err);
+    scoreboard.column_count = (size_t)rest;
+    scoreboard.repeats = (size_t)options.repeats;
+    scoreboard.seed = (uint64_t)options.seed;
+    status = make_board(arena, call, &options, &scoreboard, err);
     if (status == SHMTUNE_OK && options.plot != NULL)
-        status = plot(&board, options.plot, err);
+        status = plot(&scoreboard, options.plot, err);
     if (status == SHMTUNE_OK)
         status = options.json
-                     ? shmt_board_print_json(&board, err)
-                     : shmt_board_print(&board, call->colour, err);
-    free_columns(&board);
+                     ? shmt_scoreboard_print_json(&scoreboard, err)
+                     : shmt_scoreboard_print(&scoreboard, call->colour, err);
+    free_columns(&scoreboard);
     shmt_arena_free(arena);
     return status;
 }

@@ -70,30 +70,30 @@ static void add_axes(struct shmt_text *svg, const char *title)
                        x_of(k / 4.0), HEIGHT - BOTTOM + 18, 25 * k);
 }
 
-static double gain_at(const struct shmt_board *board, size_t column,
+static double gain_at(const struct shmt_scoreboard *scoreboard, size_t column,
                       size_t row, size_t point)
 {
     double sum = 0;
 
-    if (column < board->column_count)
-        return shmt_board_score(board, column, row)->curve[point];
-    for (size_t c = 0; c < board->column_count; c++)
-        sum += shmt_board_score(board, c, row)->curve[point];
-    return sum / (double)board->column_count;
+    if (column < scoreboard->column_count)
+        return shmt_scoreboard_score(scoreboard, column, row)->curve[point];
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        sum += shmt_scoreboard_score(scoreboard, c, row)->curve[point];
+    return sum / (double)scoreboard->column_count;
 }
 
 /* `column` of column_count: all of them. */
-static void add_panel(const struct shmt_board *board, size_t column,
+static void add_panel(const struct shmt_scoreboard *scoreboard, size_t column,
                       struct shmt_text *svg)
 {
-    const bool all = column == board->column_count;
+    const bool all = column == scoreboard->column_count;
 
     add_axes(svg, all ? "mean of all recordings"
-                      : board->columns[column].name);
-    for (size_t r = 0; r < board->row_count; r++) {
+                      : scoreboard->columns[column].name);
+    for (size_t r = 0; r < scoreboard->row_count; r++) {
         const double score =
-            all ? shmt_board_mean(board, r)
-                : shmt_board_score(board, column, r)->score;
+            all ? shmt_scoreboard_mean(scoreboard, r)
+                : shmt_scoreboard_score(scoreboard, column, r)->score;
 
         shmt_text_addf(svg, "<polyline fill=\"none\" stroke-width=\"1.6\" "
                             "stroke=\"%s\"%s points=\"", colours[r % COLOURS],
@@ -101,22 +101,24 @@ static void add_panel(const struct shmt_board *board, size_t column,
         for (size_t k = 0; k < SHMT_SCORE_POINTS; k += STRIDE)
             shmt_text_addf(svg, "%.1f,%.1f ",
                            x_of((double)k / (SHMT_SCORE_POINTS - 1)),
-                           y_of(gain_at(board, column, r, k)));
+                           y_of(gain_at(scoreboard, column, r, k)));
         shmt_text_addf(svg, "\"/>\n<text x=\"%d\" y=\"%zu\" fill=\"%s\">"
                             "%.3f ", WIDTH + 10, TOP + 12 + 15 * r,
                        colours[r % COLOURS], score);
-        add_escaped(svg, board->rows[r]);
+        add_escaped(svg, scoreboard->rows[r]);
         shmt_text_add(svg, "</text>\n");
     }
 }
 
-enum shmtune_status shmt_board_plot(const struct shmt_board *board,
-                                    const char *path, struct shmt_error *err)
+enum shmtune_status
+shmt_scoreboard_plot(const struct shmt_scoreboard *scoreboard,
+                     const char *path, struct shmt_error *err)
 {
-    const size_t first = board->column_count == 1 ? 0 : board->column_count;
+    const size_t first = scoreboard->column_count == 1 ? 0 :
+        scoreboard->column_count;
     const size_t panels =
-        board->column_count == 1 ? 1 : board->column_count + 1;
-    const size_t least = TOP + 15 * board->row_count + 20;
+        scoreboard->column_count == 1 ? 1 : scoreboard->column_count + 1;
+    const size_t least = TOP + 15 * scoreboard->row_count + 20;
     const size_t pitch = least > HEIGHT ? least : HEIGHT;
     struct shmt_text svg = {0};
     enum shmtune_status status;
@@ -130,7 +132,7 @@ enum shmtune_status shmt_board_plot(const struct shmt_board *board,
     for (size_t k = 0; k < panels; k++) {
         shmt_text_addf(&svg, "<g transform=\"translate(0 %zu)\">\n",
                        k * pitch);
-        add_panel(board, k == 0 ? first : k - 1, &svg);
+        add_panel(scoreboard, k == 0 ? first : k - 1, &svg);
         shmt_text_add(&svg, "</g>\n");
     }
     shmt_text_addf(&svg, "<text x=\"%d\" y=\"%zu\">improvement over random "

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * score_show: scores as tables and as JSON.
+ * score_show: prints a scoreboard as tables and as JSON.
  */
 #include "config.h"
 
@@ -17,17 +17,18 @@ static void add_number(struct shmt_command_table *table, const char *format,
     char text[32];
 
     snprintf(text, sizeof text, format, number);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s",
-                      isfinite(number) ? text : "-");
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          isfinite(number) ? text : "-");
 }
 
-static void add_row(const struct shmt_board *board, size_t column, size_t row,
+static void add_row(const struct shmt_scoreboard *scoreboard, size_t column,
+                    size_t row,
                     struct shmt_command_table *table)
 {
     const struct shmt_score *const score =
-        shmt_board_score(board, column, row);
+        shmt_scoreboard_score(scoreboard, column, row);
 
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", board->rows[row]);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", scoreboard->rows[row]);
     add_number(table, "%.3f", score->score);
     add_number(table, "%.3f", score->spread);
     for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
@@ -38,7 +39,8 @@ static void add_row(const struct shmt_board *board, size_t column, size_t row,
     add_number(table, "%.0f", score->thinking_s * 1e6);
 }
 
-static void add_recording(const struct shmt_board *board, size_t column,
+static void add_recording(const struct shmt_scoreboard *scoreboard,
+                          size_t column,
                           bool colour, struct shmt_text *text)
 {
     static const struct shmt_command_column columns[] = {
@@ -48,9 +50,10 @@ static void add_recording(const struct shmt_board *board, size_t column,
     };
     struct shmt_command_table table = {.columns = columns,
                                        .column_count = 11};
-    const struct shmt_score_scale *const scale = board->columns[column].scale;
+    const struct shmt_score_scale *const scale =
+        scoreboard->columns[column].scale;
 
-    shmt_text_addf(text, "%s\n", board->columns[column].name);
+    shmt_text_addf(text, "%s\n", scoreboard->columns[column].name);
     shmt_command_add_count(text, shmt_space_count(scale->table->space));
     shmt_text_add(text, " configurations, ");
     shmt_command_add_count(text, scale->valid);
@@ -58,14 +61,14 @@ static void add_recording(const struct shmt_board *board, size_t column,
                          "%.1f s, about %llu evaluations\n\n",
                    scale->optimum, scale->median, scale->budget_s,
                    (unsigned long long)scale->budget_evaluations);
-    for (size_t r = 0; r < board->row_count; r++)
-        add_row(board, column, r, &table);
+    for (size_t r = 0; r < scoreboard->row_count; r++)
+        add_row(scoreboard, column, r, &table);
     shmt_command_table_add(&table, colour, text);
     shmt_command_table_free(&table);
     shmt_text_add(text, "\n");
 }
 
-static void add_means(const struct shmt_board *board, bool colour,
+static void add_means(const struct shmt_scoreboard *scoreboard, bool colour,
                       struct shmt_text *text)
 {
     static const struct shmt_command_column columns[] = {
@@ -75,31 +78,34 @@ static void add_means(const struct shmt_board *board, bool colour,
                                        .column_count = 3};
 
     shmt_text_addf(text, "mean of %zu recordings, %zu repeats\n\n",
-                   board->column_count, board->repeats);
-    for (size_t r = 0; r < board->row_count; r++) {
+                   scoreboard->column_count, scoreboard->repeats);
+    for (size_t r = 0; r < scoreboard->row_count; r++) {
         struct shmt_text bar = {0};
 
-        shmt_command_add_bar(&bar, fmax(0, shmt_board_mean(board, r)), 40);
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s", board->rows[r]);
-        add_number(&table, "%.3f", shmt_board_mean(board, r));
-        shmt_command_cell(&table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&bar));
+        shmt_command_add_bar(&bar, fmax(0, shmt_scoreboard_mean(scoreboard, r)),
+                             40);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              scoreboard->rows[r]);
+        add_number(&table, "%.3f", shmt_scoreboard_mean(scoreboard, r));
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&bar));
         shmt_text_free(&bar);
     }
     shmt_command_table_add(&table, colour, text);
     shmt_command_table_free(&table);
 }
 
-enum shmtune_status shmt_board_print(const struct shmt_board *board,
-                                     bool colour, struct shmt_error *err)
+enum shmtune_status
+shmt_scoreboard_print(const struct shmt_scoreboard *scoreboard,
+                      bool colour, struct shmt_error *err)
 {
     struct shmt_text text = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t c = 0; c < board->column_count; c++)
-        add_recording(board, c, colour, &text);
-    if (board->column_count > 1)
-        add_means(board, colour, &text);
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        add_recording(scoreboard, c, colour, &text);
+    if (scoreboard->column_count > 1)
+        add_means(scoreboard, colour, &text);
     if (text.failed)
         status = shmt_error_memory(err);
     else
@@ -110,17 +116,19 @@ enum shmtune_status shmt_board_print(const struct shmt_board *board,
 
 /* -- JSON ---------------------------------------------------------------- */
 
-static json_t *score_json(const struct shmt_board *board, size_t column,
+static json_t *score_json(const struct shmt_scoreboard *scoreboard,
+                          size_t column,
                           size_t row)
 {
     static const char *const keys[SHMT_SCORE_TARGETS] = {
         "within_10_percent", "within_5_percent", "within_1_percent"
     };
     const struct shmt_score *const score =
-        shmt_board_score(board, column, row);
+        shmt_scoreboard_score(scoreboard, column, row);
     json_t *const root = json_object(), *const curve = json_array();
 
-    json_object_set_new(root, "strategy", shmt_json_text(board->rows[row]));
+    json_object_set_new(root, "strategy",
+                        shmt_json_text(scoreboard->rows[row]));
     json_object_set_new(root, "score", shmt_json_real(score->score));
     json_object_set_new(root, "spread", shmt_json_real(score->spread));
     json_object_set_new(root, "evaluations",
@@ -142,9 +150,10 @@ static json_t *score_json(const struct shmt_board *board, size_t column,
     return root;
 }
 
-static json_t *recording_json(const struct shmt_board *board, size_t column)
+static json_t *recording_json(const struct shmt_scoreboard *scoreboard,
+                              size_t column)
 {
-    const struct shmt_board_column *const c = &board->columns[column];
+    const struct shmt_scoreboard_column *const c = &scoreboard->columns[column];
     json_t *const root = json_object(), *const strategies = json_array();
 
     json_object_set_new(root, "recording", shmt_json_text(c->path));
@@ -159,25 +168,27 @@ static json_t *recording_json(const struct shmt_board *board, size_t column)
     json_object_set_new(root, "budget_s", shmt_json_real(c->scale->budget_s));
     json_object_set_new(root, "budget_evaluations",
                         shmt_json_count(c->scale->budget_evaluations));
-    for (size_t r = 0; r < board->row_count; r++)
-        json_array_append_new(strategies, score_json(board, column, r));
+    for (size_t r = 0; r < scoreboard->row_count; r++)
+        json_array_append_new(strategies, score_json(scoreboard, column, r));
     json_object_set_new(root, "strategies", strategies);
     return root;
 }
 
-enum shmtune_status shmt_board_print_json(const struct shmt_board *board,
-                                          struct shmt_error *err)
+enum shmtune_status
+shmt_scoreboard_print_json(const struct shmt_scoreboard *scoreboard,
+                           struct shmt_error *err)
 {
     json_t *const root = json_object(), *const recordings = json_array();
     json_t *const means = json_object();
 
-    for (size_t c = 0; c < board->column_count; c++)
-        json_array_append_new(recordings, recording_json(board, c));
-    for (size_t r = 0; r < board->row_count; r++)
-        json_object_set_new(means, board->rows[r],
-                            shmt_json_real(shmt_board_mean(board, r)));
-    json_object_set_new(root, "repeats", shmt_json_count(board->repeats));
-    json_object_set_new(root, "seed", shmt_json_count(board->seed));
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        json_array_append_new(recordings, recording_json(scoreboard, c));
+    for (size_t r = 0; r < scoreboard->row_count; r++)
+        json_object_set_new(means, scoreboard->rows[r],
+                            shmt_json_real(shmt_scoreboard_mean(scoreboard,
+                                                                r)));
+    json_object_set_new(root, "repeats", shmt_json_count(scoreboard->repeats));
+    json_object_set_new(root, "seed", shmt_json_count(scoreboard->seed));
     json_object_set_new(root, "mean", means);
     json_object_set_new(root, "recordings", recordings);
     return shmt_json_print(root, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show: a tuning or a journal, for people.
+ * show: the command `shmtune show`: prints a tuning (show_tuning.c) or a
+ * journal (show_journal.c).
  */
 #include "config.h"
 
@@ -43,9 +44,9 @@ void shmt_show_device(const struct shmtune_device *device,
 void shmt_show_number(struct shmt_command_table *table, int64_t number)
 {
     if (number < 0)
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
     else
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
@@ -69,7 +70,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "%d files are given; one is expected", rest);
     show.file = call->words[0];
-    status = shmt_command_format(show.file, &format, err);
+    status = shmt_command_format_of(show.file, &format, err);
     if (status != SHMTUNE_OK)
         return status;
     if (format == SHMT_FORMAT_SPEC)

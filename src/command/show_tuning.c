@@ -27,9 +27,9 @@ static void add_settings(struct shmt_text *text,
 static void add_time(struct shmt_command_table *table, double time_us)
 {
     if (time_us < 0)
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
     else
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%.2f", time_us);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.2f", time_us);
 }
 
 static double gain(const struct shmt_tuned *tuned)
@@ -45,14 +45,14 @@ static void add_gain(struct shmt_command_table *table,
     const double ratio = gain(tuned);
 
     if (ratio < 0) {
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%s", "");
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
         return;
     }
     shmt_command_add_bar(&bar, ratio / most, SHMT_SHOW_BAR);
-    shmt_command_cell(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
-                      "%.2fx", ratio);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
+    shmt_command_add_cell(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
+                          "%.2fx", ratio);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
     shmt_text_free(&bar);
 }
 
@@ -63,15 +63,16 @@ static void add_row(struct shmt_command_table *table,
     struct shmt_text size = {0};
 
     add_settings(&size, tuned->size, tuned->size_count);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&size));
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&size));
     add_time(table, result->time_us);
     add_time(table, tuned->default_us);
     add_gain(table, tuned, most);
     if (tuned->floor_us > 0 && result->time_us > 0)
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%.0f %%",
-                          100 * tuned->floor_us / result->time_us);
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.0f %%",
+                              100 * tuned->floor_us / result->time_us);
     else
-        shmt_command_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
     shmt_show_number(table, result->resources.registers);
     shmt_show_number(table, result->resources.spill_store_bytes);
     shmt_show_number(table, result->resources.shared_static_bytes);
@@ -129,10 +130,10 @@ static void add_tables(const struct shmt_tuning *tuning, bool colour,
         add_row(&times, tuned, most);
         add_settings(&size, tuned->size, tuned->size_count);
         add_settings(&settings, tuned->settings, tuned->setting_count);
-        shmt_command_cell(&configurations, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&size));
-        shmt_command_cell(&configurations, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&settings));
+        shmt_command_add_cell(&configurations, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&size));
+        shmt_command_add_cell(&configurations, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&settings));
         shmt_text_free(&size);
         shmt_text_free(&settings);
     }
@@ -221,7 +222,8 @@ enum shmtune_status shmt_show_tuning(const struct shmt_show *show,
     enum shmtune_status status = shmt_tuning_read(show->file, &tuning, err);
 
     if (status != SHMTUNE_OK)
-        return shmt_command_blame(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
     if (show->json) {
         status = shmt_json_print(tuning_json(tuning), err);
     } else {

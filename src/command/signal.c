@@ -21,7 +21,7 @@ void shmt_command_catch_signals(void)
     sigemptyset(&action.sa_mask);
     action.sa_flags = (int)SA_RESETHAND;
     for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
-        /* Whoever started it may not want it (nohup). */
+        /* A signal that our caller ignores (nohup) stays ignored. */
         if (sigaction(signals[k], NULL, &before) == 0 &&
             before.sa_handler != SIG_IGN)
             sigaction(signals[k], &action, NULL);

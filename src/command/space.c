@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space: how many configurations are left after each constraint.
+ * space: the command `shmtune space`: the number of configurations left after
+ * each constraint, and what building the space took.
  */
 #include "config.h"
 
@@ -96,7 +97,7 @@ static json_t *funnel_json(const struct funnel *funnel)
                               "exact", funnel->stages[i + 1].exact));
     json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
     json_object_set_new(root, "size",
-                        shmt_json_size(kernel, funnel->problem));
+                        shmt_json_problem(kernel, funnel->problem));
     json_object_set_new(root, "parameters", parameters);
     json_object_set_new(root, "cartesian",
                         shmt_json_count(funnel->stages[0].count));
@@ -115,14 +116,15 @@ static void add_stage(struct shmt_command_table *table, const char *what,
 
     shmt_text_add(&count, stage->exact ? "" : "~");
     shmt_command_add_count(&count, stage->count);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&count));
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&count));
     if (before == NULL || before->count == 0)
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%s", "");
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
     else
-        shmt_command_cell(table, SHMT_PAINT_NONE, "%.1f %%",
-                          100.0 * (double)stage->count /
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.1f %%",
+                              100.0 * (double)stage->count /
                               (double)before->count);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", what);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", what);
     shmt_text_free(&count);
 }
 
@@ -139,7 +141,7 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     enum shmtune_status status = SHMTUNE_OK;
 
     shmt_text_addf(&text, "%s ", kernel->name);
-    shmt_kernel_describe_size(kernel, funnel->problem, &text);
+    shmt_kernel_describe_problem(kernel, funnel->problem, &text);
     shmt_text_add(&text, "\n\n");
     add_stage(&table, "all combinations of the values", &funnel->stages[0],
               NULL);
@@ -188,7 +190,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status != SHMTUNE_OK)
         return status;
     funnel.kernel = kernel;
-    status = shmt_command_size(kernel, size, funnel.problem, err);
+    status = shmt_command_parse_problem(kernel, size, funnel.problem, err);
     if (status == SHMTUNE_OK)
         status = measure(&funnel, err);
     if (status == SHMTUNE_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: tables, numbers and bars for people.
+ * table: formats tables, numbers with separators, bars and colours for people.
+ * Called by all commands.
  */
 #include "config.h"
 
@@ -17,8 +18,9 @@ struct shmt_command_cell {
     enum shmt_command_paint paint;
 };
 
-void shmt_command_cell(struct shmt_command_table *table,
-                       enum shmt_command_paint paint, const char *format, ...)
+void shmt_command_add_cell(struct shmt_command_table *table,
+                           enum shmt_command_paint paint, const char *format,
+                           ...)
 {
     va_list arguments;
     char *text;
@@ -26,7 +28,7 @@ void shmt_command_cell(struct shmt_command_table *table,
 
     if (table->failed)
         return;
-    table->failed = !shmt_array_reserve(&table->cells, &table->capacity,
+    table->failed = !shmt_array_reserve(&table->cells, &table->room,
                                         table->cell_count + 1,
                                         sizeof *table->cells);
     if (table->failed)
@@ -51,7 +53,7 @@ void shmt_command_table_free(struct shmt_command_table *table)
         free(table->cells[i].text);
     free(table->cells);
     table->cells = NULL;
-    table->cell_count = table->capacity = 0;
+    table->cell_count = table->room = 0;
 }
 
 /* Characters, not bytes: continuation bytes of UTF-8 take no room. */
@@ -91,7 +93,7 @@ static void add_cell(const struct place *place, const char *content,
     if (!place->right && !place->last)
         add_spaces(text, fill);
     if (place->last) {
-        /* An empty last cell leaves blanks behind the one before. */
+        /* Drop the blanks that an empty last cell leaves behind. */
         while (text->length > 0 && text->data[text->length - 1] == ' ')
             text->data[--text->length] = '\0';
         shmt_text_add(text, "\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune: tunes kernels on a device of this machine or a recorded one.
+ * tune: the command `shmtune tune`, also the default one: tunes kernels,
+ * problem by problem, on a GPU or a recorded device.
  */
 #include "config.h"
 
@@ -73,16 +74,17 @@ struct options {
 struct job {
     const struct shmt_command_call *call;
     struct options options;
-    struct shmt_tune_budget budget;
-    struct shmt_tune_plan plan;
+    struct shmt_budget budget;
+    struct shmt_command_plan plan;
     struct shmt_arena *arena;
-    struct shmt_tune_device device;
-    struct shmt_tune_display display;
-    struct shmt_tune_sheet sheet;
+    struct shmt_command_device device;
+    struct shmt_display display;
+    struct shmt_sheet sheet;
     struct shmt_winners winners;   /* of this kernel's problems so far */
     struct shmt_winners also;      /* of --also */
-    struct shmt_error first;       /* the failure that decides the status: that
-                                      which ended the run, else the first */
+    struct shmt_error warm_start;  /* the failure that decides the exit
+                                      status: the one that ended the run,
+                                      else the first */
 };
 
 /* -- options ------------------------------------------------------------- */
@@ -115,8 +117,8 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
                           .output = "./tunings"};
     status = shmt_command_options(job->call, table, rest, err);
     if (status == SHMTUNE_OK)
-        status = shmt_tune_budget_parse(o->budget, o->strategy, &job->budget,
-                                        err);
+        status = shmt_budget_parse(o->budget, o->strategy, &job->budget,
+                                   err);
     return status;
 }
 
@@ -126,13 +128,13 @@ static enum shmtune_status write_recording(
     struct job *job, const struct shmt_target *target,
     const struct shmt_tune_outcome *outcome, struct shmt_error *err)
 {
-    struct shmt_deliver_place place;
+    struct shmt_output_paths place;
     enum shmtune_status status;
 
     if (job->options.record == NULL)
         return SHMTUNE_OK;
-    status = shmt_deliver_place(job->arena, target, job->options.record,
-                                outcome->header.problem, &place, err);
+    status = shmt_output_paths_of(job->arena, target, job->options.record,
+                                  outcome->header.problem, &place, err);
     if (status == SHMTUNE_OK)
         status = shmt_recording_write(place.recording, target->kernel,
                                       &outcome->header, outcome->ledger,
@@ -143,11 +145,11 @@ static enum shmtune_status write_recording(
 static enum shmtune_status keep_results(
     struct job *job, const struct shmt_target *target,
     const struct shmt_tune_outcome *outcome,
-    const struct shmt_deliver_place *place, struct shmt_error *err)
+    const struct shmt_output_paths *place, struct shmt_error *err)
 {
     size_t left_out;
     char text[256];
-    enum shmtune_status status = shmt_deliver_tuning(
+    enum shmtune_status status = shmt_output_write_tuning(
         target->kernel, outcome, place->tuning, &left_out, err);
 
     if (status == SHMTUNE_OK)
@@ -158,10 +160,10 @@ static enum shmtune_status keep_results(
         snprintf(text, sizeof text, "%zu problem%s of other sources, another "
                  "device or protocol left out of the tuning", left_out,
                  shmt_text_plural(left_out));
-        shmt_tune_display_notice(&job->display, text);
+        shmt_display_notice(&job->display, text);
     }
-    shmt_tune_display_result(&job->display, target, outcome, place);
-    shmt_tune_sheet_add(&job->sheet, target, outcome, place);
+    shmt_display_result(&job->display, target, outcome, place);
+    shmt_sheet_add(&job->sheet, target, outcome, place);
     return shmt_winners_add(target->kernel, outcome, &job->winners, err);
 }
 
@@ -171,10 +173,10 @@ static enum shmtune_status tune_problem(struct job *job,
                                         struct shmt_error *err)
 {
     const struct shmt_tune_observer observer = {
-        &job->display, shmt_tune_display_progress, shmt_tune_display_notice,
+        &job->display, shmt_display_progress, shmt_display_notice,
         job->call->verbose
     };
-    struct shmt_deliver_place place;
+    struct shmt_output_paths place;
     struct shmt_tune_options options = {
         .strategy = job->options.strategy,
         .seed = (uint64_t)job->options.seed,
@@ -182,14 +184,14 @@ static enum shmtune_status tune_problem(struct job *job,
         .budget_count = job->budget.count,
         .policy = {(int)job->options.max_spill,
                    (int)job->options.min_occupancy},
-        .first = &job->winners,
+        .warm_start = &job->winners,
         .last = &job->also,
         .resume = job->options.resume,
         .stop = &shmt_command_stopped,
         .observer = &observer,
     };
     struct shmt_tune_outcome *outcome = NULL;
-    enum shmtune_status status = shmt_deliver_place(
+    enum shmtune_status status = shmt_output_paths_of(
         job->arena, target, job->options.output, problem, &place, err);
 
     if (status != SHMTUNE_OK)
@@ -199,28 +201,28 @@ static enum shmtune_status tune_problem(struct job *job,
     if (status == SHMTUNE_OK)
         status = keep_results(job, target, outcome, &place, err);
     else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
-        status = shmt_tune_describe_interrupt(target, outcome, &place,
-                                              options.resume, err);
+        status = shmt_display_interrupt(target, outcome, &place,
+                                        options.resume, err);
     shmt_tune_free(outcome);
-    shmt_tune_display_clear(&job->display);
+    shmt_display_clear(&job->display);
     return status;
 }
 
 /* -- one kernel ---------------------------------------------------------- */
 
-/* What cannot be written is not worth measuring. */
-static enum shmtune_status see_places(const struct job *job,
-                                      const struct shmt_target *target,
-                                      struct shmt_error *err)
+/* Checks that the results can be written before anything is measured. */
+static enum shmtune_status check_output(const struct job *job,
+                                        const struct shmt_target *target,
+                                        struct shmt_error *err)
 {
     const struct options *const o = &job->options;
     enum shmtune_status status =
-        shmt_deliver_folder(target, o->output, "--output", err);
+        shmt_output_make_folder(target, o->output, "--output", err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_deliver_check(target, o->output, err);
+        status = shmt_output_check_tuning(target, o->output, err);
     if (status == SHMTUNE_OK && o->record != NULL)
-        status = shmt_deliver_folder(target, o->record, "--record", err);
+        status = shmt_output_make_folder(target, o->record, "--record", err);
     return status;
 }
 
@@ -236,10 +238,10 @@ static enum shmtune_status begin_kernel(struct job *job,
     for (size_t k = 0; status == SHMTUNE_OK && k < also->count; k++)
         status = shmt_winners_read(kernel, also->items[k], &job->also, err);
     if (status == SHMTUNE_OK)
-        status = shmt_tune_open(&job->device, kernel, target, err);
+        status = shmt_command_device_open(&job->device, kernel, target, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = see_places(job, *target, err);
+    status = check_output(job, *target, err);
     if (status != SHMTUNE_OK)
         (*target)->operations->close(*target);
     return status;
@@ -255,8 +257,8 @@ static enum shmtune_status choose_problem(const struct job *job,
     const int64_t *from;
 
     if (job->options.sizes.count > 0)
-        return shmt_command_size(kernel, job->options.sizes.items[k],
-                                 problem, err);
+        return shmt_command_parse_problem(kernel, job->options.sizes.items[k],
+                                          problem, err);
     from = target->recorded ? shmt_replay_header(target, k)->problem
                             : kernel->sizes[k];
     memcpy(problem, from, kernel->dimension_count * sizeof *problem);
@@ -272,31 +274,32 @@ static size_t count_problems(const struct job *job,
                             : target->kernel->size_count;
 }
 
-/* After these the next problem would fail alike.  Not when memory is out: it
- * may be the device's, which has room for a smaller one.  Nor when it is not
- * recorded: another one may be. */
-static bool ends_all(const struct job *job, enum shmtune_status status)
+/* Whether the next problem would fail in the same way.  Running out of memory
+ * does not count, because it may be device memory, and a smaller problem may
+ * fit.  Neither does a problem that is not recorded, because another one may
+ * be. */
+static bool ends_run(const struct job *job, enum shmtune_status status)
 {
     return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_STORAGE ||
            status == SHMTUNE_INVALID_ARGUMENT ||
            (status == SHMTUNE_NO_DEVICE && job->device.replayed == NULL);
 }
 
-/* Said at once, since the run goes on.  What ends it decides the status, else
- * the first. */
+/* Reports a failure at once, because the run goes on.  The failure that ends
+ * the run decides the exit status, else the first one. */
 static void note_failure(struct job *job, const struct shmt_kernel *kernel,
                          const int64_t *problem, const struct shmt_error *why)
 {
-    const struct shmt_error before = job->first;
+    const struct shmt_error before = job->warm_start;
     const bool decides =
-        before.status == SHMTUNE_OK || ends_all(job, why->status);
+        before.status == SHMTUNE_OK || ends_run(job, why->status);
 
-    shmt_tune_sheet_fail(&job->sheet, kernel, problem, why);
+    shmt_sheet_fail(&job->sheet, kernel, problem, why);
     if (decides)
-        job->first = *why;
+        job->warm_start = *why;
     if (before.status != SHMTUNE_OK)
-        shmt_tune_display_failure(&job->display,
-                                  decides ? before.text : why->text);
+        shmt_display_failure(&job->display,
+                             decides ? before.text : why->text);
 }
 
 /* False when nothing more is to be done. */
@@ -310,16 +313,17 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
 
     if (status != SHMTUNE_OK) {
         note_failure(job, kernel, NULL, &err);
-        return !ends_all(job, status);
+        return !ends_run(job, status);
     }
     count = count_problems(job, target);
-    for (size_t k = 0; k < count && !ends_all(job, status); k++) {
-        if (shmt_tune_plan_has_size(&job->plan, kernel, k))
+    for (size_t k = 0; k < count && !ends_run(job, status); k++) {
+        if (shmt_command_plan_has_problem(&job->plan, kernel, k))
             continue;
         status = SHMTUNE_OK;
         job->display.problem++;
         if (target == NULL)
-            status = shmt_tune_open(&job->device, kernel, &target, &err);
+            status =
+                shmt_command_device_open(&job->device, kernel, &target, &err);
         if (status == SHMTUNE_OK)
             status = choose_problem(job, target, k, problem, &err);
         if (status == SHMTUNE_OK)
@@ -327,14 +331,15 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
         if (status == SHMTUNE_OK)
             continue;
         note_failure(job, kernel, problem, &err);
-        /* Requests of this problem may still be under way in it. */
+        /* The target is closed, because requests of this problem may still be
+         * outstanding in it. */
         if (target != NULL)
             target->operations->close(target);
         target = NULL;
     }
     if (target != NULL)
         target->operations->close(target);
-    return !ends_all(job, status);
+    return !ends_run(job, status);
 }
 
 /* -- the command --------------------------------------------------------- */
@@ -364,8 +369,8 @@ static enum shmtune_status tune_named(struct job *job, const char *word,
     return status;
 }
 
-/* Has this kernel a recording of that name?  What is not recorded is not
- * missed when nobody asked for it by name. */
+/* Whether the kernel has a recording of that name.  Kernels without one are
+ * skipped unless the user named them. */
 static bool is_recorded(struct job *job, const char *kernel)
 {
     const char *const *paths;
@@ -396,7 +401,7 @@ static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
     enum shmtune_status status = SHMTUNE_OK;
 
     if (replayed != NULL && shmt_recording_is_file(replayed)) {
-        status = shmt_journal_kernel(replayed, name, err);
+        status = shmt_journal_read_kernel_name(replayed, name, err);
         if (status == SHMTUNE_NOT_FOUND)
             status = shmt_error_set(err, SHMTUNE_NO_DEVICE,
                                     "%s: no such recording", replayed);
@@ -429,24 +434,24 @@ static enum shmtune_status tune_words(struct job *job, int count,
     bool more = true;
     enum shmtune_status status = SHMTUNE_OK;
 
-    job->plan = (struct shmt_tune_plan){
+    job->plan = (struct shmt_command_plan){
         (const char *const *)job->call->words, (size_t)count,
         &job->options.sizes
     };
     if (live || count > 0)
-        status = shmt_tune_plan_check(&job->plan, job->device.catalogue,
-                                      &problems, err);
+        status = shmt_command_plan_check(&job->plan, job->device.catalogue,
+                                         &problems, err);
     if (status != SHMTUNE_OK)
         return status;
-    /* What a recorded device has of them is seen as it goes. */
+    /* With a recorded device it is not known yet which of them it has. */
     job->display.problems = live ? problems : 0;
     if (live && count == 0)
-        shmt_tune_budget_share(&job->budget, problems);
+        shmt_budget_share(&job->budget, problems);
     if (count == 0)
         return tune_all(job, err);
     for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count;
          k++)
-        if (!shmt_tune_plan_has_word(&job->plan, k))
+        if (!shmt_command_plan_has_word(&job->plan, k))
             status = tune_named(job, job->plan.words[k], &more, err);
     return status;
 }
@@ -454,17 +459,17 @@ static enum shmtune_status tune_words(struct job *job, int count,
 static enum shmtune_status choose_device(struct job *job,
                                          struct shmt_error *err)
 {
-    struct shmt_tune_device *const device = &job->device;
+    struct shmt_command_device *const device = &job->device;
     enum shmtune_status status;
 
-    *device = (struct shmt_tune_device){
+    *device = (struct shmt_command_device){
         .data_seed = job->options.data_seed < 0
                          ? SHMT_COMMAND_SEED
                          : (uint64_t)job->options.data_seed,
         .arena = job->arena,
         .display = &job->display,
     };
-    status = shmt_tune_device_choose(device, job->options.device, err);
+    status = shmt_command_device_choose(device, job->options.device, err);
     if (status == SHMTUNE_OK && device->replayed != NULL &&
         job->options.data_seed >= 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -494,16 +499,18 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (job.arena == NULL)
         return shmt_error_memory(err);
     shmt_command_catch_signals();
-    shmt_tune_display_begin(&job.display, call);
-    shmt_tune_sheet_begin(&job.sheet, job.options.json);
+    shmt_display_begin(&job.display, call);
+    shmt_sheet_begin(&job.sheet, job.options.json);
     status = choose_device(&job, err);
     if (status == SHMTUNE_OK)
         status = tune_words(&job, rest, err);
     if (status != SHMTUNE_OK)
-        shmt_tune_sheet_fail(&job.sheet, NULL, NULL, err);
-    if (status == SHMTUNE_OK && job.first.status != SHMTUNE_OK)
-        status = shmt_error_set(err, job.first.status, "%s", job.first.text);
-    if (shmt_tune_sheet_end(&job.sheet, call->colour, &printed) !=
+        shmt_sheet_fail(&job.sheet, NULL, NULL, err);
+    if (status == SHMTUNE_OK && job.warm_start.status != SHMTUNE_OK)
+        status =
+            shmt_error_set(err, job.warm_start.status, "%s",
+                           job.warm_start.text);
+    if (shmt_sheet_end(&job.sheet, call->colour, &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
     shmt_catalogue_close(job.device.catalogue);

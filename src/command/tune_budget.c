@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * tune_budget: parses --budget and splits the time of a run of all built-in
+ * kernels among their problems.  Called by command/tune.c.
+ */
 #include "config.h"
 
 #include "command/tune_budget.h"
@@ -18,16 +22,16 @@ static enum shmtune_status refuse(const char *text, struct shmt_error *err)
                           "or 1h, candidates like 500, or all", text);
 }
 
-enum shmtune_status shmt_tune_budget_parse(const char *text,
-                                           const char *strategy,
-                                           struct shmt_tune_budget *out,
-                                           struct shmt_error *err)
+enum shmtune_status shmt_budget_parse(const char *text,
+                                      const char *strategy,
+                                      struct shmt_budget *out,
+                                      struct shmt_error *err)
 {
     static const struct {
         const char *unit;
         double seconds;
     } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
-    struct shmt_tune_budget budget = {INFINITY, UINT64_MAX, text == NULL};
+    struct shmt_budget budget = {INFINITY, UINT64_MAX, text == NULL};
     char *end;
     double number;
 
@@ -56,7 +60,7 @@ enum shmtune_status shmt_tune_budget_parse(const char *text,
     return SHMTUNE_OK;
 }
 
-void shmt_tune_budget_share(struct shmt_tune_budget *budget, size_t problems)
+void shmt_budget_share(struct shmt_budget *budget, size_t problems)
 {
     if (budget->usual && problems > 0)
         budget->seconds = fmin(budget->seconds,

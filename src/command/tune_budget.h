@@ -7,20 +7,20 @@
 
 #include "command/command.h"
 
-struct shmt_tune_budget {
+struct shmt_budget {
     double seconds;      /* of the device's clock; INFINITY: any */
     uint64_t count;      /* candidates; UINT64_MAX: any */
-    bool usual;          /* nobody asked for one */
+    bool usual;          /* the default, not given by the user */
 };
 
 /* "60s", "2m", "500", "all", or NULL: what is usual with `strategy`. */
-enum shmtune_status shmt_tune_budget_parse(const char *text,
-                                           const char *strategy,
-                                           struct shmt_tune_budget *out,
-                                           struct shmt_error *err);
+enum shmtune_status shmt_budget_parse(const char *text,
+                                      const char *strategy,
+                                      struct shmt_budget *out,
+                                      struct shmt_error *err);
 
-/* For all built-in kernels together: a usual one is cut so that they end in
- * minutes, however many problems they list. */
-void shmt_tune_budget_share(struct shmt_tune_budget *budget, size_t problems);
+/* For a run of all built-in kernels: shortens the default budget so that all
+ * of them together take about ten minutes. */
+void shmt_budget_share(struct shmt_budget *budget, size_t problems);
 
 #endif

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * tune_device: parses --device and opens the target it names: a GPU
+ * (target/live.h) or a recording (target/replay.h).  Called by command/tune.c
+ * and command/explain.c.
+ */
 #include "config.h"
 
 #include "command/tune_device.h"
@@ -9,9 +14,10 @@
 
 #include "target/target.h"
 
-enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
-                                            const char *word,
-                                            struct shmt_error *err)
+enum shmtune_status
+shmt_command_device_choose(struct shmt_command_device *device,
+                           const char *word,
+                           struct shmt_error *err)
 {
     static const char prefix[] = "replay:";
     const size_t length = sizeof prefix - 1;
@@ -43,7 +49,7 @@ static bool is_stale(const struct shmt_target *replay)
     return false;
 }
 
-static enum shmtune_status open_replay(const struct shmt_tune_device *device,
+static enum shmtune_status open_replay(const struct shmt_command_device *device,
                                        const struct shmt_kernel *kernel,
                                        struct shmt_target **out,
                                        struct shmt_error *err)
@@ -60,12 +66,12 @@ static enum shmtune_status open_replay(const struct shmt_tune_device *device,
         snprintf(text, sizeof text, "%s: the sources have changed since they "
                  "were recorded on %s; the tuning will be of those recorded, "
                  "and stale", kernel->name, (*out)->device.name);
-        shmt_tune_display_notice(device->display, text);
+        shmt_display_notice(device->display, text);
     }
     return status;
 }
 
-static enum shmtune_status open_live(const struct shmt_tune_device *device,
+static enum shmtune_status open_live(const struct shmt_command_device *device,
                                      const struct shmt_kernel *kernel,
                                      struct shmt_target **out,
                                      struct shmt_error *err)
@@ -89,10 +95,11 @@ static enum shmtune_status open_live(const struct shmt_tune_device *device,
     return status;
 }
 
-enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
-                                   const struct shmt_kernel *kernel,
-                                   struct shmt_target **out,
-                                   struct shmt_error *err)
+enum shmtune_status
+shmt_command_device_open(const struct shmt_command_device *device,
+                         const struct shmt_kernel *kernel,
+                         struct shmt_target **out,
+                         struct shmt_error *err)
 {
     *out = NULL;
     return device->replayed != NULL ? open_replay(device, kernel, out, err)

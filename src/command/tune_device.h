@@ -9,7 +9,7 @@
 #include "command/tune_show.h"
 #include "record/record.h"
 
-struct shmt_tune_device {
+struct shmt_command_device {
     const char *live;          /* number or UUID, when not replayed */
     const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
     size_t jobs;
@@ -17,19 +17,21 @@ struct shmt_tune_device {
     struct shmt_catalogue *catalogue;    /* for the caller to close */
     struct shmt_recording_places places;    /* its folders */
     struct shmt_arena *arena;
-    struct shmt_tune_display *display;
+    struct shmt_display *display;
 };
 
 /* Sets `live` or `replayed` by the value of --device, and opens the catalogue.
  * SHMTUNE_INVALID_ARGUMENT when it can be neither: no driver is asked. */
-enum shmtune_status shmt_tune_device_choose(struct shmt_tune_device *device,
-                                            const char *word,
-                                            struct shmt_error *err);
+enum shmtune_status
+shmt_command_device_choose(struct shmt_command_device *device,
+                           const char *word,
+                           struct shmt_error *err);
 
 /* SHMTUNE_NO_DEVICE says how to do without one. */
-enum shmtune_status shmt_tune_open(const struct shmt_tune_device *device,
-                                   const struct shmt_kernel *kernel,
-                                   struct shmt_target **out,
-                                   struct shmt_error *err);
+enum shmtune_status
+shmt_command_device_open(const struct shmt_command_device *device,
+                         const struct shmt_kernel *kernel,
+                         struct shmt_target **out,
+                         struct shmt_error *err);
 
 #endif

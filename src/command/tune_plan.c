@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * tune_plan: checks every kernel and size of a command line before the first
+ * candidate runs, and counts the problems.  Called by command/tune.c.
+ */
 #include "config.h"
 
 #include "command/tune_plan.h"
 
 #include <string.h>
 
-bool shmt_tune_plan_has_word(const struct shmt_tune_plan *plan, size_t k)
+bool shmt_command_plan_has_word(const struct shmt_command_plan *plan, size_t k)
 {
     for (size_t i = 0; i < k; i++)
         if (strcmp(plan->words[i], plan->words[k]) == 0)
@@ -13,26 +17,27 @@ bool shmt_tune_plan_has_word(const struct shmt_tune_plan *plan, size_t k)
     return false;
 }
 
-bool shmt_tune_plan_has_size(const struct shmt_tune_plan *plan,
-                             const struct shmt_kernel *kernel, size_t k)
+bool shmt_command_plan_has_problem(const struct shmt_command_plan *plan,
+                                   const struct shmt_kernel *kernel, size_t k)
 {
     const size_t bytes = kernel->dimension_count * sizeof(int64_t);
     int64_t one[SHMT_KERNEL_DIMENSIONS], other[SHMT_KERNEL_DIMENSIONS];
     struct shmt_error err;
 
     if (k >= plan->sizes->count ||
-        shmt_command_size(kernel, plan->sizes->items[k], one, &err) !=
+        shmt_command_parse_problem(kernel, plan->sizes->items[k], one, &err) !=
             SHMTUNE_OK)
         return false;
     for (size_t i = 0; i < k; i++)
-        if (shmt_command_size(kernel, plan->sizes->items[i], other, &err) ==
+        if (shmt_command_parse_problem(kernel, plan->sizes->items[i], other,
+                                       &err) ==
                 SHMTUNE_OK &&
             memcmp(one, other, bytes) == 0)
             return true;
     return false;
 }
 
-static enum shmtune_status check_sizes(const struct shmt_tune_plan *plan,
+static enum shmtune_status check_sizes(const struct shmt_command_plan *plan,
                                        const struct shmt_kernel *kernel,
                                        size_t *problems,
                                        struct shmt_error *err)
@@ -43,14 +48,15 @@ static enum shmtune_status check_sizes(const struct shmt_tune_plan *plan,
     if (plan->sizes->count == 0)
         *problems += kernel->size_count;
     for (size_t k = 0; status == SHMTUNE_OK && k < plan->sizes->count; k++) {
-        status = shmt_command_size(kernel, plan->sizes->items[k], problem,
-                                   err);
-        *problems += !shmt_tune_plan_has_size(plan, kernel, k);
+        status =
+            shmt_command_parse_problem(kernel, plan->sizes->items[k], problem,
+                                            err);
+        *problems += !shmt_command_plan_has_problem(plan, kernel, k);
     }
     return status;
 }
 
-static enum shmtune_status check_words(const struct shmt_tune_plan *plan,
+static enum shmtune_status check_words(const struct shmt_command_plan *plan,
                                        size_t *problems,
                                        struct shmt_error *err)
 {
@@ -59,7 +65,7 @@ static enum shmtune_status check_words(const struct shmt_tune_plan *plan,
     for (size_t k = 0; status == SHMTUNE_OK && k < plan->count; k++) {
         struct shmt_kernel *kernel = NULL;
 
-        if (shmt_tune_plan_has_word(plan, k))
+        if (shmt_command_plan_has_word(plan, k))
             continue;
         status = shmt_command_kernel(plan->words[k], &kernel, err);
         if (status == SHMTUNE_OK)
@@ -69,7 +75,7 @@ static enum shmtune_status check_words(const struct shmt_tune_plan *plan,
     return status;
 }
 
-static enum shmtune_status check_all(const struct shmt_tune_plan *plan,
+static enum shmtune_status check_all(const struct shmt_command_plan *plan,
                                      const struct shmt_catalogue *catalogue,
                                      size_t *problems,
                                      struct shmt_error *err)
@@ -88,9 +94,10 @@ static enum shmtune_status check_all(const struct shmt_tune_plan *plan,
 }
 
 enum shmtune_status
-shmt_tune_plan_check(const struct shmt_tune_plan *plan,
-                     const struct shmt_catalogue *catalogue, size_t *problems,
-                     struct shmt_error *err)
+shmt_command_plan_check(const struct shmt_command_plan *plan,
+                        const struct shmt_catalogue *catalogue,
+                        size_t *problems,
+                        struct shmt_error *err)
 {
     size_t count = 0;
     const enum shmtune_status status =

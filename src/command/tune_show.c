@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * tune_show: prints what `shmtune tune` reports: progress and notices on
+ * standard error, results as a table or JSON on standard output.  Called by
+ * command/tune.c and, for notices, command/explain.c.
+ */
 #include "config.h"
 
 #include "command/tune_show.h"
@@ -13,17 +18,18 @@
 #include "command/json.h"
 #include "tune/tune.h"
 
-/* Seconds between two lines, or two looks of the one that lives. */
+/* Seconds between two progress lines when piped, and between two updates on a
+ * terminal. */
 static const double piped_s = 10, terminal_s = 0.1;
 
 /* -- standard error ------------------------------------------------------ */
 
-void shmt_tune_display_begin(struct shmt_tune_display *display,
-                             const struct shmt_command_call *call)
+void shmt_display_begin(struct shmt_display *display,
+                        const struct shmt_command_call *call)
 {
     const char *const term = getenv("TERM");
 
-    *display = (struct shmt_tune_display){
+    *display = (struct shmt_display){
         .call = call,
         .terminal = isatty(STDERR_FILENO) && term != NULL &&
                     strcmp(term, "dumb") != 0,
@@ -31,7 +37,7 @@ void shmt_tune_display_begin(struct shmt_tune_display *display,
     };
 }
 
-void shmt_tune_display_clear(struct shmt_tune_display *display)
+void shmt_display_clear(struct shmt_display *display)
 {
     if (display->shown)
         fputs("\r\033[K", stderr);
@@ -47,10 +53,10 @@ static size_t terminal_width(void)
     return (size_t)size.ws_col - 1;
 }
 
-void shmt_tune_display_progress(void *context,
-                                const struct shmt_tune_progress *now)
+void shmt_display_progress(void *context,
+                           const struct shmt_tune_progress *now)
 {
-    struct shmt_tune_display *const display = context;
+    struct shmt_display *const display = context;
     const double time = shmt_clock_s();
     struct shmt_text line = {0};
     size_t room = display->terminal ? terminal_width() : 0;
@@ -73,25 +79,25 @@ void shmt_tune_display_progress(void *context,
     shmt_text_free(&line);
 }
 
-void shmt_tune_display_notice(void *context, const char *text)
+void shmt_display_notice(void *context, const char *text)
 {
-    struct shmt_tune_display *const display = context;
+    struct shmt_display *const display = context;
 
     if (display->call->quiet)
         return;
-    shmt_tune_display_clear(display);
+    shmt_display_clear(display);
     fprintf(stderr, "shmtune: %s\n", text);
 }
 
-void shmt_tune_display_failure(struct shmt_tune_display *display,
-                               const char *text)
+void shmt_display_failure(struct shmt_display *display,
+                          const char *text)
 {
-    shmt_tune_display_clear(display);
+    shmt_display_clear(display);
     fprintf(stderr, "shmtune: error: %s\n", text);
 }
 
-/* Of this run alone: what a journal knew took none of its time.  < 0: there
- * is none to speak of. */
+/* Candidates per second of this run, without those known from the journal; <
+ * 0: the time was too short. */
 static double rate_of(const struct shmt_tune_outcome *outcome)
 {
     return outcome->taken > 0 && outcome->search_s > 0
@@ -128,16 +134,17 @@ static void add_effort(const struct shmt_target *target,
                    rate_of(outcome), 100 * busy_of(outcome));
 }
 
-void shmt_tune_display_result(struct shmt_tune_display *display,
-                              const struct shmt_target *target,
-                              const struct shmt_tune_outcome *outcome,
-                              const struct shmt_deliver_place *place)
+void shmt_display_result(struct shmt_display *display,
+                         const struct shmt_target *target,
+                         const struct shmt_tune_outcome *outcome,
+                         const struct shmt_output_paths *place)
 {
     struct shmt_text text = {0};
 
     shmt_text_addf(&text, "%s%s", target->kernel->name,
                    target->kernel->dimension_count > 0 ? " " : "");
-    shmt_kernel_describe_size(target->kernel, outcome->header.problem, &text);
+    shmt_kernel_describe_problem(target->kernel, outcome->header.problem,
+                                 &text);
     shmt_text_add(&text, ": ");
     shmt_text_add_us(&text, outcome->finals[0].result.time_us);
     if (outcome->default_us > 0) {
@@ -149,15 +156,15 @@ void shmt_tune_display_result(struct shmt_tune_display *display,
     add_effort(target, outcome, &text);
     shmt_progress_failures(outcome->verdicts, ", ", &text);
     shmt_text_addf(&text, "; %s", place->tuning);
-    shmt_tune_display_notice(display, shmt_text_string(&text));
+    shmt_display_notice(display, shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
 enum shmtune_status
-shmt_tune_describe_interrupt(const struct shmt_target *target,
-                             const struct shmt_tune_outcome *outcome,
-                             const struct shmt_deliver_place *place,
-                             bool resume, struct shmt_error *err)
+shmt_display_interrupt(const struct shmt_target *target,
+                       const struct shmt_tune_outcome *outcome,
+                       const struct shmt_output_paths *place,
+                       bool resume, struct shmt_error *err)
 {
     struct shmt_text best = {0}, tuning = {0};
 
@@ -191,9 +198,9 @@ static const struct shmt_command_column columns[] = {
     {"cand/s", true},     {"GPU busy", true},  {"configuration", false},
 };
 
-void shmt_tune_sheet_begin(struct shmt_tune_sheet *sheet, bool json)
+void shmt_sheet_begin(struct shmt_sheet *sheet, bool json)
 {
-    *sheet = (struct shmt_tune_sheet){
+    *sheet = (struct shmt_sheet){
         .json = json,
         .table = {.columns = columns,
                   .column_count = sizeof columns / sizeof *columns},
@@ -224,13 +231,13 @@ static void add_real(struct shmt_command_table *table,
     char text[32];
 
     if (value < 0) {
-        shmt_command_cell(table, SHMT_PAINT_DIM, "%s", "-");
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "%s", "-");
         return;
     }
     if (value >= 1000)
         format = "%.0f";
     snprintf(text, sizeof text, format, value);
-    shmt_command_cell(table, paint, "%s", text);
+    shmt_command_add_cell(table, paint, "%s", text);
 }
 
 /* What an imported run does not say is below 0. */
@@ -241,8 +248,8 @@ static void add_known(struct shmt_command_table *table,
     char text[32];
 
     snprintf(text, sizeof text, format, value);
-    shmt_command_cell(table, value < 0 ? SHMT_PAINT_DIM : paint, "%s",
-                      value < 0 ? "-" : text);
+    shmt_command_add_cell(table, value < 0 ? SHMT_PAINT_DIM : paint, "%s",
+                          value < 0 ? "-" : text);
 }
 
 static void add_row(struct shmt_command_table *table,
@@ -255,9 +262,10 @@ static void add_row(struct shmt_command_table *table,
     const uint64_t measured = measured_of(outcome);
     struct shmt_text text = {0};
 
-    shmt_kernel_describe_size(kernel, outcome->header.problem, &text);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", kernel->name);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));
+    shmt_kernel_describe_problem(kernel, outcome->header.problem, &text);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", kernel->name);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&text));
     add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
     add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
              "%.2f", speedup);
@@ -267,15 +275,16 @@ static void add_row(struct shmt_command_table *table,
                          : SHMT_PAINT_NONE,
               "%d", result->resources.spill_store_bytes);
     add_known(table, SHMT_PAINT_NONE, "%d %%", result->occupancy_percent);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
-                      (unsigned long long)measured);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%llu",
-                      (unsigned long long)(outcome->tried - measured));
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%llu",
+                          (unsigned long long)measured);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%llu",
+                          (unsigned long long)(outcome->tried - measured));
     add_real(table, SHMT_PAINT_NONE, "%.1f", rate_of(outcome));
     add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * busy_of(outcome));
     shmt_text_clear(&text);
-    shmt_kernel_describe(kernel, winner->choice, &text);
-    shmt_command_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&text));
+    shmt_kernel_describe_config(kernel, winner->config, &text);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
@@ -300,7 +309,7 @@ static json_t *known_real(double value)
 
 static json_t *outcome_json(const struct shmt_target *target,
                             const struct shmt_tune_outcome *outcome,
-                            const struct shmt_deliver_place *place)
+                            const struct shmt_output_paths *place)
 {
     const struct shmt_kernel *const kernel = target->kernel;
     const struct shmt_tune_final *const winner = &outcome->finals[0];
@@ -308,14 +317,14 @@ static json_t *outcome_json(const struct shmt_target *target,
 
     for (size_t k = 0; k < outcome->tie_count; k++)
         json_array_append_new(
-            ties, shmt_json_choice(kernel, outcome->finals[k].choice));
+            ties, shmt_json_config(kernel, outcome->finals[k].config));
     json_object_set_new(one, "kernel", shmt_json_text(kernel->name));
     json_object_set_new(one, "device", shmt_json_text(target->name));
     json_object_set_new(one, "recorded", json_boolean(target->recorded));
     json_object_set_new(one, "size",
-                        shmt_json_size(kernel, outcome->header.problem));
+                        shmt_json_problem(kernel, outcome->header.problem));
     json_object_set_new(one, "config",
-                        shmt_json_choice(kernel, winner->choice));
+                        shmt_json_config(kernel, winner->config));
     json_object_set_new(one, "result", shmt_json_result(&winner->result));
     json_object_set_new(one, "spread", shmt_json_real(outcome->spread));
     json_object_set_new(one, "default_us", known_real(outcome->default_us));
@@ -342,10 +351,10 @@ static json_t *outcome_json(const struct shmt_target *target,
     return one;
 }
 
-void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
-                         const struct shmt_target *target,
-                         const struct shmt_tune_outcome *outcome,
-                         const struct shmt_deliver_place *place)
+void shmt_sheet_add(struct shmt_sheet *sheet,
+                    const struct shmt_target *target,
+                    const struct shmt_tune_outcome *outcome,
+                    const struct shmt_output_paths *place)
 {
     sheet->count++;
     if (sheet->json)
@@ -355,10 +364,10 @@ void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
         add_row(&sheet->table, target->kernel, outcome);
 }
 
-void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
-                          const struct shmt_kernel *kernel,
-                          const int64_t *problem,
-                          const struct shmt_error *why)
+void shmt_sheet_fail(struct shmt_sheet *sheet,
+                     const struct shmt_kernel *kernel,
+                     const int64_t *problem,
+                     const struct shmt_error *why)
 {
     if (sheet->json)
         json_array_append_new(
@@ -366,13 +375,13 @@ void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
             json_pack("{s:s?, s:o, s:i, s:o}", "kernel",
                       kernel == NULL ? NULL : kernel->name, "size",
                       problem == NULL ? json_null()
-                                      : shmt_json_size(kernel, problem),
+                                      : shmt_json_problem(kernel, problem),
                       "status", (int)why->status, "error",
                       shmt_json_text(why->text)));
 }
 
-enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,
-                                        bool colour, struct shmt_error *err)
+enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
+                                   bool colour, struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
     struct shmt_text text = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tune_show: what `shmtune tune` lets people see: a progress line and
- * notices on standard error, the results on standard output.
+ * tune_show: the output of `shmtune tune`: a progress line and notices on
+ * standard error, results on standard output.
  */
 #ifndef SHMT_COMMAND_TUNE_SHOW_H
 #define SHMT_COMMAND_TUNE_SHOW_H
@@ -11,8 +11,9 @@
 
 /* -- standard error ------------------------------------------------------ */
 
-/* On a terminal one line that lives; elsewhere a line every ten seconds. */
-struct shmt_tune_display {
+/* On a terminal one line that is rewritten; elsewhere a new line every ten
+ * seconds. */
+struct shmt_display {
     const struct shmt_command_call *call;
     bool terminal;
     bool shown;             /* a line that is not ended */
@@ -20,37 +21,38 @@ struct shmt_tune_display {
     size_t problem, problems;   /* which of them it is; 0: not known */
 };
 
-void shmt_tune_display_begin(struct shmt_tune_display *display,
-                             const struct shmt_command_call *call);
+void shmt_display_begin(struct shmt_display *display,
+                        const struct shmt_command_call *call);
 /* For struct shmt_tune_observer; `context` is the display. */
-void shmt_tune_display_progress(void *context,
-                                const struct shmt_tune_progress *now);
-void shmt_tune_display_notice(void *context, const char *text);
-/* An error that does not end the run: no notice, told to whoever wants none. */
-void shmt_tune_display_failure(struct shmt_tune_display *display,
-                               const char *text);
+void shmt_display_progress(void *context,
+                           const struct shmt_tune_progress *now);
+void shmt_display_notice(void *context, const char *text);
+/* An error that does not end the run.  It is printed even with -q, which
+ * silences notices. */
+void shmt_display_failure(struct shmt_display *display,
+                          const char *text);
 /* One line for what a run came to. */
-void shmt_tune_display_result(struct shmt_tune_display *display,
-                              const struct shmt_target *target,
-                              const struct shmt_tune_outcome *outcome,
-                              const struct shmt_deliver_place *place);
+void shmt_display_result(struct shmt_display *display,
+                         const struct shmt_target *target,
+                         const struct shmt_tune_outcome *outcome,
+                         const struct shmt_output_paths *place);
 /* Before anything else is written to standard error. */
-void shmt_tune_display_clear(struct shmt_tune_display *display);
+void shmt_display_clear(struct shmt_display *display);
 
-/* The message of a run that was interrupted: what there is of it, and how to
- * go on.  SHMTUNE_INTERRUPTED. */
+/* The message after an interrupt: what was kept, and how to resume.
+ * SHMTUNE_INTERRUPTED. */
 enum shmtune_status
-shmt_tune_describe_interrupt(const struct shmt_target *target,
-                             const struct shmt_tune_outcome *outcome,
-                             const struct shmt_deliver_place *place,
-                             bool resume, struct shmt_error *err);
+shmt_display_interrupt(const struct shmt_target *target,
+                       const struct shmt_tune_outcome *outcome,
+                       const struct shmt_output_paths *place,
+                       bool resume, struct shmt_error *err);
 
 /* -- standard output ----------------------------------------------------- */
 
 struct json_t;
 
 /* The results of one use of the command. */
-struct shmt_tune_sheet {
+struct shmt_sheet {
     bool json;
     struct json_t *results;
     struct json_t *failures;
@@ -58,19 +60,19 @@ struct shmt_tune_sheet {
     size_t count;
 };
 
-void shmt_tune_sheet_begin(struct shmt_tune_sheet *sheet, bool json);
-void shmt_tune_sheet_add(struct shmt_tune_sheet *sheet,
-                         const struct shmt_target *target,
-                         const struct shmt_tune_outcome *outcome,
-                         const struct shmt_deliver_place *place);
+void shmt_sheet_begin(struct shmt_sheet *sheet, bool json);
+void shmt_sheet_add(struct shmt_sheet *sheet,
+                    const struct shmt_target *target,
+                    const struct shmt_tune_outcome *outcome,
+                    const struct shmt_output_paths *place);
 /* `problem` is NULL when no problem of the kernel could be begun, `kernel` when
  * it is of none. */
-void shmt_tune_sheet_fail(struct shmt_tune_sheet *sheet,
-                          const struct shmt_kernel *kernel,
-                          const int64_t *problem,
-                          const struct shmt_error *why);
+void shmt_sheet_fail(struct shmt_sheet *sheet,
+                     const struct shmt_kernel *kernel,
+                     const int64_t *problem,
+                     const struct shmt_error *why);
 /* Prints the sheet, and frees it. */
-enum shmtune_status shmt_tune_sheet_end(struct shmt_tune_sheet *sheet,
-                                        bool colour, struct shmt_error *err);
+enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
+                                   bool colour, struct shmt_error *err);
 
 #endif

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker: the far side of the tuner's pipe: compiles candidates, and on a
- * device measures them.  One request a line on standard input, one reply a
- * line on standard output, in their order; it ends with its input, or after
- * the reply to a candidate that broke the device's context.  Deadlines are
- * the caller's business.  Not in the list of commands, but it can be driven
- * by hand.
+ * worker: the worker process: compiles candidates and, if it has a device,
+ * measures them.  It reads one request a line from standard input and writes
+ * one reply a line to standard output, in the same order.  It ends at the end
+ * of its input, or after the reply to a candidate that broke the CUDA context.
+ * The caller enforces deadlines.  Not in the list of commands, but it can be
+ * driven by hand.
  */
 #include "config.h"
 
@@ -34,7 +34,7 @@ static const char help[] =
     "\n"
     "  {verb: inspect, tag: 1, size: {rows: 64}, config: {TILE: 32}}\n"
     "  {verb: measure, tag: 2, size: {rows: 64}, config: {TILE: 32},\n"
-    "   samples: 7, hopeless_us: 50, verify: true}\n"
+    "   samples: 7, give_up_us: 50, verify: true}\n"
     "  {verb: profile, tag: 3, size: {rows: 64}, config: {TILE: 32}}\n"
     "\n"
     "  --spec FILE      the kernel\n"
@@ -65,13 +65,13 @@ struct worker {
 /* -- replies -------------------------------------------------------------- */
 
 static enum shmtune_status send(const struct worker *worker,
-                                const struct shmt_protocol_reply *reply,
+                                const struct shmt_wire_reply *reply,
                                 struct shmt_error *err)
 {
     struct shmt_text text = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_protocol_write_reply(reply, &text);
+    shmt_wire_write_reply(reply, &text);
     shmt_text_add(&text, "\n");
     if (text.failed)
         status = shmt_error_memory(err);
@@ -86,8 +86,8 @@ static enum shmtune_status send(const struct worker *worker,
 static enum shmtune_status say_hello(const struct worker *worker,
                                      struct shmt_error *err)
 {
-    struct shmt_protocol_reply hello = {
-        .kind = SHMT_PROTOCOL_HELLO, .nvrtc_version = worker->nvrtc->version,
+    struct shmt_wire_reply hello = {
+        .kind = SHMT_WIRE_HELLO, .nvrtc_version = worker->nvrtc->version,
         .has_device = worker->bench != NULL};
 
     memcpy(hello.arch, worker->arch, sizeof hello.arch);
@@ -104,7 +104,7 @@ static enum shmtune_status say_hello(const struct worker *worker,
 
 static enum shmtune_status
 do_inspect(const struct worker *worker,
-           const struct shmt_protocol_request *request,
+           const struct shmt_wire_request *request,
            struct shmt_result *out, struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
@@ -113,23 +113,23 @@ do_inspect(const struct worker *worker,
         .nvrtc_version = worker->nvrtc->version,
     };
 
-    shmt_kernel_evaluate(worker->kernel, request->problem, request->choice,
+    shmt_kernel_evaluate(worker->kernel, request->problem, request->config,
                          &evaluated);
     return shmt_inspect(&wanted, worker->nvrtc, worker->images, out, err);
 }
 
 static enum shmtune_status
 do_measure(const struct worker *worker,
-           const struct shmt_protocol_request *request,
-           struct shmt_protocol_reply *out, struct shmt_error *err)
+           const struct shmt_wire_request *request,
+           struct shmt_wire_reply *out, struct shmt_error *err)
 {
     struct shmt_bench_note note = {0};
     enum shmtune_status status;
     const struct shmt_bench_request wanted = {
-        .problem = request->problem, .choice = request->choice,
+        .problem = request->problem, .config = request->config,
         .image = request->image, .samples = request->samples,
-        .hopeless_us = request->hopeless_us, .verify = request->verify,
-        .profile = request->verb == SHMT_PROFILE,
+        .give_up_us = request->give_up_us, .verify = request->verify,
+        .profile = request->verb == SHMT_TARGET_PROFILE,
     };
 
     if (worker->bench == NULL)
@@ -146,24 +146,24 @@ static enum shmtune_status answer(const struct worker *worker,
                                   const char *line, size_t size,
                                   struct shmt_error *err)
 {
-    struct shmt_protocol_reply reply = {.kind = SHMT_PROTOCOL_RESULT};
-    struct shmt_protocol_request request = {0};
+    struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT};
+    struct shmt_wire_request request = {0};
     enum shmtune_status status;
 
-    if (size > SHMT_PROTOCOL_LONGEST)
+    if (size > SHMT_WIRE_LONGEST)
         status = shmt_error_set(&reply.error, SHMTUNE_INVALID_ARGUMENT,
                                 "a request of more than %d bytes",
-                                (int)SHMT_PROTOCOL_LONGEST);
+                                (int)SHMT_WIRE_LONGEST);
     else
-        status = shmt_protocol_read_request(worker->kernel, line, size,
-                                            &request, &reply.error);
+        status = shmt_wire_read_request(worker->kernel, line, size,
+                                        &request, &reply.error);
     reply.tag = request.tag;
-    if (status == SHMTUNE_OK && request.verb == SHMT_INSPECT)
+    if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_INSPECT)
         status = do_inspect(worker, &request, &reply.result, &reply.error);
     else if (status == SHMTUNE_OK)
         status = do_measure(worker, &request, &reply, &reply.error);
     if (status != SHMTUNE_OK)
-        reply.kind = SHMT_PROTOCOL_ERROR;
+        reply.kind = SHMT_WIRE_ERROR;
     return send(worker, &reply, err);
 }
 
@@ -179,28 +179,28 @@ static bool next_line(char *line, size_t *size)
         any = true;
         if (c == '\n')
             break;
-        if (used < SHMT_PROTOCOL_LONGEST)
+        if (used < SHMT_WIRE_LONGEST)
             line[used] = (char)c;
         used++;
     }
-    line[used < SHMT_PROTOCOL_LONGEST ? used : SHMT_PROTOCOL_LONGEST] = '\0';
-    *size = used <= SHMT_PROTOCOL_LONGEST ? used : SIZE_MAX;
+    line[used < SHMT_WIRE_LONGEST ? used : SHMT_WIRE_LONGEST] = '\0';
+    *size = used <= SHMT_WIRE_LONGEST ? used : SIZE_MAX;
     return any;
 }
 
 static enum shmtune_status serve(const struct worker *worker,
                                  struct shmt_error *err)
 {
-    char *line = malloc(SHMT_PROTOCOL_LONGEST + 1);
+    char *line = malloc(SHMT_WIRE_LONGEST + 1);
     enum shmtune_status status = SHMTUNE_OK;
     size_t size;
 
     if (line == NULL)
         return shmt_error_memory(err);
     while (status == SHMTUNE_OK && next_line(line, &size)) {
-        if (size > SHMT_PROTOCOL_LONGEST || strspn(line, " \t\r") < size)
+        if (size > SHMT_WIRE_LONGEST || strspn(line, " \t\r") < size)
             status = answer(worker, line, size, err);
-        if (worker->bench != NULL && shmt_bench_lost(worker->bench))
+        if (worker->bench != NULL && shmt_bench_context_lost(worker->bench))
             break;
     }
     free(line);
@@ -209,8 +209,9 @@ static enum shmtune_status serve(const struct worker *worker,
 
 /* -- start ---------------------------------------------------------------- */
 
-/* What a kernel or a library prints must not come between the replies: they
- * go to what was standard output, which becomes standard error. */
+/* Replies go to a copy of standard output.  Standard output itself is
+ * redirected to standard error, so that what a kernel or a library prints does
+ * not come between the replies. */
 static enum shmtune_status take_output(struct worker *worker,
                                        struct shmt_error *err)
 {
@@ -236,8 +237,9 @@ static enum shmtune_status open_device(struct worker *worker,
     enum shmtune_status status = shmt_driver_open(&options.driver, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_query_find(options.driver, device, &options.ordinal,
-                                 err);
+        status =
+            shmt_driver_find_device(options.driver, device, &options.ordinal,
+                                         err);
     if (status == SHMTUNE_OK)
         status = shmt_bench_open(worker->kernel, &options, &worker->bench,
                                  err);
@@ -314,12 +316,12 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read(spec, &worker.kernel, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_make(images, 0700, err);
+        status = shmt_path_make_folder(images, 0700, err);
     if (status == SHMTUNE_OK) {
         status = shmt_nvrtc_open(&worker.nvrtc, err);
         if (status != SHMTUNE_OK)
-            status = shmt_command_blame(err, SHMTUNE_NOT_FOUND,
-                                        SHMTUNE_NO_DEVICE);
+            status = shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                                SHMTUNE_NO_DEVICE);
     }
     if (status == SHMTUNE_OK)
         status = device == NULL

@@ -14,9 +14,9 @@
 enum { KIB = 1024, MIB = 1024 * 1024 };
 
 /* From the table of technical specifications per compute capability in the
- * CUDA programming guide, and the driver's answers on real parts.  The
- * columns after `optin` are of the part named beside each row: they bound
- * nothing and serve estimates. */
+ * CUDA programming guide, and the driver's answers on real parts.  The columns
+ * after `optin` are those of the GPU named beside each row.  They are not
+ * limits; they serve for estimates. */
 static const struct arch {
     const char *name;
     int major, minor;
@@ -215,7 +215,8 @@ void shmt_device_slug(const struct shmtune_device *device, char out[128])
     out[used] = '\0';
 }
 
-/* Each field between `before` and `after`; the first has no `before`. */
+/* Writes each field with `before` in front of it and `after` behind it; the
+ * first one has no `before`. */
 static void write_fields(const struct shmtune_device *device,
                          struct shmt_text *text, const char *before,
                          const char *after)
@@ -281,7 +282,7 @@ enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
 
     status = shmt_yaml_expect(mapping, SHMT_YAML_MAPPING, "device", err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(mapping, keys, err);
+        status = shmt_yaml_check_keys(mapping, keys, err);
     for (size_t k = 0; k < 3 && status == SHMTUNE_OK; k++)
         status = shmt_yaml_need(mapping, needed[k], &node, err);
     if (status == SHMTUNE_OK)
@@ -303,8 +304,8 @@ enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
     return status;
 }
 
-bool shmt_device_same_limits(const struct shmtune_device *a,
-                             const struct shmtune_device *b)
+bool shmt_device_equal_limits(const struct shmtune_device *a,
+                              const struct shmtune_device *b)
 {
     for (size_t k = 0; k < NUMBER_COUNT; k++)
         if (numbers[k].limit
@@ -313,10 +314,10 @@ bool shmt_device_same_limits(const struct shmtune_device *a,
     return true;
 }
 
-bool shmt_device_same(const struct shmtune_device *a,
-                      const struct shmtune_device *b)
+bool shmt_device_equal(const struct shmtune_device *a,
+                       const struct shmtune_device *b)
 {
-    return shmt_device_same_limits(a, b)
+    return shmt_device_equal_limits(a, b)
            && a->multiprocessors == b->multiprocessors
            && strcmp(a->name, b->name) == 0;
 }

@@ -42,11 +42,11 @@ enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
                                      struct shmtune_device *out,
                                      struct shmt_error *err);
 
-/* The limits that decide whether a configuration can run are the same. */
-bool shmt_device_same_limits(const struct shmtune_device *a,
-                             const struct shmtune_device *b);
+/* Whether all limits that decide what can run are equal. */
+bool shmt_device_equal_limits(const struct shmtune_device *a,
+                              const struct shmtune_device *b);
 /* Same capability, limits, multiprocessors and name. */
-bool shmt_device_same(const struct shmtune_device *a,
-                      const struct shmtune_device *b);
+bool shmt_device_equal(const struct shmtune_device *a,
+                       const struct shmtune_device *b);
 
 #endif

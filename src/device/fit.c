@@ -10,8 +10,8 @@
 
 #include "device/occupancy.h"
 
-/* What no description of a device says, because it is the same on all, and
- * what one most likely has that does not say. */
+/* Limits that are the same on all devices, and likely values for limits that a
+ * description lacks. */
 enum {
     BLOCK_XY = 1024, BLOCK_Z = 64, GRID_X = INT32_MAX, GRID_Y = 65535,
     GRID_Z = 65535, THREADS = 1024, REGISTERS = 255, CLUSTER = 16,
@@ -33,7 +33,8 @@ static int64_t known(int64_t value, int64_t fallback)
     return value > 0 ? value : fallback;
 }
 
-/* Less than there are where an extent alone is too large. */
+/* The threads of a block; fewer than there are if one extent alone is too
+ * large. */
 static int64_t threads_of(const struct shmt_geometry *launch)
 {
     const int64_t plane = (int64_t)launch->block[0] * launch->block[1];
@@ -56,7 +57,7 @@ static int64_t sum_of(int64_t one, int64_t other)
     return one > INT64_MAX - other ? INT64_MAX : one + other;
 }
 
-/* Nothing that keeps it from running, and nothing known of its occupancy. */
+/* The answer "fits, occupancy not known". */
 static const struct shmt_fit fitting = {.occupancy = {.resident_blocks = -1}};
 static const struct shmt_resources unknown = {
     .registers = -1, .shared_static_bytes = -1, .max_threads = -1
@@ -87,7 +88,7 @@ static bool exceeds(enum shmt_fit_limit limit, int64_t wanted, int64_t bound,
     return true;
 }
 
-/* All but the resident blocks. */
+/* Checks all limits but the resident blocks. */
 static bool exceeds_limits(const struct shmtune_device *device,
                            const struct shmt_geometry *launch,
                            const struct shmt_resources *taken,
@@ -144,7 +145,7 @@ bool shmt_fit_launch(const struct shmtune_device *device,
     return false;
 }
 
-/* What the `made`th of `used` launches takes, as far as that is known. */
+/* The resources of launch number `made` of the `used` ones, as far as known. */
 static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
                                       size_t made, size_t used)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * fit: whether a launch may run on a device: its shape, its shared memory, and
- * with the compiler's report its registers and its resident blocks.  The one
- * place that knows the limits; the tuner's filter makes verdicts of what is
- * said here, the library makes statuses.  Pure functions.
+ * with the compiler's report its registers and its resident blocks.  Only this
+ * module knows the limits.  The tuner's filter turns its answers into
+ * verdicts, the library into statuses.  Pure functions.
  *
- * What is not known is not held against a launch: a limit of the device that
- * is 0, a report of the compiler that is -1, a device without a compute
- * capability.  Limits that every CUDA device has in common hold on each device
- * that has a compute capability.
+ * What is not known is not checked: a limit of the device that is 0, a number
+ * of the compiler that is -1, a device without a compute capability.  Limits
+ * that all CUDA devices share are checked for every device with a compute
+ * capability.
  */
 #ifndef SHMT_DEVICE_FIT_H
 #define SHMT_DEVICE_FIT_H
@@ -16,8 +16,8 @@
 #include "device/resources.h"
 #include "kernel/kernel.h"
 
-/* Bytes of shared memory that a block has without opt-in, on every device; of
- * static shared memory there is never more. */
+/* Bytes of shared memory that a block has without opt-in, on every device, and
+ * the most static shared memory. */
 enum { SHMT_FIT_STATIC_BYTES = 49152, SHMT_FIT_TEXT = 200 };
 
 /* What a launch can exceed, in the order of the checks.
@@ -62,15 +62,16 @@ struct shmt_occupancy {
 };
 
 struct shmt_fit {
-    enum shmt_fit_limit limit;    /* NOTHING: it fits; else `wanted` is more */
+    enum shmt_fit_limit limit;    /* NOTHING: it fits; else `wanted` is
+                                     greater */
     int64_t wanted, bound;        /* than `bound` */
     const char *unit;
     int launch;                   /* of several the number, from 1; else 0 */
     struct shmt_occupancy occupancy;  /* of several the lowest */
 };
 
-/* Whether one launch fits.  `resources` is what the compiler reported, NULL
- * before it was asked: then nothing is known of the occupancy. */
+/* Whether one launch fits.  `resources` is the compiler's report, or NULL
+ * before compiling; without it the occupancy is not known. */
 bool shmt_fit_launch(const struct shmtune_device *device,
                      const struct shmt_geometry *launch,
                      const struct shmt_resources *resources,
@@ -82,11 +83,11 @@ struct shmt_fit_launches {
     size_t count;
     const struct shmt_geometry *launches;   /* those not used do not count */
     const struct shmt_resources *resources; /* NULL: not yet compiled */
-    const struct shmt_launch_resources *each;   /* with resources */
+    const struct shmt_resources_of_launches *each; /* with resources */
 };
 
-/* Whether each of them fits by what it takes itself, which is not known where
- * several are used and `each` is not about as many. */
+/* Whether each launch fits with its own resources.  If several are used and
+ * `each` has another number of entries, these are not known. */
 bool shmt_fit_launches(const struct shmt_fit_launches *ask,
                        struct shmt_fit *out);
 
@@ -96,8 +97,8 @@ bool shmt_fit_launches(const struct shmt_fit_launches *ask,
 bool shmt_fit_stated(const struct shmt_geometry *launch, int64_t compiled,
                      struct shmt_fit *out);
 
-/* Of what does not fit both sides with their unit: "block has 2048 threads, the
- * device allows 1024". */
+/* Formats what does not fit, both sides with their unit: "block has 2048
+ * threads, the device allows 1024". */
 void shmt_fit_text(const struct shmt_fit *fit, char text[SHMT_FIT_TEXT]);
 
 #endif

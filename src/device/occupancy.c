@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * occupancy: our structures to cuda_occupancy.h's and back.  What that
- * header takes for granted (nothing negative, nothing that overflows an int)
- * is checked first: a device may come from a file.  fit.c, its only caller,
- * has held the launch to the limits of the device.
+ * occupancy: translates our structures to those of cuda_occupancy.h and back.
+ * That header assumes that no number is negative and that nothing overflows an
+ * int; this is checked first, because a device may come from a file. fit.c,
+ * the only caller, has checked the limits of the device before.
  */
 #include "device/occupancy.h"
 
@@ -106,7 +106,8 @@ static cudaOccError ask(const struct launch *launch, int major, int minor,
         (size_t)launch->geometry->shared_dynamic);
 }
 
-/* The first of equals: more of the later ones would not help. */
+/* The resource that limits the blocks.  Of several that limit equally, the
+ * first. */
 static enum shmt_limiter limiter_of(const cudaOccResult *result, int blocks)
 {
     if (result->blockLimitWarps == blocks)
@@ -118,7 +119,7 @@ static enum shmt_limiter limiter_of(const cudaOccResult *result, int blocks)
     return SHMT_LIMITER_BLOCKS;
 }
 
-/* What one block takes of that of which there is not enough for it. */
+/* How much one block needs of the resource that it exceeds. */
 static void say_why(const struct launch *launch, const cudaOccResult *result,
                     struct shmt_fit *out)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * occupancy: resident blocks of a launch on a device that need not be here,
- * by the toolkit's cuda_occupancy.h.  Private to device; fit.h is the way in.
+ * occupancy: the resident blocks of a launch, by the toolkit's
+ * cuda_occupancy.h; the device need not be in this machine.  Called by fit.c
+ * alone.
  */
 #ifndef SHMT_DEVICE_OCCUPANCY_H
 #define SHMT_DEVICE_OCCUPANCY_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * resources: what the compiler reported of a binary, and what of a
- * multiprocessor runs out first.  Occupancy and the question whether a launch
- * fits a device are computed from these; results keep them.
+ * resources: what the compiler reported of a binary, and which resource of a
+ * multiprocessor limits the resident blocks.  Occupancy and the question
+ * whether a launch fits a device are computed from these; results keep them.
  */
 #ifndef SHMT_DEVICE_RESOURCES_H
 #define SHMT_DEVICE_RESOURCES_H
@@ -33,14 +33,14 @@ struct shmt_resources {
     int max_threads;           /* launch bound of the binary, or -1 */
 };
 
-enum { SHMT_RESULT_LAUNCHES = 8 };
+enum { SHMT_RESOURCES_LAUNCHES = 8 };
 
-/* Of several launches each one's own registers, shared_static_bytes and
- * max_threads, in the order in which they are made; none where there is one,
- * and where it is not known. */
-struct shmt_launch_resources {
+/* If a candidate has several launches: registers, shared_static_bytes and
+ * max_threads of each, in launch order.  Empty for one launch, and when not
+ * known. */
+struct shmt_resources_of_launches {
     int count;
-    struct shmt_resources of[SHMT_RESULT_LAUNCHES];
+    struct shmt_resources of[SHMT_RESOURCES_LAUNCHES];
 };
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export: a journal of ours as the files of other tuners read it.  Runs that
- * were imported come out as they went in; of our own runs what the other form
- * has no place for stands in members named "shmtune", which import reads
- * back.  For command/export.c and tests.
+ * export: writes a journal in the file formats of other tuners.  A run that
+ * was imported is exported unchanged.  What the other format cannot hold of
+ * our own runs is put into members named "shmtune", which import reads back.
+ * For command/export.c and tests.
  */
 #ifndef SHMT_EXCHANGE_EXPORT_H
 #define SHMT_EXCHANGE_EXPORT_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_cache: a journal as a Kernel Tuner cache.
+ * export_cache: writes a journal as a cache file of Kernel Tuner, which its
+ * simulation mode replays.  Called by command/export.c.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,12 +48,12 @@ static void add_key(struct shmt_text *text, const json_t *value)
 }
 
 static char *key_of(const struct shmt_export *export,
-                    const shmt_choice *choice)
+                    const shmt_config *config)
 {
     struct shmt_text text = {0};
 
     for (size_t p = 0; p < export->kernel->parameter_count; p++) {
-        json_t *const value = shmt_export_value(export, p, choice[p]);
+        json_t *const value = shmt_export_value(export, p, config[p]);
 
         if (p > 0)
             shmt_text_add(&text, ",");
@@ -95,10 +96,10 @@ static void add_own(const struct shmt_export *export, size_t k,
                         shmt_export_ms(result->measure_ms * 1000.0));
     json_object_set_new(entry, "strategy_time", json_integer(0));
     json_object_set_new(entry, "framework_time", json_integer(0));
-    json_object_set_new(entry, "shmtune", shmt_export_own_result(record));
+    json_object_set_new(entry, "shmtune", shmt_export_write_result(record));
 }
 
-/* What T4 calls it, what the cache calls it. */
+/* Names of the same time in T4 and in the cache. */
 static const struct {
     const char *t4, *cache;
 } times[] = {
@@ -154,10 +155,10 @@ static enum shmtune_status add_entry(const struct shmt_export *export,
         &export->journal->records[k];
     json_t *const entry = json_object();
     json_t *origin = NULL;
-    char *key = key_of(export, record->choice);
+    char *key = key_of(export, record->config);
     enum shmtune_status status = shmt_export_origin(export, k, &origin);
 
-    shmt_export_configuration(export, record->choice, entry);
+    shmt_export_configuration(export, record->config, entry);
     if (origin == NULL)
         add_own(export, k, entry);
     else if (json_is_object(json_object_get(origin, "times")))
@@ -184,7 +185,7 @@ static json_t *domains(const struct shmt_export *export)
 
         for (size_t k = 0; k < parameter->count; k++)
             json_array_append_new(
-                list, shmt_export_value(export, p, (shmt_choice)k));
+                list, shmt_export_value(export, p, (shmt_config)k));
         json_object_set_new(all, parameter->name, list);
     }
     return all;
@@ -198,7 +199,7 @@ static void set_missing(json_t *object, const char *key, json_t *value)
         json_decref(value);
 }
 
-/* What stands before the entries. */
+/* The members before the entries. */
 static json_t *heading(const struct shmt_export *export)
 {
     const struct shmt_kernel *const kernel = export->kernel;
@@ -222,7 +223,7 @@ static json_t *heading(const struct shmt_export *export)
     json_object_set_new(top, "tune_params", domains(export));
     set_missing(top, "objective", json_string("time"));
     if (export->own)
-        json_object_set_new(top, "shmtune", shmt_export_own_header(export));
+        json_object_set_new(top, "shmtune", shmt_export_write_header(export));
     return top;
 }
 
@@ -263,7 +264,7 @@ enum shmtune_status shmt_export_cache(const struct shmt_kernel *kernel,
     enum shmtune_status status = shmt_export_open(&export);
 
     for (size_t k = 0; k < journal->count && status == SHMTUNE_OK; k++)
-        if (shmt_export_takes(&export, k))
+        if (shmt_export_includes(&export, k))
             status = add_entry(&export, k, cache);
     if (status == SHMTUNE_OK) {
         top = heading(&export);

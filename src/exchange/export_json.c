@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_json: pieces of JSON from journals.
+ * export_json: builds the JSON values that both exporters need from the
+ * records of a journal.
  */
 #include "exchange/export_json.h"
 
@@ -30,14 +31,16 @@ enum shmtune_status shmt_export_open(struct shmt_export *export)
 
     export->own = origin == NULL;
     export->latest = calloc(count + 1, sizeof *export->latest);
-    export->charge = calloc(count + 1, sizeof *export->charge);
-    if (export->latest == NULL || export->charge == NULL)
+    export->compile_ms = calloc(count + 1, sizeof *export->compile_ms);
+    if (export->latest == NULL || export->compile_ms == NULL)
         return shmt_error_memory(export->err);
     status = shmt_journal_latest(export->kernel, export->journal,
                                  export->latest, export->err);
     if (status == SHMTUNE_OK && export->own)
-        status = shmt_charge(export->kernel, export->journal, export->charge,
-                             export->err);
+        status =
+            shmt_journal_compile_times(export->kernel, export->journal,
+                                       export->compile_ms,
+                                            export->err);
     if (status != SHMTUNE_OK || export->own)
         return status;
     export->origin = object_of(origin);
@@ -52,9 +55,9 @@ void shmt_export_close(struct shmt_export *export)
 {
     json_decref(export->origin);
     export->origin = NULL;
-    free(export->charge);
+    free(export->compile_ms);
     free(export->latest);
-    export->charge = NULL;
+    export->compile_ms = NULL;
     export->latest = NULL;
 }
 
@@ -63,12 +66,12 @@ json_t *shmt_export_compile_ms(const struct shmt_export *export,
 {
     return shmt_export_ms(
         1000.0 * (export->own
-                      ? export->charge[record]
+                      ? export->compile_ms[record]
                       : export->journal->records[record].result->compile_ms));
 }
 
 json_t *shmt_export_value(const struct shmt_export *export, size_t parameter,
-                          shmt_choice value)
+                          shmt_config value)
 {
     const struct shmt_parameter *const p =
         &export->kernel->parameters[parameter];
@@ -77,26 +80,28 @@ json_t *shmt_export_value(const struct shmt_export *export, size_t parameter,
                         p->name), value);
     const struct shmt_value mine = p->values[value];
 
-    /* Only when it is this value: the spec's list may be another. */
-    if (mine.type == SHMT_INT &&
+    /* Only if it equals this value, because the spec's list may differ from
+     * the imported one. */
+    if (mine.type == SHMT_VALUE_INT &&
         (json_is_boolean(written) || json_is_integer(written)) &&
         (json_is_boolean(written) ? json_is_true(written) == (mine.i != 0)
                                   : json_integer_value(written) == mine.i))
         return json_incref(written);
-    if (mine.type == SHMT_REAL && json_is_number(written) &&
+    if (mine.type == SHMT_VALUE_REAL && json_is_number(written) &&
         json_number_value(written) == mine.r)
         return json_incref(written);
-    if (mine.type == SHMT_INT)
+    if (mine.type == SHMT_VALUE_INT)
         return json_integer(mine.i);
-    return mine.type == SHMT_REAL ? json_real(mine.r) : json_string(mine.w);
+    return mine.type == SHMT_VALUE_REAL ? json_real(mine.r) :
+        json_string(mine.w);
 }
 
 void shmt_export_configuration(const struct shmt_export *export,
-                               const shmt_choice *choice, json_t *object)
+                               const shmt_config *config, json_t *object)
 {
     for (size_t p = 0; p < export->kernel->parameter_count; p++)
         json_object_set_new(object, export->kernel->parameters[p].name,
-                            shmt_export_value(export, p, choice[p]));
+                            shmt_export_value(export, p, config[p]));
 }
 
 enum shmtune_status shmt_export_origin(const struct shmt_export *export,
@@ -115,7 +120,7 @@ enum shmtune_status shmt_export_origin(const struct shmt_export *export,
     return SHMTUNE_OK;
 }
 
-bool shmt_export_takes(const struct shmt_export *export, size_t record)
+bool shmt_export_includes(const struct shmt_export *export, size_t record)
 {
     return export->latest[record] &&
            export->journal->records[record].result->verdict !=
@@ -132,7 +137,7 @@ enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
     size_t count = 0;
 
     for (size_t k = 0; k < journal->count && status == SHMTUNE_OK; k++)
-        count += shmt_export_takes(&export, k);
+        count += shmt_export_includes(&export, k);
     shmt_export_close(&export);
     if (status == SHMTUNE_OK)
         *out = count;
@@ -147,7 +152,7 @@ static json_t *text_json(struct shmt_text *text)
     return json;
 }
 
-json_t *shmt_export_own_result(const struct shmt_journal_record *record)
+json_t *shmt_export_write_result(const struct shmt_journal_record *record)
 {
     struct shmt_result result = *record->result;
     struct shmt_text text = {0};
@@ -160,7 +165,7 @@ json_t *shmt_export_own_result(const struct shmt_journal_record *record)
     return text_json(&text);
 }
 
-json_t *shmt_export_own_header(const struct shmt_export *export)
+json_t *shmt_export_write_header(const struct shmt_export *export)
 {
     struct shmt_text text = {0};
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_t4: a journal as T4 results.
+ * export_t4: writes a journal as a T4 file, the common result format of
+ * auto-tuners.  Called by command/export.c.
  */
 #include <string.h>
 
@@ -47,7 +48,7 @@ static void add_measurement(json_t *list, const char *name, json_t *value)
     json_array_append_new(list, item);
 }
 
-/* What the cache calls it, what T4 calls it. */
+/* Names of the same time in the cache and in T4. */
 static const struct {
     const char *cache, *t4;
 } times[] = {
@@ -108,14 +109,14 @@ static json_t *make_result(const struct shmt_export *export, size_t k,
         &export->journal->records[k];
     const bool correct =
         shmt_verdict_stage(record->result->verdict) == SHMT_STAGE_TIME;
-    json_t *const result = json_object(), *const choice = json_object();
+    json_t *const result = json_object(), *const config = json_object();
     json_t *const spent = json_object(), *const measurements = json_array();
 
     if (json_object_get(origin, "timestamp") != NULL)
         json_object_set(result, "timestamp",
                         json_object_get(origin, "timestamp"));
-    shmt_export_configuration(export, record->choice, choice);
-    json_object_set_new(result, "configuration", choice);
+    shmt_export_configuration(export, record->config, config);
+    json_object_set_new(result, "configuration", config);
     if (json_is_object(json_object_get(origin, "times"))) {
         json_object_update(result, (json_t *)origin);
         json_decref(spent);
@@ -134,7 +135,7 @@ static json_t *make_result(const struct shmt_export *export, size_t k,
     json_object_set_new(result, "objectives", json_pack("[s]", "time"));
     if (origin == NULL)
         json_object_set_new(result, "shmtune",
-                            shmt_export_own_result(record));
+                            shmt_export_write_result(record));
     return result;
 }
 
@@ -155,7 +156,7 @@ static enum shmtune_status write_result(const struct shmt_export *export,
     return status;
 }
 
-/* What stands beside the results. */
+/* The members beside the results. */
 static json_t *heading(const struct shmt_export *export)
 {
     json_t *const top = json_object();
@@ -180,7 +181,7 @@ static json_t *heading(const struct shmt_export *export)
     else
         json_object_set_new(top, "schema_version", json_string("1.0.0"));
     if (export->own)
-        json_object_set_new(top, "shmtune", shmt_export_own_header(export));
+        json_object_set_new(top, "shmtune", shmt_export_write_header(export));
     return top;
 }
 
@@ -206,7 +207,7 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
         shmt_text_add(text, ", \"results\": [");
     }
     for (size_t k = 0; k < journal->count && status == SHMTUNE_OK; k++)
-        if (shmt_export_takes(&export, k)) {
+        if (shmt_export_includes(&export, k)) {
             status = write_result(&export, k, first, text);
             first = false;
         }

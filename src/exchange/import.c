@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import: a file of another tuner: read, recognised, handed to its importer.
+ * import: reads a file (plain, gzipped, or a cache that Kernel Tuner still has
+ * open), recognises its format by its top-level keys and calls its importer.
+ * Called by command/import.c.
  */
 #include "exchange/import.h"
 
@@ -23,7 +25,7 @@ const char *shmt_import_kind_text(enum shmt_import_kind kind)
     return texts[kind];
 }
 
-/* What of a file's beginning says its kind. */
+/* Calls the importer for the kind of file, which its top-level keys show. */
 static enum shmtune_status dispatch(const struct shmt_import_place *place,
                                     const json_t *json)
 {
@@ -114,8 +116,8 @@ enum shmtune_status shmt_import_read(const char *path,
                                      struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status = shmt_packed_read(path, NULL, file_limit, &text,
-                                                  err);
+    enum shmtune_status status = shmt_gzip_read(path, NULL, file_limit, &text,
+                                                err);
 
     if (status == SHMTUNE_OK)
         status = shmt_import_parse(path, shmt_text_string(&text),

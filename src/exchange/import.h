@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import: what the files of other tuners say, and our own files made of it.
+ * import: reads files of other tuners and writes specs and journals from them.
  *
  *   T1 JSON             a search space: parameters, conditions
  *   Kernel Tuner cache  every configuration of a run, by its values
  *   T4 JSON             results, one an entry
  *
- * each also compressed by gzip.  Python's lists and conditions are read as
- * far as expr/ goes; anything else is refused with its place, and
- * nothing is ever evaluated by anybody else.  For command/import.c and tests.
+ * each also compressed by gzip.  Of Python's lists and conditions it reads
+ * what the expression language (expr/) covers; anything else is refused with
+ * its place.  No Python is run.  For command/import.c and tests.
  */
 #ifndef SHMT_EXCHANGE_IMPORT_H
 #define SHMT_EXCHANGE_IMPORT_H
@@ -25,10 +25,10 @@ const char *shmt_import_kind_text(enum shmt_import_kind kind);
 
 struct shmt_import_parameter {
     const char *name;
-    enum shmt_type type;
+    enum shmt_value_type type;
     size_t count;
     const struct shmt_value *values;
-    size_t fallback;            /* index of its default, or SIZE_MAX */
+    size_t default_value;       /* index of its default, or SIZE_MAX */
     bool truths;                /* written as true and false */
     bool mixed;                 /* integers written among reals */
 };
@@ -62,8 +62,7 @@ struct shmt_import {
     size_t entry_count;
     struct shmt_import_entry *entries;
     const char *origin;         /* the file's own, as JSON, or NULL */
-    /* What an export of ours keeps of the journal it was made from: a header
-     * in our form, or NULL. */
+    /* The header of the journal, if the file was exported by us, or NULL. */
     const char *header;
 };
 
@@ -82,18 +81,17 @@ void shmt_import_free(struct shmt_import *import);
 /* Python text of a list: [1, 2], (1, 2), range(1, 9), list(...), lists that
  * are added, [2**i for i in range(3) if i != 1]; numbers and words. */
 struct shmt_import_list {
-    enum shmt_type type;
+    enum shmt_value_type type;
     size_t count;
     struct shmt_value *values;
 };
-enum shmtune_status shmt_import_list(struct shmt_arena *arena,
-                                     const char *where, const char *text,
-                                     struct shmt_import_list *out,
-                                     struct shmt_error *err);
+enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
+                                           const char *where, const char *text,
+                                           struct shmt_import_list *out,
+                                           struct shmt_error *err);
 
-/* How many configurations the space has.  SHMTUNE_INVALID_FILE with the
- * file's condition that cannot be computed for one of them, or after which
- * none is left. */
+/* Counts the configurations of the space.  SHMTUNE_INVALID_FILE names the
+ * condition that cannot be evaluated for one of them, or that leaves none. */
 enum shmtune_status shmt_import_count(const struct shmt_import *import,
                                       uint64_t *count,
                                       struct shmt_error *err);

@@ -23,9 +23,9 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
 {
     struct shmt_import *const import = place->import;
     const struct shmt_import_place keys_place =
-        shmt_import_below(place, "tune_params_keys");
+        shmt_import_member(place, "tune_params_keys");
     const struct shmt_import_place all =
-        shmt_import_below(place, "tune_params");
+        shmt_import_member(place, "tune_params");
     const json_t *const domains = json_object_get(json, "tune_params");
     const json_t *keys;
     enum shmtune_status status =
@@ -55,7 +55,7 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
         status = shmt_import_name(&item, json_string_value(key), &p->name);
         if (status == SHMTUNE_OK && json_is_object(domains)) {
             const struct shmt_import_place below =
-                shmt_import_below(&all, p->name);
+                shmt_import_member(&all, p->name);
 
             domain = json_object_get(domains, p->name);
             status = domain == NULL
@@ -101,7 +101,7 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
                                      const json_t *json,
                                      struct shmt_result *result)
 {
-    const struct shmt_import_place below = shmt_import_below(place, "time");
+    const struct shmt_import_place below = shmt_import_member(place, "time");
     const json_t *const failure = json_object_get(json, "__error__");
     const json_t *time = json_object_get(json, "time");
     const char *word;
@@ -115,10 +115,10 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
             return shmt_import_refuse(&below, "found %g ms, expected more "
                                               "than 0",
                                       json_number_value(time));
-        /* Older caches have a number for what failed. */
+        /* Older caches mark a failure by a huge number. */
         if (json_number_value(time) >= 1e15)
-            shmt_result_fail(result, SHMT_VERDICT_CRASH, "time %g",
-                             json_number_value(time));
+            shmt_result_set_verdict(result, SHMT_VERDICT_CRASH, "time %g",
+                                    json_number_value(time));
         else
             result->time_us = json_number_value(time) * 1000.0;
         return SHMTUNE_OK;
@@ -127,7 +127,7 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
     for (size_t k = 0; word != NULL && k < sizeof failures / sizeof *failures;
          k++)
         if (strcmp(failures[k].word, word) == 0) {
-            shmt_result_fail(result, failures[k].verdict, "%s", word);
+            shmt_result_set_verdict(result, failures[k].verdict, "%s", word);
             return SHMTUNE_OK;
         }
     return shmt_import_refuse(&below, "found %s%.60s, expected milliseconds "
@@ -143,9 +143,9 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
     static const char *const nothing[] = {"shmtune", NULL};
     const json_t *const times = json_object_get(json, "times");
     const json_t *const own = json_object_get(json, "shmtune");
-    const struct shmt_import_place below = shmt_import_below(place, "times");
+    const struct shmt_import_place below = shmt_import_member(place, "times");
     const struct shmt_import_place own_place =
-        shmt_import_below(place, "shmtune");
+        shmt_import_member(place, "shmtune");
     struct shmt_result *const result = &entry->result;
     enum shmtune_status status;
 
@@ -155,7 +155,8 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
     if (status != SHMTUNE_OK)
         return status;
     if (json_is_string(own))
-        return shmt_import_own(&own_place, json_string_value(own), entry);
+        return shmt_import_read_export(&own_place, json_string_value(own),
+                                       entry);
     shmt_result_clear(result);
     status = read_time(place, json, result);
     if (status == SHMTUNE_OK && json_is_array(times))
@@ -183,7 +184,7 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
     if (import->entries == NULL)
         return shmt_error_memory(place->err);
     json_object_foreach((json_t *)json, key, value) {
-        const struct shmt_import_place below = shmt_import_below(place, key);
+        const struct shmt_import_place below = shmt_import_member(place, key);
         struct shmt_import_entry *const entry =
             &import->entries[import->entry_count];
 
@@ -200,7 +201,8 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
     return status;
 }
 
-/* What is said once: all but the entries and what a spec has anyway. */
+/* Keeps the file's other top-level members as `origin`: all but the entries
+ * and what the spec holds. */
 static enum shmtune_status read_rest(const struct shmt_import_place *place,
                                      const json_t *json)
 {
@@ -221,9 +223,9 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
                                       const json_t *json)
 {
     struct shmt_import *const import = place->import;
-    const struct shmt_import_place below = shmt_import_below(place, "cache");
+    const struct shmt_import_place below = shmt_import_member(place, "cache");
     const struct shmt_import_place own_place =
-        shmt_import_below(place, "shmtune");
+        shmt_import_member(place, "shmtune");
     const json_t *const name = json_object_get(json, "kernel_name");
     const json_t *const device = json_object_get(json, "device_name");
     const json_t *const own = json_object_get(json, "shmtune");
@@ -245,7 +247,8 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
         return status;
     read_problem(import, json_object_get(json, "problem_size"));
     if (json_is_string(own))
-        status = shmt_import_own_header(&own_place, json_string_value(own));
+        status =
+            shmt_import_read_export_header(&own_place, json_string_value(own));
     if (status != SHMTUNE_OK)
         return status;
     status = read_entries(&below, cache);

@@ -28,7 +28,7 @@ shmt_import_configuration(const struct shmt_import_place *place,
         const char *const name = import->parameters[p].name;
         const json_t *const json = json_object_get(object, name);
         const struct shmt_import_place below =
-            shmt_import_below(place, name);
+            shmt_import_member(place, name);
 
         if (json == NULL)
             return shmt_import_refuse(place, "the parameter %s is missing",
@@ -36,7 +36,7 @@ shmt_import_configuration(const struct shmt_import_place *place,
         status = shmt_import_value(&below, json, &values[p]);
         if (status != SHMTUNE_OK)
             return status;
-        if (values[p].type == SHMT_REAL && !isfinite(values[p].r))
+        if (values[p].type == SHMT_VALUE_REAL && !isfinite(values[p].r))
             return shmt_import_refuse(&below, "found a number that is not "
                                               "finite");
     }
@@ -53,7 +53,7 @@ static int compare_numbers(const void *a, const void *b)
 {
     const struct shmt_value *x = a, *y = b;
 
-    if (x->type == SHMT_REAL)
+    if (x->type == SHMT_VALUE_REAL)
         return (x->r > y->r) - (x->r < y->r);
     return (x->i > y->i) - (x->i < y->i);
 }
@@ -98,16 +98,16 @@ static enum shmtune_status collect_one(const struct shmt_import_place *place,
 
     for (size_t k = 0; k < count; k++) {
         values[k] = import->entries[k].values[p];
-        words |= values[k].type == SHMT_WORD;
-        reals |= values[k].type == SHMT_REAL;
-        ints |= values[k].type == SHMT_INT;
+        words |= values[k].type == SHMT_VALUE_WORD;
+        reals |= values[k].type == SHMT_VALUE_REAL;
+        ints |= values[k].type == SHMT_VALUE_INT;
     }
     if (words && (reals || ints))
         return shmt_import_refuse(place, "the parameter %s has words and "
                                          "numbers", parameter->name);
     for (size_t k = 0; reals && k < count; k++)
-        if (values[k].type == SHMT_INT)
-            values[k] = (struct shmt_value){.type = SHMT_REAL,
+        if (values[k].type == SHMT_VALUE_INT)
+            values[k] = (struct shmt_value){.type = SHMT_VALUE_REAL,
                                             .r = (double)values[k].i};
     count = words ? unite_words(values, count)
                   : unite_numbers(values, count);
@@ -121,10 +121,11 @@ static enum shmtune_status collect_one(const struct shmt_import_place *place,
     memcpy(kept, values, count * sizeof *kept);
     parameter->truths &= !words && !reals && values[0].i >= 0 &&
                          values[count - 1].i <= 1;
-    parameter->type = words ? SHMT_WORD : reals ? SHMT_REAL : SHMT_INT;
+    parameter->type = words ? SHMT_VALUE_WORD : reals ? SHMT_VALUE_REAL :
+        SHMT_VALUE_INT;
     parameter->values = kept;
     parameter->count = count;
-    parameter->fallback = SIZE_MAX;
+    parameter->default_value = SIZE_MAX;
     parameter->mixed = reals && ints;
     return SHMTUNE_OK;
 }
@@ -197,8 +198,8 @@ static enum shmtune_status read_size(const struct shmt_import_place *place,
 }
 
 enum shmtune_status
-shmt_import_own_header(const struct shmt_import_place *place,
-                       const char *text)
+shmt_import_read_export_header(const struct shmt_import_place *place,
+                               const char *text)
 {
     struct shmt_arena *arena = shmt_arena_new();
     const char *const where = shmt_import_where(place);
@@ -235,9 +236,10 @@ shmt_import_own_header(const struct shmt_import_place *place,
     return status;
 }
 
-enum shmtune_status shmt_import_own(const struct shmt_import_place *place,
-                                    const char *text,
-                                    struct shmt_import_entry *entry)
+enum shmtune_status
+shmt_import_read_export(const struct shmt_import_place *place,
+                        const char *text,
+                        struct shmt_import_entry *entry)
 {
     struct shmt_arena *arena = shmt_arena_new();
     const char *const where = shmt_import_where(place);

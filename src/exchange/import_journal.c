@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_journal: imported results as a journal of ours.
+ * import_journal: writes imported results as a journal of a kernel, matching
+ * parameters by name and values by equality.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ static enum shmtune_status match_names(struct matching *matching)
 }
 
 static enum shmtune_status choose(const struct matching *matching, size_t k,
-                                  shmt_choice *choice)
+                                  shmt_config *config)
 {
     const struct shmt_kernel *const kernel = matching->kernel;
     const struct shmt_import_entry *const entry =
@@ -53,11 +54,11 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
         const struct shmt_value value = entry->values[matching->column[p]];
         char shown[80];
 
-        if (shmt_kernel_find_value(&kernel->parameters[p], value, &choice[p]))
+        if (shmt_kernel_find_value(&kernel->parameters[p], value, &config[p]))
             continue;
-        if (value.type == SHMT_WORD)
+        if (value.type == SHMT_VALUE_WORD)
             snprintf(shown, sizeof shown, "%s", value.w);
-        else if (value.type == SHMT_REAL)
+        else if (value.type == SHMT_VALUE_REAL)
             snprintf(shown, sizeof shown, "%.17g", value.r);
         else
             snprintf(shown, sizeof shown, "%lld", (long long)value.i);
@@ -70,8 +71,8 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
     return SHMTUNE_OK;
 }
 
-/* How many configurations the whole space has: without constraints the
- * recording itself is all that is known of it. */
+/* The number of configurations of the space.  Without constraints the space is
+ * not known, and the number of recorded ones is used. */
 static enum shmtune_status count_space(const struct matching *matching,
                                        const int64_t *problem,
                                        uint64_t *count)
@@ -126,7 +127,7 @@ enum shmtune_status shmt_import_journal(const struct shmt_import *import,
 {
     struct matching matching = {.import = import, .kernel = kernel,
                                 .err = err};
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     enum shmtune_status status = match_names(&matching);
 
     if (status == SHMTUNE_OK)
@@ -134,11 +135,11 @@ enum shmtune_status shmt_import_journal(const struct shmt_import *import,
     for (size_t k = 0; k < import->entry_count && status == SHMTUNE_OK; k++) {
         const struct shmt_import_entry *const entry = &import->entries[k];
         const struct shmt_journal_record record = {
-            .kind = SHMT_JOURNAL_RESULT, .choice = choice,
+            .kind = SHMT_JOURNAL_RESULT, .config = config,
             .at_s = entry->at_s, .result = &entry->result,
             .origin = entry->origin};
 
-        status = choose(&matching, k, choice);
+        status = choose(&matching, k, config);
         if (status == SHMTUNE_OK)
             shmt_journal_result_write(kernel, &record, text);
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_json: reading a file of JSON, and the pieces that its kinds share.
+ * import_json: loads JSON and has what all importers need: places for
+ * messages, lists of values, names.
  */
 #include "base/base.h"
 #include "exchange/import_json.h"
@@ -16,7 +17,7 @@
 enum { ORIGIN_BYTES = 56 << 10 };      /* within a journal's record */
 
 struct shmt_import_place
-shmt_import_below(const struct shmt_import_place *place, const char *key)
+shmt_import_member(const struct shmt_import_place *place, const char *key)
 {
     return (struct shmt_import_place){.import = place->import,
                                       .err = place->err, .parent = place,
@@ -105,7 +106,7 @@ enum shmtune_status shmt_import_need(const struct shmt_import_place *place,
                                      json_type type, const json_t **out)
 {
     const json_t *const found = json_object_get(object, key);
-    const struct shmt_import_place below = shmt_import_below(place, key);
+    const struct shmt_import_place below = shmt_import_member(place, key);
 
     if (found == NULL)
         return shmt_import_refuse(place, "\"%s\" is missing", key);
@@ -124,7 +125,7 @@ enum shmtune_status shmt_import_copy(const struct shmt_import_place *place,
     return *out == NULL ? shmt_error_memory(place->err) : SHMTUNE_OK;
 }
 
-/* What our specs can hold as a word. */
+/* Checks that our specs can hold the text as a word. */
 static enum shmtune_status check_word(const struct shmt_import_place *place,
                                       const char *word)
 {
@@ -154,16 +155,16 @@ enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
 
     switch (json_typeof(json)) {
     case JSON_INTEGER:
-        *out = (struct shmt_value){.type = SHMT_INT,
+        *out = (struct shmt_value){.type = SHMT_VALUE_INT,
                                    .i = json_integer_value(json)};
         return SHMTUNE_OK;
     case JSON_TRUE:
     case JSON_FALSE:
-        *out = (struct shmt_value){.type = SHMT_INT,
+        *out = (struct shmt_value){.type = SHMT_VALUE_INT,
                                    .i = json_is_true(json)};
         return SHMTUNE_OK;
     case JSON_REAL:
-        *out = (struct shmt_value){.type = SHMT_REAL,
+        *out = (struct shmt_value){.type = SHMT_VALUE_REAL,
                                    .r = json_real_value(json)};
         return SHMTUNE_OK;
     case JSON_STRING:
@@ -171,7 +172,7 @@ enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
         if (status == SHMTUNE_OK)
             status = shmt_import_copy(place, json_string_value(json), &word);
         if (status == SHMTUNE_OK)
-            *out = (struct shmt_value){.type = SHMT_WORD, .w = word};
+            *out = (struct shmt_value){.type = SHMT_VALUE_WORD, .w = word};
         return status;
     default:
         return shmt_import_refuse(place,
@@ -184,15 +185,16 @@ static int compare_values(const void *a, const void *b)
 {
     const struct shmt_value *x = a, *y = b;
 
-    if (x->type == SHMT_WORD)
+    if (x->type == SHMT_VALUE_WORD)
         return strcmp(x->w, y->w);
-    if (x->type == SHMT_REAL)
+    if (x->type == SHMT_VALUE_REAL)
         return (x->r > y->r) - (x->r < y->r);
     return (x->i > y->i) - (x->i < y->i);
 }
 
-static enum shmtune_status refuse_twins(const struct shmt_import_place *place,
-                                        const struct shmt_import_list *list)
+static enum shmtune_status
+refuse_duplicates(const struct shmt_import_place *place,
+                  const struct shmt_import_list *list)
 {
     struct shmt_value *sorted = malloc((list->count + 1) * sizeof *sorted);
     enum shmtune_status status = SHMTUNE_OK;
@@ -204,10 +206,10 @@ static enum shmtune_status refuse_twins(const struct shmt_import_place *place,
     for (size_t k = 1; k < list->count && status == SHMTUNE_OK; k++) {
         if (compare_values(&sorted[k - 1], &sorted[k]) != 0)
             continue;
-        if (list->type == SHMT_WORD)
+        if (list->type == SHMT_VALUE_WORD)
             status = shmt_import_refuse(place, "the value '%s' occurs twice",
                                         sorted[k].w);
-        else if (list->type == SHMT_REAL)
+        else if (list->type == SHMT_VALUE_REAL)
             status = shmt_import_refuse(place, "the value %g occurs twice",
                                         sorted[k].r);
         else
@@ -242,19 +244,20 @@ static enum shmtune_status read_array(const struct shmt_import_place *place,
 
         status = shmt_import_value(&item, json_array_get(json, k),
                                    &out->values[k]);
-        words |= out->values[k].type == SHMT_WORD;
-        reals |= out->values[k].type == SHMT_REAL;
-        ints |= out->values[k].type == SHMT_INT;
+        words |= out->values[k].type == SHMT_VALUE_WORD;
+        reals |= out->values[k].type == SHMT_VALUE_REAL;
+        ints |= out->values[k].type == SHMT_VALUE_INT;
         look->truths |= json_is_boolean(json_array_get(json, k));
     }
     look->mixed = reals && ints;
     if (status == SHMTUNE_OK && words && (reals || ints))
         status = shmt_import_refuse(place, "words and numbers in one list");
-    out->type = words ? SHMT_WORD : reals ? SHMT_REAL : SHMT_INT;
+    out->type = words ? SHMT_VALUE_WORD : reals ? SHMT_VALUE_REAL :
+        SHMT_VALUE_INT;
     for (size_t k = 0; k < count && status == SHMTUNE_OK && reals; k++)
-        if (out->values[k].type == SHMT_INT)
+        if (out->values[k].type == SHMT_VALUE_INT)
             out->values[k] = (struct shmt_value){
-                .type = SHMT_REAL, .r = (double)out->values[k].i};
+                .type = SHMT_VALUE_REAL, .r = (double)out->values[k].i};
     return status;
 }
 
@@ -262,7 +265,7 @@ enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
                                        const json_t *json,
                                        struct shmt_import_parameter *out)
 {
-    struct shmt_import_parameter look = {.fallback = SIZE_MAX};
+    struct shmt_import_parameter look = {.default_value = SIZE_MAX};
     struct shmt_import_list list = {0};
     enum shmtune_status status;
     const char *where;
@@ -273,8 +276,9 @@ enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
         where = shmt_import_where(place);
         if (where == NULL)
             return shmt_error_memory(place->err);
-        status = shmt_import_list(place->import->arena, where,
-                                  json_string_value(json), &list, place->err);
+        status = shmt_import_parse_list(place->import->arena, where,
+                                        json_string_value(json), &list,
+                                        place->err);
     } else {
         status = shmt_import_refuse(place, "found %s, expected a list of "
                                            "values",
@@ -283,13 +287,13 @@ enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
     if (status == SHMTUNE_OK && list.count == 0)
         status = shmt_import_refuse(place, "the list of values is empty");
     for (size_t k = 0; k < list.count && status == SHMTUNE_OK; k++) {
-        if (list.type == SHMT_WORD)
+        if (list.type == SHMT_VALUE_WORD)
             status = check_word(place, list.values[k].w);
-        else if (list.type == SHMT_REAL && !isfinite(list.values[k].r))
+        else if (list.type == SHMT_VALUE_REAL && !isfinite(list.values[k].r))
             status = shmt_import_refuse(place, "a value is not finite");
     }
     if (status == SHMTUNE_OK)
-        status = refuse_twins(place, &list);
+        status = refuse_duplicates(place, &list);
     if (status != SHMTUNE_OK)
         return status;
     look.name = out->name;

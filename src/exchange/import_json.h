@@ -10,8 +10,8 @@
 
 #include "exchange/import.h"
 
-/* Where a value stands, as far as the file: put into words
- * ("results[3].configuration") only when something is wrong there. */
+/* The path of a value within the file, as a linked list.  It is formatted
+ * ("results[3].configuration") only for a message. */
 struct shmt_import_place {
     struct shmt_import *import;
     struct shmt_error *err;
@@ -24,9 +24,10 @@ struct shmt_import_place {
 enum shmtune_status shmt_import_refuse(const struct shmt_import_place *place,
                                        const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* One step down: a member, an item of an array.  They point to `place`. */
+/* The place of a member or of an array's item.  The result points to `place`,
+ * which must outlive it. */
 struct shmt_import_place
-shmt_import_below(const struct shmt_import_place *place, const char *key);
+shmt_import_member(const struct shmt_import_place *place, const char *key);
 struct shmt_import_place
 shmt_import_item(const struct shmt_import_place *place, size_t item);
 /* "file: results[3].configuration", in the arena; NULL: no memory. */
@@ -52,7 +53,8 @@ enum shmtune_status shmt_import_copy(const struct shmt_import_place *place,
  * one that is there already. */
 enum shmtune_status shmt_import_name(const struct shmt_import_place *place,
                                      const char *text, const char **out);
-/* An identifier made of what `text` has of one: for kernels. */
+/* Makes an identifier from `text` by dropping characters that cannot be part
+ * of one: for kernel names. */
 enum shmtune_status shmt_import_identifier(const struct shmt_import_place *at,
                                            const char *text,
                                            const char **out);
@@ -80,15 +82,16 @@ enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
                                         const json_t *list, double ms,
                                         struct shmt_result *result);
 /* An export of ours has results in our own form ("at: 1.5, verdict: ok"). */
-enum shmtune_status shmt_import_own(const struct shmt_import_place *place,
-                                    const char *text,
-                                    struct shmt_import_entry *entry);
+enum shmtune_status
+shmt_import_read_export(const struct shmt_import_place *place,
+                        const char *text,
+                        struct shmt_import_entry *entry);
 
 /* Its journal's header, and from it the names of the kernel, the device and
  * the dimensions: to be called once the parameters are known. */
 enum shmtune_status
-shmt_import_own_header(const struct shmt_import_place *place,
-                       const char *text);
+shmt_import_read_export_header(const struct shmt_import_place *place,
+                               const char *text);
 
 /* One importer each; `json` is the whole file, an object. */
 enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_list: Python's lists of numbers and words, as texts.
+ * import_list: parses Python's lists as text: literals, range(), list(), sums
+ * of lists, and comprehensions with one `for` and one `if`.  Elements are
+ * compiled by expr/.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -107,13 +109,14 @@ static bool plain_int(const char *from, const char *to,
             return false;
         value = 10 * value + (*from - '0');
     }
-    *out = (struct shmt_value){.type = SHMT_INT, .i = minus ? -value : value};
+    *out = (struct shmt_value){.type = SHMT_VALUE_INT,
+                               .i = minus ? -value : value};
     return true;
 }
 
 static enum shmtune_status compile(struct reader *reader,
                                    const char *from, const char *to,
-                                   const struct shmt_scope *scope,
+                                   const struct shmt_expr_scope *scope,
                                    struct shmt_expr **out)
 {
     const struct shmt_place place = {reader->where, 0, 0};
@@ -130,7 +133,7 @@ static enum shmtune_status read_constant(struct reader *reader,
                                          const char *from, const char *to,
                                          struct shmt_value *out)
 {
-    const struct shmt_scope none = {0};
+    const struct shmt_expr_scope none = {0};
     struct shmt_expr *expr;
     enum shmtune_status status;
 
@@ -161,7 +164,7 @@ static enum shmtune_status read_range(struct reader *reader)
         status = read_constant(reader, reader->at, end, &value);
         if (status != SHMTUNE_OK)
             return status;
-        if (value.type != SHMT_INT)
+        if (value.type != SHMT_VALUE_INT)
             return refuse(reader, reader->at, "range() takes integers");
         bounds[given++] = value.i;
         reader->at = end;
@@ -191,7 +194,7 @@ static enum shmtune_status read_range(struct reader *reader)
                               " values, at most %d are possible",
                               reader->where, start - reader->text + 1, count,
                               SHMT_SPACE_VALUES);
-    value.type = SHMT_INT;
+    value.type = SHMT_VALUE_INT;
     value.i = bounds[0];
     for (uint64_t k = 0; k < count && status == SHMTUNE_OK; k++) {
         status = add(reader, value);
@@ -212,10 +215,10 @@ struct loop {
 
 static enum shmtune_status compile_loop(struct reader *reader,
                                         struct loop *loop,
-                                        enum shmt_type type)
+                                        enum shmt_value_type type)
 {
-    const struct shmt_symbol symbol = {loop->name, type};
-    const struct shmt_scope scope = {.count = 1, .symbols = &symbol};
+    const struct shmt_expr_symbol symbol = {loop->name, type};
+    const struct shmt_expr_scope scope = {.count = 1, .symbols = &symbol};
     enum shmtune_status status = SHMTUNE_OK;
 
     if (loop->elements[type] != NULL)
@@ -229,8 +232,8 @@ static enum shmtune_status compile_loop(struct reader *reader,
     return status;
 }
 
-/* The values from `first` on are what the loop runs over; what it makes of
- * them takes their place. */
+/* Evaluates the loop for the values from `first` on and replaces them by the
+ * results. */
 static enum shmtune_status run_loop(struct reader *reader, struct loop *loop,
                                     size_t first)
 {
@@ -264,7 +267,7 @@ static enum shmtune_status read_loop(struct reader *reader, const char *element,
 
     reader->at = keyword + 3;
     skip_blanks(reader);
-    length = shmt_text_word(reader->at);
+    length = shmt_text_name_length(reader->at);
     if (length == 0 || length >= sizeof loop.name ||
         (*reader->at >= '0' && *reader->at <= '9'))
         return refuse(reader, reader->at, "expected a name behind 'for'");
@@ -325,7 +328,7 @@ static enum shmtune_status read_items(struct reader *reader, char close)
     return SHMTUNE_OK;
 }
 
-static bool take_word(struct reader *reader, const char *word)
+static bool skip_word(struct reader *reader, const char *word)
 {
     const size_t length = strlen(word);
     const char *at = reader->at;
@@ -347,9 +350,9 @@ static enum shmtune_status read_term(struct reader *reader)
     skip_blanks(reader);
     if (++reader->nesting > NESTING)
         return refuse(reader, reader->at, "lists nested too deep");
-    if (take_word(reader, "range")) {
+    if (skip_word(reader, "range")) {
         status = read_range(reader);
-    } else if (take_word(reader, "list")) {
+    } else if (skip_word(reader, "list")) {
         status = read_sum(reader);
         if (status == SHMTUNE_OK && *reader->at++ != ')')
             status = refuse(reader, reader->at - 1,
@@ -382,32 +385,32 @@ static enum shmtune_status read_sum(struct reader *reader)
 }
 
 /* One type for all: integers among reals become reals. */
-static enum shmtune_status settle(struct reader *reader,
-                                  enum shmt_type *type)
+static enum shmtune_status unify_type(struct reader *reader,
+                                      enum shmt_value_type *type)
 {
     bool words = false, reals = false, ints = false;
 
     for (size_t k = 0; k < reader->count; k++) {
-        words |= reader->values[k].type == SHMT_WORD;
-        reals |= reader->values[k].type == SHMT_REAL;
-        ints |= reader->values[k].type == SHMT_INT;
+        words |= reader->values[k].type == SHMT_VALUE_WORD;
+        reals |= reader->values[k].type == SHMT_VALUE_REAL;
+        ints |= reader->values[k].type == SHMT_VALUE_INT;
     }
     if (words && (reals || ints))
         return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
                               "%s: words and numbers in one list",
                               reader->where);
     for (size_t k = 0; reals && k < reader->count; k++)
-        if (reader->values[k].type == SHMT_INT)
+        if (reader->values[k].type == SHMT_VALUE_INT)
             reader->values[k] = (struct shmt_value){
-                .type = SHMT_REAL, .r = (double)reader->values[k].i};
-    *type = words ? SHMT_WORD : reals ? SHMT_REAL : SHMT_INT;
+                .type = SHMT_VALUE_REAL, .r = (double)reader->values[k].i};
+    *type = words ? SHMT_VALUE_WORD : reals ? SHMT_VALUE_REAL : SHMT_VALUE_INT;
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_import_list(struct shmt_arena *arena,
-                                     const char *where, const char *text,
-                                     struct shmt_import_list *out,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
+                                           const char *where, const char *text,
+                                           struct shmt_import_list *out,
+                                           struct shmt_error *err)
 {
     struct reader reader = {.arena = arena, .where = where, .text = text,
                             .at = text, .err = err};
@@ -422,7 +425,7 @@ enum shmtune_status shmt_import_list(struct shmt_arena *arena,
     if (status == SHMTUNE_OK && *reader.at != '\0')
         status = refuse(&reader, reader.at, "expected the end");
     if (status == SHMTUNE_OK)
-        status = settle(&reader, &list.type);
+        status = unify_type(&reader, &list.type);
     if (status == SHMTUNE_OK) {
         list.count = reader.count;
         list.values = shmt_arena_alloc(arena, reader.count,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_space: how many configurations an imported space has, with what is
- * wrong in its conditions said of the file it came from.
+ * import_space: builds the space of an import to count its configurations.  An
+ * error in a condition is reported at its place in the imported file.
  */
 #include "exchange/import.h"
 
@@ -15,9 +15,9 @@ static enum shmtune_status define(const struct shmt_import *import,
                                   struct reading *reading,
                                   struct shmt_error *err)
 {
-    struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
-    const struct shmt_scope scope = {.count = import->parameter_count,
-                                     .symbols = symbols};
+    struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS];
+    const struct shmt_expr_scope scope = {.count = import->parameter_count,
+                                          .symbols = symbols};
     struct shmt_expr **const constraints = shmt_arena_alloc(
         reading->arena, import->constraint_count + 1, sizeof *constraints);
     enum shmtune_status status = SHMTUNE_OK;
@@ -28,7 +28,7 @@ static enum shmtune_status define(const struct shmt_import *import,
         const struct shmt_import_parameter *const one =
             &import->parameters[p];
 
-        symbols[p] = (struct shmt_symbol){one->name, one->type};
+        symbols[p] = (struct shmt_expr_symbol){one->name, one->type};
         reading->parameters[p] = (struct shmt_parameter){
             .name = one->name, .type = one->type, .count = one->count,
             .values = one->values};
@@ -48,7 +48,7 @@ static enum shmtune_status define(const struct shmt_import *import,
     return status;
 }
 
-/* The first condition that leaves nothing is the one to look at. */
+/* Names the first condition after which no configuration is left. */
 static enum shmtune_status refuse_empty(const struct shmt_import *import,
                                         const struct reading *reading,
                                         struct shmt_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * import_spec: an imported space in our own form.
+ * import_spec: writes an imported space as a spec (kernel/1).
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { LONG_LIST = 24 };
 
 static bool is_range(const struct shmt_import_parameter *p, int64_t *step)
 {
-    if (p->type != SHMT_INT || p->count < LONG_LIST)
+    if (p->type != SHMT_VALUE_INT || p->count < LONG_LIST)
         return false;
     *step = p->values[1].i - p->values[0].i;
     for (size_t k = 1; k < p->count; k++)
@@ -49,10 +49,10 @@ static enum shmtune_status try_defaults(const struct shmt_import *import,
                                         bool *given, bool *hold,
                                         struct shmt_error *err)
 {
-    struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
+    struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS];
     struct shmt_value values[SHMT_SPACE_PARAMETERS];
-    const struct shmt_scope scope = {.count = import->parameter_count,
-                                     .symbols = symbols};
+    const struct shmt_expr_scope scope = {.count = import->parameter_count,
+                                          .symbols = symbols};
     enum shmtune_status status = SHMTUNE_OK;
     struct shmt_arena *arena;
     struct shmt_expr *expr;
@@ -61,10 +61,10 @@ static enum shmtune_status try_defaults(const struct shmt_import *import,
     for (size_t p = 0; p < import->parameter_count; p++) {
         const struct shmt_import_parameter *one = &import->parameters[p];
 
-        *given &= one->fallback != SIZE_MAX;
-        symbols[p] = (struct shmt_symbol){one->name, one->type};
-        values[p] = one->values[one->fallback == SIZE_MAX ? 0
-                                                          : one->fallback];
+        *given &= one->default_value != SIZE_MAX;
+        symbols[p] = (struct shmt_expr_symbol){one->name, one->type};
+        values[p] = one->values[one->default_value == SIZE_MAX ? 0
+                                                          : one->default_value];
     }
     if (!*given)
         return SHMTUNE_OK;
@@ -98,7 +98,7 @@ static void write_parameters(const struct shmt_import *import, bool defaults,
         write_values(p, text);
         if (defaults) {
             shmt_text_add(text, ", default: ");
-            shmt_yaml_add_value(text, p->values[p->fallback]);
+            shmt_yaml_add_value(text, p->values[p->default_value]);
         }
         shmt_text_add(text, "}\n");
     }

@@ -40,18 +40,18 @@ static enum shmtune_status read_default(const struct shmt_import_place *place,
                                         const json_t *json,
                                         struct shmt_import_parameter *out)
 {
-    const json_t *const fallback = json_object_get(json, "Default");
+    const json_t *const default_value = json_object_get(json, "Default");
     const struct shmt_import_place below =
-        shmt_import_below(place, "Default");
+        shmt_import_member(place, "Default");
     struct shmt_value value;
     enum shmtune_status status;
 
-    if (fallback == NULL || json_is_null(fallback))
+    if (default_value == NULL || json_is_null(default_value))
         return SHMTUNE_OK;
-    status = shmt_import_value(&below, fallback, &value);
+    status = shmt_import_value(&below, default_value, &value);
     for (size_t k = 0; k < out->count && status == SHMTUNE_OK; k++)
         if (shmt_value_equal(out->values[k], value))
-            out->fallback = k;
+            out->default_value = k;
     return status;
 }
 
@@ -60,7 +60,7 @@ read_parameter(const struct shmt_import_place *place, const json_t *json,
                struct shmt_import_parameter *out)
 {
     const json_t *name, *values;
-    struct shmt_import_place below = shmt_import_below(place, "Name");
+    struct shmt_import_place below = shmt_import_member(place, "Name");
     enum shmtune_status status;
 
     if (!json_is_object(json))
@@ -75,7 +75,7 @@ read_parameter(const struct shmt_import_place *place, const json_t *json,
     values = json_object_get(json, "Values");
     if (values == NULL)
         return shmt_import_refuse(place, "\"Values\" is missing");
-    below = shmt_import_below(place, "Values");
+    below = shmt_import_member(place, "Values");
     status = shmt_import_domain(&below, values, out);
     if (status == SHMTUNE_OK)
         status = read_default(place, json, out);
@@ -107,14 +107,15 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
     return status;
 }
 
-/* Compiled here too, so that what is wrong has its place in this file. */
+/* The condition is compiled here too, so that an error names its place in this
+ * file. */
 static enum shmtune_status try_condition(const struct shmt_import_place *place,
                                          const char *text, const char *where)
 {
     const struct shmt_import *const import = place->import;
-    struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS];
-    const struct shmt_scope scope = {.count = import->parameter_count,
-                                     .symbols = symbols};
+    struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS];
+    const struct shmt_expr_scope scope = {.count = import->parameter_count,
+                                          .symbols = symbols};
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_expr *expr;
     enum shmtune_status status;
@@ -137,7 +138,7 @@ read_condition(const struct shmt_import_place *place, const json_t *json,
 {
     const json_t *expression = json;
     const struct shmt_import_place below =
-        shmt_import_below(place, "Expression");
+        shmt_import_member(place, "Expression");
     enum shmtune_status status = SHMTUNE_OK;
 
     if (!json_is_string(json))
@@ -188,9 +189,9 @@ enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
                                    const json_t *json)
 {
     const struct shmt_import_place space =
-        shmt_import_below(place, "ConfigurationSpace");
+        shmt_import_member(place, "ConfigurationSpace");
     struct shmt_import_place below =
-        shmt_import_below(&space, "TuningParameters");
+        shmt_import_member(&space, "TuningParameters");
     const json_t *configuration, *parameters;
     enum shmtune_status status;
 
@@ -204,7 +205,7 @@ enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
         status = read_name(place, json);
     if (status == SHMTUNE_OK)
         status = read_parameters(&below, parameters);
-    below = shmt_import_below(&space, "Conditions");
+    below = shmt_import_member(&space, "Conditions");
     if (status == SHMTUNE_OK)
         status = read_conditions(&below, json_object_get(configuration,
                                                          "Conditions"));

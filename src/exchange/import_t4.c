@@ -67,7 +67,7 @@ static const struct {
     {"nanoseconds", 1e-6}, {"ns", 1e-6},
 };
 
-/* Nothing said is milliseconds: that is what the tuners write. */
+/* Without a unit, times are milliseconds, as the tuners write them. */
 static enum shmtune_status read_unit(const struct shmt_import_place *place,
                                      const json_t *json, double *ms)
 {
@@ -89,7 +89,7 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
                                      const json_t *json, double *time_ms)
 {
     const struct shmt_import_place all =
-        shmt_import_below(place, "measurements");
+        shmt_import_member(place, "measurements");
     const json_t *const list = json_object_get(json, "measurements");
     const json_t *const objective =
         json_array_get(json_object_get(json, "objectives"), 0);
@@ -98,8 +98,8 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
 
     for (size_t k = 0; k < json_array_size(list); k++) {
         const struct shmt_import_place item = shmt_import_item(&all, k);
-        const struct shmt_import_place unit = shmt_import_below(&item,
-                                                                "unit");
+        const struct shmt_import_place unit = shmt_import_member(&item,
+                                                                 "unit");
         const json_t *const one = json_array_get(list, k);
         const json_t *const name = json_object_get(one, "name");
         const json_t *const value = json_object_get(one, "value");
@@ -125,7 +125,7 @@ static enum shmtune_status read_verdict(const struct shmt_import_place *place,
                                         struct shmt_result *result)
 {
     const struct shmt_import_place below =
-        shmt_import_below(place, "invalidity");
+        shmt_import_member(place, "invalidity");
     const json_t *invalidity;
     enum shmtune_status status = shmt_import_need(
         place, json, "invalidity", JSON_STRING, &invalidity);
@@ -138,8 +138,8 @@ static enum shmtune_status read_verdict(const struct shmt_import_place *place,
         if (strcmp(validities[k].word, word) != 0)
             continue;
         if (validities[k].verdict != SHMT_VERDICT_OK)
-            shmt_result_fail(result, validities[k].verdict,
-                             "invalidity: %s", word);
+            shmt_result_set_verdict(result, validities[k].verdict,
+                                    "invalidity: %s", word);
         return SHMTUNE_OK;
     }
     return shmt_import_refuse(&below, "found \"%.60s\", expected correct, "
@@ -153,9 +153,9 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
 {
     static const char *const drop[] = {"configuration", "shmtune", NULL};
     const struct shmt_import_place times_place =
-        shmt_import_below(place, "times");
+        shmt_import_member(place, "times");
     const struct shmt_import_place runs_place =
-        shmt_import_below(&times_place, "runtimes");
+        shmt_import_member(&times_place, "runtimes");
     struct shmt_result *const result = &entry->result;
     const double unit = place->import->unit_ms;
     const json_t *times, *runs;
@@ -201,9 +201,9 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
                                       struct shmt_import_entry *entry)
 {
     const struct shmt_import_place below =
-        shmt_import_below(place, "configuration");
+        shmt_import_member(place, "configuration");
     const struct shmt_import_place own_place =
-        shmt_import_below(place, "shmtune");
+        shmt_import_member(place, "shmtune");
     const json_t *const own = json_object_get(json, "shmtune");
     const json_t *configuration;
     enum shmtune_status status;
@@ -220,7 +220,8 @@ static enum shmtune_status read_entry(const struct shmt_import_place *place,
     if (status != SHMTUNE_OK)
         return status;
     return json_is_string(own)
-               ? shmt_import_own(&own_place, json_string_value(own), entry)
+               ? shmt_import_read_export(&own_place, json_string_value(own),
+                                         entry)
                : read_result(place, json, entry);
 }
 
@@ -300,13 +301,13 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
                                    const json_t *json)
 {
     const struct shmt_import_place below =
-        shmt_import_below(place, "results");
+        shmt_import_member(place, "results");
     const struct shmt_import_place own_place =
-        shmt_import_below(place, "shmtune");
+        shmt_import_member(place, "shmtune");
     const struct shmt_import_place metadata =
-        shmt_import_below(place, "metadata");
+        shmt_import_member(place, "metadata");
     const struct shmt_import_place unit =
-        shmt_import_below(&metadata, "timeunit");
+        shmt_import_member(&metadata, "timeunit");
     const json_t *const own = json_object_get(json, "shmtune");
     const json_t *results;
     enum shmtune_status status;
@@ -325,7 +326,8 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
     if (status == SHMTUNE_OK)
         status = shmt_import_collect(&below);
     if (status == SHMTUNE_OK && json_is_string(own))
-        status = shmt_import_own_header(&own_place, json_string_value(own));
+        status =
+            shmt_import_read_export_header(&own_place, json_string_value(own));
     if (status == SHMTUNE_OK)
         status = read_rest(place, json);
     return status;

@@ -54,37 +54,38 @@ enum shmt_op {
 const char *shmt_arith_spelling(enum shmt_op op);
 
 /* Why an operator has no value for its operands. */
-enum shmt_fault {
-    SHMT_FAULT_NONE,
-    SHMT_FAULT_ZERO,       /* division by zero */
-    SHMT_FAULT_OVERFLOW,   /* beyond 64-bit integers, or a double's range */
-    SHMT_FAULT_WORD,       /* a word where a number is needed */
-    SHMT_FAULT_COMPLEX     /* a negative number to a fractional power */
+enum shmt_arith_fault {
+    SHMT_ARITH_FAULT_NONE,
+    SHMT_ARITH_FAULT_ZERO, /* division by zero */
+    SHMT_ARITH_FAULT_OVERFLOW, /* beyond 64-bit integers, or a double's range */
+    SHMT_ARITH_FAULT_WORD, /* a word where a number is needed */
+    SHMT_ARITH_FAULT_COMPLEX /* a negative number to a fractional power */
 };
-const char *shmt_arith_fault_text(enum shmt_fault fault);
+const char *shmt_arith_fault_text(enum shmt_arith_fault fault);
 
 /* Python's truth: not 0, not "". */
 bool shmt_arith_truth(const struct shmt_value *value);
 
 /* ADD .. ROUNDUP with two operands (MIN and MAX too).  `out` may be one of
  * the operands and is written only when there is no fault. */
-enum shmt_fault shmt_arith_binary(enum shmt_op op,
-                                  const struct shmt_value *a,
-                                  const struct shmt_value *b,
-                                  struct shmt_value *out);
+enum shmt_arith_fault shmt_arith_binary(enum shmt_op op,
+                                        const struct shmt_value *a,
+                                        const struct shmt_value *b,
+                                        struct shmt_value *out);
 
 /* NEG .. NOT. */
-enum shmt_fault shmt_arith_unary(enum shmt_op op, const struct shmt_value *a,
-                                 struct shmt_value *out);
+enum shmt_arith_fault shmt_arith_unary(enum shmt_op op,
+                                       const struct shmt_value *a,
+                                       struct shmt_value *out);
 
-/* The pieces, for those who know their types already. */
-enum shmt_fault shmt_arith_int(enum shmt_op op, int64_t a, int64_t b,
-                               int64_t *out);      /* not DIV; POW: b >= 0 */
-enum shmt_fault shmt_arith_real(enum shmt_op op, double a, double b,
-                                double *out);      /* not comparisons */
+/* The same for operands whose types are known already. */
+enum shmt_arith_fault shmt_arith_int(enum shmt_op op, int64_t a, int64_t b,
+                                     int64_t *out); /* not DIV; POW: b >= 0 */
+enum shmt_arith_fault shmt_arith_real(enum shmt_op op, double a, double b,
+                                      double *out); /* not comparisons */
 /* a / b, rounded once; b is not 0. */
 double shmt_arith_quotient(int64_t a, int64_t b);
-/* Below 0, 0, above 0; 2 when one of them is not a number. */
+/* Negative, 0 or positive, as strcmp; 2 when `b` is not a number. */
 int shmt_arith_compare_mixed(int64_t a, double b);
 
 /* b is neither 0 nor, when a is the smallest integer, -1. */

@@ -29,9 +29,10 @@ bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node)
     return true;
 }
 
-/* A node that stands for `weight` of them. */
-static bool add_weighty(struct shmt_expr_build *build,
-                        struct shmt_expr_node node, size_t weight)
+/* Adds a node that counts as `weight` nodes: a mention of a derived name
+ * counts as the nodes of its tree. */
+static bool add_weighted(struct shmt_expr_build *build,
+                         struct shmt_expr_node node, size_t weight)
 {
     if (weight > SHMT_EXPR_NODES - build->weight)
         return REFUSE(build, node.offset,
@@ -47,7 +48,7 @@ static bool add_weighty(struct shmt_expr_build *build,
 
 static bool add(struct shmt_expr_build *build, struct shmt_expr_node node)
 {
-    return add_weighty(build, node, 1);
+    return add_weighted(build, node, 1);
 }
 
 bool shmt_expr_build_constant(struct shmt_expr_build *build,
@@ -61,7 +62,7 @@ bool shmt_expr_build_constant(struct shmt_expr_build *build,
 bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
                             size_t offset)
 {
-    const enum shmt_type type = build->expr->scope.symbols[symbol].type;
+    const enum shmt_value_type type = build->expr->scope.symbols[symbol].type;
 
     build->expr->used[symbol / 64] |= UINT64_C(1) << symbol % 64;
     return add(build, (struct shmt_expr_node){
@@ -80,11 +81,11 @@ bool shmt_expr_build_derived(struct shmt_expr_build *build, size_t k,
     for (size_t n = 0; n < derived->symbol_count / 64 + 1; n++)
         build->expr->used[n] |= derived->used[n];
     if (!leaf)
-        node = (struct shmt_expr_node){.op = SHMT_NODE_DERIVED,
+        node = (struct shmt_expr_node){.op = SHMT_EXPR_NODE_DERIVED,
                                        .types = node.types,
                                        .depth = node.depth, .derived = k};
     node.offset = (uint32_t)offset;
-    return add_weighty(build, node, leaf ? 1 : derived->weight);
+    return add_weighted(build, node, leaf ? 1 : derived->weight);
 }
 
 /* A power of two integers is real when the exponent is negative. */
@@ -171,13 +172,13 @@ static bool fold(const struct shmt_expr_node *nodes,
             return false;
     if (op >= SHMT_OP_NEG && op <= SHMT_OP_NOT)
         return shmt_arith_unary(op, &nodes[kids[0]].constant, out) ==
-               SHMT_FAULT_NONE;
+               SHMT_ARITH_FAULT_NONE;
     if (op < SHMT_OP_ADD || op > SHMT_OP_ROUNDUP)
         return false;
     value = nodes[kids[0]].constant;
     for (size_t k = 1; k < node->count; k++)
         if (shmt_arith_binary(op, &value, &nodes[kids[k]].constant,
-                              &value) != SHMT_FAULT_NONE)
+                              &value) != SHMT_ARITH_FAULT_NONE)
             return false;
     *out = value;
     return true;
@@ -217,9 +218,9 @@ bool shmt_expr_build_keep(struct shmt_expr_build *build)
 {
     struct shmt_expr *expr = build->expr;
     struct shmt_expr_node *nodes =
-        shmt_arena_room(build->arena, build->node_count * sizeof *nodes);
+        shmt_arena_alloc_raw(build->arena, build->node_count * sizeof *nodes);
     uint32_t *kids =
-        shmt_arena_room(build->arena, build->kid_count * sizeof *kids);
+        shmt_arena_alloc_raw(build->arena, build->kid_count * sizeof *kids);
 
     if (nodes == NULL || kids == NULL)
         return no_memory(build);
@@ -235,7 +236,7 @@ bool shmt_expr_build_keep(struct shmt_expr_build *build)
     return true;
 }
 
-void shmt_expr_build_drop(struct shmt_expr_build *build)
+void shmt_expr_build_free(struct shmt_expr_build *build)
 {
     free(build->nodes);
     free(build->kids);

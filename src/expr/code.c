@@ -41,8 +41,8 @@ static uint32_t kid_of(const struct emitter *emitter,
 }
 
 /* `count` registers from `first` on. */
-static bool take_registers(struct emitter *emitter, size_t first,
-                           size_t count, size_t offset)
+static bool reserve_registers(struct emitter *emitter, size_t first,
+                              size_t count, size_t offset)
 {
     if (first + count > SHMT_EXPR_REGISTERS) {
         emitter->status = shmt_expr_refuse(
@@ -58,7 +58,7 @@ static bool take_registers(struct emitter *emitter, size_t first,
 
 static bool step(struct emitter *emitter, struct shmt_expr_step next)
 {
-    if (!take_registers(emitter, next.to, 1, next.offset))
+    if (!reserve_registers(emitter, next.to, 1, next.offset))
         return false;
     if (!shmt_array_reserve(&emitter->steps, &emitter->step_room,
                             emitter->step_count + 1,
@@ -73,7 +73,7 @@ static bool step(struct emitter *emitter, struct shmt_expr_step next)
 static bool move(struct emitter *emitter, uint16_t to, uint16_t from)
 {
     return to == from ||
-           step(emitter, (struct shmt_expr_step){.op = SHMT_STEP_MOVE,
+           step(emitter, (struct shmt_expr_step){.op = SHMT_EXPR_STEP_MOVE,
                                                  .to = to, .a = from});
 }
 
@@ -85,7 +85,7 @@ static bool jump(struct emitter *emitter, uint8_t op, uint16_t condition,
     return step(emitter, (struct shmt_expr_step){.op = op, .a = condition});
 }
 
-static void land(struct emitter *emitter, size_t where)
+static void set_jump_target(struct emitter *emitter, size_t where)
 {
     emitter->steps[where].b = (uint16_t)emitter->step_count;
 }
@@ -121,11 +121,12 @@ static bool emit_derived(struct emitter *emitter,
     const struct shmt_expr *derived =
         emitter->expr->derived[node->derived].expr;
 
-    *out = (uint16_t)(SHMT_EXPR_KNOWN | node->derived);
-    return take_registers(emitter, reg, derived->register_count,
-                          node->offset) &&
+    *out = (uint16_t)(SHMT_EXPR_DERIVED_VALUE | node->derived);
+    return reserve_registers(emitter, reg, derived->register_count,
+                             node->offset) &&
            step(emitter, (struct shmt_expr_step){
-               .op = SHMT_STEP_KNOW, .to = reg, .b = (uint16_t)node->derived,
+               .op = SHMT_EXPR_STEP_DERIVED, .to = reg,
+               .b = (uint16_t)node->derived,
                .offset = (uint16_t)node->offset});
 }
 
@@ -155,8 +156,8 @@ static bool emit_operator(struct emitter *emitter,
 static bool emit_logic(struct emitter *emitter,
                        const struct shmt_expr_node *node, uint16_t reg)
 {
-    const uint8_t op = node->op == SHMT_OP_AND ? SHMT_STEP_JUMP_FALSE
-                                               : SHMT_STEP_JUMP_TRUE;
+    const uint8_t op = node->op == SHMT_OP_AND ? SHMT_EXPR_STEP_JUMP_FALSE
+                                               : SHMT_EXPR_STEP_JUMP_TRUE;
     const size_t first = emitter->step_count;
     uint16_t value;
     size_t where;
@@ -171,29 +172,29 @@ static bool emit_logic(struct emitter *emitter,
             emitter->steps[where].b = NONE;
     }
     for (where = first; where < emitter->step_count; where++)
-        if (emitter->steps[where].op >= SHMT_STEP_JUMP &&
+        if (emitter->steps[where].op >= SHMT_EXPR_STEP_JUMP &&
             emitter->steps[where].b == NONE)
-            land(emitter, where);
+            set_jump_target(emitter, where);
     return true;
 }
 
-static bool emit_choice(struct emitter *emitter,
-                        const struct shmt_expr_node *node, uint16_t reg)
+static bool emit_conditional(struct emitter *emitter,
+                             const struct shmt_expr_node *node, uint16_t reg)
 {
     size_t otherwise, end;
     uint16_t value;
 
     if (!emit(emitter, kid_of(emitter, node, 0), reg, &value) ||
-        !jump(emitter, SHMT_STEP_JUMP_FALSE, value, &otherwise) ||
+        !jump(emitter, SHMT_EXPR_STEP_JUMP_FALSE, value, &otherwise) ||
         !emit(emitter, kid_of(emitter, node, 1), reg, &value) ||
         !move(emitter, reg, value) ||
-        !jump(emitter, SHMT_STEP_JUMP, 0, &end))
+        !jump(emitter, SHMT_EXPR_STEP_JUMP, 0, &end))
         return false;
-    land(emitter, otherwise);
+    set_jump_target(emitter, otherwise);
     if (!emit(emitter, kid_of(emitter, node, 2), reg, &value) ||
         !move(emitter, reg, value))
         return false;
-    land(emitter, end);
+    set_jump_target(emitter, end);
     return true;
 }
 
@@ -222,13 +223,13 @@ static bool emit_in(struct emitter *emitter,
                    .op = SHMT_OP_EQ, .to = reg, .a = sought,
                    .b = elements[k], .offset = (uint16_t)node->offset}) &&
                (k + 1 == node->count ||
-                jump(emitter, SHMT_STEP_JUMP_TRUE, reg, &where));
+                jump(emitter, SHMT_EXPR_STEP_JUMP_TRUE, reg, &where));
     for (where = tests; done && where < emitter->step_count; where++)
-        if (emitter->steps[where].op == SHMT_STEP_JUMP_TRUE)
-            land(emitter, where);
+        if (emitter->steps[where].op == SHMT_EXPR_STEP_JUMP_TRUE)
+            set_jump_target(emitter, where);
     if (done && node->count == 1)
         done = step(emitter, (struct shmt_expr_step){
-            .op = SHMT_STEP_FALSE, .to = reg});
+            .op = SHMT_EXPR_STEP_FALSE, .to = reg});
     if (done && node->op == SHMT_OP_NOT_IN)
         done = step(emitter, (struct shmt_expr_step){
             .op = SHMT_OP_NOT, .to = reg, .a = reg});
@@ -294,14 +295,14 @@ static bool emit_chain(struct emitter *emitter,
         }
         if (k + 1 == node->count)
             break;
-        if (!jump(emitter, SHMT_STEP_JUMP_FALSE, reg, &where))
+        if (!jump(emitter, SHMT_EXPR_STEP_JUMP_FALSE, reg, &where))
             return false;
         emitter->steps[where].b = NONE;
     }
     for (where = first; where < emitter->step_count; where++)
-        if (emitter->steps[where].op >= SHMT_STEP_JUMP &&
+        if (emitter->steps[where].op >= SHMT_EXPR_STEP_JUMP &&
             emitter->steps[where].b == NONE)
-            land(emitter, where);
+            set_jump_target(emitter, where);
     return true;
 }
 
@@ -315,7 +316,7 @@ static bool emit(struct emitter *emitter, uint32_t number, uint16_t reg,
     case SHMT_OP_CONST:
     case SHMT_OP_SYMBOL:
         return emit_leaf(emitter, number, out);
-    case SHMT_NODE_DERIVED:
+    case SHMT_EXPR_NODE_DERIVED:
         return emit_derived(emitter, node, reg, out);
     case SHMT_OP_AND:
     case SHMT_OP_OR:
@@ -323,7 +324,7 @@ static bool emit(struct emitter *emitter, uint32_t number, uint16_t reg,
     case SHMT_OP_CHAIN:
         return emit_chain(emitter, node, reg);
     case SHMT_OP_IF:
-        return emit_choice(emitter, node, reg);
+        return emit_conditional(emitter, node, reg);
     case SHMT_OP_IN:
     case SHMT_OP_NOT_IN:
         return emit_sought(emitter, node, reg);
@@ -336,9 +337,10 @@ static bool keep(struct emitter *emitter, struct shmt_arena *arena)
 {
     struct shmt_expr *expr = emitter->expr;
     struct shmt_expr_step *steps =
-        shmt_arena_room(arena, emitter->step_count * sizeof *steps);
+        shmt_arena_alloc_raw(arena, emitter->step_count * sizeof *steps);
     struct shmt_value *constants =
-        shmt_arena_room(arena, emitter->constant_count * sizeof *constants);
+        shmt_arena_alloc_raw(arena,
+                             emitter->constant_count * sizeof *constants);
 
     if (steps == NULL || constants == NULL) {
         emitter->status = shmt_error_memory(emitter->err);
@@ -356,9 +358,9 @@ static bool keep(struct emitter *emitter, struct shmt_arena *arena)
     return true;
 }
 
-enum shmtune_status shmt_expr_emit(struct shmt_arena *arena,
-                                   struct shmt_expr *expr,
-                                   struct shmt_error *err)
+enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
+                                           struct shmt_expr *expr,
+                                           struct shmt_error *err)
 {
     struct emitter emitter = {.expr = expr, .err = err};
     bool done;

@@ -38,14 +38,16 @@ static struct explanation within(const struct explanation *explanation,
     return inner;
 }
 
-/* What is evaluated here was evaluated before, and had a value. */
+/* The whole expression was evaluated before without a fault, so its parts have
+ * values. */
 static bool value_of(const struct explanation *explanation, uint32_t number,
                      struct shmt_value *out)
 {
     struct shmt_expr part = *explanation->expr;
 
     part.root = number;
-    return shmt_expr_emit(explanation->arena, &part, NULL) == SHMTUNE_OK &&
+    return shmt_expr_compile_tree(explanation->arena, &part, NULL) ==
+        SHMTUNE_OK &&
            shmt_expr_eval(&part, explanation->values, out, NULL) ==
                SHMTUNE_OK;
 }
@@ -111,7 +113,8 @@ static void add_each(const struct explanation *explanation,
     }
 }
 
-/* The first that does not hold, on which the others hang. */
+/* Explains the first operand that is false: the later ones were not
+ * evaluated. */
 static void add_first(const struct explanation *explanation,
                       const struct shmt_expr_node *node)
 {
@@ -127,7 +130,7 @@ static void add_not(const struct explanation *explanation, uint32_t operand)
 {
     const struct shmt_expr_node *const node = node_at(explanation, operand);
 
-    if (node->op == SHMT_NODE_DERIVED) {
+    if (node->op == SHMT_EXPR_NODE_DERIVED) {
         const struct explanation inner = within(explanation, node);
 
         add_not(&inner, inner.expr->root);
@@ -148,7 +151,7 @@ static void add_false(const struct explanation *explanation, uint32_t number)
 {
     const struct shmt_expr_node *const node = node_at(explanation, number);
 
-    if (node->op == SHMT_NODE_DERIVED) {
+    if (node->op == SHMT_EXPR_NODE_DERIVED) {
         const struct explanation inner = within(explanation, node);
 
         add_false(&inner, inner.expr->root);

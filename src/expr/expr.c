@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * expr: compile and evaluate.  Evaluation allocates nothing; integers take a
- * short way, everything else goes through arith.c.
+ * expr: compile and evaluate.  Evaluation allocates nothing.  Operators on two
+ * integers are computed here; all others call expr/arith.c.
  */
 #include "expr/expr.h"
 
@@ -86,7 +86,7 @@ static enum shmtune_status take_text(struct shmt_arena *arena,
 enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
                                       struct shmt_place place,
                                       const char *text,
-                                      const struct shmt_scope *scope,
+                                      const struct shmt_expr_scope *scope,
                                       struct shmt_expr **out,
                                       struct shmt_error *err)
 {
@@ -121,32 +121,35 @@ enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = shmt_expr_parse(arena, expr, err);
     if (status == SHMTUNE_OK)
-        status = shmt_expr_emit(arena, expr, err);
+        status = shmt_expr_compile_tree(arena, expr, err);
     if (status != SHMTUNE_OK)
         return status;
-    expr->scope = (struct shmt_scope){0};
+    expr->scope = (struct shmt_expr_scope){0};
     *out = expr;
     return SHMTUNE_OK;
 }
 
 static inline bool truth(const struct shmt_value *value)
 {
-    return value->type == SHMT_INT ? value->i != 0 : shmt_arith_truth(value);
+    return value->type == SHMT_VALUE_INT ? value->i != 0 :
+        shmt_arith_truth(value);
 }
 
 static inline void set_int(struct shmt_value *out, int64_t i)
 {
-    out->type = SHMT_INT;
+    out->type = SHMT_VALUE_INT;
     out->i = i;
 }
 
-/* The short way, for two integers; false when it is not one. */
-static inline bool quick(uint8_t op, const struct shmt_value *a,
-                         const struct shmt_value *b, struct shmt_value *out)
+/* Computes an operator on two integers.  Returns false when the operands are
+ * not both integers or the operator needs arith.c. */
+static inline bool fast_int_step(uint8_t op, const struct shmt_value *a,
+                                 const struct shmt_value *b,
+                                 struct shmt_value *out)
 {
     int64_t result;
 
-    if ((a->type | b->type) != SHMT_INT)
+    if ((a->type | b->type) != SHMT_VALUE_INT)
         return false;
     switch (op) {
     case SHMT_OP_ADD:
@@ -184,15 +187,16 @@ static inline bool quick(uint8_t op, const struct shmt_value *a,
     return true;
 }
 
-static enum shmt_fault know(const struct shmt_expr *expr, size_t derived,
-                            struct shmt_evaluation *evaluation,
-                            struct shmt_value *registers);
+static enum shmt_arith_fault
+derived_value(const struct shmt_expr *expr, size_t derived,
+              struct shmt_expr_evaluation *evaluation,
+              struct shmt_value *registers);
 
 /* The value, or a fault.  Registers from `registers` on are free. */
-static enum shmt_fault run(const struct shmt_expr *expr,
-                           struct shmt_evaluation *evaluation,
-                           struct shmt_value *registers,
-                           struct shmt_value *out)
+static enum shmt_arith_fault run(const struct shmt_expr *expr,
+                                 struct shmt_expr_evaluation *evaluation,
+                                 struct shmt_value *registers,
+                                 struct shmt_value *out)
 {
     const struct shmt_value *const bases[4] = {
         registers, expr->constants, evaluation->values,
@@ -200,7 +204,7 @@ static enum shmt_fault run(const struct shmt_expr *expr,
     const struct shmt_expr_step *step = expr->steps;
     const struct shmt_expr_step *const end = step + expr->step_count;
     const struct shmt_value *a, *b;
-    enum shmt_fault fault;
+    enum shmt_arith_fault fault;
 
 #define OPERAND(x)                                                           \
     (bases[(x) >> SHMT_EXPR_KIND_SHIFT] + ((x) & SHMT_EXPR_INDEX))
@@ -209,32 +213,32 @@ static enum shmt_fault run(const struct shmt_expr *expr,
 
         a = OPERAND(step->a);
         switch (step->op) {
-        case SHMT_STEP_MOVE:
+        case SHMT_EXPR_STEP_MOVE:
             *to = *a;
             break;
-        case SHMT_STEP_FALSE:
+        case SHMT_EXPR_STEP_FALSE:
             set_int(to, 0);
             break;
-        case SHMT_STEP_JUMP:
+        case SHMT_EXPR_STEP_JUMP:
             step = expr->steps + step->b;
             continue;
-        case SHMT_STEP_JUMP_FALSE:
-        case SHMT_STEP_JUMP_TRUE:
-            if (truth(a) == (step->op == SHMT_STEP_JUMP_TRUE)) {
+        case SHMT_EXPR_STEP_JUMP_FALSE:
+        case SHMT_EXPR_STEP_JUMP_TRUE:
+            if (truth(a) == (step->op == SHMT_EXPR_STEP_JUMP_TRUE)) {
                 step = expr->steps + step->b;
                 continue;
             }
             break;
         default:
             b = OPERAND(step->b);
-            if (step->op < SHMT_OP_NEG && quick(step->op, a, b, to))
+            if (step->op < SHMT_OP_NEG && fast_int_step(step->op, a, b, to))
                 break;
-            fault = step->op == SHMT_STEP_KNOW
-                        ? know(expr, step->b, evaluation, to)
+            fault = step->op == SHMT_EXPR_STEP_DERIVED
+                        ? derived_value(expr, step->b, evaluation, to)
                     : step->op < SHMT_OP_NEG
                         ? shmt_arith_binary(step->op, a, b, to)
                         : shmt_arith_unary(step->op, a, to);
-            if (fault != SHMT_FAULT_NONE) {
+            if (fault != SHMT_ARITH_FAULT_NONE) {
                 evaluation->offset = step->offset;
                 return fault;
             }
@@ -243,20 +247,21 @@ static enum shmt_fault run(const struct shmt_expr *expr,
     }
     *out = *OPERAND(expr->result);
 #undef OPERAND
-    return SHMT_FAULT_NONE;
+    return SHMT_ARITH_FAULT_NONE;
 }
 
-static enum shmt_fault know(const struct shmt_expr *expr, size_t derived,
-                            struct shmt_evaluation *evaluation,
-                            struct shmt_value *registers)
+static enum shmt_arith_fault
+derived_value(const struct shmt_expr *expr, size_t derived,
+              struct shmt_expr_evaluation *evaluation,
+              struct shmt_value *registers)
 {
     const uint64_t bit = UINT64_C(1) << derived;
-    enum shmt_fault fault = SHMT_FAULT_NONE;
+    enum shmt_arith_fault fault = SHMT_ARITH_FAULT_NONE;
 
     if ((evaluation->known & bit) == 0)
         fault = run(expr->derived[derived].expr, evaluation, registers,
                     &evaluation->derived[derived]);
-    if (fault == SHMT_FAULT_NONE)
+    if (fault == SHMT_ARITH_FAULT_NONE)
         evaluation->known |= bit;
     return fault;
 }
@@ -275,9 +280,9 @@ static size_t name_length(const char *name)
 
 void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
 {
-    if (value.type == SHMT_INT)
+    if (value.type == SHMT_VALUE_INT)
         snprintf(out, SHMT_EXPR_SHOWN, "%" PRId64, value.i);
-    else if (value.type == SHMT_REAL)
+    else if (value.type == SHMT_VALUE_REAL)
         snprintf(out, SHMT_EXPR_SHOWN, "%.17g", value.r);
     else
         snprintf(out, SHMT_EXPR_SHOWN, "'%.60s'", value.w);
@@ -319,7 +324,7 @@ static void name_symbols(struct naming *naming, const struct shmt_expr *expr)
             return;
         if (node->op == SHMT_OP_SYMBOL)
             name_symbol(naming, node);
-        else if (node->op == SHMT_NODE_DERIVED)
+        else if (node->op == SHMT_EXPR_NODE_DERIVED)
             name_symbols(naming, expr->derived[node->derived].expr);
     }
 }
@@ -334,7 +339,7 @@ void shmt_expr_put_values(const struct shmt_expr *expr,
     name_symbols(&naming, expr);
 }
 
-void shmt_expr_begin(struct shmt_evaluation *evaluation,
+void shmt_expr_begin(struct shmt_expr_evaluation *evaluation,
                      const struct shmt_value *values)
 {
     evaluation->values = values;
@@ -342,15 +347,15 @@ void shmt_expr_begin(struct shmt_evaluation *evaluation,
 }
 
 enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
-                                   struct shmt_evaluation *evaluation,
+                                   struct shmt_expr_evaluation *evaluation,
                                    struct shmt_value *out,
                                    struct shmt_error *err)
 {
     struct shmt_value registers[SHMT_EXPR_REGISTERS];
-    const enum shmt_fault fault = run(expr, evaluation, registers, out);
+    const enum shmt_arith_fault fault = run(expr, evaluation, registers, out);
     char named[SHMT_EXPR_NAMED];
 
-    if (fault == SHMT_FAULT_NONE)
+    if (fault == SHMT_ARITH_FAULT_NONE)
         return SHMTUNE_OK;
     if (err == NULL)
         return SHMTUNE_INVALID_FILE;
@@ -359,7 +364,8 @@ enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
                             shmt_arith_fault_text(fault), named);
 }
 
-/* By what C takes for division. */
+/* Whether the text has a '/', which a writer of C may take for integer
+ * division. */
 static bool divides(const char *text)
 {
     const char *at = strchr(text, '/');
@@ -368,7 +374,7 @@ static bool divides(const char *text)
 }
 
 enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
-                                       struct shmt_evaluation *evaluation,
+                                       struct shmt_expr_evaluation *evaluation,
                                        int64_t *out, struct shmt_error *err)
 {
     struct shmt_value value;
@@ -378,11 +384,12 @@ enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (value.type == SHMT_INT) {
+    if (value.type == SHMT_VALUE_INT) {
         *out = value.i;
         return SHMTUNE_OK;
     }
-    if (value.type == SHMT_REAL && value.r >= -0x1p63 && value.r < 0x1p63 &&
+    if (value.type == SHMT_VALUE_REAL && value.r >= -0x1p63 && value.r <
+        0x1p63 &&
         value.r == floor(value.r)) {
         *out = (int64_t)value.r;
         return SHMTUNE_OK;
@@ -397,7 +404,7 @@ enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
 }
 
 enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
-                                        struct shmt_evaluation *evaluation,
+                                        struct shmt_expr_evaluation *evaluation,
                                         bool *out, struct shmt_error *err)
 {
     struct shmt_value value;
@@ -414,7 +421,7 @@ enum shmtune_status shmt_expr_eval(const struct shmt_expr *expr,
                                    struct shmt_value *out,
                                    struct shmt_error *err)
 {
-    struct shmt_evaluation evaluation;
+    struct shmt_expr_evaluation evaluation;
 
     shmt_expr_begin(&evaluation, values);
     return shmt_expr_next(expr, &evaluation, out, err);
@@ -424,7 +431,7 @@ enum shmtune_status shmt_expr_eval_int(const struct shmt_expr *expr,
                                        const struct shmt_value *values,
                                        int64_t *out, struct shmt_error *err)
 {
-    struct shmt_evaluation evaluation;
+    struct shmt_expr_evaluation evaluation;
 
     shmt_expr_begin(&evaluation, values);
     return shmt_expr_next_int(expr, &evaluation, out, err);
@@ -434,7 +441,7 @@ enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
                                         const struct shmt_value *values,
                                         bool *out, struct shmt_error *err)
 {
-    struct shmt_evaluation evaluation;
+    struct shmt_expr_evaluation evaluation;
 
     shmt_expr_begin(&evaluation, values);
     return shmt_expr_next_bool(expr, &evaluation, out, err);
@@ -483,7 +490,7 @@ void shmt_expr_words(const struct shmt_expr *expr,
                 b = first;
             }
             if (a->op == SHMT_OP_SYMBOL && b->op == SHMT_OP_CONST &&
-                b->constant.type == SHMT_WORD)
+                b->constant.type == SHMT_VALUE_WORD)
                 take(context, a->symbol, b->constant.w);
         }
     }

@@ -26,26 +26,26 @@
 
 /* Names an expression may use: symbol k has the value values[k] when it is
  * evaluated.  Types are fixed when it is compiled. */
-struct shmt_symbol {
+struct shmt_expr_symbol {
     const char *name;
-    enum shmt_type type;
+    enum shmt_value_type type;
 };
 
 struct shmt_expr;
 
-/* A name that stands for an expression of the same symbols and of derived
- * names before it; its program runs when its value is first needed.  The
- * array outlives what is compiled with it. */
-struct shmt_derived {
+/* A derived name stands for an expression over the same symbols and over the
+ * derived names before it.  Its program runs when its value is first needed.
+ * The array must outlive what is compiled with it. */
+struct shmt_expr_derived {
     const char *name;
     const struct shmt_expr *expr;
 };
 
-struct shmt_scope {
+struct shmt_expr_scope {
     size_t count;
-    const struct shmt_symbol *symbols;
+    const struct shmt_expr_symbol *symbols;
     size_t derived_count;
-    const struct shmt_derived *derived;
+    const struct shmt_expr_derived *derived;
 };
 
 /* Where an expression stands in its file, for messages.  line 0: unknown. */
@@ -61,7 +61,7 @@ struct shmt_place {
 enum shmtune_status shmt_expr_compile(struct shmt_arena *arena,
                                       struct shmt_place place,
                                       const char *text,
-                                      const struct shmt_scope *scope,
+                                      const struct shmt_expr_scope *scope,
                                       struct shmt_expr **out,
                                       struct shmt_error *err);
 
@@ -82,27 +82,27 @@ enum shmtune_status shmt_expr_eval_bool(const struct shmt_expr *expr,
                                         const struct shmt_value *values,
                                         bool *out, struct shmt_error *err);
 
-/* The same for several expressions of one scope with the same values, which
- * are not copied: a derived name that one of them needed is known to the
- * others.  Nothing is to be freed. */
+/* Evaluates several expressions of one scope with the same values: a derived
+ * name is computed once for all of them.  `values` is not copied.  Nothing
+ * needs to be freed. */
 enum { SHMT_EXPR_DERIVED = 64 };    /* derived names of a scope */
-struct shmt_evaluation {
+struct shmt_expr_evaluation {
     const struct shmt_value *values;
     size_t offset;                  /* in the text, of a fault */
     uint64_t known;                 /* one bit a derived name */
     struct shmt_value derived[SHMT_EXPR_DERIVED];
 };
-void shmt_expr_begin(struct shmt_evaluation *evaluation,
+void shmt_expr_begin(struct shmt_expr_evaluation *evaluation,
                      const struct shmt_value *values);
 enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,
-                                   struct shmt_evaluation *evaluation,
+                                   struct shmt_expr_evaluation *evaluation,
                                    struct shmt_value *out,
                                    struct shmt_error *err);
 enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
-                                       struct shmt_evaluation *evaluation,
+                                       struct shmt_expr_evaluation *evaluation,
                                        int64_t *out, struct shmt_error *err);
 enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
-                                        struct shmt_evaluation *evaluation,
+                                        struct shmt_expr_evaluation *evaluation,
                                         bool *out, struct shmt_error *err);
 
 /* The source text, and whether symbol k occurs in it. */
@@ -110,14 +110,14 @@ const char *shmt_expr_text(const struct shmt_expr *expr);
 struct shmt_place shmt_expr_place(const struct shmt_expr *expr);
 bool shmt_expr_uses(const struct shmt_expr *expr, size_t symbol);
 
-/* Why an expression that was evaluated to something false is so: appends
- * "66048 <= 49152 is false where TILE = 128, PAD = 1". */
+/* Says why an expression is false: appends "66048 <= 49152 is false where TILE
+ * = 128, PAD = 1". */
 void shmt_expr_explain(const struct shmt_expr *expr,
                        const struct shmt_value *values,
                        struct shmt_text *out);
 
-/* Calls `take` for every word that a symbol is compared with: ==, != or in;
- * derived names are to be looked at on their own. */
+/* Calls `take` for every word that a symbol is compared with by ==, != or in.
+ * It does not look into derived names. */
 void shmt_expr_words(const struct shmt_expr *expr,
                      void (*take)(void *context, size_t symbol,
                                   const char *word), void *context);

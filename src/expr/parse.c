@@ -18,7 +18,7 @@ struct parser {
     int nesting;
 };
 
-static bool parse_choice(struct parser *parser);
+static bool parse_conditional(struct parser *parser);
 static bool parse_unary(struct parser *parser);
 
 #define REFUSE(parser, ...)                                                  \
@@ -34,20 +34,21 @@ static bool next(struct parser *parser)
     return REFUSE(parser, "%s", parser->scan.problem);
 }
 
-/* Asked many times of each token: mostly the first character says no. */
+/* Called many times for each token, so it compares the first character
+ * first. */
 static inline bool is(const struct parser *parser, const char *text)
 {
     return parser->scan.text[parser->scan.start] == *text &&
            shmt_expr_scan_is(&parser->scan, text);
 }
 
-/* What stands here, for a message. */
+/* Describes the current token for a message. */
 static const char *found(const struct parser *parser, char room[48])
 {
     const struct shmt_expr_scan *scan = &parser->scan;
     const size_t length = scan->length < 40 ? scan->length : 40;
 
-    if (scan->token == SHMT_TOKEN_END)
+    if (scan->token == SHMT_EXPR_TOKEN_END)
         return "the end";
     room[0] = '\'';
     memcpy(room + 1, scan->text + scan->start, length);
@@ -65,10 +66,10 @@ static bool expect(struct parser *parser, const char *sign)
     return next(parser);
 }
 
-/* With the names there are, as many as fit a line. */
+/* Refuses an unknown name and lists the known ones, as many as fit. */
 static bool refuse_name(struct parser *parser)
 {
-    const struct shmt_scope *scope = &parser->expr->scope;
+    const struct shmt_expr_scope *scope = &parser->expr->scope;
     const size_t all = scope->count + scope->derived_count;
     struct shmt_text known = {0};
     char room[48];
@@ -106,7 +107,7 @@ static bool parse_list(struct parser *parser, const char *close,
                        size_t *count)
 {
     while (!is(parser, close)) {
-        if (!parse_choice(parser))
+        if (!parse_conditional(parser))
             return false;
         ++*count;
         if (!is(parser, ","))
@@ -163,12 +164,12 @@ static bool is_reserved(const struct parser *parser)
 static bool parse_name(struct parser *parser)
 {
     const size_t offset = parser->scan.start;
-    const struct shmt_scope *scope = &parser->expr->scope;
+    const struct shmt_expr_scope *scope = &parser->expr->scope;
     const char *rest = parser->scan.text + offset + parser->scan.length;
     char room[48];
 
     if (is(parser, "True") || is(parser, "False")) {
-        const struct shmt_value value = {.type = SHMT_INT,
+        const struct shmt_value value = {.type = SHMT_VALUE_INT,
                                          .i = is(parser, "True")};
 
         return next(parser) &&
@@ -202,8 +203,8 @@ static bool parse_leaf(struct parser *parser)
     const size_t offset = scan->start;
     struct shmt_value value = scan->value;
 
-    if (scan->token == SHMT_TOKEN_WORD) {
-        value.type = SHMT_WORD;
+    if (scan->token == SHMT_EXPR_TOKEN_WORD) {
+        value.type = SHMT_VALUE_WORD;
         value.w = shmt_arena_copy(parser->arena, scan->text + offset + 1,
                                   scan->length - 2);
         if (value.w == NULL) {
@@ -219,19 +220,19 @@ static bool parse_leaf(struct parser *parser)
 
 static bool parse_atom(struct parser *parser)
 {
-    const enum shmt_token token = parser->scan.token;
+    const enum shmt_expr_token token = parser->scan.token;
     char room[48];
 
-    if (token == SHMT_TOKEN_NUMBER || token == SHMT_TOKEN_WORD)
+    if (token == SHMT_EXPR_TOKEN_NUMBER || token == SHMT_EXPR_TOKEN_WORD)
         return parse_leaf(parser);
-    if (token == SHMT_TOKEN_NAME)
+    if (token == SHMT_EXPR_TOKEN_NAME)
         return parse_name(parser);
     if (is(parser, "["))
         return REFUSE(parser, "a list can only stand behind 'in'");
     if (!is(parser, "("))
         return REFUSE(parser, "found %s, expected a value",
                       found(parser, room));
-    if (!enter(parser) || !parse_choice(parser))
+    if (!enter(parser) || !parse_conditional(parser))
         return false;
     parser->nesting--;
     if (is(parser, ","))
@@ -257,7 +258,7 @@ static bool parse_power(struct parser *parser)
 /* -9223372036854775808, the one integer that needs its sign. */
 static bool parse_lowest(struct parser *parser, size_t offset)
 {
-    const struct shmt_value lowest = {.type = SHMT_INT, .i = INT64_MIN};
+    const struct shmt_value lowest = {.type = SHMT_VALUE_INT, .i = INT64_MIN};
 
     if (!next(parser))
         return false;
@@ -275,7 +276,7 @@ static bool parse_unary(struct parser *parser)
         return parse_power(parser);
     if (!enter(parser))
         return false;
-    if (minus && parser->scan.token == SHMT_TOKEN_NUMBER &&
+    if (minus && parser->scan.token == SHMT_EXPR_TOKEN_NUMBER &&
         parser->scan.lowest) {
         parser->nesting--;
         return parse_lowest(parser, offset);
@@ -289,7 +290,7 @@ static bool parse_unary(struct parser *parser)
 static enum shmt_op sign_among(const struct parser *parser,
                                enum shmt_op from, enum shmt_op to)
 {
-    if (parser->scan.token != SHMT_TOKEN_SIGN)
+    if (parser->scan.token != SHMT_EXPR_TOKEN_SIGN)
         return SHMT_OP_COUNT;
     for (enum shmt_op op = from; op <= to; op++)
         if (is(parser, shmt_arith_spelling(op)))
@@ -350,7 +351,7 @@ static bool parse_in(struct parser *parser)
     if (!enter(parser))
         return false;
     if (tuple && !is(parser, ")")) {
-        if (!parse_choice(parser))
+        if (!parse_conditional(parser))
             return false;
         if (!is(parser, ","))
             return REFUSE(parser, "a list of one value in parentheses needs "
@@ -434,8 +435,9 @@ static bool parse_logic(struct parser *parser, enum shmt_op op)
     }
 }
 
-/* x if condition else y: the stack wants the condition first. */
-static bool parse_choice(struct parser *parser)
+/* x if condition else y.  The builder expects the condition as the first
+ * operand. */
+static bool parse_conditional(struct parser *parser)
 {
     uint32_t *top;
     uint32_t then;
@@ -452,7 +454,7 @@ static bool parse_choice(struct parser *parser)
     then = top[-2];
     top[-2] = top[-1];
     top[-1] = then;
-    if (!expect(parser, "else") || !parse_choice(parser))
+    if (!expect(parser, "else") || !parse_conditional(parser))
         return false;
     parser->nesting--;
     return make(parser, SHMT_OP_IF, 3, offset);
@@ -469,12 +471,12 @@ enum shmtune_status shmt_expr_parse(struct shmt_arena *arena,
     char room[48];
     bool done;
 
-    done = next(&parser) && parse_choice(&parser);
-    if (done && parser.scan.token != SHMT_TOKEN_END)
+    done = next(&parser) && parse_conditional(&parser);
+    if (done && parser.scan.token != SHMT_EXPR_TOKEN_END)
         done = REFUSE(&parser, "found %s, expected an operator or the end",
                       found(&parser, room));
     if (done)
         done = shmt_expr_build_keep(&parser.build);
-    shmt_expr_build_drop(&parser.build);
+    shmt_expr_build_free(&parser.build);
     return done ? SHMTUNE_OK : parser.build.status;
 }

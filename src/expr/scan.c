@@ -77,7 +77,7 @@ static bool integer(struct shmt_expr_scan *scan, unsigned base)
     if (is_name(scan->text[scan->at]))
         return fail(scan, "a name or digit follows the number at once");
     scan->lowest = value > (uint64_t)INT64_MAX;
-    scan->value = (struct shmt_value){.type = SHMT_INT,
+    scan->value = (struct shmt_value){.type = SHMT_VALUE_INT,
         .i = scan->lowest ? INT64_MIN : (int64_t)value};
     return true;
 }
@@ -109,7 +109,7 @@ static bool real(struct shmt_expr_scan *scan)
     value = shmt_text_real(digits);
     if (!isfinite(value))
         return fail(scan, "the number is beyond a double");
-    scan->value = (struct shmt_value){.type = SHMT_REAL, .r = value};
+    scan->value = (struct shmt_value){.type = SHMT_VALUE_REAL, .r = value};
     return true;
 }
 
@@ -245,15 +245,15 @@ bool shmt_expr_scan_next(struct shmt_expr_scan *scan)
     scan->lowest = false;
     c = scan->text[scan->at];
     if (c == '\0') {
-        scan->token = SHMT_TOKEN_END;
+        scan->token = SHMT_EXPR_TOKEN_END;
         scan->length = 0;
         return true;
     }
     if (is_digit(c) || (c == '.' && is_digit(scan->text[scan->at + 1]))) {
-        scan->token = SHMT_TOKEN_NUMBER;
+        scan->token = SHMT_EXPR_TOKEN_NUMBER;
         done = number(scan);
     } else if (is_name(c)) {
-        scan->token = SHMT_TOKEN_NAME;
+        scan->token = SHMT_EXPR_TOKEN_NAME;
         while (is_name(scan->text[scan->at]))
             scan->at++;
         c = scan->text[scan->at];
@@ -261,10 +261,10 @@ bool shmt_expr_scan_next(struct shmt_expr_scan *scan)
         if (!done)
             fail(scan, "a word follows a name at once");
     } else if (c == '"' || c == '\'') {
-        scan->token = SHMT_TOKEN_WORD;
+        scan->token = SHMT_EXPR_TOKEN_WORD;
         done = word(scan);
     } else {
-        scan->token = SHMT_TOKEN_SIGN;
+        scan->token = SHMT_EXPR_TOKEN_SIGN;
         done = sign(scan);
     }
     scan->length = scan->at - scan->start;
@@ -273,8 +273,8 @@ bool shmt_expr_scan_next(struct shmt_expr_scan *scan)
 
 bool shmt_expr_scan_is(const struct shmt_expr_scan *scan, const char *text)
 {
-    return (scan->token == SHMT_TOKEN_SIGN ||
-            scan->token == SHMT_TOKEN_NAME) &&
+    return (scan->token == SHMT_EXPR_TOKEN_SIGN ||
+            scan->token == SHMT_EXPR_TOKEN_NAME) &&
            scan->text[scan->start] == *text &&
            strlen(text) == scan->length &&
            memcmp(scan->text + scan->start, text, scan->length) == 0;

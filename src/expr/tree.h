@@ -20,23 +20,23 @@ enum {
 
 /* Sets of types a node's value can have, as bits. */
 enum {
-    SHMT_EXPR_INT = 1 << SHMT_INT,
-    SHMT_EXPR_REAL = 1 << SHMT_REAL,
-    SHMT_EXPR_WORD = 1 << SHMT_WORD,
+    SHMT_EXPR_INT = 1 << SHMT_VALUE_INT,
+    SHMT_EXPR_REAL = 1 << SHMT_VALUE_REAL,
+    SHMT_EXPR_WORD = 1 << SHMT_VALUE_WORD,
     SHMT_EXPR_NUMBER = SHMT_EXPR_INT | SHMT_EXPR_REAL
 };
 
-/* A node beyond the operators: a mention of a derived name, which has no
- * operands here but a tree of its own.  What stands for one number, word or
- * symbol is that instead. */
-enum { SHMT_NODE_DERIVED = SHMT_OP_COUNT };
+/* A kind of node that is no operator: a mention of a derived name.  It has no
+ * operands here; its tree is that of the derived name.  A derived name that is
+ * just a number, a word or a symbol is replaced by that. */
+enum { SHMT_EXPR_NODE_DERIVED = SHMT_OP_COUNT };
 
 /* Operands are kids[first .. first + count) of the expression and stand
  * before the node.  A node may have several parents: CHAIN's operands are
  * comparisons, and the right side of one is the left side of the next.  IN
  * has the value sought, then the elements; IF has condition, then, else. */
 struct shmt_expr_node {
-    uint8_t op;             /* enum shmt_op, or SHMT_NODE_DERIVED */
+    uint8_t op;             /* enum shmt_op, or SHMT_EXPR_NODE_DERIVED */
     uint8_t types;
     uint16_t depth;
     uint32_t offset;        /* of its sign or name in the text */
@@ -64,10 +64,10 @@ struct shmt_expr_step {
 struct shmt_expr {
     const char *text;
     struct shmt_place place;
-    struct shmt_scope scope;        /* while it is parsed; then empty */
+    struct shmt_expr_scope scope;   /* while it is parsed; then empty */
     size_t symbol_count;
     uint64_t *used;                 /* one bit a symbol */
-    const struct shmt_derived *derived;
+    const struct shmt_expr_derived *derived;
     size_t weight;                  /* nodes, were derived names copied */
     size_t node_count;
     const struct shmt_expr_node *nodes;
@@ -82,9 +82,10 @@ struct shmt_expr {
 };
 
 /* scan.c: tokens. */
-enum shmt_token {
-    SHMT_TOKEN_END, SHMT_TOKEN_NUMBER, SHMT_TOKEN_WORD, SHMT_TOKEN_NAME,
-    SHMT_TOKEN_SIGN
+enum shmt_expr_token {
+    SHMT_EXPR_TOKEN_END, SHMT_EXPR_TOKEN_NUMBER, SHMT_EXPR_TOKEN_WORD,
+    SHMT_EXPR_TOKEN_NAME,
+    SHMT_EXPR_TOKEN_SIGN
 };
 
 struct shmt_expr_scan {
@@ -92,7 +93,7 @@ struct shmt_expr_scan {
     size_t at;               /* where the next token begins */
     int brackets;            /* a newline is a blank inside them */
     /* the token */
-    enum shmt_token token;
+    enum shmt_expr_token token;
     size_t start, length;
     struct shmt_value value;     /* of a number */
     bool lowest;             /* the number is 2^63: needs its minus */
@@ -132,7 +133,7 @@ bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
                           size_t count, size_t offset);
 /* The one node on the stack is the root; moves the tree into the arena. */
 bool shmt_expr_build_keep(struct shmt_expr_build *build);
-void shmt_expr_build_drop(struct shmt_expr_build *build);
+void shmt_expr_build_free(struct shmt_expr_build *build);
 
 /* parse.c: from text to tree. */
 enum shmtune_status shmt_expr_parse(struct shmt_arena *arena,
@@ -140,9 +141,9 @@ enum shmtune_status shmt_expr_parse(struct shmt_arena *arena,
                                     struct shmt_error *err);
 
 /* code.c: from tree to program. */
-enum shmtune_status shmt_expr_emit(struct shmt_arena *arena,
-                                   struct shmt_expr *expr,
-                                   struct shmt_error *err);
+enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
+                                           struct shmt_expr *expr,
+                                           struct shmt_error *err);
 
 /* expr.c: a value, and " where x = 0, y = 4": the symbols of an expression in
  * order of appearance, the first eight. */
@@ -164,17 +165,17 @@ enum {
     SHMT_EXPR_REGISTER = 0,
     SHMT_EXPR_CONSTANT = 1 << SHMT_EXPR_KIND_SHIFT,
     SHMT_EXPR_SYMBOL = 2 << SHMT_EXPR_KIND_SHIFT,
-    SHMT_EXPR_KNOWN = 3 << SHMT_EXPR_KIND_SHIFT  /* of a derived name */
+    SHMT_EXPR_DERIVED_VALUE = 3 << SHMT_EXPR_KIND_SHIFT /* of a derived name */
 };
 
 /* Steps beyond the operators. */
 enum {
-    SHMT_STEP_MOVE = SHMT_OP_COUNT,
-    SHMT_STEP_FALSE,           /* the integer 0 */
-    SHMT_STEP_JUMP,            /* to step b */
-    SHMT_STEP_JUMP_FALSE,      /* to step b when a is false */
-    SHMT_STEP_JUMP_TRUE,
-    SHMT_STEP_KNOW             /* the value of derived name b; registers from
+    SHMT_EXPR_STEP_MOVE = SHMT_OP_COUNT,
+    SHMT_EXPR_STEP_FALSE,      /* the integer 0 */
+    SHMT_EXPR_STEP_JUMP,       /* to step b */
+    SHMT_EXPR_STEP_JUMP_FALSE, /* to step b when a is false */
+    SHMT_EXPR_STEP_JUMP_TRUE,
+    SHMT_EXPR_STEP_DERIVED     /* the value of derived name b; registers from
                                   `to` on are free */
 };
 

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum shmt_type { SHMT_INT, SHMT_REAL, SHMT_WORD };
+enum shmt_value_type { SHMT_VALUE_INT, SHMT_VALUE_REAL, SHMT_VALUE_WORD };
 
 /* A word is owned by whoever made the value (a kernel's arena) and compared
  * by its characters. */
 struct shmt_value {
-    enum shmt_type type;
+    enum shmt_value_type type;
     union {
         int64_t i;
         double r;
@@ -27,7 +27,7 @@ bool shmt_value_equal_any(const struct shmt_value *a,
 /* The same, at once for integers, which most are. */
 static inline bool shmt_value_equal(struct shmt_value a, struct shmt_value b)
 {
-    return a.type == SHMT_INT && b.type == SHMT_INT
+    return a.type == SHMT_VALUE_INT && b.type == SHMT_VALUE_INT
                ? a.i == b.i : shmt_value_equal_any(&a, &b);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * driver: libcuda.so.1 as a table of functions.
+ * driver: opens libcuda.so.1 and fills the table of its functions, once for
+ * the process.
  */
 #include "gpu/driver.h"
 
@@ -12,7 +13,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* The interface everything in the list has had since. */
+/* The oldest driver version that has all functions of the list with these
+ * arguments. */
 enum { OLDEST = 12000 };
 
 static struct {

@@ -92,7 +92,8 @@ enum shmtune_status shmt_driver_check(const struct shmt_driver *driver,
                                       const char *what, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The context cannot be used after this error: only a new process can. */
+/* Whether the error makes the context unusable; only a new process can use the
+ * device then. */
 bool shmt_driver_is_sticky(CUresult result);
 
 /* The value of an environment variable that names a library or a folder of

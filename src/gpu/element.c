@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * element: conversions between what a spec says and what a device holds.
+ * element: converts values of a spec to the representation on the device and
+ * back, among them IEEE half precision.
  */
 #include "gpu/element.h"
 
@@ -50,7 +51,7 @@ static enum shmtune_status whole(enum shmt_element element,
 {
     int64_t number;
 
-    if (value.type == SHMT_REAL) {
+    if (value.type == SHMT_VALUE_REAL) {
         if (!(value.r > -9.2e18 && value.r < 9.2e18) ||
             value.r != floor(value.r))
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -70,19 +71,19 @@ static enum shmtune_status whole(enum shmt_element element,
 
 enum shmtune_status shmt_element_convert(enum shmt_element element,
                                          struct shmt_value value,
-                                         union shmt_scalar *out,
+                                         union shmt_element_scalar *out,
                                          struct shmt_error *err)
 {
-    union shmt_scalar scalar = {0};
+    union shmt_element_scalar scalar = {0};
     enum shmtune_status status = SHMTUNE_OK;
     int64_t number = 0;
     double real;
 
-    if (value.type == SHMT_WORD)
+    if (value.type == SHMT_VALUE_WORD)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "\"%s\" is a word, the type is %s", value.w,
                               shmt_element_word(element));
-    real = value.type == SHMT_REAL ? value.r : (double)value.i;
+    real = value.type == SHMT_VALUE_REAL ? value.r : (double)value.i;
     if (shmt_element_is_real(element) &&
         !shmt_element_holds_real(element, real))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -110,7 +111,7 @@ enum shmtune_status shmt_element_convert(enum shmt_element element,
 
 double shmt_element_real(enum shmt_element element, const void *data)
 {
-    union shmt_scalar scalar = {0};
+    union shmt_element_scalar scalar = {0};
 
     memcpy(&scalar, data, shmt_element_bytes(element));
     switch (element) {

@@ -8,7 +8,7 @@
 #include "kernel/kernel.h"
 
 /* Room for any element. */
-union shmt_scalar {
+union shmt_element_scalar {
     uint16_t h;
     float f;
     double d;
@@ -22,7 +22,7 @@ union shmt_scalar {
  * integer type, is not whole there, or is a word. */
 enum shmtune_status shmt_element_convert(enum shmt_element element,
                                          struct shmt_value value,
-                                         union shmt_scalar *out,
+                                         union shmt_element_scalar *out,
                                          struct shmt_error *err);
 
 /* One element in memory as a double (i64 rounds beyond 2^53). */

@@ -9,9 +9,9 @@
 #include "gpu/driver.h"
 #include "gpu/element.h"
 #include "gpu/image.h"
-#include "gpu/launch.h"
+#include "gpu/module.h"
 #include "gpu/nvrtc.h"
-#include "gpu/query.h"
-#include "gpu/report.h"
+#include "gpu/driver_device.h"
+#include "gpu/ptxas.h"
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image: an image from a folder, or else from the compiler.  What goes into
- * one is image_build.c, how it lies in a folder image_store.c.
+ * image: gets an image from a folder, or compiles it. image_build.c decides
+ * what it is made of and compiles; image_store.c reads and writes the folder.
  */
 #include "gpu/image.h"
 
@@ -9,12 +9,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu/arguments.h"
+#include "gpu/image_arguments.h"
 #include "gpu/image_build.h"
 
-/* The binary is that of the key, which knows the headers of the kernel as
- * they were: others would come out of a folder for ever. */
-static enum shmtune_status build(const struct shmt_image_plan *plan,
+/* Compiles the image and stores it.  The key covers the local headers as they
+ * were when the spec was read.  If one has changed since, the image is
+ * refused: stored under this key it would be wrong for ever. */
+static enum shmtune_status build(const struct shmt_image_recipe *plan,
                                  const struct shmt_nvrtc *nvrtc,
                                  const char *folder, struct shmt_error *err)
 {
@@ -29,23 +30,24 @@ static enum shmtune_status build(const struct shmt_image_plan *plan,
     }
     if (status == SHMTUNE_OK && folder != NULL) {
         const enum shmtune_status kept =
-            shmt_image_keep(folder, plan->image, plan->anew ? NULL : err);
+            shmt_image_write_stored(folder, plan->image,
+                                    plan->recompile ? NULL : err);
 
-        status = plan->anew ? status : kept;
+        status = plan->recompile ? status : kept;
     }
     return status;
 }
 
-/* Takes the plan's image over. */
-static enum shmtune_status obtain(const struct shmt_image_plan *plan,
-                                  const struct shmt_nvrtc *nvrtc,
-                                  const char *folder, struct shmt_image **out,
-                                  struct shmt_error *err)
+/* Becomes the owner of the plan's image. */
+static enum shmtune_status get(const struct shmt_image_recipe *plan,
+                               const struct shmt_nvrtc *nvrtc,
+                               const char *folder, struct shmt_image **out,
+                               struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
-    if (folder != NULL && !plan->anew)
-        status = shmt_image_fetch(folder, plan->image, err);
+    if (folder != NULL && !plan->recompile)
+        status = shmt_image_read_stored(folder, plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
         status = build(plan, nvrtc, folder, err);
@@ -62,8 +64,9 @@ static enum shmtune_status obtain(const struct shmt_image_plan *plan,
     return SHMTUNE_OK;
 }
 
-/* What makes a macro of a name that the spec knows; NULL: it is none of its
- * names, or has one. */
+/* For a name that the compiler says is undefined: why the spec does not define
+ * it as a macro.  NULL when the spec does not know the name, or does define
+ * it. */
 static const char *missing_for(const struct shmt_kernel *kernel,
                                const char *name)
 {
@@ -83,7 +86,7 @@ static void explain_undefined(const struct shmt_kernel *kernel,
 {
     static const char mark[] = "identifier \"";
     const char *at = err == NULL ? NULL : strstr(err->text, mark), *missing;
-    struct shmt_error complaint;
+    struct shmt_error diagnostic;
     char name[64] = "";
 
     if (at == NULL || strstr(at, "is undefined") == NULL ||
@@ -92,30 +95,31 @@ static void explain_undefined(const struct shmt_kernel *kernel,
     missing = missing_for(kernel, name);
     if (missing == NULL)
         return;
-    complaint = *err;
-    shmt_error_set(err, complaint.status, "%s; %s is %s", complaint.text,
+    diagnostic = *err;
+    shmt_error_set(err, diagnostic.status, "%s; %s is %s", diagnostic.text,
                    name, missing);
 }
 
-enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
-                                      const struct shmt_nvrtc *nvrtc,
-                                      const char *folder,
-                                      struct shmt_image **out,
-                                      struct shmt_error *err)
+enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
+                                   const struct shmt_nvrtc *nvrtc,
+                                   const char *folder,
+                                   struct shmt_image **out,
+                                   struct shmt_error *err)
 {
-    struct shmt_image_plan plan;
+    struct shmt_image_recipe plan;
     struct shmt_image *image;
     enum shmtune_status status;
 
-    status = shmt_image_plan(request, nvrtc != NULL ? nvrtc->include : NULL,
-                             &plan, err);
+    status =
+        shmt_image_recipe_make(request, nvrtc != NULL ? nvrtc->include : NULL,
+                                    &plan, err);
     if (status == SHMTUNE_OK)
-        status = obtain(&plan, nvrtc, folder, &image, err);
+        status = get(&plan, nvrtc, folder, &image, err);
     if (status == SHMTUNE_COMPILE)
         explain_undefined(request->evaluated->kernel, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = shmt_arguments_check(request->evaluated, image, err);
+    status = shmt_image_check_arguments(request->evaluated, image, err);
     if (status == SHMTUNE_OK)
         *out = image;
     else
@@ -123,18 +127,18 @@ enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
     return status;
 }
 
-enum shmtune_status shmt_image_obtain_text(const struct shmt_image_text *text,
-                                           const struct shmt_nvrtc *nvrtc,
-                                           const char *folder,
-                                           struct shmt_image **out,
-                                           struct shmt_error *err)
+enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
+                                             const struct shmt_nvrtc *nvrtc,
+                                             const char *folder,
+                                             struct shmt_image **out,
+                                             struct shmt_error *err)
 {
-    struct shmt_image_plan plan;
-    enum shmtune_status status = shmt_image_plan_text(text, &plan, err);
+    struct shmt_image_recipe plan;
+    enum shmtune_status status = shmt_image_recipe_from_text(text, &plan, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    return obtain(&plan, nvrtc, folder, out, err);
+    return get(&plan, nvrtc, folder, out, err);
 }
 
 void shmt_image_free(struct shmt_image *image)

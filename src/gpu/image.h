@@ -22,8 +22,8 @@ struct shmt_image_request {
     int nvrtc_version;                 /* part of the key; 0: whichever,
                                           for binaries kept for machines
                                           without NVRTC */
-    bool anew;         /* compiled although it may be there, and kept where
-                          that can be: a full disk is no failure */
+    bool recompile;    /* compile even if it is stored already, and store it
+                          if possible: a full disk is no failure */
 };
 
 struct shmt_image_entry {
@@ -42,7 +42,8 @@ struct shmt_image {
     size_t launch_count;
     int launch_entry[SHMT_KERNEL_LAUNCHES];   /* -1: the launch is not used */
     double compile_ms;                        /* when it was compiled */
-    bool found;                               /* it was there already */
+    bool found;                               /* it was read from the folder,
+                                                 not compiled */
 };
 
 /* Equal for those that share an image; it is not said here whether there can
@@ -58,11 +59,11 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
  * is a local header that has changed since the spec was read.
  * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does
  * not take, or uses no launch. */
-enum shmtune_status shmt_image_obtain(const struct shmt_image_request *request,
-                                      const struct shmt_nvrtc *nvrtc,
-                                      const char *folder,
-                                      struct shmt_image **out,
-                                      struct shmt_error *err);
+enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
+                                   const struct shmt_nvrtc *nvrtc,
+                                   const char *folder,
+                                   struct shmt_image **out,
+                                   struct shmt_error *err);
 void shmt_image_free(struct shmt_image *image);
 
 /* Source of our own, kept in the same way; launch k is entry k. */
@@ -74,11 +75,11 @@ struct shmt_image_text {
     size_t entry_count;            /* at most SHMT_KERNEL_LAUNCHES */
     const char *const *entries;
 };
-enum shmtune_status shmt_image_obtain_text(const struct shmt_image_text *text,
-                                           const struct shmt_nvrtc *nvrtc,
-                                           const char *folder,
-                                           struct shmt_image **out,
-                                           struct shmt_error *err);
+enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
+                                             const struct shmt_nvrtc *nvrtc,
+                                             const char *folder,
+                                             struct shmt_image **out,
+                                             struct shmt_error *err);
 
 /* Resources of the launch that needs the most registers, spills and static
  * shared memory the largest of any. */

@@ -14,9 +14,10 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "gpu/report.h"
+#include "gpu/ptxas.h"
 
-/* Raised when the same request would give another binary. */
+/* The version of this recipe: it changes when the same request would make
+ * another binary. */
 #define RECIPE "image/1"
 
 /* The index of `name` among the image's entries, added when it is new. */
@@ -130,7 +131,7 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
 /* Lines to an array, with the folders of headers behind them. */
 static enum shmtune_status
 list_options(const struct shmt_image_request *request, const char *include,
-             const struct shmt_text *text, struct shmt_image_plan *plan,
+             const struct shmt_text *text, struct shmt_image_recipe *plan,
              struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = request->evaluated->kernel;
@@ -172,11 +173,12 @@ list_options(const struct shmt_image_request *request, const char *include,
 }
 
 enum shmtune_status
-shmt_image_plan(const struct shmt_image_request *request, const char *include,
-                struct shmt_image_plan *out, struct shmt_error *err)
+shmt_image_recipe_make(const struct shmt_image_request *request,
+                       const char *include,
+                       struct shmt_image_recipe *out, struct shmt_error *err)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    struct shmt_image_plan plan = {0};
+    struct shmt_image_recipe plan = {0};
     struct shmt_text options = {0};
     enum shmtune_status status;
 
@@ -205,19 +207,20 @@ shmt_image_plan(const struct shmt_image_request *request, const char *include,
     plan.name = plan.kernel->source;
     plan.source = plan.kernel->source_text;
     plan.nvrtc_version = request->nvrtc_version;
-    plan.anew = request->anew;
+    plan.recompile = request->recompile;
     *out = plan;
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_image_plan_text(const struct shmt_image_text *text,
-                                         struct shmt_image_plan *out,
-                                         struct shmt_error *err)
+enum shmtune_status
+shmt_image_recipe_from_text(const struct shmt_image_text *text,
+                            struct shmt_image_recipe *out,
+                            struct shmt_error *err)
 {
     enum { OPTIONS = 4 };
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_image_entry *entries = NULL;
-    struct shmt_image_plan plan = {
+    struct shmt_image_recipe plan = {
         .name = text->name, .source = text->source,
         .nvrtc_version = text->nvrtc_version, .option_count = OPTIONS,
     };
@@ -261,11 +264,13 @@ fail:
     return shmt_error_memory(err);
 }
 
-/* NVRTC refuses an option: is it a device's architecture that is newer than
- * it, or one that it has given up?  Then another NVRTC is what is missing. */
-static enum shmtune_status name_architecture(const struct shmt_image_plan *plan,
-                                             const struct shmt_nvrtc *nvrtc,
-                                             struct shmt_error *err)
+/* NVRTC refused an option.  If that is the architecture, the device is too new
+ * or too old for this NVRTC, and the message says that another NVRTC is
+ * needed. */
+static enum shmtune_status
+explain_architecture(const struct shmt_image_recipe *plan,
+                     const struct shmt_nvrtc *nvrtc,
+                     struct shmt_error *err)
 {
     const char *flag = plan->options[0], *arch = strchr(flag, '=');
 
@@ -279,7 +284,7 @@ static enum shmtune_status name_architecture(const struct shmt_image_plan *plan,
                           nvrtc->path, arch + 1);
 }
 
-enum shmtune_status shmt_image_build(const struct shmt_image_plan *plan,
+enum shmtune_status shmt_image_build(const struct shmt_image_recipe *plan,
                                      const struct shmt_nvrtc *nvrtc,
                                      struct shmt_error *err)
 {
@@ -308,14 +313,14 @@ enum shmtune_status shmt_image_build(const struct shmt_image_plan *plan,
         names[k] = image->entries[k].name;
     status = shmt_nvrtc_compile(nvrtc, &job, image->arena, &product, err);
     if (status == SHMTUNE_INVALID_ARGUMENT)
-        status = name_architecture(plan, nvrtc, err);
+        status = explain_architecture(plan, nvrtc, err);
     if (status != SHMTUNE_OK)
         return status;
     for (size_t k = 0; k < image->entry_count; k++) {
         entries[k].name = names[k];
         entries[k].lowered = product.lowered[k];
-        if (!shmt_report_find(product.log, product.lowered[k],
-                              &entries[k].resources))
+        if (!shmt_ptxas_resources(product.log, product.lowered[k],
+                                  &entries[k].resources))
             return shmt_error_set(err, SHMTUNE_INTERNAL,
                                   "NVRTC %d reported no resources of \"%s\" "
                                   "(%s)", nvrtc->version, names[k],

@@ -76,9 +76,9 @@ static void write_report(const struct shmt_image *image, const char *digest,
     }
 }
 
-enum shmtune_status shmt_image_keep(const char *folder,
-                                    const struct shmt_image *image,
-                                    struct shmt_error *err)
+enum shmtune_status shmt_image_write_stored(const char *folder,
+                                            const struct shmt_image *image,
+                                            struct shmt_error *err)
 {
     const char *cubin = file_of(image->arena, folder, image->key, ".cubin");
     const char *report = file_of(image->arena, folder, image->key, ".res");
@@ -94,9 +94,10 @@ enum shmtune_status shmt_image_keep(const char *folder,
         status = shmt_error_memory(err);
         goto done;
     }
-    status = shmt_path_write_own(cubin, image->cubin, image->cubin_size, err);
+    status =
+        shmt_path_write_private(cubin, image->cubin, image->cubin_size, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_write_own(report, text.data, text.length, err);
+        status = shmt_path_write_private(report, text.data, text.length, err);
 done:
     shmt_text_free(&text);
     return status;
@@ -111,7 +112,7 @@ static enum shmtune_status read_entry(const struct shmt_yaml *node,
 
     status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, "an entry", err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, entry_keys, err);
+        status = shmt_yaml_check_keys(node, entry_keys, err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(node, "name", &name, err);
     if (status == SHMTUNE_OK)
@@ -194,7 +195,7 @@ static enum shmtune_status read_report(const char *path,
     digest_of(image->cubin, image->cubin_size, digest);
     status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, path, err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, report_keys, err);
+        status = shmt_yaml_check_keys(node, report_keys, err);
     if (status == SHMTUNE_OK)
         status = read_text(node, "format", FORMAT, err);
     if (status == SHMTUNE_OK)
@@ -243,9 +244,9 @@ static enum shmtune_status fetch(const char *folder, struct shmt_image *image,
     return status;
 }
 
-enum shmtune_status shmt_image_fetch(const char *folder,
-                                     struct shmt_image *image,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_image_read_stored(const char *folder,
+                                           struct shmt_image *image,
+                                           struct shmt_error *err)
 {
     struct shmt_error why = {0};
     enum shmtune_status status = fetch(folder, image, &why);
@@ -254,6 +255,6 @@ enum shmtune_status shmt_image_fetch(const char *folder,
         return SHMTUNE_OK;
     if (status == SHMTUNE_NO_MEMORY || status == SHMTUNE_STORAGE)
         return shmt_error_set(err, status, "%s", why.text);
-    /* Damaged or of another version: as good as absent. */
+    /* A file that is damaged or of another version counts as absent. */
     return SHMTUNE_NOT_FOUND;
 }

@@ -2,9 +2,10 @@
 /*
  * nvrtc: where the compiler is looked for, and one compile.
  *
- * NVRTC opens libnvrtc-builtins by its bare name, and only when it compiles: on
- * the loader's path alone, which knows nothing of a wheel's folder.  It is
- * opened here first, from beside the library; a name that is loaded is found.
+ * NVRTC opens libnvrtc-builtins by its bare name, and only when it compiles:
+ * on the loader's path alone, which knows nothing of a wheel's folder.  It is
+ * That file is therefore opened here first, from the folder of NVRTC; the
+ * loader then finds it by its name.
  */
 #define _GNU_SOURCE   /* dladdr, in POSIX only since 2024 */
 #ifdef HAVE_CONFIG_H
@@ -20,9 +21,9 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "gpu/complaint.h"
+#include "gpu/nvrtc_log.h"
 #include "gpu/driver.h"
-#include "gpu/host_headers.h"
+#include "gpu/nvrtc_headers.h"
 
 #ifndef SHMT_CUDA_DIR
 #define SHMT_CUDA_DIR "/usr/local/cuda"
@@ -37,7 +38,7 @@ static const char *const include_folders[] = {
     "include", "targets/x86_64-linux/include", "targets/sbsa-linux/include",
     "nvidia/cu13/include", "nvidia/cuda_runtime/include",
 };
-/* The plain name comes with developer packages only. */
+/* Versioned names first: the plain name exists only with developer packages. */
 static const char *const names[] = {
     "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
 };
@@ -90,7 +91,7 @@ static bool bind(void *library, struct shmt_nvrtc *nvrtc)
     return true;
 }
 
-/* Not there, or not of this name: NVRTC says so itself when it compiles. */
+/* A failure is ignored here: NVRTC reports it when it compiles. */
 static void open_builtins(const struct shmt_nvrtc *nvrtc)
 {
     const char *cut = strrchr(nvrtc->path, '/');
@@ -238,12 +239,12 @@ enum shmtune_status shmt_nvrtc_open(const struct shmt_nvrtc **out,
 
 static enum shmtune_status
 fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
-     const struct shmt_complaint *complaint, struct shmt_error *err)
+     const struct shmt_nvrtc_log *diagnostic, struct shmt_error *err)
 {
     char line[512] = "";
 
-    if (complaint != NULL)
-        shmt_complaint_error(complaint, line, sizeof line);
+    if (diagnostic != NULL)
+        shmt_nvrtc_log_error(diagnostic, line, sizeof line);
     if (result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE)
         return shmt_error_set(err, SHMTUNE_NOT_FOUND,
                               "NVRTC (%s) cannot open libnvrtc-builtins, which "
@@ -261,22 +262,23 @@ fail(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
                                           : nvrtc->GetErrorString(result));
 }
 
-/* The entry that has the first word in quotes of a complaint in it. */
-static const char *blamed_entry(const struct shmt_nvrtc_job *job,
-                                const char *complaint)
+/* The entry that contains the first quoted word of a diagnostic. */
+static const char *entry_in_message(const struct shmt_nvrtc_job *job,
+                                    const char *diagnostic)
 {
     char word[256];
 
-    if (sscanf(complaint, "%*[^\"]\"%255[^\"]", word) == 1)
+    if (sscanf(diagnostic, "%*[^\"]\"%255[^\"]", word) == 1)
         for (size_t k = 0; k < job->entry_count; k++)
             if (strstr(job->entries[k], word) != NULL)
                 return job->entries[k];
     return job->entry_count == 1 ? job->entries[0] : NULL;
 }
 
-/* NVRTC looks entries up in a file of its own, which nobody has ever seen. */
-static void name_entry(const struct shmt_nvrtc_job *job,
-                       struct shmt_error *err)
+/* NVRTC looks entries up in a generated file, which the message would name.
+ * Name the entry of the spec instead. */
+static void explain_missing_entry(const struct shmt_nvrtc_job *job,
+                                  struct shmt_error *err)
 {
     static const char file[] = "__nv_name_map(";
     const char *text, *entry;
@@ -287,7 +289,7 @@ static void name_entry(const struct shmt_nvrtc_job *job,
     text = strstr(err->text, "error: ");
     snprintf(why, sizeof why, "%.250s",
              text == NULL ? err->text : text + strlen("error: "));
-    entry = blamed_entry(job, why);
+    entry = entry_in_message(job, why);
     if (entry == NULL)
         shmt_error_set(err, SHMTUNE_COMPILE, "%s has no kernel of an entry "
                        "of the spec: %s", job->name, why);
@@ -296,7 +298,7 @@ static void name_entry(const struct shmt_nvrtc_job *job,
                        "entry of the spec: %s", job->name, entry, why);
 }
 
-static enum shmtune_status take_log(const struct shmt_nvrtc *nvrtc,
+static enum shmtune_status read_log(const struct shmt_nvrtc *nvrtc,
                                     nvrtcProgram program,
                                     struct shmt_arena *arena, const char **out,
                                     struct shmt_error *err)
@@ -316,7 +318,7 @@ static enum shmtune_status take_log(const struct shmt_nvrtc *nvrtc,
 }
 
 static enum shmtune_status
-take_names(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
+read_names(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
            const struct shmt_nvrtc_job *job, struct shmt_arena *arena,
            const char ***out, struct shmt_error *err)
 {
@@ -344,7 +346,7 @@ take_names(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
 }
 
 static enum shmtune_status
-take_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
+read_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
            struct shmt_arena *arena, struct shmt_nvrtc_product *product,
            struct shmt_error *err)
 {
@@ -368,10 +370,10 @@ take_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
     return SHMTUNE_OK;
 }
 
-/* The job's options, the folder of the C++ libraries that CUDA's own headers
- * need, and from 12.9 on what keeps NVRTC from its own cache on disk: what
- * comes from there comes without the assembler's report. */
-static const char **with_our_own(const struct shmt_nvrtc *nvrtc,
+/* Adds our own options to the job's: the folder of the C++ libraries that
+ * CUDA's headers need, and from NVRTC 12.9 on --no-cache, because a binary
+ * from NVRTC's own cache comes without the ptxas report. */
+static const char **add_own_options(const struct shmt_nvrtc *nvrtc,
                                   const struct shmt_nvrtc_job *job,
                                   struct shmt_arena *arena, size_t *count)
 {
@@ -390,16 +392,15 @@ static const char **with_our_own(const struct shmt_nvrtc *nvrtc,
     return options;
 }
 
-static enum shmtune_status judge(const struct shmt_nvrtc *nvrtc,
-                                 nvrtcResult result,
-                                 const struct shmt_complaint *complaint,
-                                 struct shmt_error *err)
+static enum shmtune_status
+check_outcome(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
+              const struct shmt_nvrtc_log *diagnostic, struct shmt_error *err)
 {
     char line[512];
 
     if (result != NVRTC_SUCCESS)
-        return fail(nvrtc, result, complaint, err);
-    if (shmt_complaint_redefined(complaint, line, sizeof line))
+        return fail(nvrtc, result, diagnostic, err);
+    if (shmt_nvrtc_log_redefinition(diagnostic, line, sizeof line))
         return shmt_error_set(err, SHMTUNE_COMPILE, "%s", line);
     return SHMTUNE_OK;
 }
@@ -420,32 +421,32 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     size_t option_count;
 
     result = nvrtc->CreateProgram(&program, job->source, job->name,
-                                  SHMT_HOST_HEADERS, shmt_host_header_texts,
-                                  shmt_host_header_names);
+                                  SHMT_NVRTC_HEADERS, shmt_nvrtc_header_texts,
+                                  shmt_nvrtc_header_names);
     for (size_t k = 0; result == NVRTC_SUCCESS && k < job->entry_count; k++)
         result = nvrtc->AddNameExpression(program, job->entries[k]);
     if (result != NVRTC_SUCCESS) {
         status = fail(nvrtc, result, NULL, err);
         goto done;
     }
-    options = with_our_own(nvrtc, job, arena, &option_count);
+    options = add_own_options(nvrtc, job, arena, &option_count);
     if (options == NULL) {
         status = shmt_error_memory(err);
         goto done;
     }
     result = nvrtc->CompileProgram(program, (int)option_count, options);
-    status = take_log(nvrtc, program, arena, &product.log, err);
+    status = read_log(nvrtc, program, arena, &product.log, err);
     if (status == SHMTUNE_OK)
-        status = judge(nvrtc, result, &(struct shmt_complaint){
+        status = check_outcome(nvrtc, result, &(struct shmt_nvrtc_log){
             .log = product.log, .options = options,
             .option_count = option_count, .libraries = process.libraries},
             err);
     if (status == SHMTUNE_COMPILE)
-        name_entry(job, err);
+        explain_missing_entry(job, err);
     if (status == SHMTUNE_OK)
-        status = take_names(nvrtc, program, job, arena, &lowered, err);
+        status = read_names(nvrtc, program, job, arena, &lowered, err);
     if (status == SHMTUNE_OK)
-        status = take_cubin(nvrtc, program, arena, &product, err);
+        status = read_cubin(nvrtc, program, arena, &product, err);
     if (status == SHMTUNE_OK) {
         product.lowered = lowered;
         product.elapsed_ms = (shmt_clock_s() - start) * 1e3;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * nvrtc: NVIDIA's run-time compiler, opened at run time, and one compile with
- * it.  What is compiled, and where it is kept, is image.c's business.
+ * it.  image.c decides what is compiled and stores it.
  */
 #ifndef SHMT_GPU_NVRTC_H
 #define SHMT_GPU_NVRTC_H

@@ -19,8 +19,8 @@ static const char *const role_words[] = {
 };
 static const char *const fill_words[] = {"uniform", "zero", "ramp", NULL};
 
-/* Which keys an argument may have: of whatever role (another one is
- * misspelt), a scalar, which has no role, and of each role. */
+/* The keys that an argument may have: of any role (any other key is misspelt),
+ * of a scalar, which has no role, and of each role. */
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
     NULL};
@@ -36,9 +36,9 @@ static const char *const role_keys[][8] = {
 };
 
 /* The index of a word in a list, refused by naming the list. */
-static enum shmtune_status read_choice(struct shmt_kernel_reader *reader,
-                                       const struct shmt_yaml *node,
-                                       const char *const *words, size_t *out)
+static enum shmtune_status read_enum(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *node,
+                                     const char *const *words, size_t *out)
 {
     struct shmt_text list = {0};
     const char *word;
@@ -73,14 +73,14 @@ static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
     for (size_t i = 0; i < SHMT_ELEMENT_COUNT; i++)
         words[i] = shmt_element_word((enum shmt_element)i);
     if (status == SHMTUNE_OK)
-        status = read_choice(reader, node, words, &index);
+        status = read_enum(reader, node, words, &index);
     if (status == SHMTUNE_OK)
         *out = (enum shmt_element)index;
     return status;
 }
 
-/* Between what a range of each type lies.  Its bounds are doubles, and their
- * difference has to be one. */
+/* The bounds that a range of each type must keep.  The difference of two
+ * bounds has to be a finite double. */
 static const struct {
     double low, high;
 } widest[SHMT_ELEMENT_COUNT] = {
@@ -93,9 +93,8 @@ static const struct {
     [SHMT_ELEMENT_I64] = {-0x1p53, 0x1p53},
 };
 
-/* What does not fit would wrap round, or be infinite; whole numbers of
- * [0, 1) are all 0, and then any kernel's results are as right as another's.
- */
+/* Values outside of the type's bounds would wrap or become infinite.  Whole
+ * numbers of [0, 1) are all 0, with which a wrong kernel can look right. */
 static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *node,
                                        const struct shmt_argument *argument)
@@ -162,7 +161,7 @@ static enum shmtune_status read_fill(struct shmt_kernel_reader *reader,
     enum shmtune_status status = SHMTUNE_OK;
 
     if (fill != NULL)
-        status = read_choice(reader, fill, fill_words, &index);
+        status = read_enum(reader, fill, fill_words, &index);
     if (status != SHMTUNE_OK)
         return status;
     argument->fill = (enum shmt_fill)index;
@@ -205,7 +204,7 @@ static enum shmtune_status read_tolerance(struct shmt_kernel_reader *reader,
                               "tolerance, {absolute: 0, relative: 1.0e-6}",
                               reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, keys, reader->err);
+        status = shmt_yaml_check_keys(node, keys, reader->err);
     if (status == SHMTUNE_OK)
         status = read_bound(reader, node, "absolute", &argument->absolute);
     if (status == SHMTUNE_OK)
@@ -219,7 +218,7 @@ static enum shmtune_status read_scalar(struct shmt_kernel_reader *reader,
 {
     const struct shmt_yaml *value;
     enum shmtune_status status =
-        shmt_yaml_keys(mapping, scalar_keys, reader->err);
+        shmt_yaml_check_keys(mapping, scalar_keys, reader->err);
 
     argument->role = SHMT_ROLE_SCALAR;
     if (status == SHMTUNE_OK)
@@ -229,7 +228,8 @@ static enum shmtune_status read_scalar(struct shmt_kernel_reader *reader,
     return status;
 }
 
-/* The kernel's parameter has as many elements, so the source must know. */
+/* The kernel's parameter is an array of exactly `count` elements, so the
+ * source must know every dimension in it. */
 static enum shmtune_status check_defined(struct shmt_kernel_reader *reader,
                                          const struct shmt_yaml *node,
                                          const struct shmt_expr *count)
@@ -254,7 +254,7 @@ static enum shmtune_status read_count(struct shmt_kernel_reader *reader,
 
     if (argument->role == SHMT_ROLE_WORKSPACE)
         return shmt_kernel_read_expr(reader, node, &argument->count);
-    status = shmt_kernel_read_fixed(
+    status = shmt_kernel_read_problem_expr(
         reader, node,
         argument->role == SHMT_ROLE_VALUE
             ? "the count of an array passed by value"
@@ -274,9 +274,9 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
         shmt_yaml_need(mapping, "role", &node, reader->err);
 
     if (status == SHMTUNE_OK)
-        status = read_choice(reader, node, role_words, &role);
+        status = read_enum(reader, node, role_words, &role);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(mapping, role_keys[role], reader->err);
+        status = shmt_yaml_check_keys(mapping, role_keys[role], reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(mapping, "count", &node, reader->err);
     if (status != SHMTUNE_OK)
@@ -307,7 +307,7 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                                   "an argument, {type: f32, role: input, "
                                   "count: n}", reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, argument_keys, reader->err);
+        status = shmt_yaml_check_keys(node, argument_keys, reader->err);
     if (status == SHMTUNE_OK)
         status = read_type(reader, node, &argument.element);
     if (status != SHMTUNE_OK)
@@ -366,11 +366,11 @@ bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
     return false;
 }
 
-bool shmt_kernel_argument_tuned(const struct shmt_kernel *kernel,
-                                const struct shmt_argument *argument)
+bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,
+                                          const struct shmt_argument *argument)
 {
-    return shmt_kernel_read_tuned(kernel, argument->count) ||
-           shmt_kernel_read_tuned(kernel, argument->value);
+    return shmt_kernel_expr_uses_parameters(kernel, argument->count) ||
+           shmt_kernel_expr_uses_parameters(kernel, argument->value);
 }
 
 static enum shmtune_status refuse_number(struct shmt_kernel_reader *reader,
@@ -412,10 +412,10 @@ static enum shmtune_status try_real(struct shmt_kernel_reader *reader,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (value.type == SHMT_WORD)
+    if (value.type == SHMT_VALUE_WORD)
         return refuse_number(reader, argument->value,
                              "a word where a number is needed");
-    number = value.type == SHMT_REAL ? value.r : (double)value.i;
+    number = value.type == SHMT_VALUE_REAL ? value.r : (double)value.i;
     if (shmt_element_holds_real(argument->element, number))
         return SHMTUNE_OK;
     snprintf(what, sizeof what, "the value of %s is %.9g, outside its type %s",

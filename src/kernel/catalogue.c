@@ -295,7 +295,7 @@ static enum shmtune_status read_folders(struct shmt_catalogue *catalogue)
 
     if (scratch == NULL)
         return SHMTUNE_NO_MEMORY;
-    shmt_arena_expect(scratch, SCRATCH_BYTES);
+    shmt_arena_reserve(scratch, SCRATCH_BYTES);
     for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->folder_count;
          k++)
         status = read_folder(catalogue, catalogue->folders[k], scratch);

@@ -6,14 +6,14 @@
  * `includes`.  Headers from elsewhere (the toolkit's) are not the kernel's
  * own.
  *
- * Of the spec counts what it says, not how it is laid out, and neither its
- * summary nor the list of sizes to tune: one more size, or a comment, makes
- * no tuning stale.
+ * The digest covers what the spec says, not its layout, and neither its
+ * summary nor its list of sizes: another size or a comment makes no tuning
+ * stale.
  *
- * Directives are found by eye, not by a preprocessor: one inside a comment
- * or a false #if counts too, and so does a macro that could be the name in
- * one.  That can make a digest more careful than it need be, and less only
- * where a name is put together of parts.
+ * Directives are searched for as text, without a preprocessor.  An #include
+ * inside a comment or a false #if therefore counts too, and so does every
+ * macro that could be the name in one.  The digest may cover too many files;
+ * it covers too few only where a macro puts a file name together from parts.
  */
 #include "kernel/read.h"
 
@@ -58,8 +58,8 @@ static void add_text(struct files *files, char kind, const char *text)
     shmt_digest_add(&files->digest, text, strlen(text) + 1);
 }
 
-/* Depth is capped by the reader.  Every mapping and sequence has an end, so
- * that no two trees are the same bytes. */
+/* The YAML reader limits the depth.  Every mapping and sequence ends in a
+ * mark, so that two different trees never give the same bytes. */
 static void add_node(struct files *files, const struct shmt_yaml *node)
 {
     if (node->kind == SHMT_YAML_SCALAR) {
@@ -110,7 +110,7 @@ static const char *behind_directive(const char *at)
     if (strncmp(at, "define", 6) != 0)
         return NULL;
     at = skip_blanks(at + 6);
-    return skip_blanks(at + shmt_text_word(at));
+    return skip_blanks(at + shmt_text_name_length(at));
 }
 
 /* The name in `#include "name"`, `#include <name>` or `#define MACRO "name"`,
@@ -133,9 +133,9 @@ static bool parse_include(const char *sign, const char **name, size_t *length,
     return true;
 }
 
-/* Takes folder/name in when it is there and new. */
-static enum shmtune_status take(struct files *files, const char *folder,
-                                const char *name, bool *found)
+/* Adds folder/name to the list of files, if it exists and is not in it. */
+static enum shmtune_status add_include(struct files *files, const char *folder,
+                                       const char *name, bool *found)
 {
     struct shmt_arena *arena = files->reader->kernel->arena;
     const char *path = shmt_path_join(arena, folder, name);
@@ -147,7 +147,8 @@ static enum shmtune_status take(struct files *files, const char *folder,
     for (size_t i = 0; i < files->count; i++)
         if (strcmp(files->paths[i], path) == 0)
             return SHMTUNE_OK;
-    /* what a macro says may be the name of anything */
+    /* The text of a macro need not be a file name: if there is no such file,
+     * that is no error. */
     if (!shmt_path_is_file(path)) {
         *found = false;
         return SHMTUNE_OK;
@@ -185,16 +186,16 @@ static enum shmtune_status look_up(struct files *files, const char *from,
     if (beside == NULL)
         return shmt_error_memory(files->reader->err);
     if (quoted)
-        status = take(files, beside, name, &found);
+        status = add_include(files, beside, name, &found);
     if (status == SHMTUNE_OK && !found)
-        status = take(files, files->source_folder, name, &found);
+        status = add_include(files, files->source_folder, name, &found);
     for (size_t i = 0;
          status == SHMTUNE_OK && !found && i < kernel->include_count; i++)
-        status = take(files, kernel->includes[i], name, &found);
+        status = add_include(files, kernel->includes[i], name, &found);
     return status;
 }
 
-/* Nothing but blanks before it, or the end of a comment. */
+/* Whether only blanks or the end of a comment stand before it in its line. */
 static bool begins_line(const char *text, const char *at)
 {
     while (at > text && (at[-1] == ' ' || at[-1] == '\t'))
@@ -229,17 +230,17 @@ static enum shmtune_status scan(struct files *files, size_t index)
     return SHMTUNE_OK;
 }
 
-/* What was met behind the source. */
-static enum shmtune_status keep_headers(const struct files *files)
+/* Keeps the headers that were found, in the kernel's arena. */
+static enum shmtune_status store_headers(const struct files *files)
 {
     struct shmt_kernel *kernel = files->reader->kernel;
-    struct shmt_header *headers =
+    struct shmt_kernel_header *headers =
         shmt_arena_alloc(kernel->arena, files->count, sizeof *headers);
 
     if (headers == NULL)
         return shmt_error_memory(files->reader->err);
     for (size_t i = 1; i < files->count; i++)
-        headers[kernel->header_count++] = (struct shmt_header){
+        headers[kernel->header_count++] = (struct shmt_kernel_header){
             files->paths[i], files->texts[i], files->sizes[i]};
     kernel->headers = headers;
     return SHMTUNE_OK;
@@ -255,7 +256,7 @@ shmt_kernel_check_headers(const struct shmt_kernel *kernel,
 
     for (size_t k = 0; status == SHMTUNE_OK && k < kernel->header_count;
          k++) {
-        const struct shmt_header *header = &kernel->headers[k];
+        const struct shmt_kernel_header *header = &kernel->headers[k];
         const char *text;
         size_t size;
 
@@ -300,7 +301,7 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
     for (size_t i = 0; status == SHMTUNE_OK && i < files->count; i++)
         status = scan(files, i);
     if (status == SHMTUNE_OK && files->count > 1)
-        status = keep_headers(files);
+        status = store_headers(files);
     if (status == SHMTUNE_OK)
         shmt_digest_end(&files->digest, kernel->digest);
     return status;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * evaluated: a configuration at a problem, evaluated: the values of its scope,
- * its constraints, the geometry of its launches and what their arguments take,
+ * evaluated: evaluates a configuration for a problem: the values of its scope,
+ * its constraints, the geometry of its launches, the bytes of their arguments,
  * and the key of its binary.  Called by everything that compiles, runs or
- * judges a configuration.
+ * checks a configuration.
  *
  * All expressions of one configuration share one evaluation, so that a derived
- * name is worked out once.  Limits here are those of the types and of every
- * device; one device's limits are other modules' business.
+ * name is computed once.  The limits here are those of the types and of every
+ * device; device/fit checks the limits of one device.
  */
 #include "kernel/kernel.h"
 
 #include <string.h>
 
 void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
-                          const int64_t *problem, const shmt_choice *choice,
+                          const int64_t *problem, const shmt_config *config,
                           struct shmt_kernel_evaluated *out)
 {
     struct shmt_value *value = out->values;
@@ -25,9 +25,9 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     out->launches = kernel->launches;
     out->launched = false;
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        *value++ = (struct shmt_value){.type = SHMT_INT, .i = problem[d]};
+        *value++ = (struct shmt_value){.type = SHMT_VALUE_INT, .i = problem[d]};
     for (size_t p = 0; p < kernel->parameter_count; p++)
-        *value++ = kernel->parameters[p].values[choice[p]];
+        *value++ = kernel->parameters[p].values[config[p]];
     shmt_expr_begin(&out->evaluation, out->values);
 }
 
@@ -35,18 +35,19 @@ void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
                                     const int64_t *problem,
                                     struct shmt_kernel_evaluated *out)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    shmt_kernel_default(kernel, choice);
-    shmt_kernel_evaluate(kernel, problem, choice, out);
+    shmt_kernel_default(kernel, config);
+    shmt_kernel_evaluate(kernel, problem, config, out);
     out->reference = true;
     out->launch_count = kernel->reference_count;
     out->launches = kernel->reference;
 }
 
-enum shmtune_status shmt_kernel_admits(struct shmt_kernel_evaluated *evaluated,
-                                       const struct shmt_expr **failed,
-                                       struct shmt_error *err)
+enum shmtune_status
+shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
+                      const struct shmt_expr **failed,
+                      struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
     enum shmtune_status status = SHMTUNE_OK;
@@ -67,11 +68,11 @@ enum shmtune_status shmt_kernel_admits(struct shmt_kernel_evaluated *evaluated,
 struct bounded {
     const char *what;
     const struct shmt_expr *expr;
-    int64_t low, high, fallback;
+    int64_t low, high, default_size;
 };
 
 static enum shmtune_status eval_bounded(const struct bounded *bounded,
-                                        struct shmt_evaluation *evaluation,
+                                        struct shmt_expr_evaluation *evaluation,
                                         int64_t *out, struct shmt_error *err)
 {
     struct shmt_place place;
@@ -79,7 +80,7 @@ static enum shmtune_status eval_bounded(const struct bounded *bounded,
     enum shmtune_status status;
 
     if (bounded->expr == NULL) {
-        *out = bounded->fallback;
+        *out = bounded->default_size;
         return SHMTUNE_OK;
     }
     status = shmt_expr_next_int(bounded->expr, evaluation, &number, err);
@@ -106,10 +107,10 @@ static int64_t unit_of(const struct shmt_argument *argument)
                ? (int64_t)shmt_element_bytes(argument->element) : 8;
 }
 
-static enum shmtune_status argument_bytes(const struct shmt_argument *argument,
-                                          struct shmt_evaluation *evaluation,
-                                          int64_t *out,
-                                          struct shmt_error *err)
+static enum shmtune_status
+argument_bytes(const struct shmt_argument *argument,
+               struct shmt_expr_evaluation *evaluation, int64_t *out,
+               struct shmt_error *err)
 {
     const struct bounded bounded = {"the count", argument->count, 1,
                                     INT32_MAX, 0};
@@ -139,8 +140,8 @@ static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
         SHMT_KERNEL_ARGUMENT_BYTES, array->name);
 }
 
-/* Each argument begins at a multiple of its elements' size, as the compiler
- * lays a struct out.  Without an array there is always room. */
+/* Each argument begins at a multiple of the size of its elements, as in a C
+ * struct.  Only arguments passed by value can exceed the limit. */
 static enum shmtune_status
 check_arguments(struct shmt_kernel_evaluated *evaluated,
                 const struct shmt_launch *launch, struct shmt_error *err)

@@ -15,7 +15,7 @@ void shmt_kernel_free(struct shmt_kernel *kernel)
         shmt_arena_free(kernel->arena);
 }
 
-bool shmt_kernel_is_current(const struct shmt_kernel *kernel)
+bool shmt_kernel_is_unchanged(const struct shmt_kernel *kernel)
 {
     struct shmt_kernel *now = NULL;
     const bool same =
@@ -42,42 +42,42 @@ enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
     };
 
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        fixed[d] = (struct shmt_value){.type = SHMT_INT, .i = problem[d]};
+        fixed[d] = (struct shmt_value){.type = SHMT_VALUE_INT, .i = problem[d]};
     return shmt_space_build(&definition, out, err);
 }
 
 void shmt_kernel_default(const struct shmt_kernel *kernel,
-                         shmt_choice *choice)
+                         shmt_config *config)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++)
-        choice[p] = (shmt_choice)kernel->parameters[p].default_value;
+        config[p] = (shmt_config)kernel->parameters[p].default_value;
 }
 
 uint64_t shmt_kernel_default_index(const struct shmt_kernel *kernel,
                                    const struct shmt_space *space)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     uint64_t index;
 
-    shmt_kernel_default(kernel, choice);
-    return shmt_space_index(space, choice, &index) ? index : UINT64_MAX;
+    shmt_kernel_default(kernel, config);
+    return shmt_space_index(space, config, &index) ? index : UINT64_MAX;
 }
 
 void shmt_kernel_default_problem(const struct shmt_kernel *kernel,
                                  int64_t *problem)
 {
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        problem[d] = kernel->dimensions[d].fallback;
+        problem[d] = kernel->dimensions[d].default_size;
 }
 
 /* Lists of ascending integers are searched by halves. */
 bool shmt_kernel_find_value(const struct shmt_parameter *parameter,
-                            struct shmt_value value, shmt_choice *out)
+                            struct shmt_value value, shmt_config *out)
 {
     size_t from = 0, to = parameter->count;
 
-    if (parameter->ordered && parameter->type == SHMT_INT &&
-        value.type == SHMT_INT)
+    if (parameter->ordered && parameter->type == SHMT_VALUE_INT &&
+        value.type == SHMT_VALUE_INT)
         while (to - from > 1) {
             const size_t half = from + (to - from) / 2;
 
@@ -88,7 +88,7 @@ bool shmt_kernel_find_value(const struct shmt_parameter *parameter,
         }
     for (; from < to; from++)
         if (shmt_value_equal(parameter->values[from], value)) {
-            *out = (shmt_choice)from;
+            *out = (shmt_config)from;
             return true;
         }
     return false;

@@ -54,7 +54,7 @@ enum shmt_role {
     SHMT_ROLE_INPUT,
     SHMT_ROLE_OUTPUT,
     SHMT_ROLE_INOUT,      /* restored before every launch, untimed */
-    SHMT_ROLE_WORKSPACE,  /* contents are nobody's business afterwards */
+    SHMT_ROLE_WORKSPACE,  /* nobody reads its contents afterwards */
     SHMT_ROLE_VALUE,      /* an array passed by value: the kernel's parameter
                              is a struct of `count` elements, in the constant
                              bank of the launch */
@@ -96,13 +96,13 @@ struct shmt_launch {
 
 struct shmt_dimension {
     const char *name;
-    int64_t fallback;    /* the size when nobody gives one */
+    int64_t default_size; /* the size when nobody gives one */
     int64_t low, high;
-    bool defined;        /* a definition too: part of the binary's key */
+    bool defined;        /* also a macro, hence part of the binary's key */
 };
 
 /* A local file that the source includes, as it was when the spec was read. */
-struct shmt_header {
+struct shmt_kernel_header {
     const char *path;
     const char *text;
     size_t size;
@@ -120,7 +120,7 @@ struct shmt_kernel {
     size_t include_count;
     const char *const *includes;   /* folders */
     size_t header_count;
-    const struct shmt_header *headers;
+    const struct shmt_kernel_header *headers;
     const char *standard;          /* "c++17" */
     bool fast_math;
     char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
@@ -143,27 +143,28 @@ struct shmt_kernel {
     const struct shmt_argument *arguments;
     struct shmt_expr *bytes;       /* work: NULL when not stated */
     struct shmt_expr *flops;
-    /* dimensions, then parameters; and the derived names */
-    struct shmt_scope scope;
+    /* Symbols: the dimensions, then the parameters; with the derived names. */
+    struct shmt_expr_scope scope;
 };
 
 /* Reads the spec and its source.  Every refusal has file:line:column. */
 enum shmtune_status shmt_kernel_read(const char *path,
                                      struct shmt_kernel **out,
                                      struct shmt_error *err);
-/* Whether reading it again would give the same kernel: spec, source and local
- * headers say what they said. */
-bool shmt_kernel_is_current(const struct shmt_kernel *kernel);
-/* As shmt_kernel_read; what is needed while it is read and no longer goes into
- * `scratch`, which whoever reads many can clear between them. */
+/* Whether spec, source and local headers are unchanged since the kernel was
+ * read. */
+bool shmt_kernel_is_unchanged(const struct shmt_kernel *kernel);
+/* As shmt_kernel_read.  What is needed only while the spec is read goes into
+ * `scratch`, which a caller that reads many specs can clear after each. */
 enum shmtune_status shmt_kernel_read_with(const char *path,
                                           struct shmt_arena *scratch,
                                           struct shmt_kernel **out,
                                           struct shmt_error *err);
 void shmt_kernel_free(struct shmt_kernel *kernel);
 
-/* The compiler reads headers itself: are they still those of the digest?
- * SHMTUNE_STORAGE with the first that is not. */
+/* Checks that the local headers are still those of the digest, because the
+ * compiler reads the files itself.  SHMTUNE_STORAGE names the first one that
+ * has changed. */
 enum shmtune_status
 shmt_kernel_check_headers(const struct shmt_kernel *kernel,
                           struct shmt_error *err);
@@ -174,9 +175,9 @@ enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
                                       struct shmt_space **out,
                                       struct shmt_error *err);
 
-/* The configuration the spec calls its default: [parameter_count]. */
+/* Writes the spec's default configuration: [parameter_count]. */
 void shmt_kernel_default(const struct shmt_kernel *kernel,
-                         shmt_choice *choice);
+                         shmt_config *config);
 /* Its index in a space of the kernel; UINT64_MAX: it is not in it. */
 uint64_t shmt_kernel_default_index(const struct shmt_kernel *kernel,
                                    const struct shmt_space *space);
@@ -185,7 +186,7 @@ void shmt_kernel_default_problem(const struct shmt_kernel *kernel,
                                  int64_t *problem);
 /* Where in the parameter's list a value is; false when it is not in it. */
 bool shmt_kernel_find_value(const struct shmt_parameter *parameter,
-                            struct shmt_value value, shmt_choice *out);
+                            struct shmt_value value, shmt_config *out);
 
 /* -- a configuration, evaluated ------------------------------------------- */
 
@@ -201,10 +202,10 @@ struct shmt_geometry {
 };
 
 /* A configuration at a problem, and what follows from the two.  Each part is
- * worked out when it is asked for, and what parts share, once.  It points
- * into itself: it cannot be copied, and one thread has it at a time.  It
- * allocates nothing and is to be released by nobody; the kernel outlives
- * it. */
+ * computed when it is first needed, and what several parts share is computed
+ * once.  The object points into itself, so it must not be copied, and only one
+ * thread may use it at a time.  It allocates nothing and need not be freed.
+ * The kernel must outlive it. */
 struct shmt_kernel_evaluated {
     const struct shmt_kernel *kernel;
     bool reference;                    /* the launches are the reference's */
@@ -213,29 +214,32 @@ struct shmt_kernel_evaluated {
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
     struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];   /* of the launches,
                                           by shmt_kernel_evaluate_launches */
-    bool launched;                     /* these two are evaluated.c's */
-    struct shmt_evaluation evaluation;
+    bool launched;                     /* these two belong to evaluated.c */
+    struct shmt_expr_evaluation evaluation;
 };
 
 void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
-                          const int64_t *problem, const shmt_choice *choice,
+                          const int64_t *problem, const shmt_config *config,
                           struct shmt_kernel_evaluated *out);
-/* The reference, which runs with the default configuration. */
+/* The same for the reference, which runs with the default configuration. */
 void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
                                     const int64_t *problem,
                                     struct shmt_kernel_evaluated *out);
 
-/* *failed is the first constraint that does not hold, NULL when all do. */
-enum shmtune_status shmt_kernel_admits(struct shmt_kernel_evaluated *evaluated,
-                                       const struct shmt_expr **failed,
-                                       struct shmt_error *err);
+/* Sets *failed to the first constraint that does not hold, or to NULL when all
+ * hold. */
+enum shmtune_status
+shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
+                      const struct shmt_expr **failed,
+                      struct shmt_error *err);
 
-/* The geometry of every launch.  Refused when the arguments of one take more
- * than SHMT_KERNEL_ARGUMENT_BYTES. */
+/* Computes the geometry of every launch.  SHMTUNE_INVALID_FILE when the
+ * arguments of one take more than SHMT_KERNEL_ARGUMENT_BYTES. */
 enum shmtune_status
 shmt_kernel_evaluate_launches(struct shmt_kernel_evaluated *evaluated,
                               struct shmt_error *err);
-/* Whether launch k is made at all, which is known where a geometry is not. */
+/* Whether launch k is used.  This can be known even if its geometry cannot be
+ * computed. */
 enum shmtune_status
 shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
                         bool *used, struct shmt_error *err);
@@ -245,12 +249,12 @@ shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
 enum shmtune_status
 shmt_kernel_argument_count(struct shmt_kernel_evaluated *evaluated, size_t k,
                            uint64_t *out, struct shmt_error *err);
-/* What argument k takes in a launch: an address, a scalar, or an array that
- * is passed by value. */
+/* Bytes of argument k in the parameter list of a launch: those of an address,
+ * a scalar, or an array that is passed by value. */
 enum shmtune_status
 shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
                            int64_t *out, struct shmt_error *err);
-/* The number that argument k, a scalar, is. */
+/* The value of argument k, a scalar. */
 enum shmtune_status
 shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
                            struct shmt_value *out, struct shmt_error *err);
@@ -267,10 +271,10 @@ enum shmtune_status
 shmt_kernel_entry(const struct shmt_kernel_evaluated *evaluated, size_t k,
                   struct shmt_text *text, struct shmt_error *err);
 
-/* Equal for those configurations of a kernel that share a binary: they have
- * the same definitions, and each launch the same entry, or none.  What cannot
- * be worked out is left out: the compiler's side refuses it.  Fails only for
- * want of memory. */
+/* A key that is equal for configurations that share a binary: they have the
+ * same definitions, and each launch has the same entry, or none.  What cannot
+ * be evaluated is left out; compiling will refuse it.  The only failure is
+ * SHMTUNE_NO_MEMORY. */
 enum shmtune_status
 shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
                        char key[SHMT_DIGEST_TEXT]);
@@ -278,34 +282,35 @@ shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
 /* -- texts ---------------------------------------------------------------- */
 
 /* "BLOCK_X=32 BLOCK_Y=8 MEMORY=static", for people and messages. */
-void shmt_kernel_describe(const struct shmt_kernel *kernel,
-                          const shmt_choice *choice, struct shmt_text *text);
+void shmt_kernel_describe_config(const struct shmt_kernel *kernel,
+                                 const shmt_config *config,
+                                 struct shmt_text *text);
 /* "32, 64, 128": its values, the first few of many; for messages. */
 void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
                                  struct shmt_text *text);
 /* "rows=4096 cols=4096". */
-void shmt_kernel_describe_size(const struct shmt_kernel *kernel,
-                               const int64_t *problem,
-                               struct shmt_text *text);
+void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
+                                  const int64_t *problem,
+                                  struct shmt_text *text);
 
-/* Read back "{BLOCK_X: 32, MEMORY: static}": every parameter exactly once,
- * each a value of its list. */
+/* Reads the flow mapping "{BLOCK_X: 32, MEMORY: static}": every parameter
+ * exactly once, each with a value of its list. */
 struct shmt_yaml;
 enum shmtune_status
-shmt_kernel_choice_read(const struct shmt_kernel *kernel,
-                        const struct shmt_yaml *mapping, shmt_choice *choice,
+shmt_kernel_config_read(const struct shmt_kernel *kernel,
+                        const struct shmt_yaml *mapping, shmt_config *config,
                         struct shmt_error *err);
 /* Append that flow mapping. */
-void shmt_kernel_choice_write(const struct shmt_kernel *kernel,
-                              const shmt_choice *choice,
+void shmt_kernel_config_write(const struct shmt_kernel *kernel,
+                              const shmt_config *config,
                               struct shmt_text *text);
 /* The same two for a problem: "{rows: 4096, cols: 4096}"; a dimension that
  * is not named has its fallback. */
 enum shmtune_status
-shmt_kernel_size_read(const struct shmt_kernel *kernel,
-                      const struct shmt_yaml *mapping, int64_t *problem,
-                      struct shmt_error *err);
-void shmt_kernel_size_write(const struct shmt_kernel *kernel,
-                            const int64_t *problem, struct shmt_text *text);
+shmt_kernel_problem_read(const struct shmt_kernel *kernel,
+                         const struct shmt_yaml *mapping, int64_t *problem,
+                         struct shmt_error *err);
+void shmt_kernel_problem_write(const struct shmt_kernel *kernel,
+                               const int64_t *problem, struct shmt_text *text);
 
 #endif

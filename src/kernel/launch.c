@@ -169,7 +169,7 @@ static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
 
     (void)key;
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, launch_keys, reader->err);
+        status = shmt_yaml_check_keys(node, launch_keys, reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(node, "entry", &entry, reader->err);
     if (status == SHMTUNE_OK)
@@ -228,13 +228,13 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
     size_t symbol;
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (shmt_kernel_read_tuned(kernel, numbers[i]))
+        if (shmt_kernel_expr_uses_parameters(kernel, numbers[i]))
             return shmt_yaml_refuse(
                 node, reader->err,
                 "the reference uses a parameter in \"%s\"; it may depend on "
                 "the problem's dimensions only", shmt_expr_text(numbers[i]));
     for (size_t k = 0; k < launch->argument_count; k++)
-        if (shmt_kernel_argument_tuned(
+        if (shmt_kernel_argument_uses_parameters(
                 kernel, &kernel->arguments[launch->arguments[k]]))
             return shmt_yaml_refuse(
                 node, reader->err,

@@ -9,8 +9,8 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Macros of these names would change what a source means, or an expression
- * could not refer to them. */
+/* Names that are refused: as macros they would change the meaning of a source,
+ * or an expression could not refer to them. */
 static const char *const reserved[] = {
     /* expressions */
     "and", "or", "not", "in", "if", "else", "True", "False", "None", "is",
@@ -76,7 +76,7 @@ enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
             "%s \"%s\" begins like a name that belongs to the compiler",
             what, word);
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
-        if (shmt_text_same(word, reserved[i]))
+        if (shmt_text_equal(word, reserved[i]))
             return shmt_yaml_refuse(
                 node, reader->err,
                 "%s \"%s\" is a word of C++, CUDA or the expressions; "

@@ -13,7 +13,7 @@ enum { RANGE_VALUES = SHMT_SPACE_VALUES };
 
 static struct shmt_value int_value(int64_t number)
 {
-    return (struct shmt_value){.type = SHMT_INT, .i = number};
+    return (struct shmt_value){.type = SHMT_VALUE_INT, .i = number};
 }
 
 /* {from: 1, to: 8}, {from: 0, to: 64, step: 8}, {from: 1, to: 1024,
@@ -30,7 +30,7 @@ static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
     struct shmt_value *values;
     int64_t from, to, step = 1, times = 1;
     size_t count = 0;
-    enum shmtune_status status = shmt_yaml_keys(node, keys, reader->err);
+    enum shmtune_status status = shmt_yaml_check_keys(node, keys, reader->err);
 
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(node, "from", &from_node, reader->err);
@@ -64,32 +64,32 @@ static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
         values[i] = int_value(from);
         from = times > 1 ? from * times : from + step;
     }
-    parameter->type = SHMT_INT;
+    parameter->type = SHMT_VALUE_INT;
     parameter->values = values;
     parameter->count = count;
     return SHMTUNE_OK;
 }
 
-/* Integers among reals become reals, as 1 == 1.0. */
-static enum shmtune_status settle_type(struct shmt_kernel_reader *reader,
-                                       const struct shmt_yaml *node,
-                                       struct shmt_value *values,
-                                       enum shmt_type *type)
+/* If a list has a real, its integers become reals, as in Python 1 == 1.0. */
+static enum shmtune_status unify_type(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_value *values,
+                                      enum shmt_value_type *type)
 {
-    enum shmt_type found = values[0].type;
+    enum shmt_value_type found = values[0].type;
 
     for (size_t i = 1; i < node->count; i++) {
-        if ((values[i].type == SHMT_WORD) != (found == SHMT_WORD))
+        if ((values[i].type == SHMT_VALUE_WORD) != (found == SHMT_VALUE_WORD))
             return shmt_yaml_refuse(
                 node->items[i], reader->err,
                 "a word and a number in one list of values; write all as "
                 "numbers or all as words");
-        if (values[i].type == SHMT_REAL)
-            found = SHMT_REAL;
+        if (values[i].type == SHMT_VALUE_REAL)
+            found = SHMT_VALUE_REAL;
     }
     for (size_t i = 0; i < node->count; i++)
-        if (found == SHMT_REAL && values[i].type == SHMT_INT)
-            values[i] = (struct shmt_value){.type = SHMT_REAL,
+        if (found == SHMT_VALUE_REAL && values[i].type == SHMT_VALUE_INT)
+            values[i] = (struct shmt_value){.type = SHMT_VALUE_REAL,
                                             .r = (double)values[i].i};
     *type = found;
     return SHMTUNE_OK;
@@ -97,9 +97,9 @@ static enum shmtune_status settle_type(struct shmt_kernel_reader *reader,
 
 static int compare_values(struct shmt_value a, struct shmt_value b)
 {
-    if (a.type == SHMT_WORD)
+    if (a.type == SHMT_VALUE_WORD)
         return strcmp(a.w, b.w);
-    if (a.type == SHMT_REAL)
+    if (a.type == SHMT_VALUE_REAL)
         return (a.r > b.r) - (a.r < b.r);
     return (a.i > b.i) - (a.i < b.i);
 }
@@ -112,11 +112,12 @@ static bool ascending(const struct shmt_value *values, size_t count)
     return true;
 }
 
-static enum shmtune_status refuse_twins(struct shmt_kernel_reader *reader,
-                                        const struct shmt_yaml *node,
-                                        const struct shmt_value *values)
+static enum shmtune_status refuse_duplicates(struct shmt_kernel_reader *reader,
+                                             const struct shmt_yaml *node,
+                                             const struct shmt_value *values)
 {
-    /* Long lists are ascending ranges in practice; others stay short. */
+    /* Comparing all pairs is fine for short lists; long lists must be in
+     * ascending order, as ranges are. */
     if (ascending(values, node->count))
         return SHMTUNE_OK;
     if (node->count > 4096)
@@ -153,9 +154,9 @@ static enum shmtune_status read_list(struct shmt_kernel_reader *reader,
         if (status != SHMTUNE_OK)
             return status;
     }
-    status = settle_type(reader, node, values, &parameter->type);
+    status = unify_type(reader, node, values, &parameter->type);
     if (status == SHMTUNE_OK)
-        status = refuse_twins(reader, node, values);
+        status = refuse_duplicates(reader, node, values);
     if (status != SHMTUNE_OK)
         return status;
     parameter->values = values;
@@ -171,7 +172,7 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
     char found[SHMT_YAML_QUOTED];
     struct shmt_text values = {0};
     struct shmt_value value;
-    shmt_choice index;
+    shmt_config index;
     enum shmtune_status status;
 
     if (node == NULL && shmt_yaml_get(reader->root, "source") == NULL)
@@ -190,9 +191,9 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
     shmt_kernel_describe_values(parameter, &values);
     shmt_yaml_refuse(node, reader->err, "the default of %s, the %s %s, is not "
                      "among its values, the %ss %.400s", parameter->name,
-                     value.type == SHMT_WORD ? "word" : "number",
-                     value.type == SHMT_WORD ? found : node->text,
-                     parameter->type == SHMT_WORD ? "word" : "number",
+                     value.type == SHMT_VALUE_WORD ? "word" : "number",
+                     value.type == SHMT_VALUE_WORD ? found : node->text,
+                     parameter->type == SHMT_VALUE_WORD ? "word" : "number",
                      shmt_text_string(&values));
     shmt_text_free(&values);
     return SHMTUNE_INVALID_FILE;
@@ -203,11 +204,11 @@ static enum shmtune_status check_words(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *node,
                                        const struct shmt_parameter *parameter)
 {
-    if (parameter->type != SHMT_WORD ||
+    if (parameter->type != SHMT_VALUE_WORD ||
         shmt_yaml_get(reader->root, "source") == NULL)
         return SHMTUNE_OK;
     for (size_t i = 0; i < parameter->count; i++)
-        if (shmt_text_word(parameter->values[i].w)
+        if (shmt_text_name_length(parameter->values[i].w)
             != strlen(parameter->values[i].w))
             return shmt_yaml_refuse(
                 node->items[i], reader->err,
@@ -230,13 +231,13 @@ static int truth_of(const char *word)
     return -1;
 }
 
-/* A word reaches the source as its index: [true, false] would be the other
- * way round in #if FAST. */
+/* A word reaches the source as its index in the list: with [true, false], `#if
+ * FAST` would mean the opposite. */
 static enum shmtune_status check_truths(struct shmt_kernel_reader *reader,
                                         const struct shmt_yaml *node,
                                         const struct shmt_parameter *parameter)
 {
-    if (parameter->type != SHMT_WORD || parameter->launch_only ||
+    if (parameter->type != SHMT_VALUE_WORD || parameter->launch_only ||
         shmt_yaml_get(reader->root, "source") == NULL)
         return SHMTUNE_OK;
     for (size_t i = 0; i < parameter->count; i++)
@@ -286,7 +287,7 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                                   "a parameter, {values: [1, 2], default: 1}",
                                   reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, keys, reader->err);
+        status = shmt_yaml_check_keys(node, keys, reader->err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(node, "values", &values, reader->err);
     if (status != SHMTUNE_OK)
@@ -308,7 +309,7 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         status = check_truths(reader, values, &parameter);
     if (status != SHMTUNE_OK)
         return status;
-    parameter.ordered = parameter.type != SHMT_WORD &&
+    parameter.ordered = parameter.type != SHMT_VALUE_WORD &&
                         ascending(parameter.values, parameter.count);
     *(struct shmt_parameter *)item = parameter;
     return SHMTUNE_OK;
@@ -322,7 +323,7 @@ static enum shmtune_status refuse_clash(struct shmt_kernel_reader *reader,
 {
     const size_t length = strlen(words->name);
 
-    if (words->type == SHMT_WORD &&
+    if (words->type == SHMT_VALUE_WORD &&
         strncmp(key->text, words->name, length) == 0 &&
         key->text[length] == '_')
         for (size_t i = 0; i < words->count; i++)

@@ -21,7 +21,8 @@ static const char *const standards[] = {
     "c++11", "c++14", "c++17", "c++20", NULL
 };
 
-/* `[ceildiv(n, 32), 1]` are three pieces to YAML. */
+/* Whether the text looks like a part of an expression that YAML split at a
+ * comma: `[ceildiv(n, 32), 1]` has three items. */
 static bool is_piece(const struct shmt_yaml *node)
 {
     int open = 0;
@@ -87,8 +88,8 @@ enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
     return status;
 }
 
-bool shmt_kernel_read_tuned(const struct shmt_kernel *kernel,
-                            const struct shmt_expr *expr)
+bool shmt_kernel_expr_uses_parameters(const struct shmt_kernel *kernel,
+                                      const struct shmt_expr *expr)
 {
     if (expr == NULL)
         return false;
@@ -98,10 +99,11 @@ bool shmt_kernel_read_tuned(const struct shmt_kernel *kernel,
     return false;
 }
 
-enum shmtune_status shmt_kernel_read_fixed(struct shmt_kernel_reader *reader,
-                                           const struct shmt_yaml *node,
-                                           const char *what,
-                                           struct shmt_expr **out)
+enum shmtune_status
+shmt_kernel_read_problem_expr(struct shmt_kernel_reader *reader,
+                              const struct shmt_yaml *node,
+                              const char *what,
+                              struct shmt_expr **out)
 {
     const struct shmt_kernel *kernel = reader->kernel;
     struct shmt_expr *expr;
@@ -249,7 +251,8 @@ static enum shmtune_status read_source_file(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
-/* A spec without a source is a search space: nothing in it may need one. */
+/* A spec without a source describes a search space only: refuse every key that
+ * needs a source. */
 static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
 {
     static const char *const code[] = {
@@ -283,13 +286,13 @@ static enum shmtune_status read_work(struct shmt_kernel_reader *reader)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(work, SHMT_YAML_MAPPING, "work", reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(work, keys, reader->err);
+        status = shmt_yaml_check_keys(work, keys, reader->err);
     for (size_t i = 0; status == SHMTUNE_OK && keys[i] != NULL; i++) {
         const struct shmt_yaml *node = shmt_yaml_get(work, keys[i]);
 
         if (node != NULL)
-            status = shmt_kernel_read_fixed(reader, node, "the work",
-                                            fields[i]);
+            status = shmt_kernel_read_problem_expr(reader, node, "the work",
+                                                   fields[i]);
     }
     return status;
 }
@@ -320,10 +323,10 @@ static enum shmtune_status read_code(struct shmt_kernel_reader *reader)
     return status;
 }
 
-/* The message begins with its place; what was tried goes behind it. */
-static enum shmtune_status name_trial(struct shmt_kernel_reader *reader,
-                                      const int64_t *problem,
-                                      enum shmtune_status status)
+/* Appends "(with the default configuration at SIZE)" to the message. */
+static enum shmtune_status append_trial(struct shmt_kernel_reader *reader,
+                                        const int64_t *problem,
+                                        enum shmtune_status status)
 {
     struct shmt_text text = {0};
 
@@ -331,7 +334,7 @@ static enum shmtune_status name_trial(struct shmt_kernel_reader *reader,
         return status;
     shmt_text_addf(&text, "%s (with the default configuration at ",
                    reader->err->text);
-    shmt_kernel_describe_size(reader->kernel, problem, &text);
+    shmt_kernel_describe_problem(reader->kernel, problem, &text);
     shmt_text_add(&text, ")");
     if (!text.failed)
         shmt_error_set(reader->err, status, "%s", shmt_text_string(&text));
@@ -352,7 +355,7 @@ refuse_default(struct shmt_kernel_reader *reader, const int64_t *problem,
                    place.column, shmt_expr_text(expr));
     if (reader->kernel->dimension_count > 0) {
         shmt_text_add(&text, " at ");
-        shmt_kernel_describe_size(reader->kernel, problem, &text);
+        shmt_kernel_describe_problem(reader->kernel, problem, &text);
     }
     shmt_text_add(&text, ": ");
     shmt_expr_explain(expr, values, &text);
@@ -364,19 +367,20 @@ refuse_default(struct shmt_kernel_reader *reader, const int64_t *problem,
     return status;
 }
 
-/* The default configuration must be usable wherever the tuner will start. */
+/* Evaluates the default configuration at one size: the tuner starts from it,
+ * so it has to be valid at every listed size. */
 static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
                                     const int64_t *problem)
 {
     const struct shmt_kernel *kernel = reader->kernel;
     struct shmt_kernel_evaluated evaluated;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_expr *failed;
     enum shmtune_status status;
 
-    shmt_kernel_default(kernel, choice);
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
-    status = shmt_kernel_admits(&evaluated, &failed, reader->err);
+    shmt_kernel_default(kernel, config);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
+    status = shmt_kernel_satisfies(&evaluated, &failed, reader->err);
     if (status == SHMTUNE_OK && failed != NULL)
         return refuse_default(reader, problem, evaluated.values, failed);
     if (status == SHMTUNE_OK && kernel->source != NULL)
@@ -387,7 +391,7 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
         shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
         status = shmt_kernel_launch_try(reader, &evaluated);
     }
-    return name_trial(reader, problem, status);
+    return append_trial(reader, problem, status);
 }
 
 static enum shmtune_status try_defaults(struct shmt_kernel_reader *reader)
@@ -427,7 +431,7 @@ static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
     if (status == SHMTUNE_OK)
         status = shmt_yaml_format(reader->root, SHMT_YAML_KERNEL, reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(reader->root, top_keys, reader->err);
+        status = shmt_yaml_check_keys(reader->root, top_keys, reader->err);
     if (status == SHMTUNE_OK)
         status = read_heading(reader);
     if (status == SHMTUNE_OK)

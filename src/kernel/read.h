@@ -3,7 +3,7 @@
  * read: what the files that read a spec share.  For the
  * files of kernel/ alone; everybody else uses kernel/kernel.h.
  *
- * Reading goes in this order, each step with what the former ones left in
+ * A spec is read in this order; each step uses what the earlier ones stored in
  * reader->kernel: the space (problem, parameters, constraints, sizes), the
  * source, the arguments, the launches, the work, then the defaults are tried
  * at every size.
@@ -29,7 +29,8 @@ struct shmt_kernel_reader {
     struct shmt_arena *tree;         /* nodes; gone when the spec is read,
                                         its texts are in the kernel's */
     const struct shmt_yaml *root;
-    bool defaults_given;             /* some parameter names its default */
+    bool defaults_given;             /* at least one parameter gives its
+                                        default */
     struct shmt_error *err;
 };
 
@@ -50,8 +51,8 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
 bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
                                const char *name, size_t *out);
 /* The count or the value depends on a parameter. */
-bool shmt_kernel_argument_tuned(const struct shmt_kernel *kernel,
-                                const struct shmt_argument *argument);
+bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,
+                                          const struct shmt_argument *argument);
 
 /* launch.c */
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);
@@ -107,11 +108,12 @@ enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *node,
                                           struct shmt_expr **out);
 /* The same; it may use dimensions only.  `what` names it in messages. */
-enum shmtune_status shmt_kernel_read_fixed(struct shmt_kernel_reader *reader,
-                                           const struct shmt_yaml *node,
-                                           const char *what,
-                                           struct shmt_expr **out);
-bool shmt_kernel_read_tuned(const struct shmt_kernel *kernel,
-                            const struct shmt_expr *expr);
+enum shmtune_status
+shmt_kernel_read_problem_expr(struct shmt_kernel_reader *reader,
+                              const struct shmt_yaml *node,
+                              const char *what,
+                              struct shmt_expr **out);
+bool shmt_kernel_expr_uses_parameters(const struct shmt_kernel *kernel,
+                                      const struct shmt_expr *expr);
 
 #endif

@@ -16,7 +16,7 @@ read_dimension(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
 {
     static const char *const keys[] = {"default", "min", "max", "define",
                                        NULL};
-    const struct shmt_yaml *low, *high, *fallback, *define;
+    const struct shmt_yaml *low, *high, *default_size, *define;
     struct shmt_dimension dimension = {
         .name = key->text, .low = 1, .high = INT32_MAX
     };
@@ -28,9 +28,9 @@ read_dimension(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                                   "a dimension, {default: 1024}",
                                   reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(node, keys, reader->err);
+        status = shmt_yaml_check_keys(node, keys, reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "default", &fallback, reader->err);
+        status = shmt_yaml_need(node, "default", &default_size, reader->err);
     if (status != SHMTUNE_OK)
         return status;
     low = shmt_yaml_get(node, "min");
@@ -43,8 +43,8 @@ read_dimension(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         status = shmt_yaml_int(high, dimension.low, largest_size,
                                &dimension.high, reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_int(fallback, dimension.low, dimension.high,
-                               &dimension.fallback, reader->err);
+        status = shmt_yaml_int(default_size, dimension.low, dimension.high,
+                               &dimension.default_size, reader->err);
     if (status == SHMTUNE_OK && define != NULL)
         status = shmt_yaml_bool(define, &dimension.defined, reader->err);
     *(struct shmt_dimension *)item = dimension;
@@ -71,19 +71,20 @@ static enum shmtune_status make_scope(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
     const size_t count = kernel->dimension_count + kernel->parameter_count;
-    struct shmt_symbol *symbols =
+    struct shmt_expr_symbol *symbols =
         shmt_arena_alloc(kernel->arena, count, sizeof *symbols);
 
     if (symbols == NULL)
         return shmt_error_memory(reader->err);
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        symbols[d] = (struct shmt_symbol){kernel->dimensions[d].name,
-                                          SHMT_INT};
+        symbols[d] = (struct shmt_expr_symbol){kernel->dimensions[d].name,
+                                               SHMT_VALUE_INT};
     for (size_t p = 0; p < kernel->parameter_count; p++)
-        symbols[kernel->dimension_count + p] = (struct shmt_symbol){
+        symbols[kernel->dimension_count + p] = (struct shmt_expr_symbol){
             kernel->parameters[p].name, kernel->parameters[p].type
         };
-    kernel->scope = (struct shmt_scope){.count = count, .symbols = symbols};
+    kernel->scope =
+        (struct shmt_expr_scope){.count = count, .symbols = symbols};
     return SHMTUNE_OK;
 }
 
@@ -93,8 +94,8 @@ static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *node,
                                             void *item)
 {
-    struct shmt_scope *scope = &reader->kernel->scope;
-    struct shmt_derived *derived = item;
+    struct shmt_expr_scope *scope = &reader->kernel->scope;
+    struct shmt_expr_derived *derived = item;
     struct shmt_expr *expr = NULL;
     size_t symbol;
     enum shmtune_status status =
@@ -109,7 +110,7 @@ static enum shmtune_status read_one_derived(struct shmt_kernel_reader *reader,
     if (scope->derived_count == 0)
         scope->derived = derived;
     status = shmt_kernel_read_expr(reader, node, &expr);
-    *derived = (struct shmt_derived){key->text, expr};
+    *derived = (struct shmt_expr_derived){key->text, expr};
     scope->derived_count++;
     return status;
 }
@@ -119,7 +120,7 @@ static enum shmtune_status read_derived(struct shmt_kernel_reader *reader)
     struct shmt_kernel_list list = {
         .mapping = reader->root, .key = "derived", .kind = SHMT_YAML_MAPPING,
         .expected = "names and expressions", .items_are = "derived names",
-        .most = SHMT_KERNEL_DERIVED, .size = sizeof(struct shmt_derived),
+        .most = SHMT_KERNEL_DERIVED, .size = sizeof(struct shmt_expr_derived),
         .read = read_one_derived
     };
 
@@ -173,8 +174,8 @@ static enum shmtune_status read_size(struct shmt_kernel_reader *reader,
     *(const int64_t **)item = size;
     shmt_kernel_default_problem(kernel, size);
     return node == NULL ? SHMTUNE_OK
-                        : shmt_kernel_size_read(kernel, node, size,
-                                                reader->err);
+                        : shmt_kernel_problem_read(kernel, node, size,
+                                                   reader->err);
 }
 
 /* There is always one: the dimensions' defaults when none are listed. */

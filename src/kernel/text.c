@@ -11,9 +11,9 @@
 
 static void add_value(struct shmt_text *text, struct shmt_value value)
 {
-    if (value.type == SHMT_INT)
+    if (value.type == SHMT_VALUE_INT)
         shmt_text_addf(text, "%" PRId64, value.i);
-    else if (value.type == SHMT_REAL)
+    else if (value.type == SHMT_VALUE_REAL)
         shmt_yaml_add_value(text, value);
     else
         shmt_text_add(text, value.w);
@@ -23,9 +23,9 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
                                       struct shmt_value value,
                                       struct shmt_text *text)
 {
-    shmt_choice index = 0;
+    shmt_config index = 0;
 
-    if (parameter->type != SHMT_WORD) {
+    if (parameter->type != SHMT_VALUE_WORD) {
         shmt_text_addf(text, "-D%s=", parameter->name);
         add_value(text, value);
         shmt_text_add(text, "\n");
@@ -85,13 +85,14 @@ shmt_kernel_entry(const struct shmt_kernel_evaluated *evaluated, size_t k,
     return text->failed ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
-void shmt_kernel_describe(const struct shmt_kernel *kernel,
-                          const shmt_choice *choice, struct shmt_text *text)
+void shmt_kernel_describe_config(const struct shmt_kernel *kernel,
+                                 const shmt_config *config,
+                                 struct shmt_text *text)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         shmt_text_addf(text, "%s%s=", p == 0 ? "" : " ",
                        kernel->parameters[p].name);
-        add_value(text, kernel->parameters[p].values[choice[p]]);
+        add_value(text, kernel->parameters[p].values[config[p]]);
     }
 }
 
@@ -113,28 +114,29 @@ void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
     }
 }
 
-void shmt_kernel_describe_size(const struct shmt_kernel *kernel,
-                               const int64_t *problem, struct shmt_text *text)
+void shmt_kernel_describe_problem(const struct shmt_kernel *kernel,
+                                  const int64_t *problem,
+                                  struct shmt_text *text)
 {
     for (size_t d = 0; d < kernel->dimension_count; d++)
         shmt_text_addf(text, "%s%s=%" PRId64, d == 0 ? "" : " ",
                        kernel->dimensions[d].name, problem[d]);
 }
 
-void shmt_kernel_choice_write(const struct shmt_kernel *kernel,
-                              const shmt_choice *choice,
+void shmt_kernel_config_write(const struct shmt_kernel *kernel,
+                              const shmt_config *config,
                               struct shmt_text *text)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         shmt_text_addf(text, "%s%s: ", p == 0 ? "{" : ", ",
                        kernel->parameters[p].name);
-        shmt_yaml_add_value(text, kernel->parameters[p].values[choice[p]]);
+        shmt_yaml_add_value(text, kernel->parameters[p].values[config[p]]);
     }
     shmt_text_add(text, "}");
 }
 
-void shmt_kernel_size_write(const struct shmt_kernel *kernel,
-                            const int64_t *problem, struct shmt_text *text)
+void shmt_kernel_problem_write(const struct shmt_kernel *kernel,
+                               const int64_t *problem, struct shmt_text *text)
 {
     shmt_text_add(text, "{");
     for (size_t d = 0; d < kernel->dimension_count; d++)
@@ -145,7 +147,7 @@ void shmt_kernel_size_write(const struct shmt_kernel *kernel,
 
 static enum shmtune_status read_one(const struct shmt_parameter *parameter,
                                     const struct shmt_yaml *node,
-                                    shmt_choice *out, struct shmt_error *err)
+                                    shmt_config *out, struct shmt_error *err)
 {
     struct shmt_text values = {0};
     struct shmt_value value;
@@ -163,11 +165,11 @@ static enum shmtune_status read_one(const struct shmt_parameter *parameter,
 }
 
 enum shmtune_status
-shmt_kernel_choice_read(const struct shmt_kernel *kernel,
-                        const struct shmt_yaml *mapping, shmt_choice *choice,
+shmt_kernel_config_read(const struct shmt_kernel *kernel,
+                        const struct shmt_yaml *mapping, shmt_config *config,
                         struct shmt_error *err)
 {
-    shmt_choice found[SHMT_SPACE_PARAMETERS];
+    shmt_config found[SHMT_SPACE_PARAMETERS];
     const char *names[SHMT_SPACE_PARAMETERS + 1] = {NULL};
     enum shmtune_status status = shmt_yaml_expect(
         mapping, SHMT_YAML_MAPPING, "a configuration", err);
@@ -175,7 +177,7 @@ shmt_kernel_choice_read(const struct shmt_kernel *kernel,
     for (size_t p = 0; p < kernel->parameter_count; p++)
         names[p] = kernel->parameters[p].name;
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(mapping, names, err);
+        status = shmt_yaml_check_keys(mapping, names, err);
     for (size_t p = 0; status == SHMTUNE_OK && p < kernel->parameter_count;
          p++) {
         const struct shmt_yaml *node;
@@ -185,14 +187,14 @@ shmt_kernel_choice_read(const struct shmt_kernel *kernel,
             status = read_one(&kernel->parameters[p], node, &found[p], err);
     }
     if (status == SHMTUNE_OK)
-        memcpy(choice, found, kernel->parameter_count * sizeof *choice);
+        memcpy(config, found, kernel->parameter_count * sizeof *config);
     return status;
 }
 
 enum shmtune_status
-shmt_kernel_size_read(const struct shmt_kernel *kernel,
-                      const struct shmt_yaml *mapping, int64_t *problem,
-                      struct shmt_error *err)
+shmt_kernel_problem_read(const struct shmt_kernel *kernel,
+                         const struct shmt_yaml *mapping, int64_t *problem,
+                         struct shmt_error *err)
 {
     int64_t found[SHMT_KERNEL_DIMENSIONS];
     const char *names[SHMT_KERNEL_DIMENSIONS + 1] = {NULL};
@@ -203,13 +205,13 @@ shmt_kernel_size_read(const struct shmt_kernel *kernel,
     for (size_t d = 0; d < kernel->dimension_count; d++)
         names[d] = kernel->dimensions[d].name;
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(mapping, names, err);
+        status = shmt_yaml_check_keys(mapping, names, err);
     for (size_t d = 0; status == SHMTUNE_OK && d < kernel->dimension_count;
          d++) {
         const struct shmt_dimension *dimension = &kernel->dimensions[d];
         const struct shmt_yaml *node = shmt_yaml_get(mapping, names[d]);
 
-        found[d] = dimension->fallback;
+        found[d] = dimension->default_size;
         if (node != NULL)
             status = shmt_yaml_int(node, dimension->low, dimension->high,
                                    &found[d], err);

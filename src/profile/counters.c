@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * counters: runs ncu with our own worker as its child, sends the worker
+ * requests through a file, and matches the rows of ncu's log to
+ * configurations.  Called by command/explain.c.
+ */
 #include "profile/profile.h"
 
 #include <math.h>
@@ -11,8 +16,8 @@
 #include "base/base.h"
 #include "target/target.h"
 
-/* For the start of both programs, and for each configuration: ncu runs it
- * once for each group of counters. */
+/* Deadlines: for starting both programs, and for each configuration, which ncu
+ * runs once for each group of counters. */
 static const double START_S = 60, EACH_S = 30;
 enum { ATTEMPTS = 3, WORDS = 48 };
 
@@ -24,7 +29,8 @@ struct collection {
     char requests[640], log[640], images[640];
     char ncu[4096], self[4096];
     char seed[24];
-    bool left_out[SHMT_METRIC_COUNT];   /* what this ncu does not know */
+    bool left_out[SHMT_METRIC_COUNT];   /* metrics that this version of ncu
+                                           does not know */
     const char *text;                   /* of the log */
     size_t size;
     struct shmt_error refused;          /* what the worker said */
@@ -33,10 +39,10 @@ struct collection {
 
 /* -- what is asked -------------------------------------------------------- */
 
-static const shmt_choice *choice_at(const struct shmt_counters_request *request,
+static const shmt_config *choice_at(const struct shmt_counters_request *request,
                                     size_t k)
 {
-    return request->choices + k * request->kernel->parameter_count;
+    return request->configs + k * request->kernel->parameter_count;
 }
 
 static enum shmtune_status make_folder(struct collection *c,
@@ -56,7 +62,7 @@ static enum shmtune_status write_requests(struct collection *c,
                                           struct shmt_error *err)
 {
     const struct shmt_counters_request *const request = c->request;
-    struct shmt_protocol_request message = {.verb = SHMT_PROFILE};
+    struct shmt_wire_request message = {.verb = SHMT_TARGET_PROFILE};
     struct shmt_text text = {0};
     enum shmtune_status status;
     const struct shmt_kernel *const kernel = request->kernel;
@@ -65,9 +71,9 @@ static enum shmtune_status write_requests(struct collection *c,
            kernel->dimension_count * sizeof *message.problem);
     for (size_t k = 0; k < request->count; k++) {
         message.tag = k;
-        memcpy(message.choice, choice_at(request, k),
-               kernel->parameter_count * sizeof *message.choice);
-        shmt_protocol_write_request(kernel, &message, &text);
+        memcpy(message.config, choice_at(request, k),
+               kernel->parameter_count * sizeof *message.config);
+        shmt_wire_write_request(kernel, &message, &text);
         shmt_text_add(&text, "\n");
     }
     status = text.failed ? shmt_error_memory(err)
@@ -114,7 +120,7 @@ static enum shmtune_status start(struct collection *c,
 /* -- while it runs -------------------------------------------------------- */
 
 static void describe_failure(struct collection *c,
-                             const struct shmt_protocol_reply *message)
+                             const struct shmt_wire_reply *message)
 {
     const struct shmt_kernel *const kernel = c->request->kernel;
     struct shmt_text text = {0};
@@ -122,9 +128,9 @@ static void describe_failure(struct collection *c,
     if (c->refused.status != SHMTUNE_OK)
         return;
     if (message->tag < c->request->count)
-        shmt_kernel_describe(kernel, choice_at(c->request, message->tag),
-                             &text);
-    if (message->kind == SHMT_PROTOCOL_ERROR)
+        shmt_kernel_describe_config(kernel, choice_at(c->request, message->tag),
+                                    &text);
+    if (message->kind == SHMT_WIRE_ERROR)
         shmt_error_set(&c->refused, message->error.status, "%s: %s",
                        shmt_text_string(&text), message->error.text);
     else
@@ -136,23 +142,23 @@ static void describe_failure(struct collection *c,
     shmt_text_free(&text);
 }
 
-/* ncu's own words may come between the worker's: those are passed over. */
-static void hear(struct collection *c, const char *line)
+/* Lines of ncu may come between the worker's replies: they are skipped. */
+static void read_reply(struct collection *c, const char *line)
 {
-    struct shmt_protocol_reply message;
+    struct shmt_wire_reply message;
 
-    if (line[0] != '{' || shmt_protocol_read_reply(line, &message, NULL) !=
-                              SHMTUNE_OK || message.kind == SHMT_PROTOCOL_HELLO)
+    if (line[0] != '{' || shmt_wire_read_reply(line, &message, NULL) !=
+                              SHMTUNE_OK || message.kind == SHMT_WIRE_HELLO)
         return;
     c->answers++;
-    if (message.kind == SHMT_PROTOCOL_ERROR ||
+    if (message.kind == SHMT_WIRE_ERROR ||
         message.result.verdict != SHMT_VERDICT_OK)
         describe_failure(c, &message);
 }
 
-static enum shmtune_status attend(struct collection *c,
-                                  struct shmt_worker *worker,
-                                  struct shmt_error *err)
+static enum shmtune_status wait_for_ncu(struct collection *c,
+                                        struct shmt_worker *worker,
+                                        struct shmt_error *err)
 {
     const double wanted = c->request->deadline_s;
     const double limit = wanted > 0 ? wanted
@@ -163,8 +169,8 @@ static enum shmtune_status attend(struct collection *c,
 
     for (;;) {
         switch (shmt_worker_next(worker, &line)) {
-        case SHMT_WORKER_SAID:
-            hear(c, line);
+        case SHMT_WORKER_WROTE_LINE:
+            read_reply(c, line);
             continue;
         case SHMT_WORKER_ENDED:
             return SHMTUNE_OK;
@@ -229,7 +235,7 @@ static enum shmtune_status explain_end(struct collection *c,
     size_t length = find_remark(c, "==ERROR==", &remark);
 
     if (strstr(c->text, "ERR_NVGPUCTRPERM") != NULL ||
-        strstr(shmt_worker_complaint(worker), "ERR_NVGPUCTRPERM") != NULL)
+        strstr(shmt_worker_stderr(worker), "ERR_NVGPUCTRPERM") != NULL)
         return shmt_error_set(
             err, SHMTUNE_CUDA,
             "the driver does not let this user read counters "
@@ -248,13 +254,14 @@ static enum shmtune_status explain_end(struct collection *c,
                                         : SHMTUNE_CUDA,
             "%s %s after %zu of %zu configurations%s%.400s", c->ncu,
             shmt_worker_end_text(worker), c->answers, c->request->count,
-            shmt_worker_complaint(worker)[0] == '\0' ? "" : ":\n",
-            shmt_worker_complaint(worker));
+            shmt_worker_stderr(worker)[0] == '\0' ? "" : ":\n",
+            shmt_worker_stderr(worker));
     return SHMTUNE_OK;
 }
 
-/* Metrics that ncu complains of by name, which are then not asked for. */
-static bool leave_out(struct collection *c)
+/* Drops the metrics that ncu reports as unknown, so that the next attempt does
+ * not request them. */
+static bool drop_unknown_metrics(struct collection *c)
 {
     bool any = false;
 
@@ -291,10 +298,11 @@ static enum shmtune_status count_launches(const struct collection *c, size_t k,
     return status;
 }
 
-static enum shmtune_status share_out(const struct collection *c,
-                                     const struct shmt_counters *rows,
-                                     size_t count, struct shmt_counters *out,
-                                     struct shmt_error *err)
+static enum shmtune_status sum_by_config(const struct collection *c,
+                                         const struct shmt_counters *rows,
+                                         size_t count,
+                                         struct shmt_counters *out,
+                                         struct shmt_error *err)
 {
     size_t launches, at = 0;
 
@@ -329,7 +337,7 @@ static enum shmtune_status read_counters(struct collection *c,
         return shmt_error_memory(err);
     status = shmt_counters_parse("ncu's output", c->text, c->size, rows,
                                  SHMT_COUNTERS_ROWS, &count, err);
-    return status == SHMTUNE_OK ? share_out(c, rows, count, out, err)
+    return status == SHMTUNE_OK ? sum_by_config(c, rows, count, out, err)
                                 : status;
 }
 
@@ -344,12 +352,12 @@ static enum shmtune_status attempt(struct collection *c, bool *again,
     c->answers = 0;
     c->refused = (struct shmt_error){0};
     if (status == SHMTUNE_OK)
-        status = attend(c, worker, err);
+        status = wait_for_ncu(c, worker, err);
     if (status == SHMTUNE_OK)
         status = read_log(c, err);
     if (status == SHMTUNE_OK) {
         status = explain_end(c, worker, err);
-        *again = status == SHMTUNE_CUDA && leave_out(c);
+        *again = status == SHMTUNE_CUDA && drop_unknown_metrics(c);
     }
     shmt_worker_free(worker);
     return status == SHMTUNE_OK ? read_counters(c, out, err) : status;
@@ -371,7 +379,7 @@ shmt_counters_collect(const struct shmt_counters_request *request,
         return shmt_error_memory(err);
     snprintf(c.seed, sizeof c.seed, "%llu",
              (unsigned long long)request->data_seed);
-    status = shmt_worker_self(c.self, sizeof c.self, err);
+    status = shmt_worker_own_path(c.self, sizeof c.self, err);
     if (status == SHMTUNE_OK)
         status = make_folder(&c, err);
     if (status == SHMTUNE_OK)

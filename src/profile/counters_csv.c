@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * counters_csv: a strict parser of the CSV that `ncu --csv --page raw` writes.
+ * Called by counters.c and tests.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +63,7 @@ static bool begins(const struct reader *reader, const char *text)
            memcmp(reader->at, text, length) == 0;
 }
 
-/* Past ncu's remarks and empty lines; false at the end. */
+/* Skips remarks of ncu and empty lines; false at the end of the text. */
 static bool next_row(struct reader *reader)
 {
     while (reader->at < reader->end &&
@@ -71,7 +75,7 @@ static bool next_row(struct reader *reader)
 
 /* Each cell is quoted, with "" for a quote; *last when the line ends behind
  * it. */
-static enum shmtune_status take_cell(struct reader *reader, bool *last,
+static enum shmtune_status read_cell(struct reader *reader, bool *last,
                                      struct shmt_error *err)
 {
     size_t length = 0;
@@ -87,7 +91,7 @@ static enum shmtune_status take_cell(struct reader *reader, bool *last,
             if (!begins(reader, "\""))
                 break;
         }
-        /* Names of templates may be longer: nobody needs their ends. */
+        /* A long name (of a template) is cut; its end is not needed. */
         if (length < CELL - 1)
             reader->cell[length++] = *reader->at;
     }
@@ -118,7 +122,7 @@ static enum shmtune_status read_titles(struct reader *reader,
     bool seen[SHMT_METRIC_COUNT] = {false}, last = false;
 
     while (!last) {
-        enum shmtune_status status = take_cell(reader, &last, err);
+        enum shmtune_status status = read_cell(reader, &last, err);
         const int metric =
             status == SHMTUNE_OK ? find_metric(reader->cell) : -1;
 
@@ -137,8 +141,8 @@ static enum shmtune_status read_titles(struct reader *reader,
     return SHMTUNE_OK;
 }
 
-/* Bytes and nanoseconds, should this ncu not know --print-units base; of
- * other units a thousand is K. */
+/* The factor to bytes or nanoseconds, for versions of ncu that ignore
+ * --print-units base.  For other units only a prefix K is known. */
 static bool unit_factor(const char *unit, double *out)
 {
     static const struct {
@@ -172,7 +176,7 @@ static enum shmtune_status read_units(struct reader *reader,
     size_t k = 0;
 
     for (; !last; k++) {
-        enum shmtune_status status = take_cell(reader, &last, err);
+        enum shmtune_status status = read_cell(reader, &last, err);
 
         if (status != SHMTUNE_OK)
             return status;
@@ -225,7 +229,7 @@ static bool strip_commas(const char *text, char *out, size_t room)
     return used > 0 && !(whole && commas && digits != 3);
 }
 
-/* What is not known is NAN; nothing that is counted is below 0. */
+/* A missing value is NAN; a negative one is refused. */
 static bool read_number(const char *text, double *out)
 {
     char plain[64], *end;
@@ -252,7 +256,7 @@ static enum shmtune_status read_row(struct reader *reader,
     for (int m = 0; m < SHMT_METRIC_COUNT; m++)
         out->value[m] = (double)NAN;
     for (; !last; k++) {
-        enum shmtune_status status = take_cell(reader, &last, err);
+        enum shmtune_status status = read_cell(reader, &last, err);
         double number;
 
         if (status != SHMTUNE_OK)

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * counters_find: finds the program ncu.  Called by counters.c and
+ * command/doctor.c.
+ */
 #define _GNU_SOURCE   /* secure_getenv */
 #include <glob.h>
 #include <stdio.h>
@@ -22,7 +26,8 @@ static bool try_in(const char *folder, size_t length, char *out, size_t room)
            is_program(out);
 }
 
-/* Absolute folders only: what lies in the current one is nobody's choice. */
+/* Only absolute folders of $PATH are searched, so that a program in the
+ * current folder is never run by accident. */
 static bool try_path(char *out, size_t room)
 {
     const char *at = getenv("PATH");

@@ -73,7 +73,8 @@ enum shmt_metric {
 };
 const char *shmt_metric_name(enum shmt_metric metric);
 
-/* NAN: this GPU or this ncu does not have it.  Bytes and nanoseconds. */
+/* In bytes and nanoseconds.  NAN: this GPU or this version of ncu does not
+ * have the counter. */
 struct shmt_counters {
     double value[SHMT_METRIC_COUNT];
 };
@@ -87,7 +88,7 @@ struct shmt_counters_request {
     const struct shmt_kernel *kernel;
     const int64_t *problem;
     size_t count;
-    const shmt_choice *choices;    /* [count][parameter_count] */
+    const shmt_config *configs;    /* [count][parameter_count] */
     const char *worker;            /* NULL: this program */
     const char *device;            /* "0" or "GPU-..." */
     uint64_t data_seed;            /* of the inputs */
@@ -106,10 +107,9 @@ shmt_counters_collect(const struct shmt_counters_request *request,
 
 enum { SHMT_COUNTERS_BYTES = 4 << 20, SHMT_COUNTERS_ROWS = 4096 };
 
-/* The rows of `ncu --csv --page raw --print-units base`, one a launch.  What
- * stands before the line of titles is passed over, as are lines that begin
- * with "==" (ncu's own remarks) anywhere.  SHMTUNE_INVALID_FILE with
- * name:line for anything else. */
+/* The rows of `ncu --csv --page raw --print-units base`, one a launch.  Lines
+ * before the line of titles are skipped, and so are lines that begin with "=="
+ * (remarks of ncu).  SHMTUNE_INVALID_FILE with name:line for anything else. */
 enum shmtune_status shmt_counters_parse(const char *name, const char *data,
                                         size_t size,
                                         struct shmt_counters *rows,

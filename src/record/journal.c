@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing journals; journal_read.c reads them. */
+/*
+ * journal: writes journals: one record with one write(2), under a lock on the
+ * file.  Invariant: after every call the file is a sequence of whole records.
+ * journal_read.c reads them.
+ */
 #include "record/journal.h"
 
 #include <errno.h>
@@ -30,7 +34,7 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
     shmt_text_addf(text, "nvrtc: %d\nprotocol: ", header->nvrtc_version);
     shmt_yaml_add_string(text, header->protocol);
     shmt_text_add(text, "\nsize: ");
-    shmt_kernel_size_write(kernel, header->problem, text);
+    shmt_kernel_problem_write(kernel, header->problem, text);
     shmt_text_addf(text, "\nseed: %llu\ndata_seed: %llu\nspace: %llu\n",
                    (unsigned long long)header->seed,
                    (unsigned long long)header->data_seed,
@@ -51,7 +55,7 @@ void shmt_journal_result_write(const struct shmt_kernel *kernel,
 
     result.image[0] = '\0';
     shmt_text_add(text, "- {config: ");
-    shmt_kernel_choice_write(kernel, record->choice, text);
+    shmt_kernel_config_write(kernel, record->config, text);
     shmt_text_add(text, ", at: ");
     shmt_yaml_add_real(text, record->at_s, 9);
     shmt_text_add(text, ", ");
@@ -92,7 +96,7 @@ enum shmtune_status shmt_journal_open(const char *path,
         status = storage(writer, "open the journal", err);
         goto fail;
     }
-    /* Where the file system knows no such locks nobody can be waited for. */
+    /* Without locks in the file system another run cannot be noticed. */
     if (flock(writer->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
                                 "%s: another run is writing to this journal; "
@@ -107,17 +111,19 @@ fail:
     return status;
 }
 
-/* The first `written` bytes of a record, so that the journal stays a sequence
- * of whole ones. */
-static bool take_back(const struct shmt_journal_writer *writer, off_t written)
+/* Removes the first `written` bytes of a record that could not be written
+ * whole. */
+static bool remove_partial(const struct shmt_journal_writer *writer,
+                           off_t written)
 {
     const off_t end = lseek(writer->fd, 0, SEEK_END);
 
     return end >= written && ftruncate(writer->fd, end - written) == 0;
 }
 
-/* One write(2).  One that is cut short is gone on with, which tells why: the
- * disk, a quota or the largest file may be full. */
+/* Appends with one write(2).  If only a part was written, the rest is tried
+ * again, because that call then returns the reason (disk full, quota, file
+ * size limit). */
 static enum shmtune_status append(struct shmt_journal_writer *writer,
                                   struct shmt_error *err)
 {
@@ -136,7 +142,7 @@ static enum shmtune_status append(struct shmt_journal_writer *writer,
         if (n > 0 || (n < 0 && errno == EINTR))
             continue;
         why = n < 0 ? errno : ENOSPC;
-        if (written > 0 && !take_back(writer, (off_t)written))
+        if (written > 0 && !remove_partial(writer, (off_t)written))
             return storage(writer, "take back a cut record", err);
         errno = why;
         return storage(writer, "write to the journal", err);
@@ -178,7 +184,7 @@ shmt_journal_add(struct shmt_journal_writer *writer,
     } else {
         shmt_text_addf(line, "- {%s: ",
                        record->kind == SHMT_JOURNAL_TRY ? "try" : "drop");
-        shmt_kernel_choice_write(writer->kernel, record->choice, line);
+        shmt_kernel_config_write(writer->kernel, record->config, line);
         shmt_text_add(line, "}\n");
     }
     return append(writer, err);

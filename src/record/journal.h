@@ -45,7 +45,7 @@ enum shmt_journal_kind {
 
 struct shmt_journal_record {
     enum shmt_journal_kind kind;
-    const shmt_choice *choice;
+    const shmt_config *config;
     double at_s;                        /* of a result: the target's clock */
     const struct shmt_result *result;   /* of a result, else NULL */
     const char *origin;                 /* as in the header */
@@ -63,36 +63,39 @@ struct shmt_journal {
 
 /* Absent: SHMTUNE_NOT_FOUND.  Not a journal of `kernel`, or a record that is
  * whole and makes no sense: SHMTUNE_INVALID_FILE with file:line:column.  A
- * file that was cut before its first record is such a one too. */
+ * file that was cut within its header is refused in the same way. */
 enum shmtune_status shmt_journal_read(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal **out,
                                       struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);
 
-/* latest[k]: record k is the last result of its configuration.  It is the one
- * that holds: who was right in the search may have failed in the finals, and
- * what was not recorded may have been tried since. */
+/* latest[k]: record k is the last result of its configuration.  Only the last
+ * result of a configuration is valid: it may have passed in the search and
+ * failed in the finals, or a candidate that was `not_recorded` may have been
+ * tried since. */
 enum shmtune_status shmt_journal_latest(const struct shmt_kernel *kernel,
                                         const struct shmt_journal *journal,
                                         bool *latest, struct shmt_error *err);
 
-/* As much as says what it is.  Without a kernel (NULL) that is the name of
- * its own and the digest: what no change of the spec can make unreadable. */
-enum shmtune_status shmt_journal_peek(const char *path,
-                                      const struct shmt_kernel *kernel,
-                                      struct shmt_journal_header *out,
-                                      struct shmt_error *err);
+/* Reads the header only.  If `kernel` is NULL, only the kernel's name and the
+ * digest are read, which stay readable whatever has changed in the spec. */
+enum shmtune_status shmt_journal_read_header(const char *path,
+                                             const struct shmt_kernel *kernel,
+                                             struct shmt_journal_header *out,
+                                             struct shmt_error *err);
 
-/* Only the name of its kernel, for which none is needed. */
-enum shmtune_status shmt_journal_kernel(const char *path, char name[80],
-                                        struct shmt_error *err);
+/* Reads only the name of the journal's kernel; the kernel itself is not
+ * needed. */
+enum shmtune_status shmt_journal_read_kernel_name(const char *path,
+                                                  char name[80],
+                                                  struct shmt_error *err);
 
 void shmt_journal_header_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_header *header,
                                struct shmt_text *text);
-/* The line of a result, with its newline.  The key of its binary stays out:
- * binaries do not outlive the run. */
+/* The line of a result, with its newline.  The key of its binary is left out,
+ * because binaries do not outlive the run. */
 void shmt_journal_result_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_record *record,
                                struct shmt_text *text);
@@ -100,13 +103,16 @@ void shmt_journal_result_write(const struct shmt_kernel *kernel,
 /* -- writing ------------------------------------------------------------- */
 struct shmt_journal_writer;
 
-/* Creates the file if need be, and locks it: SHMTUNE_STORAGE when another
- * run writes to it.  Nothing is changed yet. */
+/* Opens and locks the file, and creates it if it does not exist.
+ * SHMTUNE_STORAGE when another run writes to it.  The content is not changed
+ * yet. */
 enum shmtune_status shmt_journal_open(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal_writer **out,
                                       struct shmt_error *err);
-/* Begins anew, or goes on behind the `whole_bytes` that were read. */
+/* shmt_journal_begin empties the file and writes a header;
+ * shmt_journal_continue cuts it to the `whole_bytes` that were read and
+ * appends. */
 enum shmtune_status
 shmt_journal_begin(struct shmt_journal_writer *writer,
                    const struct shmt_journal_header *header,
@@ -119,7 +125,8 @@ enum shmtune_status
 shmt_journal_add(struct shmt_journal_writer *writer,
                  const struct shmt_journal_record *record,
                  struct shmt_error *err);
-/* To the disk, and closed; frees the writer in any case.  NULL is allowed. */
+/* Synchronises the file to the disk and closes it.  The writer is freed even
+ * on failure.  NULL is allowed. */
 enum shmtune_status shmt_journal_close(struct shmt_journal_writer *writer,
                                        struct shmt_error *err);
 

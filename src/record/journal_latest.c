@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which results of a journal hold. */
+/*
+ * journal_latest: finds the last result of each configuration in a journal by
+ * sorting.  Called by score/load.c, exchange/ and command/show_journal.c.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,13 +10,13 @@
 
 struct place {
     size_t record;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];   /* 0 behind the last one */
+    shmt_config config[SHMT_SPACE_PARAMETERS];   /* 0 behind the last one */
 };
 
 static int compare(const void *a, const void *b)
 {
     const struct place *const x = a, *const y = b;
-    const int order = memcmp(x->choice, y->choice, sizeof x->choice);
+    const int order = memcmp(x->config, y->config, sizeof x->config);
 
     return order != 0 ? order
                       : (x->record > y->record) - (x->record < y->record);
@@ -33,14 +36,14 @@ enum shmtune_status shmt_journal_latest(const struct shmt_kernel *kernel,
         if (journal->records[k].kind != SHMT_JOURNAL_RESULT)
             continue;
         places[count].record = k;
-        memcpy(places[count++].choice, journal->records[k].choice,
-               kernel->parameter_count * sizeof(shmt_choice));
+        memcpy(places[count++].config, journal->records[k].config,
+               kernel->parameter_count * sizeof(shmt_config));
     }
     qsort(places, count, sizeof *places, compare);
     for (size_t k = 0; k < count; k++)
         latest[places[k].record] =
-            k + 1 == count || memcmp(places[k].choice, places[k + 1].choice,
-                                     sizeof places[k].choice) != 0;
+            k + 1 == count || memcmp(places[k].config, places[k + 1].config,
+                                     sizeof places[k].config) != 0;
     free(places);
     return SHMTUNE_OK;
 }

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading journals; journal.c writes them. */
+/*
+ * journal_read: reads journals, line by line.  A file that is cut anywhere
+ * gives every complete record; a whole record that makes no sense is refused
+ * with its line.
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +11,7 @@
 
 #include "device/device.h"
 #include "record/journal.h"
-#include "record/packed.h"
+#include "record/gzip.h"
 #include "yaml/yaml.h"
 
 /* Caps: a journal of a million candidates is some 400 MB. */
@@ -43,7 +47,7 @@ static enum shmtune_status copy_word(const struct shmt_yaml *top,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status take_int(const struct shmt_yaml *top,
+static enum shmtune_status read_int(const struct shmt_yaml *top,
                                     const char *key, int64_t high,
                                     int64_t *out, struct shmt_error *err)
 {
@@ -53,7 +57,7 @@ static enum shmtune_status take_int(const struct shmt_yaml *top,
                                 : shmt_yaml_int(node, 0, high, out, err);
 }
 
-static enum shmtune_status take_count(const struct shmt_yaml *top,
+static enum shmtune_status read_count(const struct shmt_yaml *top,
                                       const char *key, uint64_t *out,
                                       struct shmt_error *err)
 {
@@ -85,7 +89,7 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
         shmt_yaml_format(top, SHMT_YAML_JOURNAL, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_keys(top, header_keys, err);
+        status = shmt_yaml_check_keys(top, header_keys, err);
     if (status == SHMTUNE_OK)
         status = copy_word(top, "kernel", sizeof h->kernel, h->kernel, err);
     if (status == SHMTUNE_OK && kernel != NULL &&
@@ -99,17 +103,17 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
         return status;
     if ((status = copy_word(top, "protocol", sizeof h->protocol, h->protocol,
                             err)) != SHMTUNE_OK ||
-        (status = take_int(top, "nvrtc", INT_MAX, &nvrtc, err)) !=
+        (status = read_int(top, "nvrtc", INT_MAX, &nvrtc, err)) !=
             SHMTUNE_OK ||
-        (status = take_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
+        (status = read_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
         (status = take_data_seed(top, h, err)) != SHMTUNE_OK ||
-        (status = take_count(top, "space", &h->space_count, err)) !=
+        (status = read_count(top, "space", &h->space_count, err)) !=
             SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "device", &device, err)) !=
             SHMTUNE_OK ||
         (status = shmt_device_read(device, &h->device, err)) != SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "size", &size, err)) != SHMTUNE_OK ||
-        (status = shmt_kernel_size_read(kernel, size, h->problem, err)) !=
+        (status = shmt_kernel_problem_read(kernel, size, h->problem, err)) !=
             SHMTUNE_OK)
         return status;
     h->nvrtc_version = (int)nvrtc;
@@ -117,7 +121,7 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
 }
 
 /* What an imported file said besides; NULL when there is nothing. */
-static enum shmtune_status take_origin(const struct shmt_yaml *node,
+static enum shmtune_status read_origin(const struct shmt_yaml *node,
                                        struct shmt_arena *arena,
                                        const char **out,
                                        struct shmt_error *err)
@@ -160,20 +164,20 @@ static enum shmtune_status read_header(const char *path,
     if (status == SHMTUNE_OK)
         status = header_fields(top, kernel, header, err);
     if (status == SHMTUNE_OK && keep)
-        status = take_origin(top, keep, &header->origin, err);
+        status = read_origin(top, keep, &header->origin, err);
     shmt_arena_free(arena);
     return status;
 }
 
-static enum shmtune_status peek(const char *path,
-                                const struct shmt_kernel *kernel,
-                                struct shmt_journal_header *out,
-                                struct shmt_error *err)
+static enum shmtune_status read_header_of(const char *path,
+                                          const struct shmt_kernel *kernel,
+                                          struct shmt_journal_header *out,
+                                          struct shmt_error *err)
 {
     struct shmt_text text = {0};
     struct shmt_journal_header header;
     enum shmtune_status status =
-        shmt_packed_read(path, records_mark, header_limit, &text, err);
+        shmt_gzip_read(path, records_mark, header_limit, &text, err);
 
     if (status == SHMTUNE_OK)
         status = read_header(path, &text, kernel, NULL, &header, err);
@@ -183,19 +187,20 @@ static enum shmtune_status peek(const char *path,
     return status;
 }
 
-enum shmtune_status shmt_journal_peek(const char *path,
-                                      const struct shmt_kernel *kernel,
-                                      struct shmt_journal_header *out,
-                                      struct shmt_error *err)
+enum shmtune_status shmt_journal_read_header(const char *path,
+                                             const struct shmt_kernel *kernel,
+                                             struct shmt_journal_header *out,
+                                             struct shmt_error *err)
 {
-    return peek(path, kernel, out, err);
+    return read_header_of(path, kernel, out, err);
 }
 
-enum shmtune_status shmt_journal_kernel(const char *path, char name[80],
-                                        struct shmt_error *err)
+enum shmtune_status shmt_journal_read_kernel_name(const char *path,
+                                                  char name[80],
+                                                  struct shmt_error *err)
 {
     struct shmt_journal_header header;
-    enum shmtune_status status = peek(path, NULL, &header, err);
+    enum shmtune_status status = read_header_of(path, NULL, &header, err);
 
     if (status == SHMTUNE_OK)
         memcpy(name, header.kernel, sizeof header.kernel);
@@ -225,15 +230,16 @@ static const struct {
 
 static bool is_result_key(const char *key)
 {
-    if (shmt_text_same(key, "at") || shmt_text_same(key, "origin"))
+    if (shmt_text_equal(key, "at") || shmt_text_equal(key, "origin"))
         return true;
     for (size_t k = 0; shmt_result_keys[k] != NULL; k++)
-        if (shmt_text_same(key, shmt_result_keys[k]))
+        if (shmt_text_equal(key, shmt_result_keys[k]))
             return true;
     return false;
 }
 
-/* A result has its fields beside the configuration, the others nothing. */
+/* A `config` record has the fields of a result beside it; `try` and `drop`
+ * have nothing else. */
 static enum shmtune_status check_keys(const struct shmt_yaml *node,
                                       size_t kind, struct shmt_error *err)
 {
@@ -247,7 +253,7 @@ static enum shmtune_status check_keys(const struct shmt_yaml *node,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status take_result(struct reading *r,
+static enum shmtune_status read_result(struct reading *r,
                                        const struct shmt_yaml *node,
                                        struct shmt_journal_record *record,
                                        struct shmt_error *err)
@@ -267,46 +273,46 @@ static enum shmtune_status take_result(struct reading *r,
     if (result == NULL)
         return shmt_error_memory(err);
     record->result = result;
-    status = take_origin(node, r->journal->arena, &record->origin, err);
+    status = read_origin(node, r->journal->arena, &record->origin, err);
     return status == SHMTUNE_OK ? shmt_result_read(node, result, err)
                                 : status;
 }
 
-static enum shmtune_status take_record(struct reading *r,
+static enum shmtune_status read_record(struct reading *r,
                                        const struct shmt_yaml *node,
                                        struct shmt_journal_record *record,
                                        struct shmt_error *err)
 {
-    const struct shmt_yaml *config = NULL;
+    const struct shmt_yaml *config_node = NULL;
     size_t kind = 0;
-    shmt_choice *choice;
+    shmt_config *config;
     enum shmtune_status status =
         shmt_yaml_expect(node, SHMT_YAML_MAPPING, "a record", err);
 
     if (status != SHMTUNE_OK)
         return status;
     while (kind < sizeof kinds / sizeof *kinds &&
-           (config = shmt_yaml_get(node, kinds[kind].key)) == NULL)
+           (config_node = shmt_yaml_get(node, kinds[kind].key)) == NULL)
         kind++;
-    if (config == NULL)
+    if (config_node == NULL)
         return shmt_yaml_refuse(node, err, "a record needs one of config, "
                                 "try, drop");
     record->kind = kinds[kind].kind;
     status = check_keys(node, kind, err);
     if (status != SHMTUNE_OK)
         return status;
-    choice = shmt_arena_alloc(r->journal->arena, r->kernel->parameter_count,
-                              sizeof *choice);
-    if (choice == NULL)
+    config = shmt_arena_alloc(r->journal->arena, r->kernel->parameter_count,
+                              sizeof *config);
+    if (config == NULL)
         return shmt_error_memory(err);
-    record->choice = choice;
-    status = shmt_kernel_choice_read(r->kernel, config, choice, err);
+    record->config = config;
+    status = shmt_kernel_config_read(r->kernel, config_node, config, err);
     if (status == SHMTUNE_OK && record->kind == SHMT_JOURNAL_RESULT)
-        status = take_result(r, node, record, err);
+        status = read_result(r, node, record, err);
     return status;
 }
 
-static enum shmtune_status take_line(struct reading *r, const char *line,
+static enum shmtune_status read_line(struct reading *r, const char *line,
                                      size_t length,
                                      struct shmt_journal_record *record,
                                      struct shmt_error *err)
@@ -331,7 +337,7 @@ static enum shmtune_status take_line(struct reading *r, const char *line,
                                       .data = line + 2, .size = length - 2},
                                   &node, err);
     if (status == SHMTUNE_OK)
-        status = take_record(r, node, record, err);
+        status = read_record(r, node, record, err);
     return status;
 }
 
@@ -355,7 +361,7 @@ static enum shmtune_status read_records(struct reading *r,
         if (!shmt_array_reserve(&r->records, &r->room, r->journal->count + 1,
                                 sizeof *r->records))
             return shmt_error_memory(err);
-        status = take_line(r, at, (size_t)(stop - at), &record, err);
+        status = read_line(r, at, (size_t)(stop - at), &record, err);
         if (status != SHMTUNE_OK)
             return status;
         record.line = r->line;
@@ -401,7 +407,7 @@ enum shmtune_status shmt_journal_read(const char *path,
     if (journal == NULL || journal->arena == NULL || r.scratch == NULL)
         status = shmt_error_memory(err);
     if (status == SHMTUNE_OK)
-        status = shmt_packed_read(path, NULL, file_limit, &text, err);
+        status = shmt_gzip_read(path, NULL, file_limit, &text, err);
     if (status == SHMTUNE_OK)
         status = read_header(path, &text, kernel, journal->arena,
                              &journal->header, err);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * ledger: a hash table from the index of a configuration to its entry; entries
+ * keep their addresses.  Called by tune/ and recording.c.
+ */
 #include "record/ledger.h"
 
 #include <math.h>
@@ -94,7 +98,7 @@ size_t shmt_ledger_fastest(const struct shmt_ledger *ledger,
     size_t count = 0;
 
     for (size_t k = 0; k < ledger->count; k++)
-        if (ledger->entries[k]->settled &&
+        if (ledger->entries[k]->counted &&
             isfinite(shmt_ledger_cost(&ledger->entries[k]->result)))
             entries[count++] = ledger->entries[k];
     qsort(entries, count, sizeof *entries, shmt_ledger_compare);

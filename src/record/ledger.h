@@ -13,10 +13,11 @@
 
 struct shmt_ledger_entry {
     uint64_t index;
-    bool known;         /* has a result: is not tried */
+    bool known;         /* has a result and is not tried again */
     bool journaled;     /* that result is in the journal */
-    bool settled;       /* this run came by it, and counted it */
-    int tries;          /* begun in a journal, and never heard of again */
+    bool counted;       /* this run has counted it */
+    int tries;          /* how often earlier runs began it and did not finish
+                           it */
     double at_s;
     struct shmt_result result;
 };
@@ -40,8 +41,9 @@ size_t shmt_ledger_count(const struct shmt_ledger *ledger);
 struct shmt_ledger_entry *shmt_ledger_at(const struct shmt_ledger *ledger,
                                         size_t k);
 
-/* Those that this run came by and that have a cost, into `entries`, which has
- * room for all: by cost, then by index.  How many. */
+/* Writes the entries that this run has counted and that have a cost, sorted by
+ * cost and then by index.  `entries` must have room for all.  Returns their
+ * number. */
 size_t shmt_ledger_fastest(const struct shmt_ledger *ledger,
                            struct shmt_ledger_entry **entries);
 /* For qsort over entries: by cost, then by index. */

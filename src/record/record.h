@@ -7,10 +7,10 @@
 #ifndef SHMT_RECORD_H
 #define SHMT_RECORD_H
 
-#include "record/charge.h"
+#include "record/compile_times.h"
 #include "record/journal.h"
 #include "record/ledger.h"
-#include "record/packed.h"
+#include "record/gzip.h"
 #include "record/recording.h"
 #include "record/result.h"
 #include "record/tuning.h"

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * recording: finds recordings by a part of their name in the folders of
+ * tunings, and writes one, gzipped, in the order of the space.  Called by
+ * command/ and tests.
+ */
 #include "record/recording.h"
 
 #include <stdlib.h>
@@ -123,8 +128,8 @@ shmt_recording_find(struct shmt_arena *arena,
     return status;
 }
 
-void shmt_recording_size_slug(const struct shmt_kernel *kernel,
-                              const int64_t *problem, struct shmt_text *text)
+void shmt_recording_problem_slug(const struct shmt_kernel *kernel,
+                                 const int64_t *problem, struct shmt_text *text)
 {
     for (size_t k = 0; k < kernel->dimension_count; k++)
         shmt_text_addf(text, "%s%lld", k > 0 ? "x" : "",
@@ -150,23 +155,23 @@ static enum shmtune_status format(const struct shmt_kernel *kernel,
     const size_t most = shmt_ledger_count(ledger);
     const struct shmt_ledger_entry **const entries =
         malloc((most + 1) * sizeof *entries);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     size_t count = 0;
 
     if (entries == NULL)
         return SHMTUNE_NO_MEMORY;
-    /* A journal may know of others that were begun, or failed a policy that
-     * no longer holds: they have no result. */
+    /* The ledger may hold candidates without a result: they were begun only,
+     * or an earlier run's policy rejected them. */
     for (size_t k = 0; k < most; k++)
-        if (shmt_ledger_at(ledger, k)->settled)
+        if (shmt_ledger_at(ledger, k)->counted)
             entries[count++] = shmt_ledger_at(ledger, k);
     qsort(entries, count, sizeof *entries, by_index);
     for (size_t k = 0; k < count; k++) {
         const struct shmt_journal_record record = {
-            .kind = SHMT_JOURNAL_RESULT, .choice = choice,
+            .kind = SHMT_JOURNAL_RESULT, .config = config,
             .at_s = entries[k]->at_s, .result = &entries[k]->result
         };
-        shmt_space_configuration(space, entries[k]->index, choice);
+        shmt_space_configuration(space, entries[k]->index, config);
         shmt_journal_result_write(kernel, &record, text);
     }
     free(entries);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recording: journals of whole runs, kept to be run again without their
- * device: where they are, and how one is made.
+ * recording: finds and writes recordings: compressed journals of whole runs,
+ * on which the tuner can run without the device.
  *
  * Called by commands; target/replay.c is the target made of them.
  */
@@ -17,10 +17,10 @@ struct shmt_recording_places {
     size_t count;
 };
 
-/* `word` is a file (it has a '/' or ends in .journal or .gz), or a part of
- * the names of recordings ("h100"), in either case of letters: then all those
- * that match in the first folder that has any, sorted.  SHMTUNE_NO_DEVICE
- * when there is none, with the names of those there are. */
+/* `word` is a file (it has a '/' or ends in .journal or .gz), or a part of the
+ * names of recordings ("h100"), upper or lower case.  Then the result is every
+ * match in the first folder that has one, sorted.  SHMTUNE_NO_DEVICE when
+ * nothing matches; the message names the recordings there are. */
 enum shmtune_status
 shmt_recording_find(struct shmt_arena *arena,
                     const struct shmt_recording_places *places,
@@ -30,11 +30,12 @@ shmt_recording_find(struct shmt_arena *arena,
 bool shmt_recording_is_file(const char *word);
 
 /* "4096x1024": a problem within a file's name. */
-void shmt_recording_size_slug(const struct shmt_kernel *kernel,
-                              const int64_t *problem, struct shmt_text *text);
+void shmt_recording_problem_slug(const struct shmt_kernel *kernel,
+                                 const int64_t *problem,
+                                 struct shmt_text *text);
 
-/* A compressed journal of all the results, in the order of the space, hence
- * the same file for the same results. */
+/* Writes all results as a compressed journal, in the order of the space, so
+ * that the same results always give the same file. */
 enum shmtune_status
 shmt_recording_write(const char *path, const struct shmt_kernel *kernel,
                      const struct shmt_journal_header *header,

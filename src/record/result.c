@@ -172,7 +172,7 @@ void shmt_result_clear(struct shmt_result *result)
 }
 
 /* One line of printable UTF-8 from what a compiler or driver said. */
-static void clean(const char *text, char *out, size_t room)
+static void sanitise(const char *text, char *out, size_t room)
 {
     const size_t size = strlen(text);
     size_t used = 0, length;
@@ -198,8 +198,9 @@ static void clean(const char *text, char *out, size_t room)
     out[used] = '\0';
 }
 
-void shmt_result_fail(struct shmt_result *result, enum shmt_verdict verdict,
-                      const char *format, ...)
+void shmt_result_set_verdict(struct shmt_result *result,
+                             enum shmt_verdict verdict,
+                             const char *format, ...)
 {
     char text[4 * SHMT_RESULT_REASON];
     va_list arguments;
@@ -208,7 +209,7 @@ void shmt_result_fail(struct shmt_result *result, enum shmt_verdict verdict,
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     result->verdict = verdict;
-    clean(text, result->reason, sizeof result->reason);
+    sanitise(text, result->reason, sizeof result->reason);
 }
 
 static int compare_samples(const void *left, const void *right)
@@ -318,7 +319,7 @@ static enum shmtune_status read_limiter(const struct shmt_yaml *node,
                 *out = (enum shmt_limiter)k;
                 return SHMTUNE_OK;
             }
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected a limiter like "
                             "\"registers\"", found);
 }
@@ -331,7 +332,7 @@ static enum shmtune_status read_verdict(const struct shmt_yaml *node,
 
     if (node->kind == SHMT_YAML_SCALAR && shmt_verdict_find(node->text, out))
         return SHMTUNE_OK;
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected a verdict like "
                             "\"ok\" or \"compile_error\"", found);
 }
@@ -365,7 +366,7 @@ static enum shmtune_status read_positive(const struct shmt_yaml *node,
     if (status != SHMTUNE_OK)
         return status;
     if (value < 0 || value > most_us) {
-        shmt_yaml_found(node, found);
+        shmt_yaml_describe(node, found);
         return shmt_yaml_refuse(node, err, "found %s, expected a number from "
                                 "0 to %g", found, most_us);
     }
@@ -433,7 +434,7 @@ static enum shmtune_status read_image(const struct shmt_yaml *node,
         memcpy(result->image, node->text, SHMT_DIGEST_TEXT);
         return SHMTUNE_OK;
     }
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected 64 hexadecimal "
                             "digits", found);
 }
@@ -472,7 +473,7 @@ enum shmtune_status shmt_result_read(const struct shmt_yaml *mapping,
 {
     const struct shmt_yaml *values[KEYS];
 
-    shmt_yaml_pick(mapping, shmt_result_keys, values);
+    shmt_yaml_get_known(mapping, shmt_result_keys, values);
     return read_fields(mapping, values, out, err);
 }
 
@@ -482,7 +483,7 @@ enum shmtune_status shmt_result_read_strict(const struct shmt_yaml *mapping,
 {
     const struct shmt_yaml *values[KEYS];
     enum shmtune_status status =
-        shmt_yaml_take(mapping, shmt_result_keys, values, err);
+        shmt_yaml_get_keys(mapping, shmt_result_keys, values, err);
 
     if (status == SHMTUNE_OK)
         status = read_fields(mapping, values, out, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * result: everything that is known of one candidate: how far down the funnel
- * it came, the verdict with its reason, what the compiler reported, what was
- * measured.  One line of YAML in a journal and in a worker's reply.
+ * result: everything that is known of one candidate: the stage it reached, its
+ * verdict with a reason, what the compiler reported and what was measured.
+ * One line of YAML in a journal and in a worker's reply.
  */
 #ifndef SHMT_RECORD_RESULT_H
 #define SHMT_RECORD_RESULT_H
@@ -63,7 +63,7 @@ struct shmt_result {
     enum shmt_verdict verdict;
     char reason[SHMT_RESULT_REASON];  /* "" when the verdict says it all */
     struct shmt_resources resources;
-    struct shmt_launch_resources launches;
+    struct shmt_resources_of_launches launches;
     int64_t shared_dynamic_bytes;
     int resident_blocks;              /* -1: not known */
     int occupancy_percent;
@@ -80,8 +80,9 @@ struct shmt_result {
 void shmt_result_clear(struct shmt_result *result);
 
 /* Sets the verdict and a reason cut to fit, control characters replaced. */
-void shmt_result_fail(struct shmt_result *result, enum shmt_verdict verdict,
-                      const char *format, ...)
+void shmt_result_set_verdict(struct shmt_result *result,
+                             enum shmt_verdict verdict,
+                             const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Median of the samples into time_us. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * result_launch: writes and reads the resources of each launch of a result.
+ * Called by result.c alone.
+ */
 #include "record/result_launch.h"
 
 #include <inttypes.h>
@@ -49,9 +53,10 @@ shmt_result_read_launches(const struct shmt_yaml *node,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (node->count > SHMT_RESULT_LAUNCHES)
+    if (node->count > SHMT_RESOURCES_LAUNCHES)
         return shmt_yaml_refuse(node, err, "found %zu launches, expected at "
-                                "most %d", node->count, SHMT_RESULT_LAUNCHES);
+                                "most %d", node->count,
+                                SHMT_RESOURCES_LAUNCHES);
     for (size_t k = 0; k < node->count && status == SHMTUNE_OK; k++)
         status = read_launch(node->items[k], &result->launches.of[k], err);
     result->launches.count = (int)node->count;

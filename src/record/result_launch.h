@@ -13,7 +13,7 @@
 void shmt_result_write_launches(const struct shmt_result *result,
                                 struct shmt_text *text);
 
-/* `result` has those before the one that cannot be. */
+/* On failure `result` holds the launches before the one that was refused. */
 enum shmtune_status
 shmt_result_read_launches(const struct shmt_yaml *node,
                           struct shmt_result *result, struct shmt_error *err);

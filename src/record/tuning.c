@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "record/tuning_order.h"
-#include "record/tuning_take.h"
+#include "record/tuning_tree.h"
 #include "yaml/yaml.h"
 
-struct shmt_tuning *shmt_tuning_blank(struct shmt_arena *arena)
+struct shmt_tuning *shmt_tuning_new_in(struct shmt_arena *arena)
 {
     struct shmt_tuning *tuning = shmt_arena_alloc(arena, 1, sizeof *tuning);
 
@@ -32,7 +32,7 @@ enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
     struct shmt_tuning *tuning = NULL;
 
     if (arena != NULL)
-        tuning = shmt_tuning_blank(arena);
+        tuning = shmt_tuning_new_in(arena);
     if (tuning == NULL) {
         shmt_arena_free(arena);
         return shmt_error_memory(err);
@@ -49,7 +49,7 @@ void shmt_tuning_free(struct shmt_tuning *tuning)
 
 /* Sizes have the same names in the same order: by value, dimension by
  * dimension. */
-int shmt_tuning_order(const struct shmt_tuned *a, const struct shmt_tuned *b)
+int shmt_tuning_compare(const struct shmt_tuned *a, const struct shmt_tuned *b)
 {
     for (size_t k = 0; k < a->size_count && k < b->size_count; k++)
         if (a->size[k].value.i != b->size[k].value.i)
@@ -63,7 +63,7 @@ bool shmt_tuning_same_names(const struct shmt_setting *a, size_t a_count,
     if (a_count != b_count)
         return false;
     for (size_t k = 0; k < a_count; k++)
-        if (!shmt_text_same(a[k].name, b[k].name))
+        if (!shmt_text_equal(a[k].name, b[k].name))
             return false;
     return true;
 }
@@ -83,10 +83,11 @@ static struct shmt_setting *copy_settings(struct shmt_arena *arena,
     for (size_t k = 0; copy != NULL && k < count; k++) {
         copy[k] = settings[k];
         copy[k].name = copy_text(arena, settings[k].name);
-        if (copy[k].value.type == SHMT_WORD)
+        if (copy[k].value.type == SHMT_VALUE_WORD)
             copy[k].value.w = copy_text(arena, settings[k].value.w);
         if (copy[k].name == NULL
-            || (copy[k].value.type == SHMT_WORD && copy[k].value.w == NULL))
+            ||
+            (copy[k].value.type == SHMT_VALUE_WORD && copy[k].value.w == NULL))
             return NULL;
     }
     return copy;
@@ -122,7 +123,8 @@ static struct shmt_tuned *copy_tuned(struct shmt_arena *arena,
     return copy;
 }
 
-/* What the reader would refuse must not be written. */
+/* Refuses an entry that the reader would refuse, so that it is never
+ * written. */
 static enum shmtune_status check_tuned(const struct shmt_tuning *tuning,
                                        const struct shmt_tuned *one,
                                        struct shmt_error *err)
@@ -140,7 +142,8 @@ static enum shmtune_status check_tuned(const struct shmt_tuning *tuning,
                               "has other dimensions than the sizes that are "
                               "in the tuning; write a new one");
     for (size_t k = 0; k < one->size_count; k++)
-        if (one->size[k].value.type != SHMT_INT || one->size[k].value.i < 0)
+        if (one->size[k].value.type != SHMT_VALUE_INT || one->size[k].value.i <
+            0)
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "%.64s: "
                                   "expected an integer from 0 up",
                                   one->size[k].name);
@@ -166,9 +169,9 @@ enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
     more = shmt_arena_alloc(tuning->arena, count + 1, sizeof *more);
     if (copy == NULL || more == NULL)
         return shmt_error_memory(err);
-    while (k < count && shmt_tuning_order(tuning->tuned[k], copy) < 0)
+    while (k < count && shmt_tuning_compare(tuning->tuned[k], copy) < 0)
         k++;
-    if (k < count && shmt_tuning_order(tuning->tuned[k], copy) == 0) {
+    if (k < count && shmt_tuning_compare(tuning->tuned[k], copy) == 0) {
         tuning->tuned[k] = copy;
         return SHMTUNE_OK;
     }
@@ -196,7 +199,7 @@ static enum shmtune_status find_one(const struct shmt_setting *settings,
     const struct shmt_setting *found = NULL;
 
     for (size_t k = 0; k < count; k++) {
-        if (!shmt_text_same(settings[k].name, name))
+        if (!shmt_text_equal(settings[k].name, name))
             continue;
         if (found != NULL)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s "
@@ -235,8 +238,8 @@ static enum shmtune_status refuse_other(const struct shmt_kernel *kernel,
         size_t p = 0;
 
         while (p < kernel->parameter_count
-               && !shmt_text_same(kernel->parameters[p].name,
-                                  settings[k].name))
+               && !shmt_text_equal(kernel->parameters[p].name,
+                                   settings[k].name))
             p++;
         if (p == kernel->parameter_count)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s, "
@@ -254,15 +257,15 @@ static bool in_order(const struct shmt_kernel *kernel,
     if (count != kernel->parameter_count)
         return false;
     for (size_t p = 0; p < count; p++)
-        if (!shmt_text_same(kernel->parameters[p].name, settings[p].name))
+        if (!shmt_text_equal(kernel->parameters[p].name, settings[p].name))
             return false;
     return true;
 }
 
 enum shmtune_status
-shmt_tuning_choice(const struct shmt_kernel *kernel,
+shmt_tuning_config(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
-                   shmt_choice *choice, struct shmt_error *err)
+                   shmt_config *config, struct shmt_error *err)
 {
     const bool ordered = in_order(kernel, settings, count);
     const struct shmt_setting *found = NULL;
@@ -277,7 +280,7 @@ shmt_tuning_choice(const struct shmt_kernel *kernel,
             status = find_one(settings, count, parameter->name, &found, err);
         if (status != SHMTUNE_OK)
             return status;
-        if (!shmt_kernel_find_value(parameter, found->value, &choice[p]))
+        if (!shmt_kernel_find_value(parameter, found->value, &config[p]))
             return refuse_value(parameter, found->value, err);
     }
     if (count != kernel->parameter_count)
@@ -285,19 +288,20 @@ shmt_tuning_choice(const struct shmt_kernel *kernel,
     return SHMTUNE_OK;
 }
 
-/* A tie of settings in the kernel's order, which are the winner's, the very
- * words, but for a few. */
-static bool choose_tie(const struct shmt_kernel *kernel,
+/* The fast path for a tie whose settings are in the kernel's order and mostly
+ * the winner's own, as the reader makes them. */
+static bool tie_config(const struct shmt_kernel *kernel,
                        const struct shmt_tuned *tuned,
-                       const struct shmt_setting *tie, shmt_choice *choice)
+                       const struct shmt_setting *tie, shmt_config *config)
 {
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         const struct shmt_value *own = &tuned->settings[p].value;
         const struct shmt_value *value = &tie[p].value;
 
-        /* bit by bit, whatever the type: others may be equal as well */
+        /* Compares the bits, whatever the type; values that are equal
+         * otherwise take the slow path. */
         if ((own->type != value->type || own->i != value->i) &&
-            !shmt_kernel_find_value(&kernel->parameters[p], *value, &choice[p]))
+            !shmt_kernel_find_value(&kernel->parameters[p], *value, &config[p]))
             return false;
     }
     return true;
@@ -305,7 +309,7 @@ static bool choose_tie(const struct shmt_kernel *kernel,
 
 size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
                         const struct shmt_tuned *tuned,
-                        const shmt_choice *winner, shmt_choice *ties)
+                        const shmt_config *winner, shmt_config *ties)
 {
     const size_t count = tuned->setting_count;
     const bool ordered =
@@ -313,12 +317,12 @@ size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
     size_t fit = 0;
 
     for (size_t k = 1; k < tuned->tie_count; k++) {
-        shmt_choice *const choice = ties + fit * kernel->parameter_count;
+        shmt_config *const config = ties + fit * kernel->parameter_count;
 
-        memcpy(choice, winner, kernel->parameter_count * sizeof *choice);
-        if (ordered ? choose_tie(kernel, tuned, tuned->ties[k], choice)
-                    : shmt_tuning_choice(kernel, tuned->ties[k], count,
-                                         choice, NULL) == SHMTUNE_OK)
+        memcpy(config, winner, kernel->parameter_count * sizeof *config);
+        if (ordered ? tie_config(kernel, tuned, tuned->ties[k], config)
+                    : shmt_tuning_config(kernel, tuned->ties[k], count,
+                                         config, NULL) == SHMTUNE_OK)
             fit++;
     }
     return fit;
@@ -339,7 +343,8 @@ enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,
                           &found, err);
         if (status != SHMTUNE_OK)
             return status;
-        if (found->value.type != SHMT_INT || found->value.i < dimension->low
+        if (found->value.type != SHMT_VALUE_INT || found->value.i <
+            dimension->low
             || found->value.i > dimension->high)
             return shmt_error_set(err, SHMTUNE_INVALID_FILE, "found %.64s = "
                                   "%" PRId64 ", expected %" PRId64 " to %"

@@ -10,7 +10,7 @@
 #include "record/result.h"
 
 /* Names and values as they stand in the file: a tuning is read without its
- * kernel.  Matched by shmt_tuning_choice. */
+ * kernel.  Matched by shmt_tuning_config. */
 struct shmt_setting {
     const char *name;
     struct shmt_value value;
@@ -66,8 +66,8 @@ enum {
     SHMT_TUNING_SIZES = 4096
 };
 
-/* Nothing known, no problems, texts "": for a writer to fill in.  Texts must
- * live in `arena` (shmt_arena_copy) or for ever. */
+/* An empty tuning for a writer to fill in: no problems, every text "".  Texts
+ * must live in `arena` (shmt_arena_copy) or be constants. */
 enum shmtune_status shmt_tuning_new(struct shmt_tuning **out,
                                     struct shmt_error *err);
 
@@ -87,16 +87,17 @@ enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
                                       struct shmt_error *err);
 void shmt_tuning_free(struct shmt_tuning *tuning);
 
-/* Deterministic; reads well in a diff: a block for each problem, one line
- * each for its size, its configuration and every tie. */
+/* Writes the tuning as text, always the same text for the same tuning: a block
+ * for each problem, with one line for its size, one for its configuration and
+ * one for each tie, so that a diff is readable. */
 void shmt_tuning_format(const struct shmt_tuning *tuning,
                         struct shmt_text *text);
 enum shmtune_status shmt_tuning_write(const struct shmt_tuning *tuning,
                                       const char *path,
                                       struct shmt_error *err);
 
-/* Put `one` (deep-copied) in, in place of the entry of the same size.  Its
- * dimensions must be those of the entries that are there, in their order. */
+/* Adds a deep copy of `one`, or replaces the entry of the same problem.  Its
+ * dimensions must be those of the other entries, in the same order. */
 enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
                                     const struct shmt_tuned *one,
                                     struct shmt_error *err);
@@ -104,17 +105,17 @@ enum shmtune_status shmt_tuning_put(struct shmt_tuning *tuning,
 /* The settings as a configuration of `kernel`: every parameter named once,
  * each value in its list; else SHMTUNE_INVALID_FILE with the name. */
 enum shmtune_status
-shmt_tuning_choice(const struct shmt_kernel *kernel,
+shmt_tuning_config(const struct shmt_kernel *kernel,
                    const struct shmt_setting *settings, size_t count,
-                   shmt_choice *choice, struct shmt_error *err);
+                   shmt_config *config, struct shmt_error *err);
 
 /* The ties of a tuned problem but the first, which is the winner again, as
  * configurations of `kernel`: ties[tie_count - 1][parameter_count] of which
- * those that are none of its are left out.  How many there are.  `winner` is
- * the choice of the settings. */
+ * the ones that are no configuration of it are left out.  Returns how many
+ * were written.  `winner` is the choice of the settings. */
 size_t shmt_tuning_ties(const struct shmt_kernel *kernel,
                         const struct shmt_tuned *tuned,
-                        const shmt_choice *winner, shmt_choice *ties);
+                        const shmt_config *winner, shmt_config *ties);
 
 /* [dimension_count]; every dimension named once, within its bounds. */
 enum shmtune_status shmt_tuning_problem(const struct shmt_kernel *kernel,

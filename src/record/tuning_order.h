@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning_order: how entries of a tuning stand to one another; between
- * tuning.c and tuning_take.c.
+ * tuning_order: compares the entries of a tuning.  For tuning.c and
+ * tuning_tree.c.
  */
 #ifndef SHMT_RECORD_TUNING_ORDER_H
 #define SHMT_RECORD_TUNING_ORDER_H
@@ -9,7 +9,7 @@
 #include "record/tuning.h"
 
 /* Below 0, 0, above 0 as with strcmp; sizes of the same names. */
-int shmt_tuning_order(const struct shmt_tuned *a, const struct shmt_tuned *b);
+int shmt_tuning_compare(const struct shmt_tuned *a, const struct shmt_tuned *b);
 
 /* The same names in the same order. */
 bool shmt_tuning_same_names(const struct shmt_setting *a, size_t a_count,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning_read: tuning/1 from bytes and files.
+ * tuning_read: reads a tuning from a file or from memory (YAML), and gives the
+ * tree to tuning_tree.c.
  */
 #include <string.h>
 
 #include "base/base.h"
-#include "record/tuning_take.h"
+#include "record/tuning_tree.h"
 
 /* Everything goes into `arena`. */
 static enum shmtune_status parse(struct shmt_arena *arena,
@@ -14,7 +15,7 @@ static enum shmtune_status parse(struct shmt_arena *arena,
                                  struct shmt_error *err)
 {
     const char *const file = source.origin.file;
-    struct shmt_tuning *tuning = shmt_tuning_blank(arena);
+    struct shmt_tuning *tuning = shmt_tuning_new_in(arena);
     const struct shmt_yaml *root = NULL;
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -28,7 +29,7 @@ static enum shmtune_status parse(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_parse_from(arena, &source, &root, err);
     if (status == SHMTUNE_OK)
-        status = shmt_tuning_take(tuning, root, err);
+        status = shmt_tuning_read_tree(tuning, root, err);
     if (status == SHMTUNE_OK)
         *out = tuning;
     return status;

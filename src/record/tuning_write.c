@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning_write: tuning/1 as text, always the same for the same tuning.
+ * tuning_write: writes a tuning as YAML, always the same text for the same
+ * tuning, and replaces the file atomically.
  */
 #include <inttypes.h>
 #include <stddef.h>

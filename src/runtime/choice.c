@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * choice: a choice in words, numbers, blocks and bytes.
+ * choice: what a choice means: as text, by parameter, and as the geometry and
+ * bytes of its launches.  Also shmtune_explain.
  */
 #include "runtime/choice.h"
 
@@ -29,7 +30,7 @@ void shmt_choice_evaluate(const struct shmtune_choice *choice,
 }
 
 /* As snprintf: cut to `room`, the length of the whole.  Ends `from`. */
-static size_t hand_out(struct shmt_text *from, char *text, size_t room)
+static size_t copy_out(struct shmt_text *from, char *text, size_t room)
 {
     const size_t length = from->failed ? 0 : from->length;
     size_t cut = length;
@@ -51,8 +52,9 @@ size_t shmtune_choice_text(const struct shmtune_choice *choice, char *text,
     struct shmt_text whole = {0};
 
     if (choice != NULL && choice->kernel != NULL)
-        shmt_kernel_describe(choice->kernel->spec, choice->values, &whole);
-    return hand_out(&whole, text, text == NULL ? 0 : room);
+        shmt_kernel_describe_config(choice->kernel->spec, choice->values,
+                                    &whole);
+    return copy_out(&whole, text, text == NULL ? 0 : room);
 }
 
 enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
@@ -72,10 +74,11 @@ enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
         if (strcmp(spec->parameters[k].name, parameter) != 0)
             continue;
         *out = (struct shmtune_value){0};
-        if (value.type == SHMT_WORD)
+        if (value.type == SHMT_VALUE_WORD)
             out->word = value.w;
         else
-            out->number = value.type == SHMT_INT ? (double)value.i : value.r;
+            out->number = value.type == SHMT_VALUE_INT ? (double)value.i :
+                value.r;
         return SHMTUNE_OK;
     }
     return SHMTUNE_NOT_FOUND;
@@ -126,8 +129,8 @@ shmt_choice_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
     return SHMTUNE_OK;
 }
 
-/* An argument of the reference alone, or of a launch whose `when` does not
- * hold, is nobody's to provide. */
+/* The caller need not provide an argument that only the reference takes, or a
+ * launch whose `when` is false. */
 static bool is_used(struct shmt_kernel_evaluated *evaluated, size_t k)
 {
     for (size_t i = 0; i < evaluated->launch_count; i++) {
@@ -160,23 +163,23 @@ enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
     return shmt_choice_bytes(&evaluated, k, bytes, NULL);
 }
 
-static void explain(const struct shmt_question *ask)
+static void explain(const struct shmt_select_request *request)
 {
-    struct shmt_text *text = ask->trace;
+    struct shmt_text *text = request->trace;
     struct shmtune_choice choice;
     struct shmt_error err;
 
-    shmt_text_addf(text, "%s, ", ask->kernel->spec->name);
-    shmt_kernel_describe_size(ask->kernel->spec, ask->problem, text);
+    shmt_text_addf(text, "%s, ", request->kernel->spec->name);
+    shmt_kernel_describe_problem(request->kernel->spec, request->problem, text);
     shmt_text_addf(text, ", on \"%s\" (compute capability %d.%d)\n",
-                   ask->device->name, ask->device->compute_major,
-                   ask->device->compute_minor);
-    if (shmt_select_check(ask, &err) != SHMTUNE_OK) {
+                   request->device->name, request->device->compute_major,
+                   request->device->compute_minor);
+    if (shmt_select_check(request, &err) != SHMTUNE_OK) {
         shmt_text_addf(text, "%s\n", err.text);
         return;
     }
-    if (!shmt_select_exact(ask, &choice) &&
-        shmt_select_search(ask, &choice) != SHMTUNE_OK) {
+    if (!shmt_select_exact(request, &choice) &&
+        shmt_select_search(request, &choice) != SHMTUNE_OK) {
         shmt_text_add(text, "nothing fits\n");
         return;
     }
@@ -189,11 +192,12 @@ size_t shmtune_explain(const struct shmtune_kernel *kernel,
                        const int64_t *problem, char *text, size_t room)
 {
     struct shmt_text whole = {0};
-    const struct shmt_question ask = {kernel, device, problem, &whole};
+    const struct shmt_select_request request =
+        {kernel, device, problem, &whole};
 
-    if (shmt_select_complete(&ask))
-        explain(&ask);
+    if (shmt_select_complete(&request))
+        explain(&request);
     else
         shmt_text_add(&whole, "kernel, device or problem is NULL\n");
-    return hand_out(&whole, text, text == NULL ? 0 : room);
+    return copy_out(&whole, text, text == NULL ? 0 : room);
 }

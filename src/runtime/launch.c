@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launch: the hot path.  Nothing is allocated, nothing waits; all that could
- * be worked out before was, in load.c.
+ * launch: shmtune_launch, the hot path.  It neither allocates nor waits:
+ * prepare.c has computed everything that does not depend on the call.
  */
 #include <string.h>
 
 #include "runtime/function.h"
 #include "runtime/message.h"
 
-/* The name of the driver's error, and what often is behind it. */
+/* A message with the driver's error and its likely cause. */
 static enum shmtune_status refuse(const struct shmtune_function *function,
                                   CUresult result, const char *what,
                                   struct shmtune_message *message)
@@ -19,7 +19,7 @@ static enum shmtune_status refuse(const struct shmtune_function *function,
         driver->CtxGetCurrent(&current) == CUDA_SUCCESS &&
         current != function->binary->context;
 
-    return shmt_message_set(
+    return shmt_runtime_message_set(
         message, SHMTUNE_CUDA, "kernel %s: %s: %s (%d)%s",
         function->kernel->spec->name, what,
         shmt_driver_error_name(driver, result), (int)result,
@@ -48,7 +48,7 @@ static enum shmtune_status collect(const struct shmtune_function *function,
     const struct shmt_kernel *spec = function->kernel->spec;
 
     for (size_t k = 0; k < function->slot_count; k++) {
-        const struct shmt_parameter_slot *slot = &function->slots[k];
+        const struct shmt_runtime_argument *slot = &function->slots[k];
 
         if (arguments[k] != NULL)
             out[k] = arguments[k];
@@ -58,7 +58,7 @@ static enum shmtune_status collect(const struct shmtune_function *function,
             out[k] = (void *)&no_buffer;
         if (slot->needed && !slot->scalar &&
             (slot->array ? arguments[k] == NULL : is_null(out[k])))
-            return shmt_message_set(
+            return shmt_runtime_message_set(
                 message, SHMTUNE_INVALID_ARGUMENT,
                 "kernel %s: the %s %s (argument %zu) is null", spec->name,
                 slot->array ? "array" : "buffer", spec->arguments[k].name,
@@ -72,7 +72,7 @@ static enum shmtune_status clear(const struct shmtune_function *function,
                                  struct shmtune_message *message)
 {
     for (size_t k = 0; k < function->slot_count; k++) {
-        const struct shmt_parameter_slot *slot = &function->slots[k];
+        const struct shmt_runtime_argument *slot = &function->slots[k];
         CUdeviceptr buffer;
         CUresult result;
 
@@ -96,20 +96,20 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
     enum shmtune_status status;
 
     if (function == NULL || (arguments == NULL && function->slot_count > 0))
-        return shmt_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                "shmtune_launch: a NULL");
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_launch: a NULL");
     status = collect(function, arguments, pointers, message);
     if (status == SHMTUNE_OK)
         status = clear(function, pointers, stream, message);
     for (size_t s = 0; status == SHMTUNE_OK && s < function->step_count;
          s++) {
-        const struct shmt_step *step = &function->steps[s];
+        const struct shmt_runtime_step *step = &function->steps[s];
         CUresult result;
 
         for (size_t k = 0; k < step->launch->argument_count; k++)
             given[k] = pointers[step->launch->arguments[k]];
-        result = shmt_launch_run(function->binary->driver, step->function,
-                                 &step->geometry, given, stream);
+        result = shmt_function_launch(function->binary->driver, step->function,
+                                      &step->geometry, given, stream);
         if (result != CUDA_SUCCESS)
             status = refuse(function, result, step->launch->entry, message);
     }

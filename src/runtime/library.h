@@ -3,7 +3,7 @@
  * library: what a handle holds: the kernels of its folders, each with the
  * tunings that fit it, made ready for selection.  Private to runtime.
  *
- * Filled by open.c (kernels) and shelf.c (tunings) inside shmtune_open;
+ * Filled by open.c (kernels) and tunings.c (tunings) inside shmtune_open;
  * read-only from then on.
  */
 #ifndef SHMT_RUNTIME_LIBRARY_H
@@ -13,29 +13,31 @@
 #include "record/record.h"
 
 /* A problem for which a configuration was measured. */
-struct shmt_shelf_entry {
+struct shmt_runtime_entry {
     int64_t problem[SHMTUNE_DIMENSIONS];
     double log2[SHMTUNE_DIMENSIONS];   /* of the problem, for distances */
-    double log2_filling;               /* of its own device, there */
-    const shmt_choice *values;         /* the winner's */
-    size_t tie_count;                  /* the others as good as it there, */
-    const shmt_choice *ties;           /* [tie_count][parameter_count] */
+    double log2_waves;                 /* wave efficiency of its launch on
+                                          the device on which it was measured */
+    const shmt_config *values;         /* the winner's */
+    size_t tie_count;                  /* its ties, */
+    const shmt_config *ties;           /* [tie_count][parameter_count] */
     struct shmt_resources resources;   /* as the compiler reported them, */
-    const struct shmt_launch_resources *launches;   /* and of each launch */
+    const struct shmt_resources_of_launches *launches; /* and of each launch */
     double time_us;
     double default_us;
 };
 
 /* A tuning file.  Every entry has been checked against the file's own device
  * at its own problem. */
-struct shmt_shelf {
+struct shmt_runtime_tuning {
     const char *file;
     struct shmtune_device device;
     double log2_multiprocessors;       /* 0: not known */
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
-    struct shmt_shelf_entry *entries;
-    /* Open addressing by shmt_shelf_hash: 0 is empty, else entry + 1. */
+    struct shmt_runtime_entry *entries;
+    /* Open addressing by shmt_runtime_problem_hash: 0 is empty, else
+     * entry + 1. */
     uint32_t *slots;
     size_t mask;
 };
@@ -43,10 +45,10 @@ struct shmt_shelf {
 struct shmtune_kernel {
     const struct shmtune *library;
     const struct shmt_kernel *spec;
-    const char *binaries;              /* FOLDER/cubins, there or not */
-    const shmt_choice *fallback;       /* the spec's default values */
-    size_t shelf_count;
-    struct shmt_shelf *shelves;        /* in search order */
+    const char *binaries;              /* FOLDER/cubins; it need not exist */
+    const shmt_config *default_config; /* the spec's default values */
+    size_t tuning_count;
+    struct shmt_runtime_tuning *tunings; /* in search order */
 };
 
 struct shmtune {
@@ -57,16 +59,15 @@ struct shmtune {
     struct shmt_catalogue *catalogue;  /* specs, folders, notes */
 };
 
-/* Read the tuning `file` for `kernel` and add what is good in it to its
- * shelves.  What is not good gives a note; SHMTUNE_NO_MEMORY is the only
- * failure. */
-enum shmtune_status shmt_shelf_add(struct shmtune *library,
-                                   struct shmtune_kernel *kernel,
-                                   const char *file);
+/* Reads the tuning `file` for `kernel` and adds its valid entries.  Every
+ * refused entry gives a note; the only failure is SHMTUNE_NO_MEMORY. */
+enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
+                                            struct shmtune_kernel *kernel,
+                                            const char *file);
 
 /* Depends on the first `dimensions` sizes. */
-static inline uint64_t shmt_shelf_hash(const int64_t *problem,
-                                       size_t dimensions)
+static inline uint64_t shmt_runtime_problem_hash(const int64_t *problem,
+                                                 size_t dimensions)
 {
     uint64_t hash = dimensions;
 
@@ -78,8 +79,9 @@ static inline uint64_t shmt_shelf_hash(const int64_t *problem,
 }
 
 /* The entry for exactly this problem, or NULL. */
-const struct shmt_shelf_entry *shmt_shelf_find(const struct shmt_shelf *shelf,
-                                         const int64_t *problem,
-                                         size_t dimensions);
+const struct shmt_runtime_entry *
+shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
+        const int64_t *problem,
+        size_t dimensions);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message: our errors in the caller's place.
+ * message: copies our error messages to the caller's struct shmtune_message.
  */
 #include "runtime/message.h"
 
@@ -11,9 +11,9 @@
 _Static_assert((int)SHMTUNE_MESSAGE_BYTES == (int)SHMT_ERROR_BYTES,
                "an error fits a message");
 
-enum shmtune_status shmt_message_set(struct shmtune_message *message,
-                                     enum shmtune_status status,
-                                     const char *format, ...)
+enum shmtune_status shmt_runtime_message_set(struct shmtune_message *message,
+                                             enum shmtune_status status,
+                                             const char *format, ...)
 {
     va_list arguments;
 
@@ -25,9 +25,9 @@ enum shmtune_status shmt_message_set(struct shmtune_message *message,
     return status;
 }
 
-enum shmtune_status shmt_message_take(struct shmtune_message *message,
-                                      enum shmtune_status status,
-                                      const struct shmt_error *err)
+enum shmtune_status shmt_runtime_message_copy(struct shmtune_message *message,
+                                              enum shmtune_status status,
+                                              const struct shmt_error *err)
 {
     if (message != NULL)
         memcpy(message->text, err->text, sizeof message->text);

@@ -8,14 +8,14 @@
 #include "base/base.h"
 
 /* Write a message, `message` may be NULL, and return `status`. */
-enum shmtune_status shmt_message_set(struct shmtune_message *message,
-                                     enum shmtune_status status,
-                                     const char *format, ...)
+enum shmtune_status shmt_runtime_message_set(struct shmtune_message *message,
+                                             enum shmtune_status status,
+                                             const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The same with the text of `err`. */
-enum shmtune_status shmt_message_take(struct shmtune_message *message,
-                                      enum shmtune_status status,
-                                      const struct shmt_error *err);
+enum shmtune_status shmt_runtime_message_copy(struct shmtune_message *message,
+                                              enum shmtune_status status,
+                                              const struct shmt_error *err);
 
 #endif

@@ -11,14 +11,14 @@
 #include "base/base.h"
 #include "runtime/message.h"
 
-/* The tree of a large file, and more. */
+/* Large enough for the tree of a large file. */
 enum { SCRATCH_BYTES = 512 << 10 };
 
 static enum shmtune_status add_kernel(struct shmtune *library,
                                       const struct shmt_catalogue_kernel *from)
 {
     const struct shmt_kernel *spec = from->kernel;
-    shmt_choice *values = shmt_arena_alloc(
+    shmt_config *values = shmt_arena_alloc(
         library->arena, spec->parameter_count, sizeof *values);
     const char *binaries =
         shmt_path_join(library->arena, from->folder, "cubins");
@@ -32,7 +32,7 @@ static enum shmtune_status add_kernel(struct shmtune *library,
     shmt_kernel_default(spec, values);
     library->kernels[library->kernel_count++] = (struct shmtune_kernel){
         .library = library, .spec = spec, .binaries = binaries,
-        .fallback = values};
+        .default_config = values};
     return SHMTUNE_OK;
 }
 
@@ -60,9 +60,9 @@ static struct shmtune_kernel *find(const struct shmtune *library,
     return NULL;
 }
 
-static enum shmtune_status read_shelves(struct shmtune *library,
-                                        struct shmtune_kernel *kernel,
-                                        const char *folder)
+static enum shmtune_status read_kernel_tunings(struct shmtune *library,
+                                               struct shmtune_kernel *kernel,
+                                               const char *folder)
 {
     const char *const *names;
     size_t count;
@@ -73,7 +73,7 @@ static enum shmtune_status read_shelves(struct shmtune *library,
         const char *path = shmt_path_join(library->arena, folder, names[k]);
 
         status = path == NULL ? SHMTUNE_NO_MEMORY
-                              : shmt_shelf_add(library, kernel, path);
+                              : shmt_runtime_tuning_add(library, kernel, path);
     }
     return status;
 }
@@ -96,7 +96,7 @@ static enum shmtune_status read_tunings(struct shmtune *library,
         if (path == NULL)
             return SHMTUNE_NO_MEMORY;
         if (kernel != NULL)
-            status = read_shelves(library, kernel, path);
+            status = read_kernel_tunings(library, kernel, path);
         else if (shmt_path_is_folder(path))
             status = shmt_catalogue_note(library->catalogue, "%s: left out: "
                                          "there is no kernel %s", path,
@@ -105,8 +105,8 @@ static enum shmtune_status read_tunings(struct shmtune *library,
     return status;
 }
 
-/* Kernels of all folders before tunings of any: a user's tunings may be for
- * an installed kernel. */
+/* The kernels of all folders are read before any tunings, because a user's
+ * tunings may be for an installed kernel. */
 static enum shmtune_status fill(struct shmtune *library)
 {
     const struct shmt_catalogue *catalogue = library->catalogue;
@@ -115,7 +115,7 @@ static enum shmtune_status fill(struct shmtune *library)
     library->arena = shmt_arena_new();
     library->scratch = shmt_arena_new();
     if (library->scratch != NULL)
-        shmt_arena_expect(library->scratch, SCRATCH_BYTES);
+        shmt_arena_reserve(library->scratch, SCRATCH_BYTES);
     if (library->arena != NULL && library->scratch != NULL)
         status = add_kernels(library);
     for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->folder_count;
@@ -134,11 +134,12 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
     enum shmtune_status status;
 
     if (out == NULL)
-        return shmt_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                "shmtune_open: out is NULL");
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_open: out is NULL");
     library = calloc(1, sizeof *library);
     if (library == NULL)
-        return shmt_message_set(message, SHMTUNE_NO_MEMORY, "out of memory");
+        return shmt_runtime_message_set(message, SHMTUNE_NO_MEMORY,
+                                        "out of memory");
     status = shmt_catalogue_open(path, NULL, &library->catalogue, &err);
     if (status == SHMTUNE_OK)
         status = fill(library);
@@ -148,9 +149,9 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
     }
     shmtune_close(library);
     return status == SHMTUNE_NO_MEMORY
-               ? shmt_message_set(message, status, "out of memory")
-               : shmt_message_set(message, status, "shmtune_open: %s",
-                                  err.text);
+               ? shmt_runtime_message_set(message, status, "out of memory")
+               : shmt_runtime_message_set(message, status, "shmtune_open: %s",
+                                          err.text);
 }
 
 void shmtune_close(struct shmtune *library)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * load: see load.h.
+ * score_load: makes the table of costs that strategies are scored on from a
+ * recording.  Called by command/score.c.
  */
 #include "score/score.h"
 
@@ -14,7 +15,7 @@ struct shmt_score_recording {
     const struct shmt_kernel *kernel;
     struct shmt_journal *journal;
     struct shmt_space *space;
-    double *charge;                 /* of the journal's records */
+    double *compile_ms;             /* of the journal's records */
     double *cost, *seconds;
     struct shmt_result *results;
     struct shmt_score_table table;
@@ -26,7 +27,7 @@ void shmt_score_unload(struct shmt_score_recording *recording)
         return;
     shmt_space_free(recording->space);
     shmt_journal_free(recording->journal);
-    free(recording->charge);
+    free(recording->compile_ms);
     free(recording->cost);
     free(recording->seconds);
     free(recording->results);
@@ -61,27 +62,29 @@ static enum shmtune_status take_recorded(
         .parameter_count = recording->kernel->parameter_count,
         .parameters = recording->kernel->parameters,
     };
-    const shmt_choice **choices =
-        malloc((journal->count + 1) * sizeof *choices);
+    const shmt_config **configs =
+        malloc((journal->count + 1) * sizeof *configs);
     size_t count = 0;
     enum shmtune_status status;
 
-    if (choices == NULL)
+    if (configs == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < journal->count; k++)
         if (counts(&journal->records[k]))
-            choices[count++] = journal->records[k].choice;
+            configs[count++] = journal->records[k].config;
     shmt_space_free(recording->space);
     recording->space = NULL;
-    status = shmt_space_of(&definition, choices, count, &recording->space,
-                           err);
-    free(choices);
+    status =
+        shmt_space_from_list(&definition, configs, count, &recording->space,
+                                  err);
+    free(configs);
     return status;
 }
 
-/* A recording that says its space has as many configurations as it holds is
- * taken at its word: others' files come with the values of the parameters
- * but not always with the constraints. */
+/* If a recording's header says that its space has exactly as many
+ * configurations as it holds, the recorded ones are taken as the space:
+ * imported files have the values of the parameters but not always the
+ * constraints. */
 static enum shmtune_status find_space(struct shmt_score_recording *recording,
                                       bool recorded, struct shmt_error *err)
 {
@@ -101,21 +104,21 @@ static enum shmtune_status make_tables(struct shmt_score_recording *recording,
 {
     const uint64_t count = shmt_space_count(recording->space);
 
-    /* So no more is taken than the journal's reader took. */
+    /* The size is limited by that of the journal. */
     if (count == 0 || count > recording->journal->count)
         return incomplete(recording->journal->count, count, err);
     recording->cost = malloc(count * sizeof *recording->cost);
     recording->seconds = calloc(count, sizeof *recording->seconds);
     recording->results = calloc(count, sizeof *recording->results);
-    recording->charge = malloc(recording->journal->count
-                               * sizeof *recording->charge);
+    recording->compile_ms = malloc(recording->journal->count
+                                   * sizeof *recording->compile_ms);
     if (recording->cost == NULL || recording->seconds == NULL
-        || recording->results == NULL || recording->charge == NULL)
+        || recording->results == NULL || recording->compile_ms == NULL)
         return shmt_error_memory(err);
     for (uint64_t k = 0; k < count; k++)
         recording->cost[k] = NAN;
-    return shmt_charge(recording->kernel, recording->journal,
-                       recording->charge, err);
+    return shmt_journal_compile_times(recording->kernel, recording->journal,
+                                      recording->compile_ms, err);
 }
 
 static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
@@ -131,12 +134,13 @@ static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
 
         if (!counts(&journal->records[k])
             || !shmt_space_index(recording->space,
-                                 journal->records[k].choice, &index))
+                                 journal->records[k].config, &index))
             continue;
         known += isnan(recording->cost[index]);
         recording->cost[index] = shmt_ledger_cost(result);
         recording->seconds[index] = (fmax(0, result->measure_ms)
-                                     + fmax(0, recording->charge[k])) / 1000;
+                                     +
+                                     fmax(0, recording->compile_ms[k])) / 1000;
         recording->results[index] = *result;
     }
     return known < count ? incomplete(known, count, err) : SHMTUNE_OK;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * score: see score.h.  The methodology averages over repeats what rank they
- * hold, not what time, and reads the time off the recording's distribution;
- * so random search scores 0 however skewed that is.  Until its first success
- * a run is taken to hold the median: neither reward nor punishment for a
- * first candidate that fails.
+ * score: computes the score of score.h.  As in the methodology, the mean over
+ * repeats is taken of the rank of their best configuration, not of its time;
+ * the time is then looked up in the recording's distribution.  Random search
+ * therefore scores 0, however skewed the distribution is.  Until its first
+ * valid result a run counts as having the median.
  */
 #include "score/score.h"
 
@@ -15,7 +15,8 @@
 
 const double shmt_score_targets[SHMT_SCORE_TARGETS] = {0.10, 0.05, 0.01};
 
-/* The curve begins where random search has closed 1 % of the way. */
+/* The budget ends where random search is expected to have closed 95 % of the
+ * gap; the curve begins at 1 %. */
 static const double BUDGET_PART = 0.95, START_PART = 0.01;
 
 enum { AHEAD_MOST = 1024, JOBS_MOST = 256 };
@@ -49,7 +50,7 @@ static uint64_t cutoff(const struct shmt_score_scale *scale, double part)
     return (i + n - i) / (n + 1 - i);
 }
 
-/* What random search is expected to hold after `draws` evaluations. */
+/* The expected best time of random search after `draws` evaluations. */
 static double expected(const struct shmt_score_scale *scale, double draws)
 {
     const double n = (double)scale->valid;
@@ -98,9 +99,9 @@ static enum shmtune_status measure_times(struct shmt_score_scale *scale,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_score_scale(const struct shmt_score_table *table,
-                                     struct shmt_score_scale **out,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_score_scale_new(const struct shmt_score_table *table,
+                                         struct shmt_score_scale **out,
+                                         struct shmt_error *err)
 {
     const uint64_t count = shmt_space_count(table->space);
     struct shmt_score_scale *scale = calloc(1, sizeof *scale);
@@ -140,7 +141,7 @@ enum shmtune_status shmt_score_scale(const struct shmt_score_table *table,
         scale->random[k] = low + (draws - floor(draws))
                                      * (expected(scale, floor(draws) + 1)
                                         - low);
-        /* The score divides by the way that is left. */
+        /* The score divides by the remaining gap, which must not be 0. */
         if (scale->random[k] <= scale->optimum)
             scale->random[k] = k > 0 ? scale->random[k - 1] : scale->median;
     }
@@ -169,7 +170,8 @@ struct run {
     double now_s, best;
     uint64_t evaluations;
     size_t point;            /* first of the curve that is not yet filled */
-    double rank[SHMT_SCORE_POINTS];   /* of what it holds, 0: optimum */
+    double rank[SHMT_SCORE_POINTS];   /* rank of its best so far; 0: the
+                                         optimum */
     bool reached[SHMT_SCORE_TARGETS];
     struct shmt_score_effort efforts[SHMT_SCORE_TARGETS];
 };
@@ -194,7 +196,7 @@ static bool fill(struct run *run, size_t ahead)
     while (run->waiting_count < ahead) {
         uint64_t index;
 
-        if (shmt_session_ask(run->session, &index) != SHMT_ASK_CANDIDATE)
+        if (shmt_session_ask(run->session, &index) != SHMT_SEARCH_CANDIDATE)
             break;
         if (run->scale->table->results != NULL)
             shmt_session_learn(run->session, index,
@@ -220,7 +222,7 @@ static uint64_t rank_of(const struct shmt_score_scale *scale, double cost)
     return low;
 }
 
-static void hold_until(struct run *run, double until_s)
+static void fill_curve_until(struct run *run, double until_s)
 {
     const double rank = isfinite(run->best)
                             ? (double)rank_of(run->scale, run->best)
@@ -238,18 +240,18 @@ static bool step(struct run *run)
     const size_t picked = shmt_session_pick(run->session, run->waiting,
                                             run->waiting_count);
     const uint64_t index = run->waiting[picked];
-    const struct shmt_outcome outcome = {table->cost[index],
-                                         result_of(run, index)};
+    const struct shmt_search_outcome outcome = {table->cost[index],
+                                                result_of(run, index)};
 
-    /* In the order they came in: a strategy that does not pick is served
-     * first come, first served. */
+    /* Kept in order of arrival: for a strategy that does not pick, the first
+     * one is measured first. */
     memmove(run->waiting + picked, run->waiting + picked + 1,
             (--run->waiting_count - picked) * sizeof *run->waiting);
     if (run->now_s + table->seconds[index] > run->scale->budget_s)
         return false;
     run->now_s += table->seconds[index];
     run->evaluations++;
-    hold_until(run, run->now_s);
+    fill_curve_until(run, run->now_s);
     run->best = fmin(run->best, outcome.cost);
     for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
         if (run->reached[k])
@@ -263,7 +265,7 @@ static bool step(struct run *run)
     return true;
 }
 
-struct crew {
+struct pool {
     const struct shmt_score_scale *scale;
     const struct shmt_score_plan *plan;
     struct shmt_score_part *parts;    /* one a repeat */
@@ -278,53 +280,53 @@ struct shmt_score_part {
     double thinking_s;
 };
 
-static enum shmtune_status repeat(const struct crew *crew, size_t number,
+static enum shmtune_status repeat(const struct pool *pool, size_t number,
                                   struct shmt_error *err)
 {
-    struct run *const run = &crew->parts[number].run;
+    struct run *const run = &pool->parts[number].run;
     const double began = shmt_clock_thread_s();
     enum shmtune_status status;
 
-    run->scale = crew->scale;
+    run->scale = pool->scale;
     run->best = INFINITY;
-    run->waiting = calloc(crew->plan->ahead, sizeof *run->waiting);
+    run->waiting = calloc(pool->plan->ahead, sizeof *run->waiting);
     if (run->waiting == NULL)
         return shmt_error_memory(err);
-    status = shmt_session_open(crew->plan->strategy,
-                               crew->scale->table->space,
-                               crew->plan->start
-                                   ? crew->scale->table->start : UINT64_MAX,
-                               crew->plan->seed + number, &run->session, err);
+    status = shmt_session_open(pool->plan->strategy,
+                               pool->scale->table->space,
+                               pool->plan->start
+                                   ? pool->scale->table->start : UINT64_MAX,
+                               pool->plan->seed + number, &run->session, err);
     if (status == SHMTUNE_OK) {
-        while (fill(run, crew->plan->ahead) && step(run))
+        while (fill(run, pool->plan->ahead) && step(run))
             ;
-        hold_until(run, INFINITY);
+        fill_curve_until(run, INFINITY);
         shmt_session_close(run->session);
     }
     free(run->waiting);
-    crew->parts[number].thinking_s = shmt_clock_thread_s() - began;
+    pool->parts[number].thinking_s = shmt_clock_thread_s() - began;
     return status;
 }
 
-static void *labour(void *opaque)
+static void *run_repeats(void *opaque)
 {
-    struct crew *const crew = opaque;
+    struct pool *const pool = opaque;
 
-    pthread_mutex_lock(&crew->lock);
-    while (crew->status == SHMTUNE_OK && crew->next < crew->plan->repeats) {
-        const size_t number = crew->next++;
+    pthread_mutex_lock(&pool->lock);
+    while (pool->status == SHMTUNE_OK && pool->next < pool->plan->repeats) {
+        const size_t number = pool->next++;
         struct shmt_error err;
         enum shmtune_status status;
 
-        pthread_mutex_unlock(&crew->lock);
-        status = repeat(crew, number, &err);
-        pthread_mutex_lock(&crew->lock);
+        pthread_mutex_unlock(&pool->lock);
+        status = repeat(pool, number, &err);
+        pthread_mutex_lock(&pool->lock);
         if (status != SHMTUNE_OK) {
-            crew->status = status;
-            crew->err = err;
+            pool->status = status;
+            pool->err = err;
         }
     }
-    pthread_mutex_unlock(&crew->lock);
+    pthread_mutex_unlock(&pool->lock);
     return NULL;
 }
 
@@ -338,21 +340,21 @@ static double gain_at(const struct shmt_score_scale *scale, size_t point,
            / (scale->random[point] - scale->optimum);
 }
 
-/* The score is one of all repeats together, so their spread comes from
- * leaving out one at a time (the jackknife's pseudo-values). */
-static double spread_of(const struct crew *crew, const double *ranks)
+/* The score is computed from all repeats together, so its spread is estimated
+ * by leaving out one repeat at a time (jackknife pseudo-values). */
+static double spread_of(const struct pool *pool, const double *ranks)
 {
-    const double n = (double)crew->plan->repeats;
+    const double n = (double)pool->plan->repeats;
     double sum = 0, squares = 0;
 
-    if (crew->plan->repeats < 2)
+    if (pool->plan->repeats < 2)
         return 0;
-    for (size_t r = 0; r < crew->plan->repeats; r++) {
+    for (size_t r = 0; r < pool->plan->repeats; r++) {
         double without = 0;
 
         for (size_t k = 0; k < SHMT_SCORE_POINTS; k++)
-            without += gain_at(crew->scale, k,
-                               (ranks[k] - crew->parts[r].run.rank[k])
+            without += gain_at(pool->scale, k,
+                               (ranks[k] - pool->parts[r].run.rank[k])
                                    / (n - 1)) / SHMT_SCORE_POINTS;
         without *= n - 1;
         sum += without;
@@ -370,28 +372,28 @@ static void add_efforts(const struct run *run, struct shmt_score *out)
     }
 }
 
-static void sum_up(const struct crew *crew, struct shmt_score *out)
+static void sum_up(const struct pool *pool, struct shmt_score *out)
 {
-    const double repeats = (double)crew->plan->repeats;
+    const double repeats = (double)pool->plan->repeats;
     double ranks[SHMT_SCORE_POINTS] = {0}, measured = 0;
 
     *out = (struct shmt_score){0};
-    for (size_t r = 0; r < crew->plan->repeats; r++) {
-        const struct run *const run = &crew->parts[r].run;
+    for (size_t r = 0; r < pool->plan->repeats; r++) {
+        const struct run *const run = &pool->parts[r].run;
 
         for (size_t k = 0; k < SHMT_SCORE_POINTS; k++)
             ranks[k] += run->rank[k];
         measured += (double)run->evaluations;
-        out->thinking_s += crew->parts[r].thinking_s;
+        out->thinking_s += pool->parts[r].thinking_s;
         add_efforts(run, out);
     }
     for (size_t k = 0; k < SHMT_SCORE_POINTS; k++) {
-        out->curve[k] = gain_at(crew->scale, k, ranks[k] / repeats);
+        out->curve[k] = gain_at(pool->scale, k, ranks[k] / repeats);
         out->held[k] =
-            crew->scale->costs[(uint64_t)floor(ranks[k] / repeats + 0.5)];
+            pool->scale->costs[(uint64_t)floor(ranks[k] / repeats + 0.5)];
         out->score += out->curve[k] / SHMT_SCORE_POINTS;
     }
-    out->spread = spread_of(crew, ranks);
+    out->spread = spread_of(pool, ranks);
     for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
         struct shmt_score_effort *const effort = &out->efforts[k];
 
@@ -427,28 +429,28 @@ enum shmtune_status shmt_score_run(const struct shmt_score_scale *scale,
                                    struct shmt_score *out,
                                    struct shmt_error *err)
 {
-    struct crew crew = {.scale = scale, .plan = plan};
+    struct pool pool = {.scale = scale, .plan = plan};
     pthread_t threads[JOBS_MOST];
     size_t hired = 0;
     enum shmtune_status status = check_plan(plan, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    crew.parts = calloc(plan->repeats, sizeof *crew.parts);
-    if (crew.parts == NULL)
+    pool.parts = calloc(plan->repeats, sizeof *pool.parts);
+    if (pool.parts == NULL)
         return shmt_error_memory(err);
-    pthread_mutex_init(&crew.lock, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
     while (hired + 1 < plan->jobs && hired + 1 < plan->repeats
-           && pthread_create(&threads[hired], NULL, labour, &crew) == 0)
+           && pthread_create(&threads[hired], NULL, run_repeats, &pool) == 0)
         hired++;
-    labour(&crew);
+    run_repeats(&pool);
     while (hired > 0)
         pthread_join(threads[--hired], NULL);
-    pthread_mutex_destroy(&crew.lock);
-    if (crew.status == SHMTUNE_OK)
-        sum_up(&crew, out);
+    pthread_mutex_destroy(&pool.lock);
+    if (pool.status == SHMTUNE_OK)
+        sum_up(&pool, out);
     else if (err != NULL)
-        *err = crew.err;
-    free(crew.parts);
-    return crew.status;
+        *err = pool.err;
+    free(pool.parts);
+    return pool.status;
 }

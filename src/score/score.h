@@ -27,13 +27,13 @@ struct shmt_score_table {
     const struct shmt_space *space;
     uint64_t start;          /* the default configuration, or UINT64_MAX */
     const double *cost;      /* microseconds; INFINITY: failed */
-    const double *seconds;   /* what trying it took: compile and measure */
+    const double *seconds;   /* time of trying it: compile and measure */
     const struct shmt_result *results;   /* or NULL: nothing but the cost */
 };
 
 enum { SHMT_SCORE_POINTS = 1000 };   /* of time, evenly spaced */
 
-/* The yardstick of one recording. */
+/* What a score is computed against: the distribution of one recording. */
 struct shmt_score_scale {
     const struct shmt_score_table *table;
     uint64_t valid;                  /* configurations that have a time */
@@ -48,9 +48,9 @@ struct shmt_score_scale {
 
 /* SHMTUNE_NO_CONFIGURATION when fewer than two different times are there:
  * nothing can be compared.  `table` must outlive the scale. */
-enum shmtune_status shmt_score_scale(const struct shmt_score_table *table,
-                                     struct shmt_score_scale **out,
-                                     struct shmt_error *err);
+enum shmtune_status shmt_score_scale_new(const struct shmt_score_table *table,
+                                         struct shmt_score_scale **out,
+                                         struct shmt_error *err);
 void shmt_score_scale_free(struct shmt_score_scale *scale);
 
 struct shmt_score_plan {
@@ -66,9 +66,9 @@ struct shmt_score_plan {
 enum { SHMT_SCORE_TARGETS = 3 };
 extern const double shmt_score_targets[SHMT_SCORE_TARGETS];  /* .10 .05 .01 */
 
-/* Effort until a configuration within a target of the optimum was found:
- * all that was spent before, in every repeat, over the repeats that came
- * there before the budget's end.  INFINITY: none did. */
+/* The effort to find a configuration within a target of the optimum: what all
+ * repeats spent before, divided by the number of repeats that reached it
+ * within the budget.  INFINITY: none did. */
 struct shmt_score_effort {
     double evaluations, seconds;
     size_t reached;          /* repeats */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bounds: between what bounds a sub-expression will lie, when some of
- * its parameters are decided and the others can still have any value.  A
- * constraint that the bounds decide is pruned, or forgotten, early.
+ * bounds: interval arithmetic.  Computes the bounds of a sub-expression while
+ * some of its parameters are decided and the others may still have any value.
+ * If the bounds of a constraint already decide it, its prefixes are pruned, or
+ * the constraint is dropped, at that level.
  */
 #include <string.h>
 
 #include "space/lanes.h"
 
-typedef union shmt_cell cell;
+typedef union shmt_graph_cell cell;
 
 static const struct shmt_graph_node *node_at(const struct shmt_lanes *lanes,
                                              uint32_t id)
@@ -19,12 +20,12 @@ static const struct shmt_graph_node *node_at(const struct shmt_lanes *lanes,
 /* 0 or 1, or no value at all. */
 static bool is_unsure(const struct shmt_graph_node *node)
 {
-    return node->fails && node->type != SHMT_REAL && node->low >= 0 &&
+    return node->fails && node->type != SHMT_VALUE_REAL && node->low >= 0 &&
            node->high <= 1;
 }
 
 /* The bounds from the domains alone. */
-static struct shmt_bounds fixed(struct shmt_lanes *lanes, uint32_t id)
+static struct shmt_lanes_bounds fixed(struct shmt_lanes *lanes, uint32_t id)
 {
     const struct shmt_graph_node *node = node_at(lanes, id);
     cell *low = shmt_lanes_column(lanes, id, SHMT_LANES_FIXED_LOW);
@@ -35,7 +36,7 @@ static struct shmt_bounds fixed(struct shmt_lanes *lanes, uint32_t id)
         lanes->fixed_ready[node->column] = true;
         least.i = node->low;
         most.i = node->high;
-        if (node->type == SHMT_REAL) {
+        if (node->type == SHMT_VALUE_REAL) {
             least.r = node->real_low;
             most.r = node->real_high;
         } else if (is_unsure(node)) {
@@ -47,21 +48,22 @@ static struct shmt_bounds fixed(struct shmt_lanes *lanes, uint32_t id)
             high[i] = most;
         }
     }
-    return (struct shmt_bounds){low, high};
+    return (struct shmt_lanes_bounds){low, high};
 }
 
-struct shmt_bounds shmt_lanes_bounds(const struct shmt_lanes *lanes,
-                                     uint32_t id)
+struct shmt_lanes_bounds shmt_lanes_get_bounds(const struct shmt_lanes *lanes,
+                                               uint32_t id)
 {
-    return (struct shmt_bounds){
+    return (struct shmt_lanes_bounds){
         shmt_lanes_column(lanes, id, SHMT_LANES_LOW),
         shmt_lanes_column(lanes, id, SHMT_LANES_HIGH)};
 }
 
-/* Of an operand: its value when it is known, which a truth that may have
- * none is only when it has one. */
-static struct shmt_bounds of_operand(struct shmt_lanes *lanes, uint32_t id,
-                                     uint8_t at, size_t count)
+/* The bounds of an operand: its value when it is known.  A truth value that
+ * may have no value counts as known only when it has one. */
+static struct shmt_lanes_bounds of_operand(struct shmt_lanes *lanes,
+                                           uint32_t id,
+                                           uint8_t at, size_t count)
 {
     const struct shmt_graph_node *node = node_at(lanes, id);
     const cell *value = shmt_lanes_value(lanes, id);
@@ -71,17 +73,17 @@ static struct shmt_bounds of_operand(struct shmt_lanes *lanes, uint32_t id,
     for (size_t l = 1; l <= at; l++)
         known |= UINT64_C(1) << lanes->plan->levels[l].parameter;
     if (node->level > at)
-        return (node->support & known) != 0 ? shmt_lanes_bounds(lanes, id)
+        return (node->support & known) != 0 ? shmt_lanes_get_bounds(lanes, id)
                                             : fixed(lanes, id);
     if (!is_unsure(node))
-        return (struct shmt_bounds){value, value};
+        return (struct shmt_lanes_bounds){value, value};
     low = shmt_lanes_column(lanes, id, SHMT_LANES_LOW);
     high = shmt_lanes_column(lanes, id, SHMT_LANES_HIGH);
     for (size_t i = 0; i < count; i++) {
         low[i].i = value[i].i == 1;
         high[i].i = value[i].i != 0;
     }
-    return (struct shmt_bounds){low, high};
+    return (struct shmt_lanes_bounds){low, high};
 }
 
 static inline int64_t least(int64_t a, int64_t b)
@@ -95,7 +97,7 @@ static inline int64_t most(int64_t a, int64_t b)
 }
 
 struct pair {
-    struct shmt_bounds a, b;
+    struct shmt_lanes_bounds a, b;
     bool positive;          /* neither operand is ever negative */
 };
 
@@ -157,7 +159,7 @@ static bool bound_ints(unsigned op, struct pair in, struct shmt_lanes *lanes,
             const int64_t a[2] = {AL, AH}, b[2] = {BL, BH};
             int64_t out[2];
 
-            shmt_range_two(op, a, b, out);
+            shmt_graph_range_of_two(op, a, b, out);
             low[i].i = out[0];
             high[i].i = out[1];
         }
@@ -170,10 +172,11 @@ static bool bound_ints(unsigned op, struct pair in, struct shmt_lanes *lanes,
 
 #undef LOOP
 
-/* The first operand may have no value: only what it decides, or lets the
- * second decide, is sure. */
-static void bound_lazy(unsigned op, struct pair in, struct shmt_lanes *lanes,
-                       uint32_t id, size_t count)
+/* The first operand may have no value.  The result is certain only if the
+ * first operand decides it, or has a value and leaves it to the second. */
+static void bound_short_circuit(unsigned op, struct pair in,
+                                struct shmt_lanes *lanes,
+                                uint32_t id, size_t count)
 {
     cell *low = shmt_lanes_column(lanes, id, SHMT_LANES_LOW);
     cell *high = shmt_lanes_column(lanes, id, SHMT_LANES_HIGH);
@@ -192,14 +195,14 @@ static void bound_lazy(unsigned op, struct pair in, struct shmt_lanes *lanes,
 #undef BL
 #undef BH
 
-static void bound_choice(struct shmt_lanes *lanes, uint32_t id, uint8_t at,
-                         size_t count)
+static void bound_conditional(struct shmt_lanes *lanes, uint32_t id, uint8_t at,
+                              size_t count)
 {
     const struct shmt_graph_node *node = node_at(lanes, id);
     const uint32_t *kids = lanes->plan->graph->kids + node->first;
-    const struct shmt_bounds c = of_operand(lanes, kids[0], at, count);
-    const struct shmt_bounds a = of_operand(lanes, kids[1], at, count);
-    const struct shmt_bounds b = of_operand(lanes, kids[2], at, count);
+    const struct shmt_lanes_bounds c = of_operand(lanes, kids[0], at, count);
+    const struct shmt_lanes_bounds a = of_operand(lanes, kids[1], at, count);
+    const struct shmt_lanes_bounds b = of_operand(lanes, kids[2], at, count);
     cell *low = shmt_lanes_column(lanes, id, SHMT_LANES_LOW);
     cell *high = shmt_lanes_column(lanes, id, SHMT_LANES_HIGH);
 
@@ -217,10 +220,10 @@ static void bound_choice(struct shmt_lanes *lanes, uint32_t id, uint8_t at,
     }
 }
 
-/* No better bounds than the fixed ones. */
+/* Uses the bounds that follow from the domains alone. */
 static void give_up(struct shmt_lanes *lanes, uint32_t id, size_t count)
 {
-    const struct shmt_bounds bounds = fixed(lanes, id);
+    const struct shmt_lanes_bounds bounds = fixed(lanes, id);
 
     memcpy(shmt_lanes_column(lanes, id, SHMT_LANES_LOW), bounds.low,
            count * sizeof *bounds.low);
@@ -239,26 +242,27 @@ static bool bound_two(struct shmt_lanes *lanes, uint32_t id, uint8_t at,
     const bool logic = node->op == SHMT_OP_AND || node->op == SHMT_OP_OR;
     struct pair in = {.positive = a->low >= 0 && b->low >= 0};
 
-    if (node->type == SHMT_REAL || a->type == SHMT_REAL ||
-        b->type == SHMT_REAL || (node->fails && !logic))
+    if (node->type == SHMT_VALUE_REAL || a->type == SHMT_VALUE_REAL ||
+        b->type == SHMT_VALUE_REAL || (node->fails && !logic))
         return false;
     in.a = of_operand(lanes, kids[0], at, count);
     in.b = node->count < 2 ? in.a
                            : of_operand(lanes, kids[1], at, count);
     if (logic && a->fails) {
-        bound_lazy(node->op, in, lanes, id, count);
+        bound_short_circuit(node->op, in, lanes, id, count);
         return true;
     }
     return bound_ints(node->op, in, lanes, id, count);
 }
 
-void shmt_lanes_bound(struct shmt_lanes *lanes, uint32_t id, uint8_t at,
-                      size_t count)
+void shmt_lanes_compute_bounds(struct shmt_lanes *lanes, uint32_t id,
+                               uint8_t at,
+                               size_t count)
 {
     const struct shmt_graph_node *node = node_at(lanes, id);
 
-    if (node->op == SHMT_OP_IF && node->type != SHMT_REAL && !node->fails)
-        bound_choice(lanes, id, at, count);
+    if (node->op == SHMT_OP_IF && node->type != SHMT_VALUE_REAL && !node->fails)
+        bound_conditional(lanes, id, at, count);
     else if (node->count == 0 || node->count > 2 ||
              !bound_two(lanes, id, at, count))
         give_up(lanes, id, count);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build: all states of a level times all values of its parameter, a
- * block of lanes at a time; what survives becomes a state of the next level,
- * once.
+ * build: constructs the diagram level by level, top down.  It combines every
+ * state of a level with every value of its parameter, SHMT_LANES pairs at a
+ * time.  What the constraints allow becomes a state of the next level; equal
+ * states are one.
  */
 #include "space/build.h"
 
@@ -11,19 +12,19 @@
 
 #include "space/lanes.h"
 #include "space/pack.h"
-#include "space/table.h"
+#include "space/states.h"
 
-typedef union shmt_cell cell;
+typedef union shmt_graph_cell cell;
 
 struct builder {
     const struct shmt_plan *plan;
-    struct shmt_effort *effort;
+    struct shmt_build_effort *effort;
     struct shmt_lanes lanes;
-    struct shmt_raw raw;
-    struct shmt_table now, next;
+    struct shmt_build_layers raw;
+    struct shmt_states now, next;
     cell *values;                 /* of the level's parameter */
     size_t value_count;
-    struct shmt_block block;
+    struct shmt_pack_lanes block;
     uint64_t *keys;               /* [SHMT_LANES * words] */
     size_t bytes;                 /* of the layers that are done */
     double scale;                 /* states for each that the beam kept */
@@ -34,17 +35,17 @@ struct builder {
 static void fill(struct builder *builder, size_t at, uint64_t from,
                  size_t count)
 {
-    struct shmt_block *const block = &builder->block;
+    struct shmt_pack_lanes *const block = &builder->block;
     const struct shmt_plan *plan = builder->plan;
-    const struct shmt_level *above = &plan->levels[at - 1];
-    const struct shmt_level *level = &plan->levels[at];
+    const struct shmt_plan_level *above = &plan->levels[at - 1];
+    const struct shmt_plan_level *level = &plan->levels[at];
     uint32_t state = (uint32_t)(from / builder->value_count);
     size_t value = from % builder->value_count;
 
     block->count = count;
     for (size_t i = 0; i < count; i++) {
         block->state[i] = state;
-        block->value[i] = (shmt_choice)value;
+        block->value[i] = (shmt_config)value;
         if (++value == builder->value_count) {
             value = 0;
             state++;
@@ -68,11 +69,12 @@ static void move_cells(cell *column, const uint16_t *from, size_t count)
         column[i] = column[from[i]];
 }
 
-/* Keep the lanes `from`, ascending, of everything that is read on. */
+/* Keeps the lanes listed in `from` (ascending) of all columns that are read
+ * later. */
 static void compact(struct builder *builder, size_t at, const uint16_t *from,
                     size_t count)
 {
-    struct shmt_block *const block = &builder->block;
+    struct shmt_pack_lanes *const block = &builder->block;
     const struct shmt_plan *plan = builder->plan;
 
     for (size_t i = 0; i < count; i++) {
@@ -88,12 +90,13 @@ static void compact(struct builder *builder, size_t at, const uint16_t *from,
                    from, count);
 }
 
-/* Conjuncts of this level: lanes in which one is false go. */
-static size_t decide(struct builder *builder, size_t at, size_t count)
+/* Evaluates the conjuncts of this level and drops the lanes in which one is
+ * false. */
+static size_t prune_false(struct builder *builder, size_t at, size_t count)
 {
-    struct shmt_block *const block = &builder->block;
+    struct shmt_pack_lanes *const block = &builder->block;
     const struct shmt_plan *plan = builder->plan;
-    const struct shmt_level *level = &plan->levels[at];
+    const struct shmt_plan_level *level = &plan->levels[at];
     uint8_t alive[SHMT_LANES];
     uint16_t from[SHMT_LANES];
     size_t kept = 0;
@@ -102,7 +105,8 @@ static size_t decide(struct builder *builder, size_t at, size_t count)
         return count;
     memset(alive, 1, count);
     for (size_t k = 0; k < level->decided_count; k++) {
-        const struct shmt_conjunct *c = &plan->conjuncts[level->decided[k]];
+        const struct shmt_plan_conjunct *c =
+            &plan->conjuncts[level->decided[k]];
         const cell *truth = shmt_lanes_value(&builder->lanes, c->node);
         const uint64_t bit = c->bit < 0 ? 0 : UINT64_C(1) << c->bit;
 
@@ -110,7 +114,7 @@ static size_t decide(struct builder *builder, size_t at, size_t count)
             const bool early = (block->mask[i] & bit) != 0;
 
             alive[i] &= early | (truth[i].i != 0);
-            block->fault[i] |= !early & (truth[i].i == SHMT_CELL_NO_INT);
+            block->fault[i] |= !early & (truth[i].i == SHMT_GRAPH_NO_INT);
         }
     }
     for (size_t i = 0; i < count; i++) {
@@ -122,12 +126,13 @@ static size_t decide(struct builder *builder, size_t at, size_t count)
     return kept;
 }
 
-/* Open conjuncts that the bounds decide. */
-static size_t bound(struct builder *builder, size_t at, size_t count)
+/* Evaluates the bounds of conjuncts of later levels, and drops the lanes in
+ * which one can only be false. */
+static size_t prune_by_bounds(struct builder *builder, size_t at, size_t count)
 {
-    struct shmt_block *const block = &builder->block;
+    struct shmt_pack_lanes *const block = &builder->block;
     const struct shmt_plan *plan = builder->plan;
-    const struct shmt_level *level = &plan->levels[at];
+    const struct shmt_plan_level *level = &plan->levels[at];
     uint8_t alive[SHMT_LANES];
     uint16_t from[SHMT_LANES];
     size_t kept = 0;
@@ -135,13 +140,14 @@ static size_t bound(struct builder *builder, size_t at, size_t count)
     if (level->bounded_count == 0)
         return count;
     for (size_t k = 0; k < level->mixed_count; k++)
-        shmt_lanes_bound(&builder->lanes, level->mixed[k], (uint8_t)at,
-                         count);
+        shmt_lanes_compute_bounds(&builder->lanes, level->mixed[k], (uint8_t)at,
+                                  count);
     memset(alive, 1, count);
     for (size_t k = 0; k < level->bounded_count; k++) {
-        const struct shmt_conjunct *c = &plan->conjuncts[level->bounded[k]];
-        const struct shmt_bounds bounds =
-            shmt_lanes_bounds(&builder->lanes, c->node);
+        const struct shmt_plan_conjunct *c =
+            &plan->conjuncts[level->bounded[k]];
+        const struct shmt_lanes_bounds bounds =
+            shmt_lanes_get_bounds(&builder->lanes, c->node);
 
         for (size_t i = 0; i < count; i++) {
             const uint64_t early = block->mask[i] >> c->bit & 1;
@@ -159,7 +165,7 @@ static size_t bound(struct builder *builder, size_t at, size_t count)
     return kept;
 }
 
-static bool grow_edges(struct shmt_raw_layer *raw)
+static bool grow_edges(struct shmt_build_layer *raw)
 {
     size_t children = raw->edge_room, values = raw->edge_room;
 
@@ -172,8 +178,8 @@ static bool grow_edges(struct shmt_raw_layer *raw)
     return true;
 }
 
-static bool add_edge(struct shmt_raw_layer *raw, uint32_t child,
-                     shmt_choice value)
+static bool add_edge(struct shmt_build_layer *raw, uint32_t child,
+                     shmt_config value)
 {
     if (raw->edge_count == raw->edge_room && !grow_edges(raw))
         return false;
@@ -182,16 +188,17 @@ static bool add_edge(struct shmt_raw_layer *raw, uint32_t child,
     return true;
 }
 
-/* Twins in ascending order: states that differ in theirs alone are one. */
-static void order_twins(struct builder *builder,
-                        const struct shmt_level *level, size_t count)
+/* Sorts the values of interchangeable parameters, so that states that differ
+ * only in their order become equal. */
+static void sort_symmetric(struct builder *builder,
+                           const struct shmt_plan_level *level, size_t count)
 {
-    for (uint16_t group = 1; group <= level->twins; group++) {
+    for (uint16_t group = 1; group <= level->symmetry; group++) {
         cell *columns[SHMT_SPACE_PARAMETERS];
         size_t many = 0;
 
         for (size_t s = 0; s < level->slot_count; s++)
-            if (level->slots[s].twins == group)
+            if (level->slots[s].symmetry == group)
                 columns[many++] = shmt_lanes_value(&builder->lanes,
                                                    level->slots[s].node);
         for (size_t i = 0; i < count; i++)
@@ -207,16 +214,16 @@ static void order_twins(struct builder *builder,
 }
 
 /* Survivors become edges to states of the next level. */
-static bool emit(struct builder *builder, struct shmt_raw_layer *raw,
-                 const struct shmt_level *level, size_t count)
+static bool emit(struct builder *builder, struct shmt_build_layer *raw,
+                 const struct shmt_plan_level *level, size_t count)
 {
-    struct shmt_block *const block = &builder->block;
+    struct shmt_pack_lanes *const block = &builder->block;
 
-    order_twins(builder, level, count);
+    sort_symmetric(builder, level, count);
     shmt_pack_store(&builder->lanes, level, block, builder->keys);
     for (size_t i = 0; i < count; i++) {
         const uint32_t child =
-            shmt_table_find(&builder->next, builder->keys + i * level->words);
+            shmt_states_find(&builder->next, builder->keys + i * level->words);
 
         if (child == UINT32_MAX ||
             !add_edge(raw, child, block->value[i]))
@@ -227,7 +234,7 @@ static bool emit(struct builder *builder, struct shmt_raw_layer *raw,
 }
 
 static bool load_values(struct builder *builder,
-                        const struct shmt_level *level)
+                        const struct shmt_plan_level *level)
 {
     const struct shmt_graph *graph = builder->plan->graph;
     const struct shmt_parameter *p =
@@ -239,9 +246,9 @@ static bool load_values(struct builder *builder,
     builder->values = grown;
     builder->value_count = p->count;
     for (size_t k = 0; k < p->count; k++) {
-        if (p->type == SHMT_INT)
+        if (p->type == SHMT_VALUE_INT)
             grown[k].i = p->values[k].i;
-        else if (p->type == SHMT_REAL)
+        else if (p->type == SHMT_VALUE_REAL)
             grown[k].r = p->values[k].r;
         else
             grown[k].i = shmt_graph_rank(graph, p->values[k].w);
@@ -250,7 +257,7 @@ static bool load_values(struct builder *builder,
 }
 
 static unsigned state_bits(const struct shmt_plan *plan,
-                           const struct shmt_level *level)
+                           const struct shmt_plan_level *level)
 {
     unsigned bits = (unsigned)__builtin_popcountll(level->open) +
                     plan->may_fault;
@@ -260,10 +267,11 @@ static unsigned state_bits(const struct shmt_plan *plan,
     return bits;
 }
 
-/* The next level starts from a part of the states, evenly taken. */
-static void narrow(struct builder *builder)
+/* Keeps only `beam` states of the level, evenly spaced (beam search), when the
+ * build is an estimate. */
+static void apply_beam(struct builder *builder)
 {
-    struct shmt_table *table = &builder->next;
+    struct shmt_states *table = &builder->next;
     const uint32_t beam = builder->effort->beam;
 
     if (beam == 0 || table->count <= beam)
@@ -279,27 +287,27 @@ static void narrow(struct builder *builder)
     table->count = beam;
 }
 
-static size_t raw_bytes(const struct shmt_raw_layer *raw)
+static size_t raw_bytes(const struct shmt_build_layer *raw)
 {
     return raw->state_count * sizeof *raw->first +
            raw->edge_room * (sizeof *raw->child + sizeof *raw->value);
 }
 
 static bool is_too_much(const struct builder *builder,
-                        const struct shmt_raw_layer *raw)
+                        const struct shmt_build_layer *raw)
 {
-    const struct shmt_effort *effort = builder->effort;
+    const struct shmt_build_effort *effort = builder->effort;
 
-    return effort->looked > effort->limit ||
+    return effort->visited > effort->limit ||
            (effort->bytes != 0 &&
-            builder->bytes + raw_bytes(raw) + shmt_table_bytes(&builder->now) +
-                    shmt_table_bytes(&builder->next) > effort->bytes);
+            builder->bytes + raw_bytes(raw) + shmt_states_bytes(&builder->now) +
+                    shmt_states_bytes(&builder->next) > effort->bytes);
 }
 
 static bool build_level(struct builder *builder, size_t at)
 {
-    const struct shmt_level *level = &builder->plan->levels[at];
-    struct shmt_raw_layer *raw = &builder->raw.layers[at - 1];
+    const struct shmt_plan_level *level = &builder->plan->levels[at];
+    struct shmt_build_layer *raw = &builder->raw.layers[at - 1];
     uint64_t pairs, from = 0;
     uint64_t *keys;
 
@@ -310,8 +318,8 @@ static bool build_level(struct builder *builder, size_t at)
     if (keys != NULL)
         builder->keys = keys;
     if (raw->first == NULL || keys == NULL || !load_values(builder, level) ||
-        !shmt_table_open(&builder->next, level->words,
-                         state_bits(builder->plan, level)))
+        !shmt_states_open(&builder->next, level->words,
+                          state_bits(builder->plan, level)))
         return false;
     pairs = (uint64_t)raw->state_count * builder->value_count;
     while (from < pairs) {
@@ -320,15 +328,15 @@ static bool build_level(struct builder *builder, size_t at)
 
         fill(builder, at, from, count);
         from += count;
-        builder->effort->looked += count;
+        builder->effort->visited += count;
         if (is_too_much(builder, raw)) {
             builder->limited = true;
             return false;
         }
         for (size_t k = 0; k < level->exact_count; k++)
-            shmt_lanes_exact(&builder->lanes, level->exact[k], count);
-        count = decide(builder, at, count);
-        count = bound(builder, at, count);
+            shmt_lanes_compute(&builder->lanes, level->exact[k], count);
+        count = prune_false(builder, at, count);
+        count = prune_by_bounds(builder, at, count);
         if (!emit(builder, raw, level, count))
             return false;
     }
@@ -336,10 +344,10 @@ static bool build_level(struct builder *builder, size_t at)
         raw->first[s + 1] += raw->first[s];
     builder->bytes += raw_bytes(raw);
     builder->effort->estimate += builder->scale * (double)pairs;
-    narrow(builder);
-    shmt_table_close(&builder->now);
+    apply_beam(builder);
+    shmt_states_close(&builder->now);
     builder->now = builder->next;
-    builder->next = (struct shmt_table){0};
+    builder->next = (struct shmt_states){0};
     return true;
 }
 
@@ -352,14 +360,14 @@ static bool open_builder(struct builder *builder,
         calloc(plan->level_count + 1, sizeof *builder->raw.layers);
     if (builder->raw.layers == NULL ||
         !shmt_lanes_open(&builder->lanes, plan) ||
-        !shmt_table_open(&builder->now, 0, 0))
+        !shmt_states_open(&builder->now, 0, 0))
         return false;
-    return shmt_table_find(&builder->now, &none) != UINT32_MAX;
+    return shmt_states_find(&builder->now, &none) != UINT32_MAX;
 }
 
 static void close_builder(struct builder *builder)
 {
-    struct shmt_raw_layer *layers = builder->raw.layers;
+    struct shmt_build_layer *layers = builder->raw.layers;
 
     for (size_t k = 0; layers != NULL && k < builder->plan->level_count;
          k++) {
@@ -370,18 +378,18 @@ static void close_builder(struct builder *builder)
     free(layers);
     free(builder->values);
     free(builder->keys);
-    shmt_table_close(&builder->now);
-    shmt_table_close(&builder->next);
+    shmt_states_close(&builder->now);
+    shmt_states_close(&builder->next);
     shmt_lanes_close(&builder->lanes);
 }
 
-/* The states behind the last level: one, and one for those prefixes on which
- * a constraint has no value. */
+/* The states behind the last level: one for the configurations, and one for
+ * the prefixes on which a constraint has no value. */
 static void find_end(struct builder *builder)
 {
     const struct shmt_plan *plan = builder->plan;
-    const struct shmt_level *last = &plan->levels[plan->level_count];
-    const struct shmt_table *end = &builder->now;
+    const struct shmt_plan_level *last = &plan->levels[plan->level_count];
+    const struct shmt_states *end = &builder->now;
 
     builder->raw.end_count = end->count;
     builder->raw.end_fault = UINT32_MAX;
@@ -392,12 +400,12 @@ static void find_end(struct builder *builder)
             builder->raw.end_fault = s;
 }
 
-enum shmt_built shmt_build_diagram(const struct shmt_plan *plan,
-                                   struct shmt_effort *effort,
-                                   struct shmt_diagram *out)
+enum shmt_build_outcome shmt_build_diagram(const struct shmt_plan *plan,
+                                           struct shmt_build_effort *effort,
+                                           struct shmt_diagram *out)
 {
     struct builder *builder = calloc(1, sizeof *builder);
-    enum shmt_built built;
+    enum shmt_build_outcome built;
     bool fine;
 
     if (builder == NULL)
@@ -411,9 +419,9 @@ enum shmt_built shmt_build_diagram(const struct shmt_plan *plan,
         fine = build_level(builder, at);
     if (fine && effort->beam == 0) {
         find_end(builder);
-        fine = shmt_reduce(plan, &builder->raw, out);
+        fine = shmt_build_reduce(plan, &builder->raw, out);
     }
-    built = fine ? SHMT_BUILT
+    built = fine ? SHMT_BUILD_DONE
                  : builder->limited ? SHMT_BUILD_LIMIT : SHMT_BUILD_MEMORY;
     close_builder(builder);
     free(builder);

@@ -83,7 +83,7 @@ static uint32_t intern(struct shmt_graph *graph, struct shmt_graph_node *node,
     if (node->count > 0) {
         for (size_t k = 0; k < node->count; k++)
             node->support |= graph->nodes[kids[k]].support;
-        shmt_range_set(graph, node, kids);
+        shmt_graph_set_range(graph, node, kids);
         memcpy(graph->kids + graph->kid_count, kids,
                node->count * sizeof *kids);
         graph->kid_count += node->count;
@@ -95,7 +95,8 @@ static uint32_t intern(struct shmt_graph *graph, struct shmt_graph_node *node,
 uint32_t shmt_graph_int(struct shmt_graph *graph, int64_t value)
 {
     struct shmt_graph_node node = {
-        .op = SHMT_OP_CONST, .type = SHMT_INT, .low = value, .high = value,
+        .op = SHMT_OP_CONST, .type = SHMT_VALUE_INT, .low = value,
+        .high = value,
         .constant.i = value};
 
     return intern(graph, &node, NULL);
@@ -104,33 +105,34 @@ uint32_t shmt_graph_int(struct shmt_graph *graph, int64_t value)
 uint32_t shmt_graph_real(struct shmt_graph *graph, double value)
 {
     struct shmt_graph_node node = {
-        .op = SHMT_OP_CONST, .type = SHMT_REAL, .real_low = value,
+        .op = SHMT_OP_CONST, .type = SHMT_VALUE_REAL, .real_low = value,
         .real_high = value, .constant.r = value,
-        .wild = !(value - value == 0.0)};
+        .unbounded = !(value - value == 0.0)};
 
     return intern(graph, &node, NULL);
 }
 
-static uint32_t add_fault(struct shmt_graph *graph, enum shmt_type type)
+static uint32_t add_fault(struct shmt_graph *graph, enum shmt_value_type type)
 {
     struct shmt_graph_node node = {
         .op = SHMT_GRAPH_FAULT, .type = (uint8_t)type, .fails = true,
-        .wild = true, .low = 0, .high = 1};
+        .unbounded = true, .low = 0, .high = 1};
 
-    if (type == SHMT_REAL)
-        node.constant.bits = SHMT_CELL_NO_REAL;
+    if (type == SHMT_VALUE_REAL)
+        node.constant.bits = SHMT_GRAPH_NO_REAL;
     else
-        node.constant.i = SHMT_CELL_NO_INT;
+        node.constant.i = SHMT_GRAPH_NO_INT;
     return intern(graph, &node, NULL);
 }
 
 uint32_t shmt_graph_value(struct shmt_graph *graph, struct shmt_value value)
 {
-    struct shmt_graph_node node = {.op = SHMT_OP_CONST, .type = SHMT_WORD};
+    struct shmt_graph_node node =
+        {.op = SHMT_OP_CONST, .type = SHMT_VALUE_WORD};
 
-    if (value.type == SHMT_INT)
+    if (value.type == SHMT_VALUE_INT)
         return shmt_graph_int(graph, value.i);
-    if (value.type == SHMT_REAL)
+    if (value.type == SHMT_VALUE_REAL)
         return shmt_graph_real(graph, value.r);
     node.low = node.high = node.constant.i =
         shmt_graph_rank(graph, value.w);
@@ -149,14 +151,14 @@ uint32_t shmt_graph_parameter(struct shmt_graph *graph, uint32_t parameter)
     for (size_t k = 0; k < p->count; k++) {
         const struct shmt_value value = p->values[k];
 
-        if (p->type == SHMT_REAL) {
-            node.wild |= !(value.r - value.r == 0.0);
+        if (p->type == SHMT_VALUE_REAL) {
+            node.unbounded |= !(value.r - value.r == 0.0);
             if (k == 0 || value.r < node.real_low)
                 node.real_low = value.r;
             if (k == 0 || value.r > node.real_high)
                 node.real_high = value.r;
         } else {
-            const int64_t i = p->type == SHMT_INT
+            const int64_t i = p->type == SHMT_VALUE_INT
                                   ? value.i
                                   : shmt_graph_rank(graph, value.w);
 
@@ -185,7 +187,7 @@ static uint32_t settle(struct shmt_graph *graph, const struct shmt_expr *expr)
     status = shmt_expr_eval_bool(expr, symbols, &truth, NULL);
     free(symbols);
     return status == SHMTUNE_OK ? shmt_graph_int(graph, truth)
-                                : add_fault(graph, SHMT_INT);
+                                : add_fault(graph, SHMT_VALUE_INT);
 }
 
 uint32_t shmt_graph_opaque(struct shmt_graph *graph,
@@ -194,7 +196,7 @@ uint32_t shmt_graph_opaque(struct shmt_graph *graph,
     const struct shmt_space_definition *const d = graph->definition;
     uint32_t kids[SHMT_SPACE_PARAMETERS];
     struct shmt_graph_node node = {.op = SHMT_GRAPH_OPAQUE,
-                                   .type = SHMT_INT, .expr = expr};
+                                   .type = SHMT_VALUE_INT, .expr = expr};
 
     for (size_t p = 0; p < d->parameter_count; p++)
         if (d->parameters[p].count > 1 &&
@@ -211,11 +213,12 @@ bool shmt_graph_is_constant(const struct shmt_graph *graph, uint32_t node)
 }
 
 struct shmt_value shmt_graph_box(const struct shmt_graph *graph,
-                                 enum shmt_type type, union shmt_cell cell)
+                                 enum shmt_value_type type,
+                                 union shmt_graph_cell cell)
 {
     struct shmt_value value = {.type = type, .i = cell.i};
 
-    if (type == SHMT_WORD)
+    if (type == SHMT_VALUE_WORD)
         value.w = (uint64_t)cell.i < graph->word_count ? graph->words[cell.i]
                                                        : "";
     return value;
@@ -229,24 +232,24 @@ static uint32_t compute(struct shmt_graph *graph,
     const struct shmt_graph_node *const nodes = graph->nodes;
     struct shmt_value value =
         shmt_graph_box(graph, nodes[kids[0]].type, nodes[kids[0]].constant);
-    enum shmt_fault fault = SHMT_FAULT_NONE;
+    enum shmt_arith_fault fault = SHMT_ARITH_FAULT_NONE;
 
     if (node->op >= SHMT_OP_NEG && node->op <= SHMT_OP_NOT)
         fault = shmt_arith_unary(node->op, &value, &value);
-    for (size_t k = 1; k < node->count && fault == SHMT_FAULT_NONE; k++) {
+    for (size_t k = 1; k < node->count && fault == SHMT_ARITH_FAULT_NONE; k++) {
         const struct shmt_value other = shmt_graph_box(
             graph, nodes[kids[k]].type, nodes[kids[k]].constant);
 
         fault = shmt_arith_binary(node->op, &value, &other, &value);
     }
-    if (fault != SHMT_FAULT_NONE)
+    if (fault != SHMT_ARITH_FAULT_NONE)
         return add_fault(graph, node->type);
     return shmt_graph_value(graph, value);
 }
 
-uint32_t shmt_graph_node(struct shmt_graph *graph, unsigned op,
-                         enum shmt_type type, const uint32_t *kids,
-                         size_t count)
+uint32_t shmt_graph_add_node(struct shmt_graph *graph, unsigned op,
+                             enum shmt_value_type type, const uint32_t *kids,
+                             size_t count)
 {
     struct shmt_graph_node node = {.op = (uint8_t)op, .type = (uint8_t)type,
                                    .count = (uint32_t)count};
@@ -266,10 +269,10 @@ uint32_t shmt_graph_node(struct shmt_graph *graph, unsigned op,
     if (constant)
         return compute(graph, &node, kids);
     id = intern(graph, &node, kids);
-    if (graph->failed || graph->nodes[id].fails || type == SHMT_REAL ||
+    if (graph->failed || graph->nodes[id].fails || type == SHMT_VALUE_REAL ||
         graph->nodes[id].low != graph->nodes[id].high)
         return id;
-    if (type == SHMT_INT)
+    if (type == SHMT_VALUE_INT)
         return shmt_graph_int(graph, graph->nodes[id].low);
     return id;
 }
@@ -282,7 +285,7 @@ static int by_characters(const void *a, const void *b)
 static bool add_word(struct shmt_graph *graph, struct shmt_value value,
                      size_t *room)
 {
-    if (value.type != SHMT_WORD)
+    if (value.type != SHMT_VALUE_WORD)
         return true;
     if (!shmt_array_reserve(&graph->words, room, graph->word_count + 1,
                             sizeof *graph->words))
@@ -301,7 +304,7 @@ static bool add_words(struct shmt_graph *graph, const struct shmt_expr *expr,
 
         if (node->op == SHMT_OP_CONST)
             done = add_word(graph, node->constant, room);
-        else if (node->op == SHMT_NODE_DERIVED)
+        else if (node->op == SHMT_EXPR_NODE_DERIVED)
             done = add_words(graph, expr->derived[node->derived].expr, room);
     }
     return done;
@@ -310,7 +313,7 @@ static bool add_words(struct shmt_graph *graph, const struct shmt_expr *expr,
 bool shmt_graph_collect_words(struct shmt_graph *graph, size_t constraints)
 {
     const struct shmt_space_definition *const d = graph->definition;
-    const struct shmt_value empty = {.type = SHMT_WORD, .w = ""};
+    const struct shmt_value empty = {.type = SHMT_VALUE_WORD, .w = ""};
     size_t room = 0, kept = 0;
 
     if (!add_word(graph, empty, &room))
@@ -354,7 +357,7 @@ shmt_graph_build(struct shmt_graph *graph,
         return shmt_error_memory(err);
     }
     for (size_t c = 0; c < constraints && !graph->failed; c++)
-        shmt_lower_constraint(graph, definition->constraints[c]);
+        shmt_graph_add_constraint(graph, definition->constraints[c]);
     if (!graph->failed)
         return SHMTUNE_OK;
     if (graph->node_count >= SHMT_GRAPH_NODES)

@@ -26,29 +26,31 @@ enum { SHMT_GRAPH_NODES = 200000 };
 
 #define SHMT_GRAPH_NONE UINT32_MAX
 
-/* One value.  That there is none is an integer that nothing else is likely to
- * be (what is, is taken for an overflow), a NaN of our own. */
-union shmt_cell {
+/* One value of a node.  "No value" is a reserved integer or a reserved NaN.
+ * (A result that happens to be the reserved integer is treated as an
+ * overflow.) */
+union shmt_graph_cell {
     int64_t i;
     double r;
     uint64_t bits;
 };
-#define SHMT_CELL_NO_INT (-INT64_C(0x5c3e9f1b2d6a7481))
-#define SHMT_CELL_NO_REAL UINT64_C(0x7ff8dead0000beef)
+#define SHMT_GRAPH_NO_INT (-INT64_C(0x5c3e9f1b2d6a7481))
+#define SHMT_GRAPH_NO_REAL UINT64_C(0x7ff8dead0000beef)
 
 struct shmt_graph_node {
     uint8_t op;
-    uint8_t type;        /* SHMT_WORD: the rank of a word, as an integer */
+    uint8_t type;        /* SHMT_VALUE_WORD: the rank of a word, as an
+                            integer */
     bool fails;          /* may have no value */
     bool overflows;      /* of itself, whatever its operands */
-    bool wild;           /* a real of no known range */
+    bool unbounded;      /* a real of no known range */
     uint8_t level;       /* set by the plan: 0 constant, else 1 + position */
     uint32_t column;     /* set by the plan: its place among those needed */
     uint32_t first, count;
     uint64_t support;    /* parameters it depends on */
-    int64_t low, high;   /* integers: in all cases in which it has a value */
+    int64_t low, high;   /* bounds of an integer, whenever it has a value */
     double real_low, real_high;
-    union shmt_cell constant;
+    union shmt_graph_cell constant;
     uint32_t parameter;            /* SHMT_OP_SYMBOL */
     const struct shmt_expr *expr;  /* SHMT_GRAPH_OPAQUE */
 };
@@ -90,10 +92,10 @@ uint32_t shmt_graph_value(struct shmt_graph *graph, struct shmt_value value);
 uint32_t shmt_graph_parameter(struct shmt_graph *graph, uint32_t parameter);
 uint32_t shmt_graph_opaque(struct shmt_graph *graph,
                            const struct shmt_expr *expr);
-/* As given, computed when constant. */
-uint32_t shmt_graph_node(struct shmt_graph *graph, unsigned op,
-                         enum shmt_type type, const uint32_t *kids,
-                         size_t count);
+/* Adds a node as given; if its operands are constants, the constant result. */
+uint32_t shmt_graph_add_node(struct shmt_graph *graph, unsigned op,
+                             enum shmt_value_type type, const uint32_t *kids,
+                             size_t count);
 /* Sums and products of integers; SHMT_GRAPH_NONE when they could overflow. */
 uint32_t shmt_graph_sum(struct shmt_graph *graph, const uint32_t *terms,
                         size_t count);
@@ -111,19 +113,21 @@ uint32_t shmt_graph_truth(struct shmt_graph *graph, uint32_t node);
 bool shmt_graph_is_constant(const struct shmt_graph *graph, uint32_t node);
 /* A cell of a node, as a value and back. */
 struct shmt_value shmt_graph_box(const struct shmt_graph *graph,
-                                 enum shmt_type type, union shmt_cell cell);
+                                 enum shmt_value_type type,
+                                 union shmt_graph_cell cell);
 
 /* range.c: fails, wild and the range, from those of the operands. */
-void shmt_range_set(const struct shmt_graph *graph,
-                    struct shmt_graph_node *node, const uint32_t *kids);
+void shmt_graph_set_range(const struct shmt_graph *graph,
+                          struct shmt_graph_node *node, const uint32_t *kids);
 
 /* The bounds of op on two integers within bounds; false when there may be no
  * value. */
-bool shmt_range_two(unsigned op, const int64_t a[2], const int64_t b[2],
-                    int64_t out[2]);
+bool shmt_graph_range_of_two(unsigned op, const int64_t a[2],
+                             const int64_t b[2],
+                             int64_t out[2]);
 
 /* lower.c: one constraint becomes conjuncts. */
-void shmt_lower_constraint(struct shmt_graph *graph,
-                           const struct shmt_expr *expr);
+void shmt_graph_add_constraint(struct shmt_graph *graph,
+                               const struct shmt_expr *expr);
 
 #endif

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * group: sums, products and the like of any number of operands become
- * operators of two, grouped by the order in which the operands are known.
- * Called by plan.c alone.
+ * group: turns sums, products and others of many operands into operators of
+ * two, in the order in which the plan decides the operands.  Called by plan.c
+ * alone.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "space/plan.h"
 
-static int rank_of(const struct shmt_grouping *grouping, uint32_t id)
+static int rank_of(const struct shmt_plan_grouping *grouping, uint32_t id)
 {
     const uint64_t support = grouping->plan->graph->nodes[id].support;
 
     /* Constants last. */
-    return support == 0 ? 256 : shmt_plan_level(grouping->plan, support);
+    return support == 0 ? 256 : shmt_plan_level_of(grouping->plan, support);
 }
 
-static uint32_t group(struct shmt_grouping *grouping, uint32_t id);
+static uint32_t group(struct shmt_plan_grouping *grouping, uint32_t id);
 
-/* Operands with the lowest levels first, constants last: what is known early
- * is one value early, and shared with those that differ by a constant. */
-static void sort_operands(const struct shmt_grouping *grouping, uint32_t *kids,
+/* Sorts operands by level, constants last.  So the operands that are decided
+ * early become one value early, and expressions that differ by a constant
+ * share it. */
+static void sort_operands(const struct shmt_plan_grouping *grouping,
+                          uint32_t *kids,
                           size_t count)
 {
     for (size_t k = 1; k < count; k++) {
@@ -41,7 +43,7 @@ static void sort_operands(const struct shmt_grouping *grouping, uint32_t *kids,
 }
 
 /* acc + kid; what is multiplied by -1 is subtracted. */
-static uint32_t add_term(struct shmt_grouping *grouping, uint32_t sum,
+static uint32_t add_term(struct shmt_plan_grouping *grouping, uint32_t sum,
                          uint32_t kid)
 {
     struct shmt_graph *const graph = grouping->plan->graph;
@@ -55,13 +57,14 @@ static uint32_t add_term(struct shmt_grouping *grouping, uint32_t sum,
 
             if (factor->op == SHMT_OP_CONST && factor->low == -1) {
                 both[1] = graph->kids[node->first + 1 - k];
-                return shmt_graph_node(graph, SHMT_OP_SUB, SHMT_INT, both, 2);
+                return shmt_graph_add_node(graph, SHMT_OP_SUB, SHMT_VALUE_INT,
+                                           both, 2);
             }
         }
-    return shmt_graph_node(graph, SHMT_OP_ADD, SHMT_INT, both, 2);
+    return shmt_graph_add_node(graph, SHMT_OP_ADD, SHMT_VALUE_INT, both, 2);
 }
 
-static uint32_t group_many(struct shmt_grouping *grouping, uint32_t id,
+static uint32_t group_many(struct shmt_plan_grouping *grouping, uint32_t id,
                            uint32_t *kids, size_t count)
 {
     struct shmt_graph *const graph = grouping->plan->graph;
@@ -78,14 +81,15 @@ static uint32_t group_many(struct shmt_grouping *grouping, uint32_t id,
 
         all = node.op == SHMT_OP_ADD
                   ? add_term(grouping, all, kids[k])
-                  : shmt_graph_node(graph, node.op, node.type, both, 2);
+                  : shmt_graph_add_node(graph, node.op, node.type, both, 2);
     }
     return all;
 }
 
-/* (a + b) % m is ((a % m) + b) % m, and the same with *: what is carried from
- * level to level stays below m. */
-static uint32_t group_remainder(struct shmt_grouping *grouping, uint32_t id,
+/* Rewrites (a + b) % m as ((a % m) + b) % m, and the same for *: the value
+ * that a state keeps from level to level stays below m. */
+static uint32_t group_remainder(struct shmt_plan_grouping *grouping,
+                                uint32_t id,
                                 uint32_t *kids, size_t count)
 {
     struct shmt_graph *const graph = grouping->plan->graph;
@@ -100,7 +104,9 @@ static uint32_t group_remainder(struct shmt_grouping *grouping, uint32_t id,
             rank_of(grouping, kids[k]) != rank_of(grouping, kids[k - 1])) {
             both[0] = all;
             both[1] = divisor;
-            all = shmt_graph_node(graph, SHMT_OP_MOD, SHMT_INT, both, 2);
+            all =
+                shmt_graph_add_node(graph, SHMT_OP_MOD, SHMT_VALUE_INT, both,
+                                    2);
         }
         if (k == count || graph->failed)
             break;
@@ -108,19 +114,20 @@ static uint32_t group_remainder(struct shmt_grouping *grouping, uint32_t id,
         both[1] = kids[k];
         all = op == SHMT_OP_ADD
                   ? add_term(grouping, all, kids[k])
-                  : shmt_graph_node(graph, SHMT_OP_MUL, SHMT_INT, both, 2);
+                  : shmt_graph_add_node(graph, SHMT_OP_MUL, SHMT_VALUE_INT,
+                                        both, 2);
     }
     return all;
 }
 
-/* A remainder by a constant, of a sum or product that reaches far beyond but
- * cannot overflow. */
+/* Whether the node is a remainder by a constant, of a sum or product that can
+ * be much larger than the constant and cannot overflow. */
 static bool is_remainder(const struct shmt_graph *graph, uint32_t id)
 {
     const struct shmt_graph_node *node = &graph->nodes[id];
     const struct shmt_graph_node *sum, *divisor;
 
-    if (node->op != SHMT_OP_MOD || node->type != SHMT_INT)
+    if (node->op != SHMT_OP_MOD || node->type != SHMT_VALUE_INT)
         return false;
     sum = &graph->nodes[graph->kids[node->first]];
     divisor = &graph->nodes[graph->kids[node->first + 1]];
@@ -133,13 +140,13 @@ static bool is_remainder(const struct shmt_graph *graph, uint32_t id)
 
 static bool has_many(const struct shmt_graph_node *node)
 {
-    return node->type != SHMT_REAL &&
+    return node->type != SHMT_VALUE_REAL &&
            (node->op == SHMT_OP_ADD || node->op == SHMT_OP_MUL ||
             node->op == SHMT_OP_MIN || node->op == SHMT_OP_MAX ||
             node->op == SHMT_OP_AND || node->op == SHMT_OP_OR);
 }
 
-static uint32_t group_new(struct shmt_grouping *grouping, uint32_t id)
+static uint32_t group_new(struct shmt_plan_grouping *grouping, uint32_t id)
 {
     struct shmt_graph *const graph = grouping->plan->graph;
     const struct shmt_graph_node node = graph->nodes[id];
@@ -166,13 +173,13 @@ static uint32_t group_new(struct shmt_grouping *grouping, uint32_t id)
         made = remainder ? group_remainder(grouping, many, kids, count)
                : has_many(&node)
                    ? group_many(grouping, id, kids, node.count)
-                   : shmt_graph_node(graph, node.op, node.type, kids,
-                                     node.count);
+                   : shmt_graph_add_node(graph, node.op, node.type, kids,
+                                         node.count);
     free(kids);
     return made;
 }
 
-static uint32_t group(struct shmt_grouping *grouping, uint32_t id)
+static uint32_t group(struct shmt_plan_grouping *grouping, uint32_t id)
 {
     if (id >= grouping->count || grouping->plan->graph->failed)
         return id;
@@ -181,12 +188,12 @@ static uint32_t group(struct shmt_grouping *grouping, uint32_t id)
     return grouping->forms[id];
 }
 
-bool shmt_grouping_open(struct shmt_grouping *grouping,
-                        struct shmt_plan *plan)
+bool shmt_plan_grouping_open(struct shmt_plan_grouping *grouping,
+                             struct shmt_plan *plan)
 {
     const size_t count = plan->graph->node_count;
 
-    *grouping = (struct shmt_grouping){.plan = plan, .count = count};
+    *grouping = (struct shmt_plan_grouping){.plan = plan, .count = count};
     grouping->forms = malloc((count + 1) * sizeof *grouping->forms);
     if (grouping->forms == NULL)
         return false;
@@ -194,12 +201,13 @@ bool shmt_grouping_open(struct shmt_grouping *grouping,
     return true;
 }
 
-uint32_t shmt_grouping_form(struct shmt_grouping *grouping, uint32_t id)
+uint32_t shmt_plan_grouping_form(struct shmt_plan_grouping *grouping,
+                                 uint32_t id)
 {
     return group(grouping, id);
 }
 
-void shmt_grouping_close(struct shmt_grouping *grouping)
+void shmt_plan_grouping_close(struct shmt_plan_grouping *grouping)
 {
     free(grouping->forms);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * join: diagrams of parameters that have nothing to do with each other
- * become one: behind every configuration of a part stand all of the parts
- * behind it.
+ * join: concatenates the diagrams of components that share no constraint.  The
+ * result is their Cartesian product: the end of one diagram becomes the root
+ * of the next.
  */
 #include <stdlib.h>
 
@@ -18,7 +18,8 @@ static uint64_t times(uint64_t a, uint64_t b, bool *saturated)
     return UINT64_MAX;
 }
 
-static void scale(struct shmt_layer *layer, uint64_t behind, bool *saturated)
+static void scale(struct shmt_diagram_layer *layer, uint64_t behind,
+                  bool *saturated)
 {
     const uint32_t edges =
         layer->node_count == 0 ? 0 : layer->first[layer->node_count];

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lanes: the values.  What cannot fail runs in plain loops; the rest
- * goes lane by lane through expr/arith.
+ * lanes: computes the columns of values.  Operators that cannot fail run in
+ * simple loops that a compiler vectorises; all others call expr/arith for each
+ * lane.
  */
 #include "space/lanes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef union shmt_cell cell;
+typedef union shmt_graph_cell cell;
 
 enum { COLUMNS = SHMT_LANES_COLUMNS };
 
@@ -77,18 +78,18 @@ cell *shmt_lanes_value(const struct shmt_lanes *lanes, uint32_t id)
 
 static bool is_missing(cell value, uint8_t type)
 {
-    return type == SHMT_REAL ? value.bits == SHMT_CELL_NO_REAL
-                             : value.i == SHMT_CELL_NO_INT;
+    return type == SHMT_VALUE_REAL ? value.bits == SHMT_GRAPH_NO_REAL
+                             : value.i == SHMT_GRAPH_NO_INT;
 }
 
 static cell missing(uint8_t type)
 {
     cell out;
 
-    if (type == SHMT_REAL)
-        out.bits = SHMT_CELL_NO_REAL;
+    if (type == SHMT_VALUE_REAL)
+        out.bits = SHMT_GRAPH_NO_REAL;
     else
-        out.i = SHMT_CELL_NO_INT;
+        out.i = SHMT_GRAPH_NO_INT;
     return out;
 }
 
@@ -98,18 +99,18 @@ static struct shmt_value number(const struct shmt_lanes *lanes, uint32_t id,
 {
     const uint8_t type = node_at(lanes, id)->type;
 
-    if (type == SHMT_REAL)
-        return (struct shmt_value){.type = SHMT_REAL, .r = from.r};
-    return (struct shmt_value){.type = SHMT_INT, .i = from.i};
+    if (type == SHMT_VALUE_REAL)
+        return (struct shmt_value){.type = SHMT_VALUE_REAL, .r = from.r};
+    return (struct shmt_value){.type = SHMT_VALUE_INT, .i = from.i};
 }
 
 /* One operator on one lane, with everything checked. */
-static cell careful_one(const struct shmt_lanes *lanes,
-                        const struct shmt_graph_node *node,
-                        const cell operands[2])
+static cell compute_checked_one(const struct shmt_lanes *lanes,
+                                const struct shmt_graph_node *node,
+                                const cell operands[2])
 {
     struct shmt_value values[2];
-    enum shmt_fault fault;
+    enum shmt_arith_fault fault;
     cell out;
 
     for (size_t k = 0; k < node->count; k++) {
@@ -123,17 +124,17 @@ static cell careful_one(const struct shmt_lanes *lanes,
                 ? shmt_arith_binary(node->op, &values[0], &values[1],
                                     &values[0])
                 : shmt_arith_unary(node->op, &values[0], &values[0]);
-    if (fault != SHMT_FAULT_NONE)
+    if (fault != SHMT_ARITH_FAULT_NONE)
         return missing(node->type);
     out.i = values[0].i;
-    if (values[0].type == SHMT_REAL)
+    if (values[0].type == SHMT_VALUE_REAL)
         out.r = values[0].r;
     return out;
 }
 
-static void careful(struct shmt_lanes *lanes,
-                    const struct shmt_graph_node *node, cell *out,
-                    size_t count)
+static void compute_checked(struct shmt_lanes *lanes,
+                            const struct shmt_graph_node *node, cell *out,
+                            size_t count)
 {
     const cell *a = shmt_lanes_value(lanes, kid_of(lanes, node, 0));
     const cell *b = node->count < 2
@@ -142,13 +143,14 @@ static void careful(struct shmt_lanes *lanes,
     for (size_t i = 0; i < count; i++) {
         const cell operands[2] = {a[i], b[i]};
 
-        out[i] = careful_one(lanes, node, operands);
+        out[i] = compute_checked_one(lanes, node, operands);
     }
 }
 
 /* and, or, if: an operand that is not needed may be missing. */
-static void lazy(struct shmt_lanes *lanes,
-                 const struct shmt_graph_node *node, cell *out, size_t count)
+static void compute_short_circuit(struct shmt_lanes *lanes,
+                                  const struct shmt_graph_node *node, cell *out,
+                                  size_t count)
 {
     const cell *kids[3];
 
@@ -157,7 +159,7 @@ static void lazy(struct shmt_lanes *lanes,
     for (size_t i = 0; i < count; i++) {
         const cell first = kids[0][i];
 
-        if (first.i == SHMT_CELL_NO_INT)
+        if (first.i == SHMT_GRAPH_NO_INT)
             out[i] = missing(node->type);
         else if (node->op == SHMT_OP_IF)
             out[i] = first.i != 0 ? kids[1][i] : kids[2][i];
@@ -167,9 +169,9 @@ static void lazy(struct shmt_lanes *lanes,
     }
 }
 
-static void opaque(struct shmt_lanes *lanes,
-                   const struct shmt_graph_node *node, cell *out,
-                   size_t count)
+static void compute_opaque(struct shmt_lanes *lanes,
+                           const struct shmt_graph_node *node, cell *out,
+                           size_t count)
 {
     const struct shmt_graph *const graph = lanes->plan->graph;
     const size_t fixed = graph->definition->fixed_count;
@@ -188,7 +190,7 @@ static void opaque(struct shmt_lanes *lanes,
             SHMTUNE_OK)
             out[i].i = truth;
         else
-            out[i].i = SHMT_CELL_NO_INT;
+            out[i].i = SHMT_GRAPH_NO_INT;
     }
 }
 
@@ -197,8 +199,8 @@ static void opaque(struct shmt_lanes *lanes,
         expression
 
 /* Integers that cannot fail; false when there is no loop for the operator. */
-static bool plain_int(unsigned op, const cell *const in[2],
-                      cell *restrict out, size_t count)
+static bool compute_unchecked_int(unsigned op, const cell *const in[2],
+                                  cell *restrict out, size_t count)
 {
     const cell *const a = in[0], *const b = in[1];
 
@@ -227,8 +229,8 @@ static bool plain_int(unsigned op, const cell *const in[2],
     return true;
 }
 
-static bool plain_real(unsigned op, const cell *const in[2],
-                       cell *restrict out, size_t count)
+static bool compute_unchecked_real(unsigned op, const cell *const in[2],
+                                   cell *restrict out, size_t count)
 {
     const cell *const a = in[0], *const b = in[1];
 
@@ -247,8 +249,9 @@ static bool plain_real(unsigned op, const cell *const in[2],
     return true;
 }
 
-static bool plain(struct shmt_lanes *lanes,
-                  const struct shmt_graph_node *node, cell *out, size_t count)
+static bool compute_unchecked(struct shmt_lanes *lanes,
+                              const struct shmt_graph_node *node, cell *out,
+                              size_t count)
 {
     const cell *in[2];
     size_t reals = 0;
@@ -259,16 +262,17 @@ static bool plain(struct shmt_lanes *lanes,
         const uint32_t kid = kid_of(lanes, node, k);
 
         in[k] = shmt_lanes_value(lanes, kid);
-        reals += node_at(lanes, kid)->type == SHMT_REAL;
+        reals += node_at(lanes, kid)->type == SHMT_VALUE_REAL;
     }
     if (node->count == 1)
         in[1] = in[0];
     if (reals == 0)
-        return plain_int(node->op, in, out, count);
-    return reals == node->count && plain_real(node->op, in, out, count);
+        return compute_unchecked_int(node->op, in, out, count);
+    return reals == node->count &&
+        compute_unchecked_real(node->op, in, out, count);
 }
 
-void shmt_lanes_exact(struct shmt_lanes *lanes, uint32_t id, size_t count)
+void shmt_lanes_compute(struct shmt_lanes *lanes, uint32_t id, size_t count)
 {
     const struct shmt_graph_node *node = node_at(lanes, id);
     cell *out = shmt_lanes_value(lanes, id);
@@ -276,11 +280,11 @@ void shmt_lanes_exact(struct shmt_lanes *lanes, uint32_t id, size_t count)
     if (node->op == SHMT_OP_SYMBOL)     /* filled by the builder */
         return;
     if (node->op == SHMT_GRAPH_OPAQUE)
-        opaque(lanes, node, out, count);
+        compute_opaque(lanes, node, out, count);
     else if (node->op == SHMT_OP_IF ||
              (node->fails &&
               (node->op == SHMT_OP_AND || node->op == SHMT_OP_OR)))
-        lazy(lanes, node, out, count);
-    else if (!plain(lanes, node, out, count))
-        careful(lanes, node, out, count);
+        compute_short_circuit(lanes, node, out, count);
+    else if (!compute_unchecked(lanes, node, out, count))
+        compute_checked(lanes, node, out, count);
 }

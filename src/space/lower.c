@@ -37,7 +37,7 @@ static uint32_t kid_of(const struct lower *lower, uint32_t tree, size_t k)
     return lower->expr->kids[lower->expr->nodes[tree].first + k];
 }
 
-/* Not the one that stands for "no value" here. */
+/* The type of the node, unless it is the mark for "no value". */
 static uint32_t typed(const struct lower *lower, uint32_t id)
 {
     const struct shmt_graph_node *node;
@@ -45,8 +45,8 @@ static uint32_t typed(const struct lower *lower, uint32_t id)
     if (lower->graph->failed)
         return id;      /* of a node that may not be there */
     node = node_at(lower, id);
-    return node->type == SHMT_INT && node->low <= SHMT_CELL_NO_INT &&
-                   node->high >= SHMT_CELL_NO_INT ? NONE : id;
+    return node->type == SHMT_VALUE_INT && node->low <= SHMT_GRAPH_NO_INT &&
+                   node->high >= SHMT_GRAPH_NO_INT ? NONE : id;
 }
 
 static uint32_t value_of_symbol(struct lower *lower, size_t symbol)
@@ -68,10 +68,12 @@ static uint32_t real_operator(struct lower *lower, enum shmt_op op,
                               uint32_t *kids, size_t count)
 {
     for (size_t k = 0; k < count; k++)
-        if (node_at(lower, kids[k])->type == SHMT_INT)
-            kids[k] = shmt_graph_node(lower->graph, SHMT_OP_FLOAT, SHMT_REAL,
-                                      &kids[k], 1);
-    return shmt_graph_node(lower->graph, op, SHMT_REAL, kids, count);
+        if (node_at(lower, kids[k])->type == SHMT_VALUE_INT)
+            kids[k] =
+                shmt_graph_add_node(lower->graph, SHMT_OP_FLOAT,
+                                    SHMT_VALUE_REAL,
+                                          &kids[k], 1);
+    return shmt_graph_add_node(lower->graph, op, SHMT_VALUE_REAL, kids, count);
 }
 
 static uint32_t power(struct lower *lower, const uint32_t *kids)
@@ -79,9 +81,11 @@ static uint32_t power(struct lower *lower, const uint32_t *kids)
     const struct shmt_graph_node *exponent = node_at(lower, kids[1]);
 
     if (exponent->low >= 0)
-        return shmt_graph_node(lower->graph, SHMT_OP_POW, SHMT_INT, kids, 2);
+        return shmt_graph_add_node(lower->graph, SHMT_OP_POW, SHMT_VALUE_INT,
+                                   kids, 2);
     if (exponent->high < 0)
-        return shmt_graph_node(lower->graph, SHMT_OP_POW, SHMT_REAL, kids, 2);
+        return shmt_graph_add_node(lower->graph, SHMT_OP_POW, SHMT_VALUE_REAL,
+                                   kids, 2);
     return NONE;
 }
 
@@ -110,11 +114,12 @@ static uint32_t int_operator(struct lower *lower, enum shmt_op op,
     case SHMT_OP_POW:
         return power(lower, kids);
     case SHMT_OP_DIV:
-        return shmt_graph_node(graph, op, SHMT_REAL, kids, 2);
+        return shmt_graph_add_node(graph, op, SHMT_VALUE_REAL, kids, 2);
     default:
         break;
     }
-    return id != NONE ? id : shmt_graph_node(graph, op, SHMT_INT, given, 2);
+    return id != NONE ? id :
+        shmt_graph_add_node(graph, op, SHMT_VALUE_INT, given, 2);
 }
 
 static uint32_t binary(struct lower *lower, uint32_t tree)
@@ -125,9 +130,9 @@ static uint32_t binary(struct lower *lower, uint32_t tree)
 
     for (size_t k = 0; k < 2; k++) {
         kids[k] = value_of(lower, kid_of(lower, tree, k));
-        if (kids[k] == NONE || node_at(lower, kids[k])->type == SHMT_WORD)
+        if (kids[k] == NONE || node_at(lower, kids[k])->type == SHMT_VALUE_WORD)
             return NONE;
-        reals += node_at(lower, kids[k])->type == SHMT_REAL;
+        reals += node_at(lower, kids[k])->type == SHMT_VALUE_REAL;
     }
     return reals > 0 ? real_operator(lower, op, kids, 2)
                      : int_operator(lower, op, kids);
@@ -138,29 +143,29 @@ static uint32_t unary(struct lower *lower, uint32_t tree)
     const enum shmt_op op = lower->expr->nodes[tree].op;
     struct shmt_graph *const graph = lower->graph;
     uint32_t kid = value_of(lower, kid_of(lower, tree, 0)), both[2], id;
-    enum shmt_type type;
+    enum shmt_value_type type;
 
-    if (kid == NONE || node_at(lower, kid)->type == SHMT_WORD)
+    if (kid == NONE || node_at(lower, kid)->type == SHMT_VALUE_WORD)
         return NONE;
     type = node_at(lower, kid)->type;
-    if (op == SHMT_OP_POS || (op == SHMT_OP_INT && type == SHMT_INT) ||
-        (op == SHMT_OP_FLOAT && type == SHMT_REAL))
+    if (op == SHMT_OP_POS || (op == SHMT_OP_INT && type == SHMT_VALUE_INT) ||
+        (op == SHMT_OP_FLOAT && type == SHMT_VALUE_REAL))
         return kid;
-    if (op == SHMT_OP_NEG && type == SHMT_INT) {
+    if (op == SHMT_OP_NEG && type == SHMT_VALUE_INT) {
         both[0] = shmt_graph_int(graph, -1);
         both[1] = kid;
         id = shmt_graph_product(graph, both, 2);
-        return id != NONE ? id : shmt_graph_node(graph, SHMT_OP_MUL,
-                                                 SHMT_INT, both, 2);
+        return id != NONE ? id : shmt_graph_add_node(graph, SHMT_OP_MUL,
+                                                     SHMT_VALUE_INT, both, 2);
     }
     if (op == SHMT_OP_INT || op == SHMT_OP_FLOAT)
-        type = op == SHMT_OP_INT ? SHMT_INT : SHMT_REAL;
-    return shmt_graph_node(graph, op, type, &kid, 1);
+        type = op == SHMT_OP_INT ? SHMT_VALUE_INT : SHMT_VALUE_REAL;
+    return shmt_graph_add_node(graph, op, type, &kid, 1);
 }
 
 /* Values of all operands; their common type, or false. */
 static bool values_of(struct lower *lower, uint32_t tree, uint32_t *kids,
-                      enum shmt_type *type)
+                      enum shmt_value_type *type)
 {
     const size_t count = lower->expr->nodes[tree].count;
 
@@ -186,26 +191,26 @@ static uint32_t extreme(struct lower *lower, uint32_t tree)
 {
     const struct shmt_expr_node *node = &lower->expr->nodes[tree];
     uint32_t kids[256];
-    enum shmt_type type = SHMT_INT;
+    enum shmt_value_type type = SHMT_VALUE_INT;
 
     if (node->count > 255 || !values_of(lower, tree, kids, &type))
         return NONE;
-    if (type != SHMT_REAL) {
+    if (type != SHMT_VALUE_REAL) {
         qsort(kids, node->count, sizeof *kids, by_id);
-        return shmt_graph_node(lower->graph, node->op, type, kids,
-                               node->count);
+        return shmt_graph_add_node(lower->graph, node->op, type, kids,
+                                   node->count);
     }
     for (size_t k = 1; k < node->count; k++) {
         kids[1] = kids[k];
-        kids[0] = shmt_graph_node(lower->graph, node->op, type, kids, 2);
+        kids[0] = shmt_graph_add_node(lower->graph, node->op, type, kids, 2);
     }
     return kids[0];
 }
 
-static uint32_t choose(struct lower *lower, const uint32_t kids[3])
+static uint32_t make_conditional(struct lower *lower, const uint32_t kids[3])
 {
     const struct shmt_graph_node *condition = node_at(lower, kids[0]);
-    const enum shmt_type type = node_at(lower, kids[1])->type;
+    const enum shmt_value_type type = node_at(lower, kids[1])->type;
 
     if (condition->op == SHMT_OP_CONST)
         return kids[condition->low != 0 ? 1 : 2];
@@ -213,10 +218,11 @@ static uint32_t choose(struct lower *lower, const uint32_t kids[3])
         return NONE;
     if (kids[1] == kids[2] && !condition->fails)
         return kids[1];
-    return shmt_graph_node(lower->graph, SHMT_OP_IF, type, kids, 3);
+    return shmt_graph_add_node(lower->graph, SHMT_OP_IF, type, kids, 3);
 }
 
-static uint32_t choice(struct lower *lower, uint32_t tree, bool truth)
+static uint32_t lower_conditional(struct lower *lower, uint32_t tree,
+                                  bool truth)
 {
     uint32_t kids[3] = {truth_of(lower, kid_of(lower, tree, 0))};
 
@@ -227,7 +233,7 @@ static uint32_t choice(struct lower *lower, uint32_t tree, bool truth)
     }
     if (kids[0] == NONE || kids[1] == NONE || kids[2] == NONE)
         return NONE;
-    return choose(lower, kids);
+    return make_conditional(lower, kids);
 }
 
 /* `and` and `or` whose value counts: the operand that decides. */
@@ -235,7 +241,7 @@ static uint32_t logic_value(struct lower *lower, uint32_t tree)
 {
     const struct shmt_expr_node *node = &lower->expr->nodes[tree];
     uint32_t *kids = malloc(node->count * sizeof *kids);
-    enum shmt_type type = SHMT_INT;
+    enum shmt_value_type type = SHMT_VALUE_INT;
     uint32_t id = NONE;
     bool truths = true;
 
@@ -245,7 +251,7 @@ static uint32_t logic_value(struct lower *lower, uint32_t tree)
     }
     if (values_of(lower, tree, kids, &type)) {
         for (size_t k = 0; k < node->count; k++)
-            truths &= type == SHMT_INT &&
+            truths &= type == SHMT_VALUE_INT &&
                       node_at(lower, kids[k])->low >= 0 &&
                       node_at(lower, kids[k])->high <= 1;
         id = kids[node->count - 1];
@@ -257,7 +263,7 @@ static uint32_t logic_value(struct lower *lower, uint32_t tree)
                 shmt_graph_truth(lower->graph, kids[k]),
                 both ? id : kids[k], both ? kids[k] : id};
 
-            id = choose(lower, three);
+            id = make_conditional(lower, three);
         }
     }
     free(kids);
@@ -336,12 +342,12 @@ static uint32_t make_value(struct lower *lower, uint32_t tree)
     case SHMT_OP_IN: case SHMT_OP_NOT_IN:
         return member(lower, tree);
     case SHMT_OP_IF:
-        return choice(lower, tree, false);
+        return lower_conditional(lower, tree, false);
     case SHMT_OP_AND: case SHMT_OP_OR:
         return logic_value(lower, tree);
     case SHMT_OP_NOT: case SHMT_OP_CHAIN:
         return truth_of(lower, tree);
-    case SHMT_NODE_DERIVED:
+    case SHMT_EXPR_NODE_DERIVED:
         return derived(lower, tree, false);
     default:
         return binary(lower, tree);
@@ -390,11 +396,11 @@ static uint32_t make_truth(struct lower *lower, uint32_t tree)
     case SHMT_OP_AND: case SHMT_OP_OR: case SHMT_OP_CHAIN:
         return logic_truth(lower, tree);
     case SHMT_OP_IF:
-        return choice(lower, tree, true);
+        return lower_conditional(lower, tree, true);
     case SHMT_OP_NOT:
         id = truth_of(lower, kid_of(lower, tree, 0));
         return id == NONE ? NONE : shmt_graph_negate(lower->graph, id);
-    case SHMT_NODE_DERIVED:
+    case SHMT_EXPR_NODE_DERIVED:
         return derived(lower, tree, true);
     default:
         id = value_of(lower, tree);
@@ -431,8 +437,8 @@ static void add_conjunct(struct shmt_graph *graph, uint32_t id)
     graph->conjuncts[graph->conjunct_count++] = id;
 }
 
-/* Operands of an `and` stand alone up to the first that can fail: what comes
- * behind that one only counts when it has a value. */
+/* Splits an `and` into conjuncts, up to the first operand that can have no
+ * value: the later ones count only if that one has a value. */
 static void split(struct shmt_graph *graph, uint32_t id)
 {
     const size_t count = graph->nodes[id].count;
@@ -477,8 +483,8 @@ static uint32_t lower_expr(struct shmt_graph *graph,
     return id;
 }
 
-void shmt_lower_constraint(struct shmt_graph *graph,
-                           const struct shmt_expr *expr)
+void shmt_graph_add_constraint(struct shmt_graph *graph,
+                               const struct shmt_expr *expr)
 {
     uint32_t id = lower_expr(graph, expr, true);
 

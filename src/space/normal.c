@@ -109,8 +109,8 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Terms of one base become one; those that may fail stay even when nothing
- * is left of them, since they decide whether there is a value. */
+/* Combines the terms of equal base.  A term that may have no value stays even
+ * with factor 0, because it decides whether the sum has a value. */
 static void combine(const struct shmt_graph *graph, struct terms *terms)
 {
     size_t kept = 0;
@@ -162,8 +162,8 @@ static bool is_bounded(const struct shmt_graph *graph,
 }
 
 /* The node of the terms without their constant. */
-static uint32_t gather(struct shmt_graph *graph, const struct terms *terms,
-                       bool with_constant)
+static uint32_t make_sum(struct shmt_graph *graph, const struct terms *terms,
+                         bool with_constant)
 {
     uint32_t *kids = malloc((terms->count + 1) * sizeof *kids);
     size_t count = 0;
@@ -181,8 +181,9 @@ static uint32_t gather(struct shmt_graph *graph, const struct terms *terms,
 
             kids[count] = shmt_graph_product(graph, both, 2);
             if (kids[count] == SHMT_GRAPH_NONE)
-                kids[count] = shmt_graph_node(graph, SHMT_OP_MUL, SHMT_INT,
-                                              both, 2);
+                kids[count] =
+                    shmt_graph_add_node(graph, SHMT_OP_MUL, SHMT_VALUE_INT,
+                                                  both, 2);
         }
         count++;
     }
@@ -194,7 +195,9 @@ static uint32_t gather(struct shmt_graph *graph, const struct terms *terms,
     else if (count == 1)
         id = kids[0];
     else
-        id = shmt_graph_node(graph, SHMT_OP_ADD, SHMT_INT, kids, count);
+        id =
+            shmt_graph_add_node(graph, SHMT_OP_ADD, SHMT_VALUE_INT, kids,
+                                count);
     free(kids);
     return id;
 }
@@ -210,7 +213,7 @@ uint32_t shmt_graph_sum(struct shmt_graph *graph, const uint32_t *terms,
     if (!list.bad && !graph->failed) {
         combine(graph, &list);
         if (!list.bad && is_bounded(graph, &list))
-            id = gather(graph, &list, true);
+            id = make_sum(graph, &list, true);
     }
     free(list.items);
     return id;
@@ -250,7 +253,7 @@ uint32_t shmt_graph_product(struct shmt_graph *graph, const uint32_t *factors,
     if (used == 1)
         return flat[0];
     qsort(flat, used, sizeof *flat, by_id);
-    return shmt_graph_node(graph, SHMT_OP_MUL, SHMT_INT, flat, used);
+    return shmt_graph_add_node(graph, SHMT_OP_MUL, SHMT_VALUE_INT, flat, used);
 }
 
 
@@ -276,7 +279,8 @@ static uint32_t compare_sum(struct shmt_graph *graph, enum shmt_op op,
         for (size_t k = 0; k < terms->count; k++)
             terms->items[k].factor /= common;
         if (op != SHMT_OP_LE && limit % common != 0) {
-            /* Never equal: out of reach, as far as there is a value. */
+            /* The constant is out of the sum's range: never equal, if the sum
+             * has a value. */
             limit = BOUND + 1;
         } else {
             limit = shmt_arith_floor(limit, common);
@@ -288,9 +292,9 @@ static uint32_t compare_sum(struct shmt_graph *graph, enum shmt_op op,
             terms->items[k].factor = -terms->items[k].factor;
         limit = -limit;
     }
-    kids[0] = gather(graph, terms, false);
+    kids[0] = make_sum(graph, terms, false);
     kids[1] = shmt_graph_int(graph, limit);
-    return shmt_graph_node(graph, op, SHMT_INT, kids, 2);
+    return shmt_graph_add_node(graph, op, SHMT_VALUE_INT, kids, 2);
 }
 
 /* a op b on integers or ranks of words; op is LE, LT, EQ or NE. */
@@ -312,7 +316,7 @@ static uint32_t compare_ints(struct shmt_graph *graph, enum shmt_op op,
     }
     free(terms.items);
     if (id == SHMT_GRAPH_NONE)
-        id = shmt_graph_node(graph, op, SHMT_INT, kids, 2);
+        id = shmt_graph_add_node(graph, op, SHMT_VALUE_INT, kids, 2);
     return id;
 }
 
@@ -322,9 +326,10 @@ static uint32_t as_real(struct shmt_graph *graph, uint32_t id)
     const int64_t exact = INT64_C(1) << 53;
     const struct shmt_graph_node *node = &graph->nodes[id];
 
-    if (node->type == SHMT_REAL || node->low < -exact || node->high > exact)
+    if (node->type == SHMT_VALUE_REAL || node->low < -exact || node->high >
+        exact)
         return id;
-    return shmt_graph_node(graph, SHMT_OP_FLOAT, SHMT_REAL, &id, 1);
+    return shmt_graph_add_node(graph, SHMT_OP_FLOAT, SHMT_VALUE_REAL, &id, 1);
 }
 
 uint32_t shmt_graph_compare(struct shmt_graph *graph, enum shmt_op op,
@@ -344,30 +349,30 @@ uint32_t shmt_graph_compare(struct shmt_graph *graph, enum shmt_op op,
     }
     type_a = graph->nodes[a].type;
     type_b = graph->nodes[b].type;
-    if ((type_a == SHMT_WORD) != (type_b == SHMT_WORD)) {
+    if ((type_a == SHMT_VALUE_WORD) != (type_b == SHMT_VALUE_WORD)) {
         if ((op != SHMT_OP_EQ && op != SHMT_OP_NE) ||
             graph->nodes[a].fails || graph->nodes[b].fails)
             return SHMT_GRAPH_NONE;
         return shmt_graph_int(graph, op == SHMT_OP_NE);
     }
-    if (type_a != SHMT_REAL && type_b != SHMT_REAL)
+    if (type_a != SHMT_VALUE_REAL && type_b != SHMT_VALUE_REAL)
         return compare_ints(graph, op, a, b);
     kids[0] = as_real(graph, a);
     kids[1] = as_real(graph, b);
-    return shmt_graph_node(graph, op, SHMT_INT, kids, 2);
+    return shmt_graph_add_node(graph, op, SHMT_VALUE_INT, kids, 2);
 }
 
 uint32_t shmt_graph_truth(struct shmt_graph *graph, uint32_t id)
 {
     const struct shmt_graph_node *node = &graph->nodes[id];
-    const struct shmt_value empty = {.type = SHMT_WORD, .w = ""};
+    const struct shmt_value empty = {.type = SHMT_VALUE_WORD, .w = ""};
 
     if (graph->failed)
         return 0;
-    if (node->type == SHMT_REAL)
+    if (node->type == SHMT_VALUE_REAL)
         return shmt_graph_compare(graph, SHMT_OP_NE, id,
                                   shmt_graph_real(graph, 0.0));
-    if (node->type == SHMT_WORD)
+    if (node->type == SHMT_VALUE_WORD)
         return shmt_graph_compare(graph, SHMT_OP_NE, id,
                                   shmt_graph_value(graph, empty));
     if (node->low >= 0 && node->high <= 1)
@@ -389,17 +394,17 @@ uint32_t shmt_graph_negate(struct shmt_graph *graph, uint32_t truth)
         return graph->kids[node->first];
     if (node->op == SHMT_OP_EQ || node->op == SHMT_OP_NE) {
         memcpy(kids, graph->kids + node->first, sizeof kids);
-        return shmt_graph_node(graph, node->op == SHMT_OP_EQ ? SHMT_OP_NE
+        return shmt_graph_add_node(graph, node->op == SHMT_OP_EQ ? SHMT_OP_NE
                                                              : SHMT_OP_EQ,
-                               SHMT_INT, kids, 2);
+                                   SHMT_VALUE_INT, kids, 2);
     }
     if (node->op == SHMT_OP_LE &&
-        graph->nodes[graph->kids[node->first]].type != SHMT_REAL &&
-        graph->nodes[graph->kids[node->first + 1]].type != SHMT_REAL)
+        graph->nodes[graph->kids[node->first]].type != SHMT_VALUE_REAL &&
+        graph->nodes[graph->kids[node->first + 1]].type != SHMT_VALUE_REAL)
         return shmt_graph_compare(graph, SHMT_OP_GT,
                                   graph->kids[node->first],
                                   graph->kids[node->first + 1]);
-    return shmt_graph_node(graph, SHMT_OP_NOT, SHMT_INT, &truth, 1);
+    return shmt_graph_add_node(graph, SHMT_OP_NOT, SHMT_VALUE_INT, &truth, 1);
 }
 
 /* Operands of the same operator come up; those that change nothing go; one
@@ -457,7 +462,8 @@ uint32_t shmt_graph_logic(struct shmt_graph *graph, enum shmt_op op,
         }
         id = used == 0 ? shmt_graph_int(graph, op == SHMT_OP_AND)
              : used == 1 ? flat[0]
-                         : shmt_graph_node(graph, op, SHMT_INT, flat, used);
+                         : shmt_graph_add_node(graph, op, SHMT_VALUE_INT,
+                                               flat, used);
     }
     free(flat);
     return id;

@@ -2,11 +2,11 @@
 /*
  * order: which parameter to decide first, by estimates.
  *
- * The diagram is as wide as there are different states between two levels.
- * Their number is estimated from the sub-expressions that are known on one
- * side and read on the other; a greedy walk from every parameter in turn
- * looks for the order with the least work in sum.  What constraints prune is
- * not known here: search.c tries orders out.
+ * The width of the diagram between two levels is the number of different
+ * states there.  It is estimated from the sub-expressions that are known above
+ * and read below.  A greedy search, started from every parameter in turn,
+ * looks for the order with the least total work.  How much the constraints
+ * prune is not known here; order_search.c therefore tries orders out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ enum {
     WALK = 4000000          /* nodes that one walk may look at */
 };
 
-struct chooser {
+struct order_estimate {
     const struct shmt_graph *graph;
     bool *reachable;             /* from a conjunct */
     double *distinct;            /* log2 of how many values a node has */
@@ -30,39 +30,40 @@ struct chooser {
     size_t visits;
 };
 
-static double size_of(const struct chooser *chooser, uint64_t support)
+static double size_of(const struct order_estimate *order_estimate,
+                      uint64_t support)
 {
     double sum = 0.0;
 
     for (; support != 0; support &= support - 1)
-        sum += chooser->size[__builtin_ctzll(support)];
+        sum += order_estimate->size[__builtin_ctzll(support)];
     return sum;
 }
 
-static void mark(struct chooser *chooser, uint32_t id)
+static void mark(struct order_estimate *order_estimate, uint32_t id)
 {
-    const struct shmt_graph_node *node = &chooser->graph->nodes[id];
+    const struct shmt_graph_node *node = &order_estimate->graph->nodes[id];
 
-    if (chooser->reachable[id])
+    if (order_estimate->reachable[id])
         return;
-    chooser->reachable[id] = true;
+    order_estimate->reachable[id] = true;
     for (size_t k = 0; k < node->count; k++)
-        mark(chooser, chooser->graph->kids[node->first + k]);
+        mark(order_estimate, order_estimate->graph->kids[node->first + k]);
 }
 
-static void estimate_distinct(struct chooser *chooser)
+static void estimate_distinct(struct order_estimate *order_estimate)
 {
-    const struct shmt_graph *const graph = chooser->graph;
+    const struct shmt_graph *const graph = order_estimate->graph;
 
     for (size_t n = 0; n < graph->node_count; n++) {
         const struct shmt_graph_node *node = &graph->nodes[n];
-        double most = size_of(chooser, node->support), range;
+        double most = size_of(order_estimate, node->support), range;
 
-        if (node->type != SHMT_REAL) {
+        if (node->type != SHMT_VALUE_REAL) {
             range = log2((double)node->high - (double)node->low + 1.0);
             most = range < most ? range : most;
         }
-        chooser->distinct[n] = most < 0.0 ? 0.0 : most;
+        order_estimate->distinct[n] = most < 0.0 ? 0.0 : most;
     }
 }
 
@@ -94,10 +95,11 @@ static void add_group(struct groups *groups, struct group group)
 }
 
 /* What node n, open under the parameters `chosen`, reads of them. */
-static void collect(struct chooser *chooser, uint32_t n, uint64_t chosen,
+static void collect(struct order_estimate *order_estimate, uint32_t n,
+                    uint64_t chosen,
                     struct groups *groups)
 {
-    const struct shmt_graph *const graph = chooser->graph;
+    const struct shmt_graph *const graph = order_estimate->graph;
     const struct shmt_graph_node *node = &graph->nodes[n];
     const bool together = groups_operands(node);
     struct group group = {0};
@@ -109,7 +111,7 @@ static void collect(struct chooser *chooser, uint32_t n, uint64_t chosen,
         if (support == 0 || (support & ~chosen) != 0)
             continue;
         group.support |= support;
-        group.distinct += chooser->distinct[kid];
+        group.distinct += order_estimate->distinct[kid];
         group.identity = (group.identity + kid + 1) *
                          UINT64_C(0x9e3779b97f4a7c15);
         if (together)
@@ -118,7 +120,7 @@ static void collect(struct chooser *chooser, uint32_t n, uint64_t chosen,
         group = (struct group){0};
     }
     if (group.support != 0) {
-        const double most = size_of(chooser, group.support);
+        const double most = size_of(order_estimate, group.support);
 
         if (group.distinct > most)
             group.distinct = most;
@@ -127,20 +129,20 @@ static void collect(struct chooser *chooser, uint32_t n, uint64_t chosen,
 }
 
 /* log2 of the number of states when `chosen` are decided. */
-static double width(struct chooser *chooser, uint64_t chosen)
+static double width(struct order_estimate *order_estimate, uint64_t chosen)
 {
-    const struct shmt_graph *const graph = chooser->graph;
+    const struct shmt_graph *const graph = order_estimate->graph;
     struct groups groups;
     double sum = 0.0, most;
 
     groups.count = 0;
-    for (size_t k = 0; k < chooser->node_count; k++) {
-        const uint64_t support = graph->nodes[chooser->nodes[k]].support;
+    for (size_t k = 0; k < order_estimate->node_count; k++) {
+        const uint64_t support = graph->nodes[order_estimate->nodes[k]].support;
 
         if ((support & chosen) != 0 && (support & ~chosen) != 0)
-            collect(chooser, chooser->nodes[k], chosen, &groups);
+            collect(order_estimate, order_estimate->nodes[k], chosen, &groups);
     }
-    chooser->visits += chooser->node_count;
+    order_estimate->visits += order_estimate->node_count;
     /* Groups that overlap are together bounded by their parameters. */
     while (groups.count > 0) {
         struct group all = groups.items[--groups.count];
@@ -155,30 +157,32 @@ static double width(struct chooser *chooser, uint64_t chosen)
             groups.items[k] = groups.items[--groups.count];
             k = 0;
         }
-        most = size_of(chooser, all.support);
+        most = size_of(order_estimate, all.support);
         sum += all.distinct < most ? all.distinct : most;
     }
     return sum;
 }
 
 /* Work of deciding the parameters in this order. */
-static double cost_of(struct chooser *chooser, const uint8_t *order,
+static double cost_of(struct order_estimate *order_estimate,
+                      const uint8_t *order,
                       size_t count)
 {
     uint64_t chosen = 0;
     double cost = 0.0, states = 0.0;
 
     for (size_t k = 0; k < count; k++) {
-        cost += exp2(states + chooser->size[order[k]]);
+        cost += exp2(states + order_estimate->size[order[k]]);
         chosen |= UINT64_C(1) << order[k];
-        states = width(chooser, chosen);
+        states = width(order_estimate, chosen);
     }
     return cost;
 }
 
 /* From `start` on, always what leaves the fewest states, then the fewest
  * values, then the first declared. */
-static void walk(struct chooser *chooser, uint64_t component, size_t start,
+static void walk(struct order_estimate *order_estimate, uint64_t component,
+                 size_t start,
                  uint8_t *order)
 {
     uint64_t chosen = UINT64_C(1) << start;
@@ -193,8 +197,8 @@ static void walk(struct chooser *chooser, uint64_t component, size_t start,
              rest &= rest - 1) {
             const size_t p = (size_t)__builtin_ctzll(rest);
             const double states =
-                width(chooser, chosen | UINT64_C(1) << p) +
-                1e-3 * chooser->size[p];
+                width(order_estimate, chosen | UINT64_C(1) << p) +
+                1e-3 * order_estimate->size[p];
 
             if (states < least - 1e-9) {
                 least = states;
@@ -207,20 +211,21 @@ static void walk(struct chooser *chooser, uint64_t component, size_t start,
 }
 
 /* The nodes of the component. */
-static void gather(struct chooser *chooser, uint64_t component)
+static void collect_nodes(struct order_estimate *order_estimate,
+                          uint64_t component)
 {
-    const struct shmt_graph *const graph = chooser->graph;
+    const struct shmt_graph *const graph = order_estimate->graph;
 
     for (size_t c = 0; c < graph->conjunct_count; c++)
         if ((graph->nodes[graph->conjuncts[c]].support & component) != 0)
-            mark(chooser, graph->conjuncts[c]);
+            mark(order_estimate, graph->conjuncts[c]);
     for (size_t n = 0; n < graph->node_count; n++)
-        if (chooser->reachable[n] && graph->nodes[n].count > 0 &&
+        if (order_estimate->reachable[n] && graph->nodes[n].count > 0 &&
             graph->nodes[n].support != 0)
-            chooser->nodes[chooser->node_count++] = (uint32_t)n;
+            order_estimate->nodes[order_estimate->node_count++] = (uint32_t)n;
 }
 
-static void choose(struct chooser *chooser, uint64_t component,
+static void choose(struct order_estimate *order_estimate, uint64_t component,
                    uint8_t *order)
 {
     const size_t count = (size_t)__builtin_popcountll(component);
@@ -231,11 +236,11 @@ static void choose(struct chooser *chooser, uint64_t component,
     for (uint64_t rest = component; rest != 0; rest &= rest - 1)
         declared[k++] = (uint8_t)__builtin_ctzll(rest);
     memcpy(order, declared, count);
-    if (chooser->node_count > WALK / (count * count))
+    if (order_estimate->node_count > WALK / (count * count))
         return;
-    for (k = 0; k < count && (k == 0 || chooser->visits < VISITS); k++) {
-        walk(chooser, component, declared[k], trial);
-        cost = cost_of(chooser, trial, count);
+    for (k = 0; k < count && (k == 0 || order_estimate->visits < VISITS); k++) {
+        walk(order_estimate, component, declared[k], trial);
+        cost = cost_of(order_estimate, trial, count);
         if (cost < best * 0.999) {
             best = cost;
             memcpy(order, trial, count);
@@ -243,28 +248,29 @@ static void choose(struct chooser *chooser, uint64_t component,
     }
 }
 
-bool shmt_order_greedy(const struct shmt_graph *graph, uint64_t component,
-                       uint8_t *order)
+bool shmt_plan_greedy_order(const struct shmt_graph *graph, uint64_t component,
+                            uint8_t *order)
 {
     const struct shmt_space_definition *const d = graph->definition;
-    struct chooser chooser = {.graph = graph};
+    struct order_estimate order_estimate = {.graph = graph};
     const size_t nodes = graph->node_count + 1;
     bool fine;
 
-    chooser.reachable = calloc(nodes, sizeof *chooser.reachable);
-    chooser.distinct = malloc(nodes * sizeof *chooser.distinct);
-    chooser.nodes = malloc(nodes * sizeof *chooser.nodes);
-    fine = chooser.reachable != NULL && chooser.distinct != NULL &&
-           chooser.nodes != NULL;
+    order_estimate.reachable = calloc(nodes, sizeof *order_estimate.reachable);
+    order_estimate.distinct = malloc(nodes * sizeof *order_estimate.distinct);
+    order_estimate.nodes = malloc(nodes * sizeof *order_estimate.nodes);
+    fine = order_estimate.reachable != NULL && order_estimate.distinct !=
+        NULL &&
+           order_estimate.nodes != NULL;
     if (fine) {
         for (size_t p = 0; p < d->parameter_count; p++)
-            chooser.size[p] = log2((double)d->parameters[p].count);
-        gather(&chooser, component);
-        estimate_distinct(&chooser);
-        choose(&chooser, component, order);
+            order_estimate.size[p] = log2((double)d->parameters[p].count);
+        collect_nodes(&order_estimate, component);
+        estimate_distinct(&order_estimate);
+        choose(&order_estimate, component, order);
     }
-    free(chooser.reachable);
-    free(chooser.distinct);
-    free(chooser.nodes);
+    free(order_estimate.reachable);
+    free(order_estimate.distinct);
+    free(order_estimate.nodes);
     return fine;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pack: fields of bits, column by column.
+ * pack: packs the columns of a block of lanes into the words of states, and
+ * unpacks them, one column after the other.
  */
 #include "space/pack.h"
 
 #include <string.h>
 
-typedef union shmt_cell cell;
+typedef union shmt_graph_cell cell;
 
 static uint64_t field(const uint64_t *words, uint16_t word, unsigned shift,
                       unsigned bits)
@@ -16,7 +17,7 @@ static uint64_t field(const uint64_t *words, uint16_t word, unsigned shift,
 }
 
 static cell decode(const struct shmt_graph_node *node,
-                   const struct shmt_slot *slot, const uint64_t *words)
+                   const struct shmt_plan_slot *slot, const uint64_t *words)
 {
     const uint64_t code = slot->bits == 0
                               ? 0 : field(words, slot->word, slot->shift,
@@ -26,15 +27,16 @@ static cell decode(const struct shmt_graph_node *node,
     if (slot->bits == 64)
         return out;
     if (node->fails && code == 0)
-        out.i = SHMT_CELL_NO_INT;
+        out.i = SHMT_GRAPH_NO_INT;
     else
         out.i = (int64_t)((uint64_t)node->low + code - node->fails);
     return out;
 }
 
 static void load_slot(const struct shmt_lanes *lanes,
-                      const struct shmt_slot *slot, size_t width,
-                      const uint64_t *words, const struct shmt_block *block)
+                      const struct shmt_plan_slot *slot, size_t width,
+                      const uint64_t *words,
+                      const struct shmt_pack_lanes *block)
 {
     const struct shmt_graph_node *node =
         &lanes->plan->graph->nodes[slot->node];
@@ -67,14 +69,15 @@ static uint64_t spread_bits(uint64_t code, uint64_t open)
     return out;
 }
 
-bool shmt_pack_fault(const struct shmt_level *level, const uint64_t *words)
+bool shmt_pack_fault(const struct shmt_plan_level *level, const uint64_t *words)
 {
     return field(words, level->fault_word, level->fault_shift, 1) != 0;
 }
 
 static void load_flags(const struct shmt_lanes *lanes,
-                       const struct shmt_level *level, const uint64_t *words,
-                       struct shmt_block *block)
+                       const struct shmt_plan_level *level,
+                       const uint64_t *words,
+                       struct shmt_pack_lanes *block)
 {
     const unsigned bits = (unsigned)__builtin_popcountll(level->open);
     const bool may_fault = lanes->plan->may_fault && level->words > 0;
@@ -96,8 +99,8 @@ static void load_flags(const struct shmt_lanes *lanes,
 }
 
 void shmt_pack_load(const struct shmt_lanes *lanes,
-                    const struct shmt_level *level, const uint64_t *words,
-                    struct shmt_block *block)
+                    const struct shmt_plan_level *level, const uint64_t *words,
+                    struct shmt_pack_lanes *block)
 {
     for (size_t s = 0; s < level->slot_count; s++)
         load_slot(lanes, &level->slots[s], level->words, words, block);
@@ -105,15 +108,17 @@ void shmt_pack_load(const struct shmt_lanes *lanes,
 }
 
 static void store_slot(const struct shmt_lanes *lanes,
-                       const struct shmt_slot *slot, size_t width,
-                       const struct shmt_block *block, uint64_t *key)
+                       const struct shmt_plan_slot *slot, size_t width,
+                       const struct shmt_pack_lanes *block, uint64_t *key)
 {
     const struct shmt_graph_node *node =
         &lanes->plan->graph->nodes[slot->node];
     const cell *column = shmt_lanes_value(lanes, slot->node);
     const uint64_t readers = slot->pinned ? 0 : slot->readers;
-    /* Where nobody asks any more all values are alike. */
-    const uint64_t idle = node->type == SHMT_REAL ? 0 : (uint64_t)node->low;
+    /* If no open conjunct reads the slot any more, it is stored as 0, so that
+     * states which differ only in it are equal. */
+    const uint64_t idle = node->type == SHMT_VALUE_REAL ? 0 :
+        (uint64_t)node->low;
 
     if (slot->bits == 0)
         return;
@@ -123,15 +128,15 @@ static void store_slot(const struct shmt_lanes *lanes,
         if (!slot->pinned && (readers & ~block->mask[i]) == 0)
             code = idle;
         if (slot->bits != 64)
-            code = node->fails && (int64_t)code == SHMT_CELL_NO_INT
+            code = node->fails && (int64_t)code == SHMT_GRAPH_NO_INT
                        ? 0 : code - (uint64_t)node->low + node->fails;
         *key |= code << slot->shift;
     }
 }
 
 void shmt_pack_store(const struct shmt_lanes *lanes,
-                     const struct shmt_level *level,
-                     const struct shmt_block *block, uint64_t *keys)
+                     const struct shmt_plan_level *level,
+                     const struct shmt_pack_lanes *block, uint64_t *keys)
 {
     const size_t width = level->words;
 

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan: nodes put to their levels, states packed into bits.
+ * plan: for one order of the parameters, decides at which level each node is
+ * computed, which values a state must keep for later levels, and in which bits
+ * of the state.
  */
 #include "space/plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Fewer parameters that must differ are not worth looking for twins. */
-enum { LEAST_APART = 3 };
+/* With fewer "must differ" conjuncts, looking for symmetry does not pay. */
+enum { LEAST_DIFFERENT = 3 };
 
 struct planner {
     struct shmt_plan *plan;
@@ -17,10 +19,10 @@ struct planner {
     uint64_t *bits;             /* node -> early conjuncts above it */
     bool *pinned;               /* node -> some other conjunct above it */
     size_t total;
-    size_t apart;               /* conjuncts for twins.c */
+    size_t differences;         /* conjuncts for symmetry.c */
 };
 
-uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support)
+uint8_t shmt_plan_level_of(const struct shmt_plan *plan, uint64_t support)
 {
     uint8_t level = 0;
 
@@ -37,20 +39,20 @@ static bool take_conjuncts(struct planner *planner, uint64_t component)
 {
     struct shmt_plan *const plan = planner->plan;
     struct shmt_graph *const graph = planner->graph;
-    struct shmt_grouping grouping;
+    struct shmt_plan_grouping grouping;
 
     plan->conjuncts = shmt_arena_alloc(plan->arena, graph->conjunct_count,
                                        sizeof *plan->conjuncts);
-    if (plan->conjuncts == NULL || !shmt_grouping_open(&grouping, plan))
+    if (plan->conjuncts == NULL || !shmt_plan_grouping_open(&grouping, plan))
         return false;
     for (size_t c = 0; c < graph->conjunct_count; c++) {
-        struct shmt_conjunct *conjunct =
+        struct shmt_plan_conjunct *conjunct =
             &plan->conjuncts[plan->conjunct_count];
         uint32_t id = graph->conjuncts[c];
 
         if ((graph->nodes[id].support & component) == 0)
             continue;
-        id = shmt_grouping_form(&grouping, id);
+        id = shmt_plan_grouping_form(&grouping, id);
         if (graph->failed)
             break;
         if (graph->nodes[id].op == SHMT_OP_CONST) {
@@ -59,12 +61,12 @@ static bool take_conjuncts(struct planner *planner, uint64_t component)
         }
         conjunct->node = id;
         conjunct->bit = -1;
-        conjunct->level = shmt_plan_level(plan, graph->nodes[id].support);
-        planner->apart += shmt_twins_apart(graph, id);
+        conjunct->level = shmt_plan_level_of(plan, graph->nodes[id].support);
+        planner->differences += shmt_plan_is_difference(graph, id);
         plan->may_fault |= graph->nodes[id].fails;
         plan->conjunct_count++;
     }
-    shmt_grouping_close(&grouping);
+    shmt_plan_grouping_close(&grouping);
     return !graph->failed;
 }
 
@@ -79,16 +81,17 @@ static void reach(struct planner *planner, uint32_t id, int bit)
     planner->reached[id] = true;
     planner->bits[id] |= mask;
     planner->pinned[id] |= bit < 0;
-    node->level = shmt_plan_level(planner->plan, node->support);
+    node->level = shmt_plan_level_of(planner->plan, node->support);
     for (size_t k = 0; k < node->count; k++)
         reach(planner, planner->graph->kids[node->first + k], bit);
 }
 
-/* Whether bounds can decide it before its level: it spans several levels and
- * always has a value, or is one of those `or`s that may not need theirs.  That
- * two parameters differ is hardly ever known before both are. */
+/* Whether bounds may decide the conjunct before its level.  It has to span
+ * several levels and to have a value always, or to be an `or` that may not
+ * need all operands.  "Two parameters differ" is excluded: bounds hardly ever
+ * decide it early. */
 static bool is_early(const struct planner *planner,
-                     const struct shmt_conjunct *conjunct)
+                     const struct shmt_plan_conjunct *conjunct)
 {
     const struct shmt_graph_node *node =
         &planner->graph->nodes[conjunct->node];
@@ -97,7 +100,7 @@ static bool is_early(const struct planner *planner,
 
     return (node->support & (node->support - 1)) != 0 &&
            node->op != SHMT_GRAPH_OPAQUE && (!node->fails || logic) &&
-           !shmt_twins_apart(planner->graph, conjunct->node);
+           !shmt_plan_is_difference(planner->graph, conjunct->node);
 }
 
 static bool allocate_marks(struct planner *planner)
@@ -116,7 +119,7 @@ static uint8_t bits_for(const struct shmt_graph_node *node)
 {
     uint64_t span;
 
-    if (node->type == SHMT_REAL)
+    if (node->type == SHMT_VALUE_REAL)
         return 64;
     span = (uint64_t)node->high - (uint64_t)node->low;
     if (span == UINT64_MAX)
@@ -128,7 +131,7 @@ static uint8_t bits_for(const struct shmt_graph_node *node)
 }
 
 /* A field of `bits` bits in the words of the state. */
-static void place(struct shmt_level *level, unsigned *used, unsigned bits,
+static void place(struct shmt_plan_level *level, unsigned *used, unsigned bits,
                   uint16_t *word, uint8_t *shift)
 {
     if (bits == 0)
@@ -191,14 +194,14 @@ static void sort_nodes(struct planner *planner, uint32_t id, uint32_t *order,
     order[(*count)++] = id;
 }
 
-/* Open nodes below the conjuncts that level `at` may decide, of which
- * something is known. */
+/* Whether a node belongs to a conjunct that level `at` may decide early, and
+ * depends on a parameter that is decided. */
 static bool is_mixed(const struct planner *planner,
                      const struct shmt_graph_node *node, uint32_t id,
                      uint8_t at)
 {
     const struct shmt_plan *const plan = planner->plan;
-    const struct shmt_level *level = &plan->levels[at];
+    const struct shmt_plan_level *level = &plan->levels[at];
     uint64_t known = 0, bounded = 0;
 
     for (size_t l = 1; l <= at; l++)
@@ -254,7 +257,7 @@ static uint32_t *keep(struct shmt_plan *plan, const uint32_t *items,
     return kept;
 }
 
-static bool keep_slots(struct planner *planner, struct shmt_level *level,
+static bool keep_slots(struct planner *planner, struct shmt_plan_level *level,
                        const struct lists *lists)
 {
     unsigned used = 0;
@@ -266,7 +269,7 @@ static bool keep_slots(struct planner *planner, struct shmt_level *level,
     level->slot_count = lists->slot_count;
     for (size_t s = 0; s < lists->slot_count; s++) {
         const uint32_t id = lists->slots[s];
-        struct shmt_slot *slot = &level->slots[s];
+        struct shmt_plan_slot *slot = &level->slots[s];
 
         slot->node = id;
         slot->bits = bits_for(&planner->graph->nodes[id]);
@@ -283,7 +286,8 @@ static bool keep_slots(struct planner *planner, struct shmt_level *level,
 }
 
 /* Conjuncts that end at `at`, and those still open that it may decide. */
-static bool keep_conjuncts(struct planner *planner, struct shmt_level *level,
+static bool keep_conjuncts(struct planner *planner,
+                           struct shmt_plan_level *level,
                            uint8_t at)
 {
     struct shmt_plan *const plan = planner->plan;
@@ -301,7 +305,7 @@ static bool keep_conjuncts(struct planner *planner, struct shmt_level *level,
     level->decided = keep(plan, numbers, count);
     count = 0;
     for (size_t c = 0; c < plan->conjunct_count; c++) {
-        const struct shmt_conjunct *conjunct = &plan->conjuncts[c];
+        const struct shmt_plan_conjunct *conjunct = &plan->conjuncts[c];
         const uint64_t support =
             planner->graph->nodes[conjunct->node].support;
 
@@ -327,7 +331,7 @@ static bool make_levels(struct planner *planner, uint32_t *order,
     bool fine = open_lists(&lists, planner->total);
 
     for (uint8_t at = 1; fine && at <= plan->level_count; at++) {
-        struct shmt_level *level = &plan->levels[at];
+        struct shmt_plan_level *level = &plan->levels[at];
 
         fine = keep_conjuncts(planner, level, at);
         if (!fine)
@@ -339,7 +343,8 @@ static bool make_levels(struct planner *planner, uint32_t *order,
         level->mixed = keep(plan, lists.mixed, lists.mixed_count);
         fine = level->exact != NULL && level->mixed != NULL &&
                keep_slots(planner, level, &lists) &&
-               (planner->apart < LEAST_APART || shmt_twins_find(plan, at));
+               (planner->differences < LEAST_DIFFERENT ||
+                shmt_plan_find_symmetry(plan, at));
     }
     close_lists(&lists);
     return fine;
@@ -359,7 +364,7 @@ static bool plan_levels(struct planner *planner)
     if (order == NULL)
         return false;
     for (size_t c = 0; c < plan->conjunct_count; c++) {
-        struct shmt_conjunct *conjunct = &plan->conjuncts[c];
+        struct shmt_plan_conjunct *conjunct = &plan->conjuncts[c];
 
         if (bits < 64 && is_early(planner, conjunct))
             conjunct->bit = (int8_t)bits++;

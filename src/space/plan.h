@@ -10,12 +10,12 @@
 
 /* order.c: a promising order of the parameters of a component (those
  * bound to each other by constraints), from estimates.  False: no memory. */
-bool shmt_order_greedy(const struct shmt_graph *graph, uint64_t component,
-                       uint8_t *order);
+bool shmt_plan_greedy_order(const struct shmt_graph *graph, uint64_t component,
+                            uint8_t *order);
 
 /* Something computed at or before a level that later levels read, as a field
  * of the state's words. */
-struct shmt_slot {
+struct shmt_plan_slot {
     uint32_t node;
     uint8_t bits;           /* 64: the cell itself */
     uint8_t shift;
@@ -23,17 +23,18 @@ struct shmt_slot {
     bool pinned;            /* read by a conjunct that is never decided
                                early */
     uint64_t readers;       /* conjuncts decided early that read it */
-    uint16_t twins;         /* number of its group of twins, or 0 */
+    uint16_t symmetry;      /* number of its group of interchangeable slots,
+                               or 0 */
 };
 
 /* A conjunct's place in the plan. */
-struct shmt_conjunct {
+struct shmt_plan_conjunct {
     uint32_t node;
     uint8_t level;
     int8_t bit;             /* of the mask of those decided early, or -1 */
 };
 
-struct shmt_level {
+struct shmt_plan_level {
     uint8_t parameter;
     size_t exact_count;     /* nodes of this level, operands first */
     uint32_t *exact;
@@ -45,9 +46,8 @@ struct shmt_level {
     uint32_t *bounded;
     /* The state behind this level. */
     size_t slot_count;
-    struct shmt_slot *slots;
-    uint16_t twins;         /* groups of slots that later levels cannot tell
-                               apart */
+    struct shmt_plan_slot *slots;
+    uint16_t symmetry;      /* number of groups of interchangeable slots */
     uint64_t open;          /* bits of the mask that are part of the state */
     uint8_t mask_shift, fault_shift;
     uint16_t mask_word, fault_word;
@@ -58,11 +58,11 @@ struct shmt_plan {
     struct shmt_graph *graph;    /* its nodes here have at most 3 operands,
                                     but for opaque ones */
     size_t level_count;
-    struct shmt_level *levels;   /* [1 .. level_count]; [0] is the root */
+    struct shmt_plan_level *levels; /* [1 .. level_count]; [0] is the root */
     size_t column_count;
     uint32_t *columns;           /* the nodes needed, operands first */
     size_t conjunct_count;
-    struct shmt_conjunct *conjuncts;
+    struct shmt_plan_conjunct *conjuncts;
     bool may_fault;              /* some conjunct may have no value */
     bool never;                  /* some conjunct is false */
     uint8_t level_of[SHMT_SPACE_PARAMETERS];
@@ -75,23 +75,24 @@ struct shmt_plan {
 bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
                     size_t count, struct shmt_plan *plan);
 void shmt_plan_free(struct shmt_plan *plan);
-/* The level at which all these parameters are decided. */
-uint8_t shmt_plan_level(const struct shmt_plan *plan, uint64_t support);
+/* The level at which the last of these parameters is decided. */
+uint8_t shmt_plan_level_of(const struct shmt_plan *plan, uint64_t support);
 
-/* twins.c: "a - b != constant" of two parameters; and the groups of
+/* symmetry.c: "a - b != constant" of two parameters; and the groups of
  * twins behind a level.  False: no memory. */
-bool shmt_twins_apart(const struct shmt_graph *graph, uint32_t id);
-bool shmt_twins_find(const struct shmt_plan *plan, uint8_t at);
+bool shmt_plan_is_difference(const struct shmt_graph *graph, uint32_t id);
+bool shmt_plan_find_symmetry(const struct shmt_plan *plan, uint8_t at);
 
 /* group.c: nodes in the form that suits the plan's order. */
-struct shmt_grouping {
+struct shmt_plan_grouping {
     struct shmt_plan *plan;
     uint32_t *forms;             /* of the graph's first nodes */
     size_t count;
 };
-bool shmt_grouping_open(struct shmt_grouping *grouping,
-                        struct shmt_plan *plan);
-uint32_t shmt_grouping_form(struct shmt_grouping *grouping, uint32_t node);
-void shmt_grouping_close(struct shmt_grouping *grouping);
+bool shmt_plan_grouping_open(struct shmt_plan_grouping *grouping,
+                             struct shmt_plan *plan);
+uint32_t shmt_plan_grouping_form(struct shmt_plan_grouping *grouping,
+                                 uint32_t node);
+void shmt_plan_grouping_close(struct shmt_plan_grouping *grouping);
 
 #endif

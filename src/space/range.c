@@ -67,7 +67,7 @@ static void divide_by(enum shmt_op op, struct range a, int64_t low,
         return;
     for (int k = 0; k < 4; k++)
         if (shmt_arith_int(op, as[k / 2], bs[k % 2], &quotient) ==
-            SHMT_FAULT_NONE)
+            SHMT_ARITH_FAULT_NONE)
             widen(out, quotient);
 }
 
@@ -129,7 +129,7 @@ static struct range power_of(struct range a, struct range b)
         return all;
     if (a.low >= 0) {
         if (shmt_arith_int(SHMT_OP_POW, a.high, b.high, &most) !=
-            SHMT_FAULT_NONE)
+            SHMT_ARITH_FAULT_NONE)
             return (struct range){0, INT64_MAX, true};
         least = 0;
         if (a.low > 0)
@@ -139,12 +139,13 @@ static struct range power_of(struct range a, struct range b)
     if (a.low == INT64_MIN)
         return all;
     most = -a.low > a.high ? -a.low : a.high;
-    if (shmt_arith_int(SHMT_OP_POW, most, b.high, &most) != SHMT_FAULT_NONE)
+    if (shmt_arith_int(SHMT_OP_POW, most, b.high, &most) !=
+        SHMT_ARITH_FAULT_NONE)
         return all;
     return (struct range){-most, most < 1 ? 1 : most, false};
 }
 
-static struct range magnitude(struct range a)
+static struct range absolute_of(struct range a)
 {
     if (a.low >= 0)
         return a;
@@ -206,7 +207,7 @@ static struct range of_kids(const struct shmt_graph *graph,
     case SHMT_OP_NOT:
         return (struct range){!(out.high != 0), out.low == 0, false};
     case SHMT_OP_ABS:
-        return magnitude(out);
+        return absolute_of(out);
     case SHMT_OP_AND:
     case SHMT_OP_OR:
         return (struct range){0, 1, false};
@@ -234,17 +235,19 @@ static void set_real(const struct shmt_graph *graph,
     double bounds[4], value;
     double a[2], b[2] = {0.0, 0.0};
 
-    node->wild = true;
+    node->unbounded = true;
     for (size_t k = 0; k < node->count; k++) {
         const struct shmt_graph_node *kid = &graph->nodes[kids[k]];
         double *bound = k == 0 ? a : b;
 
-        if (k > 1 || (kid->type == SHMT_REAL && kid->wild))
+        if (k > 1 || (kid->type == SHMT_VALUE_REAL && kid->unbounded))
             return;
-        if (kid->type != SHMT_REAL && (kid->low < -EXACT || kid->high > EXACT))
+        if (kid->type != SHMT_VALUE_REAL &&
+            (kid->low < -EXACT || kid->high > EXACT))
             return;
-        bound[0] = kid->type == SHMT_REAL ? kid->real_low : (double)kid->low;
-        bound[1] = kid->type == SHMT_REAL ? kid->real_high
+        bound[0] = kid->type == SHMT_VALUE_REAL ? kid->real_low :
+            (double)kid->low;
+        bound[1] = kid->type == SHMT_VALUE_REAL ? kid->real_high
                                           : (double)kid->high;
     }
     if (node->op == SHMT_OP_FLOAT) {
@@ -262,13 +265,13 @@ static void set_real(const struct shmt_graph *graph,
         if (node->op == SHMT_OP_FLOAT)
             value = a[k / 2];
         else if (shmt_arith_real(node->op, a[k / 2], b[k % 2], &value) !=
-                     SHMT_FAULT_NONE || !isfinite(value))
+                     SHMT_ARITH_FAULT_NONE || !isfinite(value))
             return;
         bounds[k] = value;
         node->real_low = fmin(node->real_low, bounds[k]);
         node->real_high = fmax(node->real_high, bounds[k]);
     }
-    node->wild = false;
+    node->unbounded = false;
 }
 
 /* Reals that fail of themselves: by a zero, or by leaving the range. */
@@ -284,9 +287,9 @@ static bool real_fails(const struct shmt_graph *graph,
     case SHMT_OP_MOD:
     case SHMT_OP_CEILDIV:
     case SHMT_OP_ROUNDUP:
-        if (last->type == SHMT_REAL)
-            return last->wild || (last->real_low <= 0.0 &&
-                                  last->real_high >= 0.0);
+        if (last->type == SHMT_VALUE_REAL)
+            return last->unbounded || (last->real_low <= 0.0 &&
+                                       last->real_high >= 0.0);
         return last->low <= 0 && last->high >= 0;
     case SHMT_OP_POW:
         return true;
@@ -295,17 +298,17 @@ static bool real_fails(const struct shmt_graph *graph,
     }
 }
 
-void shmt_range_set(const struct shmt_graph *graph,
-                    struct shmt_graph_node *node, const uint32_t *kids)
+void shmt_graph_set_range(const struct shmt_graph *graph,
+                          struct shmt_graph_node *node, const uint32_t *kids)
 {
     struct range range = {INT64_MIN, INT64_MAX, false};
     bool reals = false;
 
     for (size_t k = 0; k < node->count; k++) {
         node->fails |= graph->nodes[kids[k]].fails;
-        reals |= graph->nodes[kids[k]].type == SHMT_REAL;
+        reals |= graph->nodes[kids[k]].type == SHMT_VALUE_REAL;
     }
-    if (node->type == SHMT_REAL) {
+    if (node->type == SHMT_VALUE_REAL) {
         set_real(graph, node, kids);
         node->fails |= real_fails(graph, node, kids);
         return;
@@ -325,8 +328,9 @@ void shmt_range_set(const struct shmt_graph *graph,
     node->high = range.high;
 }
 
-bool shmt_range_two(unsigned op, const int64_t a[2], const int64_t b[2],
-                    int64_t out[2])
+bool shmt_graph_range_of_two(unsigned op, const int64_t a[2],
+                             const int64_t b[2],
+                             int64_t out[2])
 {
     const struct range range =
         of_two(op, (struct range){a[0], a[1], false},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * reduce: from the last layer up, states without a way to the end go,
- * states with the same edges become one node, and configurations are
- * counted.
+ * reduce: the reduction of the decision diagram, bottom up.  It drops states
+ * from which no configuration is reached, merges states with equal edges into
+ * one node, and counts configurations.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +13,10 @@ static const uint32_t DEAD = UINT32_MAX;
 
 struct reducer {
     const struct shmt_plan *plan;
-    struct shmt_raw *raw;
+    struct shmt_build_layers *raw;
     uint32_t *below, *here;       /* states -> nodes, or DEAD */
     uint64_t *totals_below;       /* of the nodes below */
-    struct shmt_layer *layer;     /* being made */
+    struct shmt_diagram_layer *layer; /* being made */
     size_t edge_count, edge_room, node_room;
     struct shmt_map places;       /* hash of edges -> node */
     bool saturated;
@@ -24,7 +24,7 @@ struct reducer {
 
 static bool grow_nodes(struct reducer *reducer)
 {
-    struct shmt_layer *layer = reducer->layer;
+    struct shmt_diagram_layer *layer = reducer->layer;
     const size_t wanted = (size_t)layer->node_count + 2;
     size_t first = reducer->node_room, total = reducer->node_room;
 
@@ -49,10 +49,10 @@ static bool make_room(struct reducer *reducer, size_t more)
 
 /* Edges of a state that lead on, behind the layer's edges. */
 static void put_edges(struct reducer *reducer,
-                      const struct shmt_raw_layer *raw, uint32_t state,
+                      const struct shmt_build_layer *raw, uint32_t state,
                       uint64_t *hash, uint64_t *total)
 {
-    struct shmt_layer *layer = reducer->layer;
+    struct shmt_diagram_layer *layer = reducer->layer;
     size_t at = reducer->edge_count;
 
     *hash = *total = 0;
@@ -61,7 +61,7 @@ static void put_edges(struct reducer *reducer,
 
         if (child == DEAD)
             continue;
-        layer->edges[at++] = (struct shmt_edge){
+        layer->edges[at++] = (struct shmt_diagram_edge){
             .before = *total, .child = child, .value = raw->value[e]};
         if (__builtin_add_overflow(*total, reducer->totals_below[child],
                                    total))
@@ -75,9 +75,9 @@ static void put_edges(struct reducer *reducer,
 static bool same_edges(const struct reducer *reducer, uint32_t node,
                        size_t from)
 {
-    const struct shmt_layer *layer = reducer->layer;
-    const struct shmt_edge *a = layer->edges + layer->first[node];
-    const struct shmt_edge *b = layer->edges + from;
+    const struct shmt_diagram_layer *layer = reducer->layer;
+    const struct shmt_diagram_edge *a = layer->edges + layer->first[node];
+    const struct shmt_diagram_edge *b = layer->edges + from;
     const size_t count = reducer->edge_count - from;
 
     if (layer->first[node + 1] - layer->first[node] != count)
@@ -89,10 +89,10 @@ static bool same_edges(const struct reducer *reducer, uint32_t node,
 }
 
 /* The node of a state: an equal one, or a new one. */
-static bool join(struct reducer *reducer, const struct shmt_raw_layer *raw,
+static bool join(struct reducer *reducer, const struct shmt_build_layer *raw,
                  uint32_t state)
 {
-    struct shmt_layer *layer = reducer->layer;
+    struct shmt_diagram_layer *layer = reducer->layer;
     const size_t from = reducer->edge_count;
     uint64_t hash, total;
     uint32_t node;
@@ -124,7 +124,7 @@ static bool join(struct reducer *reducer, const struct shmt_raw_layer *raw,
 /* Give back what the layer's arrays have too much. */
 static void shrink(struct reducer *reducer)
 {
-    struct shmt_layer *layer = reducer->layer;
+    struct shmt_diagram_layer *layer = reducer->layer;
     void *less;
 
     less = realloc(layer->edges,
@@ -141,7 +141,7 @@ static void shrink(struct reducer *reducer)
 static bool reduce_layer(struct reducer *reducer, size_t at,
                          struct shmt_diagram *diagram)
 {
-    struct shmt_raw_layer *raw = &reducer->raw->layers[at];
+    struct shmt_build_layer *raw = &reducer->raw->layers[at];
 
     reducer->layer = &diagram->layers[at];
     reducer->layer->parameter = reducer->plan->levels[at + 1].parameter;
@@ -160,7 +160,7 @@ static bool reduce_layer(struct reducer *reducer, size_t at,
     free(raw->first);
     free(raw->child);
     free(raw->value);
-    *raw = (struct shmt_raw_layer){0};
+    *raw = (struct shmt_build_layer){0};
     free(reducer->below);
     reducer->below = reducer->here;
     reducer->here = NULL;
@@ -178,7 +178,7 @@ static void trace_fault(const struct reducer *reducer,
         return;
     diagram->fault = true;
     for (size_t at = reducer->plan->level_count; at-- > 0;) {
-        const struct shmt_raw_layer *raw = &reducer->raw->layers[at];
+        const struct shmt_build_layer *raw = &reducer->raw->layers[at];
         uint32_t edge = 0, from = 0;
 
         while (raw->child[edge] != state)
@@ -204,8 +204,9 @@ static bool begin(struct reducer *reducer, struct shmt_diagram *diagram)
     return true;
 }
 
-bool shmt_reduce(const struct shmt_plan *plan, struct shmt_raw *raw,
-                 struct shmt_diagram *out)
+bool shmt_build_reduce(const struct shmt_plan *plan,
+                       struct shmt_build_layers *raw,
+                       struct shmt_diagram *out)
 {
     uint64_t one = 1;
     struct reducer reducer = {.plan = plan, .raw = raw,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * space: construction from a definition, and counting.
+ * space: builds a space: one diagram for each component of connected
+ * parameters (order_search.c), joined into one (join.c).  Also counts the
+ * space, and estimates the counts after each constraint.
  */
 #include "space/space.h"
 
@@ -9,14 +11,14 @@
 
 #include "space/state.h"
 
-/* Prefixes looked at before a space counts as too irregular. */
+/* Limits of a build; a space that needs more is refused as too irregular. */
 static const uint64_t build_limit = UINT64_C(1) << 28;
 static const size_t build_bytes = (size_t)1 << 29;
 static const uint64_t funnel_limit = UINT64_C(1) << 21;
 
 struct effort {
     uint64_t limit;
-    bool lenient;      /* a constraint without a value does not hold */
+    bool fault_is_false; /* a constraint without a value does not hold */
     bool reached;      /* set when the limit was */
 };
 
@@ -45,7 +47,7 @@ static bool free_parameter(const struct shmt_space_definition *definition,
                            uint8_t parameter, struct shmt_diagram *out)
 {
     const size_t count = definition->parameters[parameter].count;
-    struct shmt_layer *layer = calloc(1, sizeof *layer);
+    struct shmt_diagram_layer *layer = calloc(1, sizeof *layer);
 
     *out = (struct shmt_diagram){.layer_count = 1, .layers = layer,
                                  .count = count};
@@ -60,14 +62,14 @@ static bool free_parameter(const struct shmt_space_definition *definition,
         return false;
     for (size_t k = 0; k < count; k++)
         layer->edges[k] =
-            (struct shmt_edge){.before = k, .value = (shmt_choice)k};
+            (struct shmt_diagram_edge){.before = k, .value = (shmt_config)k};
     layer->first[1] = (uint32_t)count;
     layer->total[0] = count;
     return true;
 }
 
-/* The parameters bound to `parameter` by constraints, directly or through
- * others; 0 when there is no constraint on it. */
+/* The parameters that constraints connect to `parameter`, directly or through
+ * others, as bits; 0 when no constraint reads it. */
 static uint64_t component_of(const struct shmt_graph *graph, size_t parameter)
 {
     uint64_t component = UINT64_C(1) << parameter, before;
@@ -89,23 +91,25 @@ static uint64_t component_of(const struct shmt_graph *graph, size_t parameter)
 }
 
 /* Components and free parameters, each a diagram. */
-static enum shmt_built build_parts(struct shmt_graph *graph,
-                                   const struct shmt_effort *most,
-                                   struct shmt_diagram *parts, size_t *count)
+static enum shmt_build_outcome build_parts(struct shmt_graph *graph,
+                                           const struct shmt_build_effort *most,
+                                           struct shmt_diagram *parts,
+                                           size_t *count)
 {
     const struct shmt_space_definition *const d = graph->definition;
-    enum shmt_built built = SHMT_BUILT;
+    enum shmt_build_outcome built = SHMT_BUILD_DONE;
     uint64_t done = 0;
 
-    for (size_t p = 0; p < d->parameter_count && built == SHMT_BUILT; p++) {
+    for (size_t p = 0; p < d->parameter_count && built ==
+         SHMT_BUILD_DONE; p++) {
         uint64_t component;
 
         if (d->parameters[p].count < 2 || (done >> p & 1) != 0)
             continue;
         component = component_of(graph, p);
         if (component != 0)
-            built = shmt_search_component(graph, component, most,
-                                          &parts[*count]);
+            built = shmt_build_component(graph, component, most,
+                                         &parts[*count]);
         else if (!free_parameter(d, (uint8_t)p, &parts[*count]))
             built = SHMT_BUILD_MEMORY;
         done |= component;
@@ -133,8 +137,8 @@ explain(const struct shmt_space_definition *definition,
 
         shown |= wanted;
         for (size_t l = 0; l < parts[k].layer_count; l++) {
-            const struct shmt_layer *layer = &parts[k].layers[l];
-            const struct shmt_edge *edge = NULL;
+            const struct shmt_diagram_layer *layer = &parts[k].layers[l];
+            const struct shmt_diagram_edge *edge = NULL;
 
             if (!wanted)
                 edge = layer->edges + layer->first[node];
@@ -161,8 +165,9 @@ explain(const struct shmt_space_definition *definition,
     return status;
 }
 
-/* What the parts make together.  A constraint without a value counts when no
- * other is false; `lenient`: not even then. */
+/* Joins the diagrams of the components.  A constraint that has no value is an
+ * error if no other constraint is false; with `fault_is_false` it counts as
+ * false. */
 static enum shmtune_status
 join_parts(const struct shmt_graph *graph, struct shmt_diagram *parts,
            size_t count, const struct effort *effort,
@@ -172,15 +177,15 @@ join_parts(const struct shmt_graph *graph, struct shmt_diagram *parts,
 
     for (size_t c = 0; c < graph->conjunct_count; c++)
         fault |= graph->nodes[graph->conjuncts[c]].support == 0;
-    empty = fault && effort->lenient;
+    empty = fault && effort->fault_is_false;
     for (size_t k = 0; k < count; k++) {
         fault |= parts[k].fault;
         empty |= parts[k].count == 0 &&
-                 (effort->lenient || !parts[k].fault);
+                 (effort->fault_is_false || !parts[k].fault);
     }
     if (empty)
         return SHMTUNE_OK;
-    if (fault && !effort->lenient)
+    if (fault && !effort->fault_is_false)
         return explain(graph->definition, parts, count, err);
     return shmt_diagram_join(parts, count, out) ? SHMTUNE_OK
                                                 : shmt_error_memory(err);
@@ -196,7 +201,7 @@ make_diagram(const struct shmt_space_definition *definition,
     struct shmt_diagram parts[SHMT_SPACE_PARAMETERS] = {0};
     struct shmt_graph graph = {0};
     enum shmtune_status status;
-    enum shmt_built built = SHMT_BUILT;
+    enum shmt_build_outcome built = SHMT_BUILD_DONE;
     size_t count = 0;
 
     *out = (struct shmt_diagram){0};
@@ -210,11 +215,11 @@ make_diagram(const struct shmt_space_definition *definition,
     if (status != SHMTUNE_OK)
         return status;
     if (!graph.never) {
-        const struct shmt_effort most = {.limit = effort->limit,
-                                         .bytes = build_bytes};
+        const struct shmt_build_effort most = {.limit = effort->limit,
+                                               .bytes = build_bytes};
 
         built = build_parts(&graph, &most, parts, &count);
-        if (built == SHMT_BUILT)
+        if (built == SHMT_BUILD_DONE)
             status = join_parts(&graph, parts, count, effort, out, err);
     }
     effort->reached = built == SHMT_BUILD_LIMIT;
@@ -296,7 +301,7 @@ size_t shmt_space_bytes(const struct shmt_space *space)
     size_t sum = sizeof *space;
 
     for (size_t k = 0; k < space->diagram.layer_count; k++) {
-        const struct shmt_layer *layer = &space->diagram.layers[k];
+        const struct shmt_diagram_layer *layer = &space->diagram.layers[k];
 
         sum += sizeof *layer;
         if (layer->node_count > 0)
@@ -367,7 +372,7 @@ shmt_space_funnel(const struct shmt_space_definition *definition,
                   size_t constraints, uint64_t *count, bool *exact,
                   struct shmt_error *err)
 {
-    struct effort effort = {.limit = funnel_limit, .lenient = true};
+    struct effort effort = {.limit = funnel_limit, .fault_is_false = true};
     struct shmt_diagram diagram;
     enum shmtune_status status;
 

@@ -3,11 +3,13 @@
  * space: the configurations that satisfy the constraints, each with an index
  * from 0 to count - 1.
  *
- * Built as a decision diagram: one level a parameter, prefixes that leave the
- * same values to every expression still undecided share a node, every edge
- * carries the number of configurations behind it.  Hence memory follows the
- * nodes, not the configurations; index -> configuration and back cost a walk
- * of one path.  A space is immutable: any number of threads may read it.
+ * A space is a multi-valued decision diagram (MDD).  It has one level for each
+ * parameter.  Two prefixes share a node when every undecided expression has
+ * the same value for both.  Every edge carries the number of configurations
+ * that end behind the edges before it.  Memory therefore grows with the nodes,
+ * not with the configurations, and converting an index to a configuration or
+ * back follows one path.  A space is immutable: any number of threads may read
+ * it.
  *
  * The passes, in their order (docs/space.md explains them with an example):
  *
@@ -15,16 +17,16 @@
  *   normal.c    one form for what means the same; graph.c keeps each once
  *   range.c     between what bounds each value lies
  *   space.c     parameters that nothing binds are components of their own
- *   search.c    tries orders of a component's parameters; order.c guesses
+ *   order_search.c    tries orders of a component's parameters; order.c guesses
  *   plan.c      what each level computes, and what the later ones still read:
- *               the state; group.c and twins.c make it small
+ *               the state; group.c and symmetry.c make it small
  *   build.c     all states of a level times all values of its parameter;
- *               lanes.c computes, bounds.c decides early, pack.c and table.c
+ *               lanes.c computes, bounds.c decides early, pack.c and states.c
  *               keep each state once
  *   reduce.c    drops dead ends, joins equal nodes, counts
  *   join.c      components one behind the other
- *   walk.c      index to configuration and back; near.c: neighbours
- *   list.c      a space that is given by its configurations
+ *   index.c      index to configuration and back; neighbours.c: neighbours
+ *   from_list.c      a space that is given by its configurations
  *
  * The ideas: reduced ordered diagrams (Bryant 1986), many values an edge for
  * constraints (Andersen, Hadzic, Hooker and Tiedemann 2007), building from the
@@ -32,9 +34,10 @@
  * 2016), ranking by counts (Knuth, volume 4A, 7.1.4), interval arithmetic
  * (Moore 1966).
  *
- * Indices follow the diagram's order of the parameters: parameters bound by
- * constraints stand together, in declared order unless another makes a much
- * smaller diagram.  The same definition always gives the same indices.
+ * Indices follow the variable order of the diagram: parameters that
+ * constraints connect stand together, in declared order unless another order
+ * makes a much smaller diagram.  The same definition always gives the same
+ * indices.
  */
 #ifndef SHMT_SPACE_H
 #define SHMT_SPACE_H
@@ -43,23 +46,25 @@
 
 #include "expr/expr.h"
 
-/* Most parameters a space can have, and most values one parameter can. */
+/* The most parameters that a space can have, and the most values of one
+ * parameter. */
 #define SHMT_SPACE_PARAMETERS 64
 #define SHMT_SPACE_VALUES 65535
 
 struct shmt_parameter {
     const char *name;
-    enum shmt_type type;     /* of all its values */
+    enum shmt_value_type type; /* of all its values */
     size_t count;
     const struct shmt_value *values;
     size_t default_value;    /* index into values */
-    bool launch_only;        /* not a definition: shares a binary */
+    bool launch_only;        /* no macro: configurations that differ in it
+                                alone share a binary */
     bool ordered;            /* numbers in ascending order: has "steps" */
 };
 
 /* A configuration: for parameter p the index of its value.  Arrays of
  * `parameters` entries, in the order of the definition. */
-typedef uint16_t shmt_choice;
+typedef uint16_t shmt_config;
 
 struct shmt_space_definition {
     size_t parameter_count;
@@ -84,13 +89,13 @@ struct shmt_space;
 enum shmtune_status
 shmt_space_build(const struct shmt_space_definition *definition,
                  struct shmt_space **out, struct shmt_error *err);
-/* The space of exactly these configurations (arrays of `parameter_count`;
- * one that occurs twice counts once), whatever the constraints: what a
- * recording holds. */
+/* The space of exactly these configurations (arrays of `parameter_count`
+ * entries; duplicates count once).  The constraints are not read.  For
+ * recordings. */
 enum shmtune_status
-shmt_space_of(const struct shmt_space_definition *definition,
-              const shmt_choice *const *choices, size_t count,
-              struct shmt_space **out, struct shmt_error *err);
+shmt_space_from_list(const struct shmt_space_definition *definition,
+                     const shmt_config *const *configs, size_t count,
+                     struct shmt_space **out, struct shmt_error *err);
 void shmt_space_free(struct shmt_space *space);
 
 uint64_t shmt_space_count(const struct shmt_space *space);
@@ -102,31 +107,33 @@ size_t shmt_space_bytes(const struct shmt_space *space);
 
 /* index < count. */
 void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
-                              shmt_choice *choice);
+                              shmt_config *config);
 /* False when the configuration is not in the space. */
 bool shmt_space_index(const struct shmt_space *space,
-                      const shmt_choice *choice, uint64_t *index);
+                      const shmt_config *config, uint64_t *index);
 
-/* The configurations [first, first + count), which must be there, one behind
- * the other; a few nanoseconds each. */
+/* Writes the configurations with the indices [first, first + count), which
+ * must exist, one after the other.  Takes a few nanoseconds for each. */
 void shmt_space_list(const struct shmt_space *space, uint64_t first,
-                     size_t count, shmt_choice *choices);
+                     size_t count, shmt_config *configs);
 
 /* Neighbours of `index`: every valid configuration that differs in one
- * parameter (SHMT_NEIGHBOUR_ANY), or by one step along one ordered parameter
- * and any value of an unordered one (SHMT_NEIGHBOUR_STEP); a step goes to
- * the next value, up or down, that is valid with the others as they are.
- * Writes at most `room` indices, returns how many there are. */
-enum shmt_neighbour { SHMT_NEIGHBOUR_ANY, SHMT_NEIGHBOUR_STEP };
+ * parameter (SHMT_SPACE_HAMMING), or by one step along one ordered parameter
+ * and any value of an unordered one (SHMT_SPACE_ADJACENT); a step goes to the
+ * next value, up or down, that is valid while the other parameters keep
+ * theirs.  Writes at most `room` indices and returns how many neighbours there
+ * are. */
+enum shmt_space_neighbourhood { SHMT_SPACE_HAMMING, SHMT_SPACE_ADJACENT };
 size_t shmt_space_neighbours(const struct shmt_space *space, uint64_t index,
-                             enum shmt_neighbour kind, uint64_t *out,
+                             enum shmt_space_neighbourhood kind, uint64_t *out,
                              size_t room);
 
-/* The valid configuration that is closest to `choice` by a greedy walk of
- * the diagram: keeps each value where it can, else takes the nearest that
- * leads anywhere.  For strategies that compute points.  count > 0. */
+/* The valid configuration that is closest to `choice` by a greedy walk of the
+ * diagram: it keeps each value if it can, else it takes the nearest value
+ * behind which there is a configuration.  For strategies that compute points
+ * (genetic, swarm, differential evolution).  count > 0. */
 uint64_t shmt_space_nearest(const struct shmt_space *space,
-                            const shmt_choice *choice);
+                            const shmt_config *config);
 
 /* The funnel: configurations left when the first `constraints` constraints
  * hold (0: the cartesian size).  `*exact` is false when the diagram of that

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state: what a space is inside, for space.c and near.c.
+ * state: what a space is inside, for space.c and neighbours.c.
  */
 #ifndef SHMT_SPACE_STATE_H
 #define SHMT_SPACE_STATE_H
@@ -13,7 +13,8 @@ struct shmt_space {
 };
 
 /* The edge of `node` with this value, or NULL. */
-const struct shmt_edge *shmt_space_edge(const struct shmt_layer *layer,
-                                        uint32_t node, shmt_choice value);
+const struct shmt_diagram_edge *
+shmt_space_edge(const struct shmt_diagram_layer *layer,
+                uint32_t node, shmt_config value);
 
 #endif

@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * live: the requests of the live target: queues them by verb, gives them to
+ * idle workers, shares one compile among the configurations of a binary, sets
+ * deadlines, and turns the death of a worker into a verdict.  live_open.c
+ * opens and closes it.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,15 +13,16 @@
 
 enum { ATTEMPTS = 2 };
 
-static enum shmtune_status answer(struct shmt_live *live, enum shmt_verb verb,
+static enum shmtune_status answer(struct shmt_live *live,
+                                  enum shmt_target_verb verb,
                                   uint64_t tag,
                                   const struct shmt_result *result,
                                   struct shmt_error *err)
 {
-    struct shmt_answer *const one = calloc(1, sizeof *one);
+    struct shmt_live_answer *const one = calloc(1, sizeof *one);
     if (one == NULL)
         return shmt_error_memory(err);
-    one->reply = (struct shmt_reply){verb, tag, *result};
+    one->reply = (struct shmt_target_reply){verb, tag, *result};
     if (live->answers == NULL)
         live->answers_last = &live->answers;
     *live->answers_last = one;
@@ -25,22 +32,25 @@ static enum shmtune_status answer(struct shmt_live *live, enum shmt_verb verb,
 
 /* -- binaries ------------------------------------------------------------ */
 
-static struct shmt_compiled *compiled_at(struct shmt_live *live, size_t number)
+static struct shmt_live_compiled *compiled_at(struct shmt_live *live,
+                                              size_t number)
 {
     if (number == SIZE_MAX)
         return NULL;
     if (!shmt_array_reserve(&live->compiled, &live->compiled_room, number + 1,
-                            sizeof(struct shmt_compiled *)))
+                            sizeof(struct shmt_live_compiled *)))
         return NULL;
     while (live->compiled_count <= number)
         live->compiled[live->compiled_count++] = NULL;
     if (live->compiled[number] == NULL)
-        live->compiled[number] = calloc(1, sizeof(struct shmt_compiled));
+        live->compiled[number] = calloc(1, sizeof(struct shmt_live_compiled));
     return live->compiled[number];
 }
 
-/* Only the binary is shared: who asked first has paid for it. */
-static struct shmt_result shared(const struct shmt_compiled *compiled)
+/* The result for a candidate whose binary another one has compiled: its
+ * compile time is 0. */
+static struct shmt_result
+shared_result(const struct shmt_live_compiled *compiled)
 {
     struct shmt_result result = compiled->result;
     if (result.compile_ms > 0)
@@ -49,35 +59,37 @@ static struct shmt_result shared(const struct shmt_compiled *compiled)
 }
 
 static enum shmtune_status finish_inspect(struct shmt_live *live,
-                                          struct shmt_job *job,
+                                          struct shmt_live_job *job,
                                           const struct shmt_result *result,
                                           struct shmt_error *err)
 {
-    struct shmt_compiled *const compiled = compiled_at(live, job->binary);
+    struct shmt_live_compiled *const compiled = compiled_at(live, job->binary);
     enum shmtune_status status;
-    struct shmt_job *other;
+    struct shmt_live_job *other;
 
     compiled->known = true;
     compiled->result = *result;
-    status = answer(live, SHMT_INSPECT, job->tag, result, err);
-    shmt_job_free(job);
-    while ((other = shmt_queue_take(&compiled->waiting)) != NULL) {
-        const struct shmt_result same = shared(compiled);
+    status = answer(live, SHMT_TARGET_INSPECT, job->tag, result, err);
+    shmt_live_job_free(job);
+    while ((other = shmt_live_queue_take(&compiled->waiting)) != NULL) {
+        const struct shmt_result same = shared_result(compiled);
         if (status == SHMTUNE_OK)
-            status = answer(live, SHMT_INSPECT, other->tag, &same, err);
-        shmt_job_free(other);
+            status = answer(live, SHMT_TARGET_INSPECT, other->tag, &same, err);
+        shmt_live_job_free(other);
     }
     return status;
 }
 
 /* -- stations ------------------------------------------------------------ */
 
-/* One that takes so much longer than any that came to its end will not end. */
+/* A measurement that takes this many times as long as the longest finished one
+ * is treated as a hang. */
 static const double patience_factor = 50, patience_least_s = 3;
 
-/* A successor does what its predecessor did; one candidate after another that
- * hangs shall not cost the whole allowance each time.  In an earlier run the
- * machine may have been less busy. */
+/* Time allowed for setting a problem up.  A new worker has to do what the one
+ * before it did, so its time is known; several hanging candidates then do not
+ * cost the whole allowance each.  Times of earlier runs get more tolerance,
+ * because the machine may be busier now. */
 static double setup_allowance(const struct shmt_live *live)
 {
     if (live->setup_s >= 0)
@@ -87,15 +99,16 @@ static double setup_allowance(const struct shmt_live *live)
     return live->options.first_s;
 }
 
-static double deadline_of(const struct shmt_live *live, enum shmt_verb verb)
+static double deadline_of(const struct shmt_live *live,
+                          enum shmt_target_verb verb)
 {
     const double longest = fmax(patience_factor * live->longest_s,
                                 patience_least_s);
     double setup_s = 0;
 
-    if (verb == SHMT_INSPECT)
+    if (verb == SHMT_TARGET_INSPECT)
         return live->options.compile_s;
-    if (live->fresh)
+    if (live->needs_setup)
         setup_s = setup_allowance(live);
     return setup_s + (live->longest_s > 0
                           ? fmin(live->options.measure_s, longest)
@@ -105,21 +118,22 @@ static double deadline_of(const struct shmt_live *live, enum shmt_verb verb)
 static enum shmtune_status assign(struct shmt_live *live,
                                   struct shmt_error *err)
 {
-    for (size_t k = 0; k < live->station_count; k++) {
-        const enum shmt_verb verb =
-            k < shmt_live_measurers(live) ? SHMT_MEASURE : SHMT_INSPECT;
-        struct shmt_station *const station = &live->stations[k];
+    for (size_t k = 0; k < live->supervisor_count; k++) {
+        const enum shmt_target_verb verb =
+            k < shmt_live_measurers(live) ? SHMT_TARGET_MEASURE :
+                SHMT_TARGET_INSPECT;
+        struct shmt_supervisor *const supervisor = &live->supervisors[k];
         enum shmtune_status status;
-        if (station->state != SHMT_STATION_IDLE ||
-            shmt_worker_ending(station->worker) ||
+        if (supervisor->state != SHMT_SUPERVISOR_IDLE ||
+            shmt_worker_ending(supervisor->worker) ||
             live->pending[verb].first == NULL)
             continue;
-        live->busy[k] = shmt_queue_take(&live->pending[verb]);
+        live->busy[k] = shmt_live_queue_take(&live->pending[verb]);
         live->busy[k]->attempts++;
         live->busy[k]->since_s = shmt_clock_s();
-        status = shmt_station_assign(station, live->busy[k]->line,
-                                     live->busy[k]->tag,
-                                     deadline_of(live, verb), err);
+        status = shmt_supervisor_send(supervisor, live->busy[k]->line,
+                                      live->busy[k]->tag,
+                                      deadline_of(live, verb), err);
         if (status != SHMTUNE_OK)
             return status;
     }
@@ -129,71 +143,74 @@ static enum shmtune_status assign(struct shmt_live *live,
 static enum shmtune_status on_reply(struct shmt_live *live, size_t k,
                                     struct shmt_error *err)
 {
-    struct shmt_protocol_reply *const message = &live->stations[k].message;
-    struct shmt_job *const job = live->busy[k];
+    struct shmt_wire_reply *const message = &live->supervisors[k].message;
+    struct shmt_live_job *const job = live->busy[k];
     double took_s;
     enum shmtune_status status;
 
     live->busy[k] = NULL;
-    if (message->kind == SHMT_PROTOCOL_ERROR) {
-        shmt_job_free(job);
+    if (message->kind == SHMT_WIRE_ERROR) {
+        shmt_live_job_free(job);
         return shmt_error_set(err, message->error.status, "%s",
                               message->error.text);
     }
-    if (job->verb == SHMT_INSPECT)
+    if (job->verb == SHMT_TARGET_INSPECT)
         return finish_inspect(live, job, &message->result, err);
     took_s = shmt_clock_s() - job->since_s;
-    if (live->fresh)
+    if (live->needs_setup)
         live->setup_s = fmax(live->setup_s, took_s);
     else if (shmt_verdict_stage(message->result.verdict) == SHMT_STAGE_TIME)
         live->longest_s = fmax(live->longest_s, took_s);
-    live->fresh = false;
-    status = answer(live, SHMT_MEASURE, job->tag, &message->result, err);
-    shmt_job_free(job);
+    live->needs_setup = false;
+    status = answer(live, SHMT_TARGET_MEASURE, job->tag, &message->result, err);
+    shmt_live_job_free(job);
     return status;
 }
 
-/* A worker took what it was busy with into the grave. */
-static enum shmtune_status on_lost(struct shmt_live *live, size_t k,
-                                   struct shmt_error *err)
+/* The worker died while it was busy with a job: retry the job, or give its
+ * candidate a verdict. */
+static enum shmtune_status on_worker_died(struct shmt_live *live, size_t k,
+                                          struct shmt_error *err)
 {
-    const struct shmt_station *const station = &live->stations[k];
-    struct shmt_job *const job = live->busy[k];
-    const bool inspect = job->verb == SHMT_INSPECT;
+    const struct shmt_supervisor *const supervisor = &live->supervisors[k];
+    struct shmt_live_job *const job = live->busy[k];
+    const bool inspect = job->verb == SHMT_TARGET_INSPECT;
     struct shmt_result result;
     enum shmtune_status status;
 
     live->busy[k] = NULL;
-    if (!station->timed_out && job->attempts < ATTEMPTS) {
-        shmt_queue_add_front(&live->pending[job->verb], job);
+    if (!supervisor->timed_out && job->attempts < ATTEMPTS) {
+        shmt_live_queue_add_front(&live->pending[job->verb], job);
         return SHMTUNE_OK;
     }
     shmt_result_clear(&result);
-    if (station->timed_out)
-        shmt_result_fail(&result,
-                         inspect ? SHMT_VERDICT_COMPILE_TIMEOUT
+    if (supervisor->timed_out)
+        shmt_result_set_verdict(&result,
+                                inspect ? SHMT_VERDICT_COMPILE_TIMEOUT
                                  : SHMT_VERDICT_TIMEOUT,
-                         "killed after %.3g s", deadline_of(live, job->verb));
+                                "killed after %.3g s",
+                                deadline_of(live, job->verb));
     else
-        shmt_result_fail(&result,
-                         inspect ? SHMT_VERDICT_COMPILE_ERROR
+        shmt_result_set_verdict(&result,
+                                inspect ? SHMT_VERDICT_COMPILE_ERROR
                                  : SHMT_VERDICT_CRASH,
-                         "%s", station->why);
+                                "%s", supervisor->why);
     if (inspect)
         return finish_inspect(live, job, &result, err);
-    status = answer(live, SHMT_MEASURE, job->tag, &result, err);
-    shmt_job_free(job);
+    status = answer(live, SHMT_TARGET_MEASURE, job->tag, &result, err);
+    shmt_live_job_free(job);
     return status;
 }
 
-/* A worker reads the sources when it starts: a later one may find others. */
+/* A worker reads the sources when it starts, so a worker started later may
+ * read changed ones: its digest is compared with that of the run. */
 static enum shmtune_status on_hello(struct shmt_live *live, size_t k,
                                     struct shmt_error *err)
 {
     const struct shmt_kernel *const kernel = live->target.kernel;
-    const char *const digest = live->stations[k].message.digest;
+    const char *const digest = live->supervisors[k].message.digest;
 
-    live->fresh = live->fresh || k < shmt_live_measurers(live);
+    live->needs_setup = live->needs_setup || k < shmt_live_measurers(live);
     if (digest[0] == '\0' || strcmp(digest, kernel->digest) == 0)
         return SHMTUNE_OK;
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
@@ -204,25 +221,25 @@ static enum shmtune_status on_hello(struct shmt_live *live, size_t k,
 enum shmtune_status shmt_live_step(struct shmt_live *live, size_t k,
                                 struct shmt_error *err)
 {
-    enum shmt_station_event event;
+    enum shmt_supervisor_event event;
 
     do {
         enum shmtune_status status =
-            shmt_station_step(&live->stations[k], &event, err);
-        if (status == SHMTUNE_OK && event == SHMT_STATION_HELLO)
+            shmt_supervisor_step(&live->supervisors[k], &event, err);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_HELLO)
             status = on_hello(live, k, err);
-        if (status == SHMTUNE_OK && event == SHMT_STATION_REPLY)
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_REPLY)
             status = on_reply(live, k, err);
-        if (status == SHMTUNE_OK && event == SHMT_STATION_LOST)
-            status = on_lost(live, k, err);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_DIED)
+            status = on_worker_died(live, k, err);
         if (status != SHMTUNE_OK)
             return status;
-    } while (event != SHMT_STATION_QUIET);
+    } while (event != SHMT_SUPERVISOR_NOTHING);
     return SHMTUNE_OK;
 }
 
-/* One round of everything; waits at most `timeout_s`.  *woken is false when
- * a signal came. */
+/* One round of poll over all workers; waits at most `timeout_s`.  *woken is
+ * false when a signal came. */
 enum shmtune_status shmt_live_round(struct shmt_live *live, double timeout_s,
                                     bool *woken, struct shmt_error *err)
 {
@@ -232,23 +249,23 @@ enum shmtune_status shmt_live_round(struct shmt_live *live, double timeout_s,
 
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t k = 0; k < live->station_count; k++) {
-        const struct shmt_station *const station = &live->stations[k];
+    for (size_t k = 0; k < live->supervisor_count; k++) {
+        const struct shmt_supervisor *const supervisor = &live->supervisors[k];
         struct pollfd *const fds = &live->fds[k * SHMT_WORKER_FDS];
         for (int f = 0; f < SHMT_WORKER_FDS; f++)
             fds[f] = (struct pollfd){-1, 0, 0};
-        if (station->worker != NULL)
-            shmt_worker_watch(station->worker, fds);
-        patience = fmin(patience, shmt_station_patience(station));
+        if (supervisor->worker != NULL)
+            shmt_worker_watch(supervisor->worker, fds);
+        patience = fmin(patience, shmt_supervisor_timeout(supervisor));
     }
-    found = poll(live->fds, live->station_count * SHMT_WORKER_FDS,
+    found = poll(live->fds, live->supervisor_count * SHMT_WORKER_FDS,
                  (int)ceil(fmin(patience, 3600) * 1000));
     *woken = found >= 0;
-    for (size_t k = 0; found > 0 && k < live->station_count; k++)
-        if (live->stations[k].worker != NULL)
-            shmt_worker_serve(live->stations[k].worker,
+    for (size_t k = 0; found > 0 && k < live->supervisor_count; k++)
+        if (live->supervisors[k].worker != NULL)
+            shmt_worker_serve(live->supervisors[k].worker,
                               &live->fds[k * SHMT_WORKER_FDS]);
-    for (size_t k = 0; status == SHMTUNE_OK && k < live->station_count; k++)
+    for (size_t k = 0; status == SHMTUNE_OK && k < live->supervisor_count; k++)
         status = shmt_live_step(live, k, err);
     return status;
 }
@@ -263,51 +280,51 @@ static enum shmtune_status live_begin(struct shmt_target *target,
     (void)err;
     for (size_t k = 0; k < target->kernel->dimension_count; k++)
         live->problem[k] = problem[k];
-    live->fresh = true;
+    live->needs_setup = true;
     live->setup_s = -1;
     live->expected_s = -1;
     live->longest_s = -1;
     return SHMTUNE_OK;
 }
 
-static void live_expect(struct shmt_target *target, double longest_s)
+static void live_set_longest(struct shmt_target *target, double longest_s)
 {
     shmt_live_of(target)->expected_s = longest_s;
 }
 
-static void live_renew(struct shmt_target *target)
+static void live_restart(struct shmt_target *target)
 {
     struct shmt_live *const live = shmt_live_of(target);
 
-    /* Other memory is not worth the run: the one that is there still has the
-     * sources that the candidates are of. */
-    if (!shmt_kernel_is_current(target->kernel))
+    /* If the sources have changed, the old worker is kept: it still has the
+     * sources that the candidates were compiled from. */
+    if (!shmt_kernel_is_unchanged(target->kernel))
         return;
     for (size_t k = 0; k < shmt_live_measurers(live); k++)
-        if (live->stations[k].state == SHMT_STATION_IDLE)
-            shmt_station_close(&live->stations[k]);
+        if (live->supervisors[k].state == SHMT_SUPERVISOR_IDLE)
+            shmt_supervisor_close(&live->supervisors[k]);
 }
 
 static enum shmtune_status make_job(struct shmt_live *live,
-                                    const struct shmt_request *request,
-                                    struct shmt_job **out,
+                                    const struct shmt_target_request *request,
+                                    struct shmt_live_job **out,
                                     struct shmt_error *err)
 {
     struct shmt_text line = {0};
-    struct shmt_job *const job = calloc(1, sizeof *job);
+    struct shmt_live_job *const job = calloc(1, sizeof *job);
     const struct shmt_kernel *const kernel = live->target.kernel;
-    struct shmt_protocol_request message = {
+    struct shmt_wire_request message = {
         .verb = request->verb, .tag = request->tag,
-        .samples = request->samples, .hopeless_us = request->hopeless_us,
+        .samples = request->samples, .give_up_us = request->give_up_us,
         .verify = request->verify};
 
     memcpy(message.problem, live->problem,
            kernel->dimension_count * sizeof *message.problem);
-    memcpy(message.choice, request->choice,
-           kernel->parameter_count * sizeof *message.choice);
+    memcpy(message.config, request->config,
+           kernel->parameter_count * sizeof *message.config);
     if (request->compiled != NULL)
         memcpy(message.image, request->compiled->image, sizeof message.image);
-    shmt_protocol_write_request(kernel, &message, &line);
+    shmt_wire_write_request(kernel, &message, &line);
     if (job == NULL || line.failed) {
         shmt_text_free(&line);
         free(job);
@@ -321,72 +338,72 @@ static enum shmtune_status make_job(struct shmt_live *live,
 }
 
 static enum shmtune_status submit_inspect(struct shmt_live *live,
-                                          const shmt_choice *choice,
-                                          struct shmt_job *job,
+                                          const shmt_config *config,
+                                          struct shmt_live_job *job,
                                           struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
     char key[SHMT_DIGEST_TEXT];
-    struct shmt_compiled *compiled = NULL;
+    struct shmt_live_compiled *compiled = NULL;
 
-    shmt_kernel_evaluate(live->target.kernel, live->problem, choice,
+    shmt_kernel_evaluate(live->target.kernel, live->problem, config,
                          &evaluated);
     if (shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK) {
-        job->binary = shmt_binaries_number(live->binaries, key);
+        job->binary = shmt_target_binaries_number(live->binaries, key);
         compiled = compiled_at(live, job->binary);
     }
     if (compiled == NULL) {
-        shmt_job_free(job);
+        shmt_live_job_free(job);
         return shmt_error_memory(err);
     }
     if (compiled->known) {
-        const struct shmt_result same = shared(compiled);
+        const struct shmt_result same = shared_result(compiled);
         enum shmtune_status status =
-            answer(live, SHMT_INSPECT, job->tag, &same, err);
-        shmt_job_free(job);
+            answer(live, SHMT_TARGET_INSPECT, job->tag, &same, err);
+        shmt_live_job_free(job);
         return status;
     }
-    shmt_queue_add(compiled->asked ? &compiled->waiting
-                              : &live->pending[SHMT_INSPECT], job);
-    compiled->asked = true;
+    shmt_live_queue_add(compiled->outstanding ? &compiled->waiting
+                              : &live->pending[SHMT_TARGET_INSPECT], job);
+    compiled->outstanding = true;
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status live_submit(struct shmt_target *target,
-                                       const struct shmt_request *request,
-                                       struct shmt_error *err)
+static enum shmtune_status
+live_submit(struct shmt_target *target,
+            const struct shmt_target_request *request, struct shmt_error *err)
 {
     struct shmt_live *const live = shmt_live_of(target);
-    struct shmt_job *job = NULL;
+    struct shmt_live_job *job = NULL;
     enum shmtune_status status;
 
-    if (request->verb == SHMT_MEASURE && shmt_live_measurers(live) == 0)
+    if (request->verb == SHMT_TARGET_MEASURE && shmt_live_measurers(live) == 0)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "there is no device to measure on");
     status = make_job(live, request, &job, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (request->verb == SHMT_INSPECT) {
-        status = submit_inspect(live, request->choice, job, err);
+    if (request->verb == SHMT_TARGET_INSPECT) {
+        status = submit_inspect(live, request->config, job, err);
     } else {
-        shmt_queue_add(&live->pending[SHMT_MEASURE], job);
+        shmt_live_queue_add(&live->pending[SHMT_TARGET_MEASURE], job);
     }
     if (status != SHMTUNE_OK)
         return status;
-    live->asked++;
+    live->outstanding++;
     return assign(live, err);
 }
 
 static enum shmtune_status live_wait(struct shmt_target *target,
                                      double timeout_s, bool *got,
-                                     struct shmt_reply *reply,
+                                     struct shmt_target_reply *reply,
                                      struct shmt_error *err)
 {
     struct shmt_live *const live = shmt_live_of(target);
     const double end = shmt_clock_s() + timeout_s;
     bool woken = true;
 
-    if (live->asked == 0)
+    if (live->outstanding == 0)
         return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
                               "is asked for");
     while (live->answers == NULL && woken) {
@@ -400,23 +417,23 @@ static enum shmtune_status live_wait(struct shmt_target *target,
     }
     *got = live->answers != NULL;
     if (*got) {
-        struct shmt_answer *const one = live->answers;
+        struct shmt_live_answer *const one = live->answers;
         *reply = one->reply;
         live->answers = one->next;
-        live->asked--;
+        live->outstanding--;
         free(one);
     }
     return SHMTUNE_OK;
 }
 
 static size_t live_capacity(const struct shmt_target *target,
-                            enum shmt_verb verb)
+                            enum shmt_target_verb verb)
 {
     const struct shmt_live *const live = shmt_live_of(target);
 
-    return verb == SHMT_MEASURE
+    return verb == SHMT_TARGET_MEASURE
                ? shmt_live_measurers(live)
-               : live->station_count - shmt_live_measurers(live);
+               : live->supervisor_count - shmt_live_measurers(live);
 }
 
 static double live_now(const struct shmt_target *target)
@@ -426,6 +443,7 @@ static double live_now(const struct shmt_target *target)
 }
 
 const struct shmt_target_operations shmt_live_operations = {
-    live_begin, live_expect, live_submit, live_wait, live_capacity, live_renew,
+    live_begin, live_set_longest, live_submit, live_wait, live_capacity,
+    live_restart,
     live_now, shmt_live_close
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * live: the target that is a GPU of this machine: compile workers, and one
- * measure worker that alone touches the device.
+ * live: the target for a GPU of this machine: several compile workers, and one
+ * measure worker, the only process that uses the device.
  *
- * Whatever a candidate does to a worker ends as a verdict of that candidate.
- * A worker that dies for no stated reason gets a second chance with the same
- * candidate, because it may have been somebody else who killed it.
+ * Whatever a candidate does to a worker becomes a verdict of that candidate.
+ * If a worker dies without a reason, the same candidate is tried once more in
+ * a new worker, because something else may have killed the first.
  */
 #ifndef SHMT_TARGET_LIVE_H
 #define SHMT_TARGET_LIVE_H
@@ -21,15 +21,15 @@ struct shmt_live_options {
                                removed on close */
     size_t jobs;            /* compile workers, 1 or more */
     uint64_t data_seed;     /* of the inputs */
-    double start_s;         /* deadlines; 0: the usual ones */
+    double start_s;         /* deadlines in seconds; 0: the default */
     double compile_s;
-    double measure_s;       /* less where the others are quick */
+    double measure_s;       /* shortened when other candidates are quick */
     double first_s;         /* added for the first measurement of a problem:
                                buffers, inputs, reference */
 };
 
-/* SHMTUNE_NO_DEVICE and the like are the measure worker's own words.  The
- * kernel must outlive the target. */
+/* A status such as SHMTUNE_NO_DEVICE comes from the measure worker, with its
+ * message.  The kernel must outlive the target. */
 enum shmtune_status shmt_live_open(const struct shmt_kernel *kernel,
                                    const struct shmt_live_options *options,
                                    struct shmt_target **out,

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * live_open: opens and closes the live target: the folder of binaries, one
+ * measure worker when there is a device, and the compile workers.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +19,30 @@ void shmt_live_close(struct shmt_target *target)
 {
     struct shmt_live *const live = shmt_live_of(target);
 
-    /* All are told to go before the first is waited for. */
-    for (size_t k = 0; k < live->station_count; k++)
-        if (live->stations[k].worker != NULL)
-            shmt_worker_kill(live->stations[k].worker);
-    for (size_t k = 0; k < live->station_count; k++) {
-        shmt_station_close(&live->stations[k]);
-        shmt_job_free(live->busy[k]);
+    /* All workers are killed before the first one is waited for. */
+    for (size_t k = 0; k < live->supervisor_count; k++)
+        if (live->supervisors[k].worker != NULL)
+            shmt_worker_kill(live->supervisors[k].worker);
+    for (size_t k = 0; k < live->supervisor_count; k++) {
+        shmt_supervisor_close(&live->supervisors[k]);
+        shmt_live_job_free(live->busy[k]);
     }
-    shmt_queue_clear(&live->pending[SHMT_INSPECT]);
-    shmt_queue_clear(&live->pending[SHMT_MEASURE]);
+    shmt_live_queue_clear(&live->pending[SHMT_TARGET_INSPECT]);
+    shmt_live_queue_clear(&live->pending[SHMT_TARGET_MEASURE]);
     for (size_t k = 0; k < live->compiled_count; k++) {
         if (live->compiled[k] != NULL)
-            shmt_queue_clear(&live->compiled[k]->waiting);
+            shmt_live_queue_clear(&live->compiled[k]->waiting);
         free(live->compiled[k]);
     }
     while (live->answers != NULL) {
-        struct shmt_answer *const one = live->answers;
+        struct shmt_live_answer *const one = live->answers;
         live->answers = one->next;
         free(one);
     }
     shmt_scratch_remove(&live->scratch);
     free(live->compiled);
-    shmt_binaries_free(live->binaries);
-    free(live->stations);
+    shmt_target_binaries_free(live->binaries);
+    free(live->supervisors);
     free(live->busy);
     free(live->fds);
     shmt_arena_free(live->arena);
@@ -53,7 +57,7 @@ static enum shmtune_status make_folder(struct shmt_live *live,
     enum shmtune_status status;
 
     if (live->options.images != NULL)
-        return shmt_path_make(live->options.images, 0700, err);
+        return shmt_path_make_folder(live->options.images, 0700, err);
     status = shmt_scratch_make("shmtune", &live->scratch, err);
     if (status == SHMTUNE_OK)
         live->options.images = live->scratch.folder;
@@ -85,8 +89,9 @@ static const char *const *make_command(struct shmt_live *live,
     return argv;
 }
 
-/* A machine of many processors has more workers than descriptors are usual.
- * Who may not have more is told by the first worker that cannot be started. */
+/* Raises the limit of open descriptors, because a machine with many processors
+ * has many workers.  If it cannot be raised, starting a worker will fail with
+ * a message. */
 static void allow_descriptors(size_t workers)
 {
     const rlim_t wanted = (workers + 1) * (rlim_t)SHMT_WORKER_FDS + 64;
@@ -104,32 +109,32 @@ static enum shmtune_status allocate(struct shmt_live *live,
     const size_t count = live->options.jobs + 1;
 
     allow_descriptors(count);
-    live->binaries = shmt_binaries_new();
-    live->stations = calloc(count, sizeof *live->stations);
-    live->busy = calloc(count, sizeof(struct shmt_job *));
+    live->binaries = shmt_target_binaries_new();
+    live->supervisors = calloc(count, sizeof *live->supervisors);
+    live->busy = calloc(count, sizeof(struct shmt_live_job *));
     live->fds = calloc(count * SHMT_WORKER_FDS, sizeof *live->fds);
-    return live->binaries == NULL || live->stations == NULL ||
+    return live->binaries == NULL || live->supervisors == NULL ||
                    live->busy == NULL || live->fds == NULL
                ? shmt_error_memory(err)
                : SHMTUNE_OK;
 }
 
-/* The measure worker, until it says what device it has. */
-static enum shmtune_status meet_device(struct shmt_live *live,
-                                       struct shmt_error *err)
+/* Starts the measure worker and waits until its hello names the device. */
+static enum shmtune_status await_measure_worker(struct shmt_live *live,
+                                                struct shmt_error *err)
 {
-    struct shmt_station *const station = &live->stations[0];
-    const struct shmt_protocol_reply *const hello = &station->message;
+    struct shmt_supervisor *const supervisor = &live->supervisors[0];
+    const struct shmt_wire_reply *const hello = &supervisor->message;
     enum shmtune_status status = SHMTUNE_OK;
     bool woken;
 
-    station->argv = make_command(live, "--device", live->options.device);
-    station->what = "measure worker";
-    station->start_deadline_s = live->options.start_s;
-    if (station->argv == NULL)
+    supervisor->argv = make_command(live, "--device", live->options.device);
+    supervisor->what = "measure worker";
+    supervisor->start_deadline_s = live->options.start_s;
+    if (supervisor->argv == NULL)
         return shmt_error_memory(err);
-    live->station_count = 1;
-    while (status == SHMTUNE_OK && station->state != SHMT_STATION_IDLE) {
+    live->supervisor_count = 1;
+    while (status == SHMTUNE_OK && supervisor->state != SHMT_SUPERVISOR_IDLE) {
         status = shmt_live_round(live, 0.25, &woken, err);
         if (status == SHMTUNE_OK && !woken)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
@@ -151,9 +156,10 @@ static enum shmtune_status meet_device(struct shmt_live *live,
     return SHMTUNE_OK;
 }
 
-/* They say hello while the first requests wait for them. */
-static enum shmtune_status hire_compilers(struct shmt_live *live,
-                                          struct shmt_error *err)
+/* Starts the compile workers without waiting for their hellos; requests are
+ * queued meanwhile. */
+static enum shmtune_status start_compile_workers(struct shmt_live *live,
+                                                 struct shmt_error *err)
 {
     char *const arch = shmt_arena_alloc(live->arena, 1, 16);
     const char *const *argv;
@@ -167,10 +173,10 @@ static enum shmtune_status hire_compilers(struct shmt_live *live,
     for (size_t k = shmt_live_measurers(live);
          k < live->options.jobs + shmt_live_measurers(live); k++) {
         enum shmtune_status status;
-        live->stations[k].argv = argv;
-        live->stations[k].what = "compile worker";
-        live->stations[k].start_deadline_s = live->options.start_s;
-        live->station_count = k + 1;
+        live->supervisors[k].argv = argv;
+        live->supervisors[k].what = "compile worker";
+        live->supervisors[k].start_deadline_s = live->options.start_s;
+        live->supervisor_count = k + 1;
         status = shmt_live_step(live, k, err);
         if (status != SHMTUNE_OK)
             return status;
@@ -178,11 +184,12 @@ static enum shmtune_status hire_compilers(struct shmt_live *live,
     return SHMTUNE_OK;
 }
 
-/* Without a device the first compiler says which NVRTC there is. */
-static enum shmtune_status meet_compiler(struct shmt_live *live,
-                                         struct shmt_error *err)
+/* Without a device, the hello of the first compile worker gives the NVRTC
+ * version. */
+static enum shmtune_status await_compile_worker(struct shmt_live *live,
+                                                struct shmt_error *err)
 {
-    struct shmt_station *const station = &live->stations[0];
+    struct shmt_supervisor *const supervisor = &live->supervisors[0];
     enum shmtune_status status = shmt_device_for_arch(
         live->options.arch, &live->target.device, err);
     bool woken;
@@ -190,15 +197,15 @@ static enum shmtune_status meet_compiler(struct shmt_live *live,
     live->target.protocol = "none";
     live->target.name = live->target.device.name;
     if (status == SHMTUNE_OK)
-        status = hire_compilers(live, err);
-    while (status == SHMTUNE_OK && station->state != SHMT_STATION_IDLE) {
+        status = start_compile_workers(live, err);
+    while (status == SHMTUNE_OK && supervisor->state != SHMT_SUPERVISOR_IDLE) {
         status = shmt_live_round(live, 0.25, &woken, err);
         if (status == SHMTUNE_OK && !woken)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted while the worker started");
     }
     if (status == SHMTUNE_OK)
-        live->target.nvrtc_version = station->message.nvrtc_version;
+        live->target.nvrtc_version = supervisor->message.nvrtc_version;
     return status;
 }
 
@@ -216,7 +223,7 @@ static enum shmtune_status find_program(struct shmt_live *live,
 
     if (live->options.worker != NULL)
         return SHMTUNE_OK;
-    status = shmt_worker_self(self, sizeof self, err);
+    status = shmt_worker_own_path(self, sizeof self, err);
     if (status != SHMTUNE_OK)
         return status;
     live->options.worker = shmt_arena_copy(live->arena, self, strlen(self));
@@ -250,11 +257,11 @@ enum shmtune_status shmt_live_open(const struct shmt_kernel *kernel,
     if (status == SHMTUNE_OK)
         status = allocate(live, err);
     if (status == SHMTUNE_OK && options->device == NULL)
-        status = meet_compiler(live, err);
+        status = await_compile_worker(live, err);
     else if (status == SHMTUNE_OK) {
-        status = meet_device(live, err);
+        status = await_measure_worker(live, err);
         if (status == SHMTUNE_OK)
-            status = hire_compilers(live, err);
+            status = start_compile_workers(live, err);
     }
     if (status != SHMTUNE_OK) {
         shmt_live_close(&live->target);

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * replay: the target that answers from recordings.  It keeps a hash table of
+ * the recorded configurations and a simulated clock with one queue of events;
+ * compilers and the device are busy as long as in the recording.
+ */
 #include "target/replay.h"
 
 #include <math.h>
@@ -7,7 +12,7 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "target/binary.h"
+#include "target/binaries.h"
 
 struct file {
     char *path;
@@ -16,22 +21,23 @@ struct file {
 
 /* What is known of one configuration. */
 struct record {
-    const shmt_choice *choice;
+    const shmt_config *config;
     const struct shmt_result *result;
     size_t binary;
     size_t measured;          /* how often it was asked for again */
 };
 
 struct binary {
-    double compile_ms;        /* what it cost then, whoever paid */
+    double compile_ms;        /* compile time in the recording, from
+                                 whichever configuration has it */
     double ready_s;           /* when it will be there; < 0: not begun */
 };
 
-/* An answer that is due at a time of the replay's clock. */
+/* An answer, and when it is due on the simulated clock. */
 struct event {
     double at_s;
     uint64_t order;
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
 };
 
 struct replay {
@@ -48,7 +54,7 @@ struct replay {
     struct record *records;
     size_t record_count;
     struct shmt_map places;   /* hash of a choice -> position in records */
-    struct shmt_binaries *numbers;
+    struct shmt_target_binaries *numbers;
     struct binary *binaries;
     double *free_s;           /* [jobs]: when a compiler is done */
     double device_free_s;
@@ -64,32 +70,32 @@ static struct replay *replay_of(const struct shmt_target *target)
 /* -- the table of what is recorded --------------------------------------- */
 
 static uint64_t hash_of(const struct replay *replay,
-                        const shmt_choice *choice)
+                        const shmt_config *config)
 {
-    return shmt_map_hash_bytes(choice, replay->target.kernel->parameter_count *
-                                           sizeof *choice);
+    return shmt_map_hash_bytes(config, replay->target.kernel->parameter_count *
+                                           sizeof *config);
 }
 
 /* NULL when nothing is known of it. */
 static struct record *find(const struct replay *replay,
-                           const shmt_choice *choice)
+                           const shmt_config *config)
 {
     const size_t bytes =
-        replay->target.kernel->parameter_count * sizeof *choice;
-    const uint64_t hash = hash_of(replay, choice);
+        replay->target.kernel->parameter_count * sizeof *config;
+    const uint64_t hash = hash_of(replay, config);
     uint32_t at;
 
     for (size_t probe = 0;
          (at = shmt_map_next(&replay->places, hash, &probe)) != SHMT_MAP_NONE;)
-        if (memcmp(replay->records[at].choice, choice, bytes) == 0)
+        if (memcmp(replay->records[at].config, config, bytes) == 0)
             return &replay->records[at];
     return NULL;
 }
 
-static void forget(struct replay *replay)
+static void free_records(struct replay *replay)
 {
     shmt_journal_free(replay->journal);
-    shmt_binaries_free(replay->numbers);
+    shmt_target_binaries_free(replay->numbers);
     free(replay->records);
     shmt_map_free(&replay->places);
     free(replay->binaries);
@@ -100,20 +106,20 @@ static void forget(struct replay *replay)
     replay->binaries = NULL;
 }
 
-static struct record *add(struct replay *replay, const shmt_choice *choice)
+static struct record *add(struct replay *replay, const shmt_config *config)
 {
     struct record *const record = &replay->records[replay->record_count];
     struct shmt_kernel_evaluated evaluated;
     char key[SHMT_DIGEST_TEXT];
 
-    shmt_kernel_evaluate(replay->target.kernel, replay->problem, choice,
+    shmt_kernel_evaluate(replay->target.kernel, replay->problem, config,
                          &evaluated);
     if (shmt_kernel_binary_key(&evaluated, key) != SHMTUNE_OK)
         return NULL;
-    record->choice = choice;
-    record->binary = shmt_binaries_number(replay->numbers, key);
+    record->config = config;
+    record->binary = shmt_target_binaries_number(replay->numbers, key);
     if (record->binary == SIZE_MAX ||
-        !shmt_map_add(&replay->places, hash_of(replay, choice),
+        !shmt_map_add(&replay->places, hash_of(replay, config),
                       (uint32_t)replay->record_count))
         return NULL;
     replay->record_count++;
@@ -121,14 +127,14 @@ static struct record *add(struct replay *replay, const shmt_choice *choice)
 }
 
 /* The last result of a configuration is the one that counts. */
-static bool enter(struct replay *replay,
-                  const struct shmt_journal_record *from)
+static bool add_record(struct replay *replay,
+                       const struct shmt_journal_record *from)
 {
-    struct record *record = find(replay, from->choice);
+    struct record *record = find(replay, from->config);
     struct binary *binary;
 
     if (record == NULL)
-        record = add(replay, from->choice);
+        record = add(replay, from->config);
     if (record == NULL)
         return false;
     record->result = from->result;
@@ -138,27 +144,28 @@ static bool enter(struct replay *replay,
     return true;
 }
 
-static enum shmtune_status enter_all(struct replay *replay,
-                                     struct shmt_error *err)
+static enum shmtune_status add_records(struct replay *replay,
+                                       struct shmt_error *err)
 {
     const size_t count = replay->journal->count;
 
     replay->records = calloc(count + 1, sizeof *replay->records);
     replay->binaries = calloc(count + 1, sizeof *replay->binaries);
-    replay->numbers = shmt_binaries_new();
+    replay->numbers = shmt_target_binaries_new();
     if (replay->records == NULL || replay->binaries == NULL ||
         replay->numbers == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < count; k++)
         if (replay->journal->records[k].kind == SHMT_JOURNAL_RESULT &&
-            !enter(replay, &replay->journal->records[k]))
+            !add_record(replay, &replay->journal->records[k]))
             return shmt_error_memory(err);
     return SHMTUNE_OK;
 }
 
 /* -- answers ------------------------------------------------------------- */
 
-/* What an inspect would have said: the later stages are not known yet. */
+/* The part of a result that inspect knows: verdicts of later stages become
+ * OK. */
 static void as_inspected(const struct shmt_result *known,
                          struct shmt_result *out)
 {
@@ -174,7 +181,7 @@ static void as_inspected(const struct shmt_result *known,
     out->time_us = -1;
 }
 
-/* `count` of the samples, others at each call, as in a longer run. */
+/* Picks `count` of the recorded samples, different ones at each call. */
 static void some_samples(const struct shmt_result *from, size_t call,
                          int count, struct shmt_result *out)
 {
@@ -189,15 +196,15 @@ static void some_samples(const struct shmt_result *from, size_t call,
         out->samples_us[k] = from->samples_us[at];
     }
     shmt_result_summarise(out);
-    /* As a journal would keep it: a run that resumes reads the same. */
+    /* Rounds as a journal does, so that a resumed run reads the same number. */
     snprintf(text, sizeof text, "%.6g", out->time_us);
     out->time_us = strtod(text, NULL);
 }
 
-/* The first to ask for a binary occupies a compiler; the others wait for it.
- * Fills in the answer, returns when it comes. */
+/* The first request for a binary occupies a compiler; later ones wait for it.
+ * Fills in the answer and returns the time at which it is due. */
 static double inspect(struct replay *replay, struct record *record,
-                      const struct shmt_request *request,
+                      const struct shmt_target_request *request,
                       struct shmt_result *out)
 {
     struct binary *const binary = &replay->binaries[record->binary];
@@ -221,7 +228,8 @@ static double inspect(struct replay *replay, struct record *record,
     return binary->ready_s;
 }
 
-static void measure(struct record *record, const struct shmt_request *request,
+static void measure(struct record *record,
+                    const struct shmt_target_request *request,
                     struct shmt_result *out)
 {
     const size_t call = record->measured++;
@@ -233,7 +241,7 @@ static void measure(struct record *record, const struct shmt_request *request,
     *out = *record->result;
     some_samples(record->result, call, request->samples, out);
     if (out->verdict == SHMT_VERDICT_OK &&
-        out->time_us > request->hopeless_us)
+        out->time_us > request->give_up_us)
         out->verdict = SHMT_VERDICT_SLOW;
 }
 
@@ -245,13 +253,14 @@ static void occupy_device(struct replay *replay, struct event *event)
     replay->device_free_s = event->at_s;
 }
 
-/* What it does not hold the run may know from its journal. */
+/* A configuration that is not recorded: the run may have a result for it in
+ * its journal. */
 static void answer_unrecorded(struct replay *replay,
-                              const struct shmt_request *request,
+                              const struct shmt_target_request *request,
                               struct event *event)
 {
     struct shmt_result *const result = &event->reply.result;
-    const bool measured = request->verb == SHMT_MEASURE &&
+    const bool measured = request->verb == SHMT_TARGET_MEASURE &&
                           request->compiled != NULL &&
                           request->compiled->sample_count > 0;
     struct record own = {.result = request->known != NULL ? request->known
@@ -259,9 +268,10 @@ static void answer_unrecorded(struct replay *replay,
 
     if (own.result == NULL) {
         shmt_result_clear(result);
-        shmt_result_fail(result, SHMT_VERDICT_NOT_RECORDED,
-                         "the recording does not have this configuration");
-    } else if (request->verb == SHMT_INSPECT) {
+        shmt_result_set_verdict(result, SHMT_VERDICT_NOT_RECORDED,
+                                "the recording does not have this "
+                                "configuration");
+    } else if (request->verb == SHMT_TARGET_INSPECT) {
         as_inspected(own.result, result);
     } else {
         measure(&own, request, result);
@@ -269,13 +279,13 @@ static void answer_unrecorded(struct replay *replay,
     }
 }
 
-static enum shmtune_status replay_submit(struct shmt_target *target,
-                                         const struct shmt_request *request,
-                                         struct shmt_error *err)
+static enum shmtune_status
+replay_submit(struct shmt_target *target,
+              const struct shmt_target_request *request, struct shmt_error *err)
 {
     struct replay *const replay = replay_of(target);
     struct event *const event = &replay->events[replay->event_count];
-    struct record *const record = find(replay, request->choice);
+    struct record *const record = find(replay, request->config);
     struct shmt_result *const result = &event->reply.result;
 
     if (replay->event_count == SHMT_TARGET_REQUESTS)
@@ -288,7 +298,7 @@ static enum shmtune_status replay_submit(struct shmt_target *target,
     event->reply.tag = request->tag;
     if (record == NULL) {
         answer_unrecorded(replay, request, event);
-    } else if (request->verb == SHMT_INSPECT) {
+    } else if (request->verb == SHMT_TARGET_INSPECT) {
         event->at_s = inspect(replay, record, request, result);
     } else {
         measure(record, request, result);
@@ -300,13 +310,13 @@ static enum shmtune_status replay_submit(struct shmt_target *target,
 
 static enum shmtune_status replay_wait(struct shmt_target *target,
                                        double timeout_s, bool *got,
-                                       struct shmt_reply *reply,
+                                       struct shmt_target_reply *reply,
                                        struct shmt_error *err)
 {
     struct replay *const replay = replay_of(target);
     size_t next = 0;
 
-    (void)timeout_s;   /* it never takes long */
+    (void)timeout_s;   /* nothing here takes real time */
     *got = replay->event_count > 0;
     if (!*got)
         return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
@@ -324,9 +334,9 @@ static enum shmtune_status replay_wait(struct shmt_target *target,
 }
 
 static size_t replay_capacity(const struct shmt_target *target,
-                              enum shmt_verb verb)
+                              enum shmt_target_verb verb)
 {
-    return verb == SHMT_MEASURE ? 1 : replay_of(target)->jobs;
+    return verb == SHMT_TARGET_MEASURE ? 1 : replay_of(target)->jobs;
 }
 
 static double replay_now(const struct shmt_target *target)
@@ -348,13 +358,13 @@ static enum shmtune_status no_such_problem(const struct replay *replay,
     struct shmt_text text = {0};
     enum shmtune_status status;
 
-    shmt_kernel_describe_size(kernel, problem, &text);
+    shmt_kernel_describe_problem(kernel, problem, &text);
     shmt_text_addf(&text, " of %s is not recorded; what is recorded: ",
                    kernel->name);
     for (size_t k = 0; k < replay->file_count; k++) {
         shmt_text_add(&text, k > 0 ? ", " : "");
-        shmt_kernel_describe_size(kernel, replay->files[k].header.problem,
-                                  &text);
+        shmt_kernel_describe_problem(kernel, replay->files[k].header.problem,
+                                     &text);
     }
     status = shmt_error_set(err, SHMTUNE_NO_DEVICE, "%s: %s", replay->name,
                             shmt_text_string(&text));
@@ -376,7 +386,7 @@ static enum shmtune_status replay_begin(struct shmt_target *target,
         k++;
     if (k == replay->file_count)
         return no_such_problem(replay, problem, err);
-    forget(replay);
+    free_records(replay);
     replay->event_count = 0;
     for (size_t j = 0; j < replay->jobs; j++)
         replay->free_s[j] = replay->now_s;
@@ -388,14 +398,14 @@ static enum shmtune_status replay_begin(struct shmt_target *target,
     target->nvrtc_version = replay->files[k].header.nvrtc_version;
     status = shmt_journal_read(replay->files[k].path, target->kernel,
                                &replay->journal, err);
-    return status == SHMTUNE_OK ? enter_all(replay, err) : status;
+    return status == SHMTUNE_OK ? add_records(replay, err) : status;
 }
 
 static void replay_close(struct shmt_target *target)
 {
     struct replay *const replay = replay_of(target);
 
-    forget(replay);
+    free_records(replay);
     for (size_t k = 0; k < replay->file_count; k++)
         free(replay->files[k].path);
     free(replay->files);
@@ -416,7 +426,8 @@ static enum shmtune_status add_file(struct replay *replay, const char *path,
     struct file *const file = &replay->files[replay->file_count];
     const struct shmt_journal_header *const header = &file->header;
     enum shmtune_status status =
-        shmt_journal_peek(path, replay->target.kernel, &file->header, err);
+        shmt_journal_read_header(path, replay->target.kernel, &file->header,
+                                 err);
 
     if (status == SHMTUNE_NOT_FOUND)
         return shmt_error_set(err, SHMTUNE_NO_DEVICE,
@@ -425,7 +436,7 @@ static enum shmtune_status add_file(struct replay *replay, const char *path,
         return status;
     if (replay->file_count == 0)
         replay->target.device = header->device;
-    else if (!shmt_device_same(&replay->target.device, &header->device))
+    else if (!shmt_device_equal(&replay->target.device, &header->device))
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s was recorded on %s, %s on %s: name one of "
                               "the two", replay->files[0].path,

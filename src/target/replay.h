@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * replay: the target that is a recording: the same two verbs, the answers of
- * a real run, on a clock of its own.  Each of `jobs` compilers and the one
- * device is as busy as it was then; nothing takes real time, and the same
- * requests have the same answers in the same order.
+ * replay: the target for a recording.  It answers the same two verbs with the
+ * results of a real run, on a simulated clock: each of `jobs` compilers and
+ * the one device is busy for as long as it was then.  Nothing takes real time,
+ * and the same requests always get the same answers in the same order.
  */
 #ifndef SHMT_TARGET_REPLAY_H
 #define SHMT_TARGET_REPLAY_H
@@ -17,15 +17,15 @@ struct shmt_replay_options {
     size_t jobs;                /* compilers, 1 or more */
 };
 
-/* All of one device: SHMTUNE_INVALID_FILE names two that differ.  The kernel
- * must outlive the target. */
+/* All recordings must be of one device; SHMTUNE_INVALID_FILE names two that
+ * are not.  The kernel must outlive the target. */
 enum shmtune_status shmt_replay_open(const struct shmt_kernel *kernel,
                                      const struct shmt_replay_options *options,
                                      struct shmt_target **out,
                                      struct shmt_error *err);
 
-/* What is recorded: k-th of `shmt_replay_count`.  Its digest may be of other
- * sources than the kernel's. */
+/* What is recorded: k-th of `shmt_replay_count`.  Its digest may be that of
+ * other sources than the kernel has now. */
 size_t shmt_replay_count(const struct shmt_target *replay);
 const struct shmt_journal_header *
 shmt_replay_header(const struct shmt_target *replay, size_t k);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * scratch: creates a temporary folder with a locked file in it, and removes
+ * the folders that dead processes have left (scratch.h has the protocol).
+ */
 #include "target/scratch.h"
 
 #include <dirent.h>
@@ -52,8 +56,8 @@ static void empty(int parent, const char *name)
     closedir(dir);
 }
 
-/* Everything but the lock, then the lock: what is interrupted can be gone on
- * with. */
+/* Removes everything but the lock, then the lock, so that an interrupted
+ * removal can be continued. */
 static void clear(DIR *dir)
 {
     const struct dirent *entry;
@@ -86,7 +90,7 @@ static bool is_named(const char *entry, const char *name)
            strspn(entry + length + 1, letters) == SUFFIX;
 }
 
-/* Of this user, and nobody else's to look into. */
+/* Whether the folder belongs to this user and is closed to all others. */
 static bool is_private(int fd)
 {
     struct stat found;
@@ -95,8 +99,9 @@ static bool is_private(int fd)
            found.st_uid == geteuid() && (found.st_mode & 0777) == 0700;
 }
 
-/* A lock of another machine, by way of a shared folder, may look free. */
-static bool is_ours(int fd)
+/* Whether the lock was made on this machine: in a shared folder, a lock of
+ * another machine may look free. */
+static bool is_of_this_machine(int fd)
 {
     struct stat found;
     struct utsname here;
@@ -113,8 +118,9 @@ static bool is_ours(int fd)
     return strcmp(text, here.nodename) == 0;
 }
 
-/* Removed where its lock can be had: then nobody has it any more. */
-static void remove_dead(int base, const char *name)
+/* Removes the folder if its lock can be taken, which means that its owner is
+ * dead. */
+static void remove_stale(int base, const char *name)
 {
     DIR *const dir = open_in(base, name);
     int lock;
@@ -125,7 +131,8 @@ static void remove_dead(int base, const char *name)
                ? openat(dirfd(dir), LOCK, O_RDWR | O_NOFOLLOW | O_NONBLOCK |
                                               O_CLOEXEC)
                : -1;
-    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 && is_ours(lock)) {
+    if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0 &&
+        is_of_this_machine(lock)) {
         clear(dir);
         unlinkat(base, name, AT_REMOVEDIR);
     }
@@ -134,7 +141,7 @@ static void remove_dead(int base, const char *name)
     closedir(dir);
 }
 
-static void remove_all_dead(const char *base, const char *name)
+static void remove_all_stale(const char *base, const char *name)
 {
     DIR *const dir = opendir(base);
     const struct dirent *entry;
@@ -143,13 +150,14 @@ static void remove_all_dead(const char *base, const char *name)
         return;
     while ((entry = readdir(dir)) != NULL)
         if (is_named(entry->d_name, name))
-            remove_dead(dirfd(dir), entry->d_name);
+            remove_stale(dirfd(dir), entry->d_name);
     closedir(dir);
 }
 
 /* -- one's own ------------------------------------------------------------ */
 
-/* A descriptor that has the lock; -1: it stays without, and is left alone. */
+/* Creates and takes the lock of a new folder.  Returns its descriptor, or -1:
+ * the folder then has no lock and is never removed by others. */
 static int take_lock(const char *folder)
 {
     const int dir = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
@@ -183,7 +191,7 @@ enum shmtune_status shmt_scratch_make(const char *name,
     const char *const base = set == NULL || set[0] == '\0' ? "/tmp" : set;
     struct shmt_scratch scratch;
 
-    remove_all_dead(base, name);
+    remove_all_stale(base, name);
     errno = ENAMETOOLONG;
     if ((size_t)snprintf(scratch.folder, sizeof scratch.folder, "%s/%s-XXXXXX",
                          base, name) >= sizeof scratch.folder ||

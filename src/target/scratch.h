@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * scratch: a temporary folder, for what passes between us and our workers.
- * For live_open.c and profile/counters.c.
+ * scratch: a temporary folder for files that the tuner and its workers
+ * exchange.  For live_open.c and profile/counters.c.
  *
  * A process that is killed leaves its folder behind; the next one removes it.
- * In each folder is a file "lock", which its process has locked for as long
- * as it lives and which says on which machine: one that can be locked is
- * nobody's.  The file has its name only once it is locked, and without it a
- * folder is left alone.
+ * Each folder has a file "lock", which its process keeps locked while it lives
+ * and which holds the name of the machine.  If the file can be locked, the
+ * owner is dead.  The file gets this name only after it is locked; a folder
+ * without it is never removed.
  */
 #ifndef SHMT_TARGET_SCRATCH_H
 #define SHMT_TARGET_SCRATCH_H
 
 #include "base/base.h"
 
-/* All zero: none. */
+/* All zero: there is no folder. */
 struct shmt_scratch {
     char folder[512];
     int lock;                /* a descriptor; -1: could not be locked */
 };
 
-/* $TMPDIR/NAME-XXXXXX, or in /tmp; SHMTUNE_STORAGE.  Those of that name that
- * dead processes of this user left on this machine are removed first. */
+/* $TMPDIR/NAME-XXXXXX, or in /tmp; SHMTUNE_STORAGE.  First it removes folders
+ * of that name which dead processes of this user have left on this machine. */
 enum shmtune_status shmt_scratch_make(const char *name,
                                       struct shmt_scratch *out,
                                       struct shmt_error *err);
-/* With the files in it and in its folders.  None: nothing. */
+/* Removes the folder with its files and the files in its sub-folders.  Does
+ * nothing when there is no folder. */
 void shmt_scratch_remove(struct shmt_scratch *scratch);
 
 #endif

@@ -9,7 +9,7 @@
 #define SHMT_TARGET_H
 
 #include "target/live.h"
-#include "target/protocol.h"
+#include "target/wire.h"
 #include "target/replay.h"
 #include "target/request.h"
 #include "target/scratch.h"

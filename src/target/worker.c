@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * worker: starts a child process by fork and exec and exchanges lines with it
+ * through pipes without blocking.  Between fork and exec only
+ * async-signal-safe calls are made.  Called by supervisor.c and
+ * profile/counters.c.
+ */
 #define _GNU_SOURCE   /* pipe2 */
 #include "target/worker.h"
 
@@ -17,10 +23,11 @@
 
 #include "base/base.h"
 
-enum { COMPLAINT_BYTES = 2048 };
+enum { STDERR_BYTES = 2048 };
 
-/* How long one that closed its output may take to exit before it is helped,
- * and how long a killed one may take before it is left to itself. */
+/* How long a worker that closed its output may take to exit before it is
+ * killed, and how long a killed one may take before it is no longer waited
+ * for. */
 static const double exit_grace_s = 2.0;
 static const double kill_grace_s = 30.0;
 
@@ -28,15 +35,15 @@ struct shmt_worker {
     pid_t pid;              /* 0 once reaped */
     int input, output, errors;
     struct shmt_text unsent;
-    char *heard;            /* SHMT_WORKER_LINE + 1 */
+    char *received;         /* SHMT_WORKER_LINE + 1 */
     size_t heard_length;
-    size_t heard_taken;     /* bytes of lines that were handed out */
+    size_t received_used;   /* bytes of lines that were handed out */
     bool garbled;
     bool ending, killed, ended;
     double since;           /* of ending or of the kill */
     int wait_status;
     char end_text[96];
-    char complaint[COMPLAINT_BYTES];
+    char stderr_text[STDERR_BYTES];
     size_t complaint_length;
 };
 
@@ -50,8 +57,8 @@ static void close_fd(int *fd)
 /* -- starting ------------------------------------------------------------ */
 
 /* In the child: no allocation, no lock, nothing but system calls. */
-static _Noreturn void become(const char *const *argv, int in, int out,
-                             const int pipes[2])
+static _Noreturn void exec_child(const char *const *argv, int in, int out,
+                                 const int pipes[2])
 {
     const int err = pipes[0], report = pipes[1];
     const struct rlimit no_core = {0, 0};
@@ -67,7 +74,8 @@ static _Noreturn void become(const char *const *argv, int in, int out,
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 #ifdef CLOSE_RANGE_CLOEXEC
-    /* What our own caller left open is not for a worker either. */
+    /* Descriptors that our own caller left open are closed for the worker
+     * too. */
     (void)close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 #endif
     if (dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(err, 2) >= 0)
@@ -78,9 +86,9 @@ static _Noreturn void become(const char *const *argv, int in, int out,
     _exit(127);
 }
 
-/* A descriptor of ours that could be 0, 1 or 2 (when the caller closed its
- * own) would be overwritten by the child's dup2. */
-static bool lift(int *fd)
+/* If our caller closed its standard files, a pipe may have descriptor 0, 1 or
+ * 2, which the child's dup2 would overwrite: move it above them. */
+static bool move_above_stdio(int *fd)
 {
     if (*fd > 2)
         return true;
@@ -99,14 +107,16 @@ struct channels {
 static bool channels_open(struct channels *c)
 {
     *c = (struct channels){{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
-    /* A socket, so that writing to one that died is no signal. */
+    /* A socket instead of a pipe, so that writing to a dead worker raises no
+     * SIGPIPE. */
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, c->in) != 0 ||
         pipe2(c->out, O_CLOEXEC) != 0 || pipe2(c->err, O_CLOEXEC) != 0 ||
         pipe2(c->report, O_CLOEXEC) != 0)
         return false;
     for (int k = 0; k < 2; k++)
-        if (!lift(&c->in[k]) || !lift(&c->out[k]) || !lift(&c->err[k]) ||
-            !lift(&c->report[k]))
+        if (!move_above_stdio(&c->in[k]) || !move_above_stdio(&c->out[k]) ||
+            !move_above_stdio(&c->err[k]) ||
+            !move_above_stdio(&c->report[k]))
             return false;
     return fcntl(c->in[1], F_SETFL, O_NONBLOCK) == 0 &&
            fcntl(c->out[0], F_SETFL, O_NONBLOCK) == 0 &&
@@ -135,9 +145,9 @@ static int exec_outcome(int report)
     return n == (ssize_t)sizeof reason ? reason : 0;
 }
 
-/* Who started this program may ignore its own children: then nobody could be
- * asked how a worker ended. */
-static void heed_children(void)
+/* If our caller ignores SIGCHLD, the kernel discards the exit status of
+ * children: restore the default. */
+static void restore_sigchld(void)
 {
     struct sigaction now;
 
@@ -158,21 +168,21 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
     if (worker == NULL)
         return shmt_error_memory(err);
     worker->input = worker->output = worker->errors = -1;
-    worker->heard = malloc(SHMT_WORKER_LINE + 1);
+    worker->received = malloc(SHMT_WORKER_LINE + 1);
     if (!channels_open(&c)) {
         status = shmt_error_set(err, SHMTUNE_STORAGE,
                                 "cannot make pipes for a worker: %s; try "
                                 "with fewer (-j)", strerror(errno));
         goto out;
     }
-    if (worker->heard == NULL) {
+    if (worker->received == NULL) {
         status = shmt_error_memory(err);
         goto out;
     }
-    heed_children();
+    restore_sigchld();
     worker->pid = fork();
     if (worker->pid == 0)
-        become(argv, c.in[0], c.out[1], (int[]){c.err[1], c.report[1]});
+        exec_child(argv, c.in[0], c.out[1], (int[]){c.err[1], c.report[1]});
     if (worker->pid < 0) {
         worker->pid = 0;
         status = shmt_error_set(err, SHMTUNE_STORAGE,
@@ -180,7 +190,8 @@ enum shmtune_status shmt_worker_start(const char *const *argv,
                                 "with fewer (-j)", strerror(errno));
         goto out;
     }
-    setpgid(worker->pid, worker->pid);   /* whoever comes first */
+    setpgid(worker->pid, worker->pid);   /* both parent and child call it;
+                                            whichever is first */
     close_fd(&c.report[1]);
     reason = exec_outcome(c.report[0]);
     if (reason != 0) {
@@ -235,7 +246,8 @@ void shmt_worker_free(struct shmt_worker *worker)
     if (worker->pid > 0) {
         const double end = shmt_clock_s() + 5.0;
         shmt_worker_kill(worker);
-        /* One that hangs in the driver is left to init. */
+        /* A process that hangs in the driver is not waited for; init will reap
+         * it. */
         while (waitpid(worker->pid, NULL, WNOHANG) == 0 &&
                shmt_clock_s() < end)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -244,12 +256,12 @@ void shmt_worker_free(struct shmt_worker *worker)
     close_fd(&worker->output);
     close_fd(&worker->errors);
     shmt_text_free(&worker->unsent);
-    free(worker->heard);
+    free(worker->received);
     free(worker);
 }
 
 /* Reaps one that is ending; true once it is gone. */
-static bool bury(struct shmt_worker *worker)
+static bool reap(struct shmt_worker *worker)
 {
     const double waited = shmt_clock_s() - worker->since;
     siginfo_t info = {0};
@@ -265,7 +277,8 @@ static bool bury(struct shmt_worker *worker)
         if (!worker->killed || waited < kill_grace_s)
             return false;
     }
-    /* What it may have started itself, while its id is still its own. */
+    /* Kills what the worker may have started, while its process group id
+     * cannot be reused yet. */
     kill(-worker->pid, SIGKILL);
     if (waitpid(worker->pid, &worker->wait_status, WNOHANG) == worker->pid) {
         describe_end(worker);
@@ -301,7 +314,8 @@ static void flush_unsent(struct shmt_worker *worker)
         else if (errno == EAGAIN || errno == EWOULDBLOCK)
             break;
         else if (errno != EINTR)
-            close_fd(&worker->input);   /* it died; its output will say so */
+            close_fd(&worker->input);   /* the worker has died; reading its
+                                           output will show it */
     }
     if (worker->input < 0 || sent == worker->unsent.length) {
         shmt_text_clear(&worker->unsent);
@@ -334,28 +348,28 @@ void shmt_worker_watch(const struct shmt_worker *worker,
 }
 
 /* Keeps the end of what it says on its standard error. */
-static void read_complaint(struct shmt_worker *worker)
+static void read_stderr(struct shmt_worker *worker)
 {
     char part[512];
     ssize_t n;
 
     while (worker->errors >= 0 &&
            (n = read(worker->errors, part, sizeof part)) != 0) {
-        const size_t keep = sizeof worker->complaint - 1;
+        const size_t keep = sizeof worker->stderr_text - 1;
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return;
         if (worker->complaint_length + (size_t)n > keep) {
             const size_t drop = worker->complaint_length + (size_t)n - keep;
-            memmove(worker->complaint, worker->complaint + drop,
+            memmove(worker->stderr_text, worker->stderr_text + drop,
                     worker->complaint_length - drop);
             worker->complaint_length -= drop;
         }
         for (ssize_t k = 0; k < n; k++)
-            worker->complaint[worker->complaint_length++] =
+            worker->stderr_text[worker->complaint_length++] =
                 part[k] == '\0' ? ' ' : part[k];
-        worker->complaint[worker->complaint_length] = '\0';
+        worker->stderr_text[worker->complaint_length] = '\0';
     }
     close_fd(&worker->errors);
 }
@@ -364,15 +378,15 @@ static void read_output(struct shmt_worker *worker)
 {
     while (worker->output >= 0 && !worker->garbled) {
         ssize_t n;
-        if (worker->heard_taken > 0) {
-            worker->heard_length -= worker->heard_taken;
-            memmove(worker->heard, worker->heard + worker->heard_taken,
+        if (worker->received_used > 0) {
+            worker->heard_length -= worker->received_used;
+            memmove(worker->received, worker->received + worker->received_used,
                     worker->heard_length);
-            worker->heard_taken = 0;
+            worker->received_used = 0;
         }
         if (worker->heard_length == SHMT_WORKER_LINE)
             return;   /* full: hand lines out first */
-        n = read(worker->output, worker->heard + worker->heard_length,
+        n = read(worker->output, worker->received + worker->heard_length,
                  SHMT_WORKER_LINE - worker->heard_length);
         if (n > 0)
             worker->heard_length += (size_t)n;
@@ -391,7 +405,7 @@ void shmt_worker_serve(struct shmt_worker *worker,
     if (fds[0].fd >= 0 && fds[0].revents != 0)
         flush_unsent(worker);
     if (fds[2].fd >= 0 && fds[2].revents != 0)
-        read_complaint(worker);
+        read_stderr(worker);
     if (fds[1].fd >= 0 && fds[1].revents != 0)
         read_output(worker);
 }
@@ -404,8 +418,8 @@ bool shmt_worker_ending(const struct shmt_worker *worker)
 /* A whole line among what was heard, or NULL. */
 static char *take_line(struct shmt_worker *worker)
 {
-    char *const start = worker->heard + worker->heard_taken;
-    const size_t length = worker->heard_length - worker->heard_taken;
+    char *const start = worker->received + worker->received_used;
+    const size_t length = worker->heard_length - worker->received_used;
     char *const newline = memchr(start, '\n', length);
 
     if (newline == NULL) {
@@ -413,13 +427,13 @@ static char *take_line(struct shmt_worker *worker)
         return NULL;
     }
     *newline = '\0';
-    worker->heard_taken += (size_t)(newline - start) + 1;
+    worker->received_used += (size_t)(newline - start) + 1;
     worker->garbled |= strlen(start) != (size_t)(newline - start);
     return worker->garbled ? NULL : start;
 }
 
-enum shmt_worker_news shmt_worker_next(struct shmt_worker *worker,
-                                       const char **line)
+enum shmt_worker_event shmt_worker_next(struct shmt_worker *worker,
+                                        const char **line)
 {
     char *taken;
 
@@ -429,13 +443,13 @@ enum shmt_worker_news shmt_worker_next(struct shmt_worker *worker,
         taken = take_line(worker);
         if (taken != NULL) {
             *line = taken;
-            return SHMT_WORKER_SAID;
+            return SHMT_WORKER_WROTE_LINE;
         }
         if (worker->garbled)
             return SHMT_WORKER_GARBLED;
     }
-    if (worker->ending && bury(worker)) {
-        read_complaint(worker);
+    if (worker->ending && reap(worker)) {
+        read_stderr(worker);
         return SHMT_WORKER_ENDED;
     }
     return SHMT_WORKER_NOTHING;
@@ -446,9 +460,9 @@ const char *shmt_worker_end_text(const struct shmt_worker *worker)
     return worker->end_text;
 }
 
-const char *shmt_worker_complaint(const struct shmt_worker *worker)
+const char *shmt_worker_stderr(const struct shmt_worker *worker)
 {
-    return worker->complaint;
+    return worker->stderr_text;
 }
 
 int shmt_worker_exit_status(const struct shmt_worker *worker)
@@ -459,8 +473,8 @@ int shmt_worker_exit_status(const struct shmt_worker *worker)
                : -1;
 }
 
-enum shmtune_status shmt_worker_self(char *out, size_t room,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_worker_own_path(char *out, size_t room,
+                                         struct shmt_error *err)
 {
     const ssize_t n = readlink("/proc/self/exe", out, room - 1);
     if (n < 0 || (size_t)n >= room - 1)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker: one child process that is spoken to in lines, and everything that
- * can go wrong with one.  The only place that starts a program.
+ * worker: one child process that exchanges lines with us, and everything that
+ * can go wrong with it.  The only file that starts programs.
  *
- * A worker has a process group of its own (an interrupt at the terminal is
- * for the tuner, not for it), dies with its parent, and is only ever ended
- * by SIGKILL: what it holds on a GPU is freed by the driver.  Nothing here
- * blocks but shmt_worker_start (until exec) and shmt_worker_free.
+ * A worker has its own process group, so that an interrupt at the terminal
+ * reaches the tuner alone.  It dies with its parent.  It is ended only by
+ * SIGKILL; the driver frees what it holds on a GPU.  Nothing here blocks but
+ * shmt_worker_start (until exec) and shmt_worker_free.
  *
  * Called by target/live.c.
  */
@@ -19,7 +19,7 @@
 
 #include "base/base.h"
 
-/* A longer line from a worker is garbage. */
+/* A worker that sends a longer line is treated as broken. */
 enum { SHMT_WORKER_LINE = 65536, SHMT_WORKER_FDS = 3 };
 
 struct shmt_worker;
@@ -36,40 +36,41 @@ void shmt_worker_free(struct shmt_worker *worker);
 /* Kills; shmt_worker_next says ENDED once it is gone. */
 void shmt_worker_kill(struct shmt_worker *worker);
 
-/* One line, without its newline; what the pipe does not take now is kept.
- * Only SHMTUNE_NO_MEMORY: a worker that died is heard of by next. */
+/* Sends one line, given without its newline.  What the pipe does not accept
+ * now is sent later.  The only error is SHMTUNE_NO_MEMORY: that a worker has
+ * died is reported by shmt_worker_next. */
 enum shmtune_status shmt_worker_send(struct shmt_worker *worker,
                                      const char *line,
                                      struct shmt_error *err);
 
-/* What poll shall wait for (unused entries are -1), and what to do with what
- * it found. */
+/* shmt_worker_watch fills in what poll has to wait for (unused entries are
+ * -1); shmt_worker_serve handles what poll returned. */
 void shmt_worker_watch(const struct shmt_worker *worker,
                        struct pollfd fds[SHMT_WORKER_FDS]);
 void shmt_worker_serve(struct shmt_worker *worker,
                        const struct pollfd fds[SHMT_WORKER_FDS]);
-/* True while it is on its way out: call next again within milliseconds,
- * nothing will wake poll. */
+/* True while the process is ending.  Call shmt_worker_next again within
+ * milliseconds: poll will not report it. */
 bool shmt_worker_ending(const struct shmt_worker *worker);
 
-enum shmt_worker_news {
+enum shmt_worker_event {
     SHMT_WORKER_NOTHING,
-    SHMT_WORKER_SAID,       /* *line is valid until the next call */
+    SHMT_WORKER_WROTE_LINE, /* *line is valid until the next call */
     SHMT_WORKER_GARBLED,    /* a line too long, or with a NUL in it */
-    SHMT_WORKER_ENDED       /* and reaped; said once and for ever */
+    SHMT_WORKER_ENDED       /* and reaped; every later call says so again */
 };
-enum shmt_worker_news shmt_worker_next(struct shmt_worker *worker,
-                                       const char **line);
+enum shmt_worker_event shmt_worker_next(struct shmt_worker *worker,
+                                        const char **line);
 
 /* "exited with status 3", "was killed by signal 11 (Segmentation fault)";
  * and the last lines of its standard error, "" when there were none. */
 const char *shmt_worker_end_text(const struct shmt_worker *worker);
-const char *shmt_worker_complaint(const struct shmt_worker *worker);
+const char *shmt_worker_stderr(const struct shmt_worker *worker);
 /* The exit status, or -1 when it did not exit by itself. */
 int shmt_worker_exit_status(const struct shmt_worker *worker);
 
 /* The path of this very program.  `out` has `room` bytes. */
-enum shmtune_status shmt_worker_self(char *out, size_t room,
-                                     struct shmt_error *err);
+enum shmtune_status shmt_worker_own_path(char *out, size_t room,
+                                         struct shmt_error *err);
 
 #endif

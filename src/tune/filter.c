@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * filter: see filter.h.
+ * filter: policy and verdicts of the stages before a candidate runs.  The
+ * limits themselves are checked by device/fit.  Pure functions.  Called by
+ * run.c, pipeline.c, resume.c, and the commands inspect, check and explain.
  */
 #include "tune/filter.h"
 
 #include "device/device.h"
 
-void shmt_filter_policy(const struct shmt_policy *policy,
-                        struct shmt_result *result)
+void shmt_filter_apply_policy(const struct shmt_filter_policy *policy,
+                              struct shmt_result *result)
 {
     if (policy->max_spill_bytes >= 0 &&
         result->resources.spill_store_bytes > policy->max_spill_bytes)
-        shmt_result_fail(result, SHMT_VERDICT_SPILLS,
-                         "spills %d bytes a thread, --max-spill is %d",
-                         result->resources.spill_store_bytes,
-                         policy->max_spill_bytes);
+        shmt_result_set_verdict(result, SHMT_VERDICT_SPILLS,
+                                "spills %d bytes a thread, --max-spill is %d",
+                                result->resources.spill_store_bytes,
+                                policy->max_spill_bytes);
     else if (result->resident_blocks >= 0 &&
              result->occupancy_percent < policy->min_occupancy_percent)
-        shmt_result_fail(result, SHMT_VERDICT_LOW_OCCUPANCY,
-                         "occupancy %d %% (limited by %s), --min-occupancy "
-                         "is %d %%", result->occupancy_percent,
-                         shmt_limiter_word(result->limiter),
-                         policy->min_occupancy_percent);
+        shmt_result_set_verdict(result, SHMT_VERDICT_LOW_OCCUPANCY,
+                                "occupancy %d %% (limited by %s), "
+                                "--min-occupancy is %d %%",
+                                result->occupancy_percent,
+                                shmt_limiter_word(result->limiter),
+                                policy->min_occupancy_percent);
 }
 
 /* `resources` with those of each launch, or NULL before they are known.  The
  * verdict is in `result` when a launch cannot be computed, or does not fit. */
-static void judge(const struct shmt_filter *filter, const shmt_choice *choice,
+static void judge(const struct shmt_filter *filter, const shmt_config *config,
                   const struct shmt_resources *resources,
                   struct shmt_result *result)
 {
@@ -39,16 +42,16 @@ static void judge(const struct shmt_filter *filter, const shmt_choice *choice,
     struct shmt_fit fit;
     char text[SHMT_FIT_TEXT];
 
-    shmt_kernel_evaluate(filter->kernel, filter->problem, choice, &evaluated);
+    shmt_kernel_evaluate(filter->kernel, filter->problem, config, &evaluated);
     if (shmt_kernel_evaluate_launches(&evaluated, &why) != SHMTUNE_OK) {
-        shmt_result_fail(result, SHMT_VERDICT_TOO_LARGE, "%s", why.text);
+        shmt_result_set_verdict(result, SHMT_VERDICT_TOO_LARGE, "%s", why.text);
         return;
     }
     if (!shmt_fit_launches(&ask, &fit)) {
         shmt_fit_text(&fit, text);
-        shmt_result_fail(result,
-                         resources == NULL ? SHMT_VERDICT_TOO_LARGE
-                         : fit.limit == SHMT_FIT_STATED
+        shmt_result_set_verdict(result,
+                                resources == NULL ? SHMT_VERDICT_TOO_LARGE
+                                : fit.limit == SHMT_FIT_STATED
                              ? SHMT_VERDICT_SPEC_MISMATCH
                              : SHMT_VERDICT_NOT_RESIDENT, "%s", text);
     }
@@ -63,22 +66,24 @@ static void judge(const struct shmt_filter *filter, const shmt_choice *choice,
             result->shared_dynamic_bytes = ask.launches[k].shared_dynamic;
 }
 
-bool shmt_filter_before(const struct shmt_filter *filter,
-                        const shmt_choice *choice, struct shmt_result *result)
+bool shmt_filter_before_compile(const struct shmt_filter *filter,
+                                const shmt_config *config,
+                                struct shmt_result *result)
 {
     shmt_result_clear(result);
-    judge(filter, choice, NULL, result);
+    judge(filter, config, NULL, result);
     return result->verdict == SHMT_VERDICT_OK;
 }
 
-_Static_assert((int)SHMT_RESULT_LAUNCHES >= (int)SHMT_KERNEL_LAUNCHES,
+_Static_assert((int)SHMT_RESOURCES_LAUNCHES >= (int)SHMT_KERNEL_LAUNCHES,
                "a result has room for every launch");
 
-bool shmt_filter_after(const struct shmt_filter *filter,
-                       const shmt_choice *choice, struct shmt_result *result)
+bool shmt_filter_after_compile(const struct shmt_filter *filter,
+                               const shmt_config *config,
+                               struct shmt_result *result)
 {
-    judge(filter, choice, &result->resources, result);
+    judge(filter, config, &result->resources, result);
     if (result->verdict == SHMT_VERDICT_OK)
-        shmt_filter_policy(&filter->policy, result);
+        shmt_filter_apply_policy(&filter->policy, result);
     return result->verdict == SHMT_VERDICT_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * finals: the best of the search, and the default, measured again side by
- * side: passes over all of them, each in another order.
+ * finals: measures the best of the search and the default again, interleaved:
+ * several passes over all of them, each in another order.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,34 +10,35 @@
 #include "tune/state.h"
 
 enum { PASSES = 7, PASS_SAMPLES = 5 };
-enum { MOST_DEFENDERS = 8, FASTEST = 8, PREFERRED = 16 };
-_Static_assert(MOST_DEFENDERS + FASTEST + PREFERRED < SHMT_TUNE_FINALISTS,
+enum { MOST_EARLIER_WINNERS = 8, FASTEST = 8, PREFERRED = 16 };
+_Static_assert(MOST_EARLIER_WINNERS + FASTEST + PREFERRED < SHMT_TUNE_FINALISTS,
                "there is room for all of them and the default");
 
-/* A process has its buffers where the driver put them, and the same
+/* The addresses of the buffers differ from process to process, and the same
  * configuration was seen to take 9.1 us in one process and 9.7 us in the next.
- * So passes come in blocks, each block in a process of its own. */
+ * So the passes are split into blocks, each with a process of its own. */
 enum { BLOCK = 2, BLOCKS = 3 };
 
-/* After so many passes those go that were slower than the leader by more than
- * that in every one of them: what they would have cost goes to the others. */
+/* After this many passes, finalists that were slower than the leader by this
+ * factor in every pass are dropped. */
 enum { RACED = 2 * BLOCK };
-static const double behind = 1.02;
+static const double slow_factor = 1.02;
 
-/* A sample of so long is as good as several short ones. */
+/* When samples are this long, fewer of them are enough. */
 static const double enough_us = 20000;
 enum { LEAST_SAMPLES = 2 };
 
-/* The fastest eight come in.  Of those that one measurement does not tell
- * from the best, which can be many, the ones that would win among equals, so
- * that two runs have the same ones in their finals.  Then whoever is near. */
-static const double like_the_best = 1.02, near_the_best = 1.05;
+/* The fastest eight are finalists.  Many more may be so close that one
+ * measurement cannot separate them from the best: of those, the ones that the
+ * tie rule prefers, so that two runs have the same finalists.  If there is
+ * room left, those that are near the best. */
+static const double tied_factor = 1.02, near_factor = 1.05;
 
 struct finals {
     struct shmt_tune *tune;
     size_t count;
     struct shmt_ledger_entry *entries[SHMT_TUNE_FINALISTS];
-    bool out[SHMT_TUNE_FINALISTS];        /* failed, or was left behind */
+    bool out[SHMT_TUNE_FINALISTS];        /* it failed or was dropped */
     bool verified[SHMT_TUNE_FINALISTS];
     struct shmt_random random;
 };
@@ -51,7 +52,7 @@ static int64_t shared_of(const struct shmt_result *result)
     return (fixed < 0 ? 0 : fixed) + (dynamic < 0 ? 0 : dynamic);
 }
 
-/* As shmt_choose prefers among equals. */
+/* Sorts as the tie rule (shmt_tune_choose_winner) prefers. */
 static int by_preference(const void *a, const void *b)
 {
     const struct shmt_ledger_entry *const x =
@@ -89,7 +90,7 @@ static void add_default(struct finals *finals)
         add(finals, entry);
 }
 
-/* Of those sorted by time, how many are within `factor` of the first. */
+/* How many of the entries, sorted by time, are within `factor` of the first. */
 static size_t count_within(struct shmt_ledger_entry *const *sorted,
                            size_t count, double factor)
 {
@@ -104,8 +105,8 @@ static size_t count_within(struct shmt_ledger_entry *const *sorted,
 static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
                      size_t count)
 {
-    const size_t like = count_within(sorted, count, like_the_best);
-    const size_t near = count_within(sorted, count, near_the_best);
+    const size_t like = count_within(sorted, count, tied_factor);
+    const size_t near = count_within(sorted, count, near_factor);
     size_t k;
 
     for (k = 0; k < count && k < FASTEST; k++)
@@ -123,7 +124,8 @@ static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
         add(finals, sorted[k]);
 }
 
-/* Not: was as good there, which the search may have come by as well. */
+/* Whether it won this problem in another run; being tied there is not
+ * enough. */
 static bool won_here(const struct finals *finals,
                      const struct shmt_winner *winner)
 {
@@ -135,20 +137,20 @@ static bool won_here(const struct finals *finals,
                   dimensions * sizeof *tune->problem) == 0;
 }
 
-/* Who won this problem in another run meets the others once more: the two
- * runs can then be held against each other. */
-static void add_defenders(struct finals *finals)
+/* Adds the winners that other runs have for this problem, so that the results
+ * of the runs can be compared. */
+static void add_earlier_winners(struct finals *finals)
 {
     const struct shmt_tune *const tune = finals->tune;
     const struct shmt_winners *const last = tune->options->last;
 
     for (size_t k = 0; last != NULL && k < last->count &&
-                       finals->count < MOST_DEFENDERS; k++) {
+                       finals->count < MOST_EARLIER_WINNERS; k++) {
         struct shmt_ledger_entry *entry;
         uint64_t index;
 
         if (!won_here(finals, &last->list[k]) ||
-            !shmt_space_index(tune->outcome->space, last->list[k].choice,
+            !shmt_space_index(tune->outcome->space, last->list[k].config,
                               &index))
             continue;
         entry = shmt_ledger_find(tune->outcome->ledger, index);
@@ -171,7 +173,7 @@ static enum shmtune_status select_finalists(struct finals *finals,
     for (size_t k = 0; k < count; k++)
         if (best[k]->result.verdict == SHMT_VERDICT_OK)
             best[n++] = best[k];
-    add_defenders(finals);
+    add_earlier_winners(finals);
     add_best(finals, best, n);
     free(best);
     add_default(finals);
@@ -187,28 +189,28 @@ static int samples_of(const struct shmt_ledger_entry *entry)
 }
 
 static enum shmtune_status request(struct finals *finals, size_t k,
-                                   enum shmt_verb verb,
+                                   enum shmt_target_verb verb,
                                    struct shmt_result *out,
                                    struct shmt_error *err)
 {
     struct shmt_target *const target = finals->tune->target;
     struct shmt_ledger_entry *const entry = finals->entries[k];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    const struct shmt_request one = {
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    const struct shmt_target_request one = {
         .verb = verb,
         .tag = entry->index,
-        .choice = choice,
+        .config = config,
         .compiled = &entry->result,
         .samples = samples_of(entry),
-        .hopeless_us = INFINITY,
+        .give_up_us = INFINITY,
         .verify = !finals->verified[k],
     };
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
     bool got = false;
     enum shmtune_status status;
 
     shmt_space_configuration(finals->tune->outcome->space, entry->index,
-                             choice);
+                             config);
     status = target->operations->submit(target, &one, err);
     while (status == SHMTUNE_OK && !got) {
         if (shmt_tune_stopped(finals->tune))
@@ -220,7 +222,7 @@ static enum shmtune_status request(struct finals *finals, size_t k,
     return status;
 }
 
-/* It was right and fast until now: what happens here counts. */
+/* A finalist that fails here loses its result of the search. */
 static enum shmtune_status drop(struct finals *finals, size_t k,
                                 const struct shmt_result *failed,
                                 struct shmt_error *err)
@@ -230,8 +232,9 @@ static enum shmtune_status drop(struct finals *finals, size_t k,
 
     finals->out[k] = true;
     verdicts[entry->result.verdict]--;
-    shmt_result_fail(&entry->result, failed->verdict, "in the finals: %s",
-                     failed->reason[0] == '\0'
+    shmt_result_set_verdict(&entry->result, failed->verdict,
+                            "in the finals: %s",
+                            failed->reason[0] == '\0'
                          ? shmt_verdict_text(failed->verdict)
                          : failed->reason);
     entry->result.sample_count = 0;
@@ -241,7 +244,8 @@ static enum shmtune_status drop(struct finals *finals, size_t k,
                              &entry->result, err);
 }
 
-/* Those of an earlier run have no binary any more. */
+/* Finalists whose result comes from an earlier run have no binary yet:
+ * compiles them. */
 static enum shmtune_status need_binaries(struct finals *finals,
                                          struct shmt_error *err)
 {
@@ -253,7 +257,7 @@ static enum shmtune_status need_binaries(struct finals *finals,
         finals->verified[k] = own->image[0] != '\0';
         if (finals->tune->target->recorded || own->image[0] != '\0')
             continue;
-        status = request(finals, k, SHMT_INSPECT, &compiled, err);
+        status = request(finals, k, SHMT_TARGET_INSPECT, &compiled, err);
         if (status == SHMTUNE_OK && compiled.verdict != SHMT_VERDICT_OK)
             status = drop(finals, k, &compiled, err);
         else if (status == SHMTUNE_OK)
@@ -283,10 +287,10 @@ static void add_pass(struct shmt_tune_final *final, size_t pass,
         all->samples_us[all->sample_count++] = result->samples_us[s];
 }
 
-static void renew(struct shmt_target *target)
+static void restart(struct shmt_target *target)
 {
-    if (target->operations->renew != NULL)
-        target->operations->renew(target);
+    if (target->operations->restart != NULL)
+        target->operations->restart(target);
 }
 
 static enum shmtune_status one_pass(struct finals *finals, size_t pass,
@@ -301,7 +305,7 @@ static enum shmtune_status one_pass(struct finals *finals, size_t pass,
         struct shmt_result result;
         if (finals->out[k])
             continue;
-        status = request(finals, k, SHMT_MEASURE, &result, err);
+        status = request(finals, k, SHMT_TARGET_MEASURE, &result, err);
         if (status != SHMTUNE_OK)
             break;
         finals->verified[k] = true;
@@ -324,8 +328,8 @@ static double total_of(const struct finals *finals, size_t k)
     return sum;
 }
 
-/* Never the default: the others are measured by it. */
-static void drop_those_behind(struct finals *finals)
+/* The default is never dropped, because the others are compared with it. */
+static void drop_slow(struct finals *finals)
 {
     struct shmt_tune_final *const all = finals->tune->outcome->finals;
     size_t leader = finals->count;
@@ -339,7 +343,7 @@ static void drop_those_behind(struct finals *finals)
         bool lost = !finals->out[k] && !all[k].figures.is_default;
         for (size_t pass = 0; lost && pass < RACED; pass++)
             lost = all[k].figures.pass_us[pass] >
-                   behind * all[leader].figures.pass_us[pass];
+                   slow_factor * all[leader].figures.pass_us[pass];
         if (lost)
             finals->out[k] = true;
     }
@@ -354,10 +358,10 @@ static void begin_outcome(struct finals *finals)
         struct shmt_tune_final *const final =
             &finals->tune->outcome->finals[k];
         shmt_space_configuration(finals->tune->outcome->space, entry->index,
-                                 final->choice);
+                                 final->config);
         final->result = entry->result;
         final->result.sample_count = 0;
-        final->figures = (struct shmt_finalist){
+        final->figures = (struct shmt_tune_finalist){
             .index = entry->index,
             .is_default = entry->index == finals->tune->start,
             .spill_bytes = entry->result.resources.spill_store_bytes,
@@ -368,9 +372,9 @@ static void begin_outcome(struct finals *finals)
 
 static int winner_first(const void *a, const void *b)
 {
-    const struct shmt_finalist *const x =
+    const struct shmt_tune_finalist *const x =
         &((const struct shmt_tune_final *)a)->figures;
-    const struct shmt_finalist *const y =
+    const struct shmt_tune_finalist *const y =
         &((const struct shmt_tune_final *)b)->figures;
 
     if (x->tied != y->tied)
@@ -387,7 +391,7 @@ static double spread_of(const struct shmt_result *result)
 
     for (size_t k = 0; k < n; k++)
         sorted[k] = (double)result->samples_us[k];
-    if (n < 4 || !(shmt_choose_median(sorted, n) > 0))
+    if (n < 4 || !(shmt_tune_median(sorted, n) > 0))
         return 0;
     return (sorted[(3 * n) / 4] - sorted[n / 4]) / sorted[n / 2];
 }
@@ -417,7 +421,7 @@ static enum shmtune_status decide(struct finals *finals,
                                   struct shmt_error *err)
 {
     struct shmt_tune_outcome *const outcome = finals->tune->outcome;
-    struct shmt_finalist figures[SHMT_TUNE_FINALISTS];
+    struct shmt_tune_finalist figures[SHMT_TUNE_FINALISTS];
     size_t n = 0, winner;
 
     for (size_t k = 0; k < finals->count; k++) {
@@ -433,7 +437,7 @@ static enum shmtune_status decide(struct finals *finals,
                               "measured again",
                               finals->tune->target->kernel->name,
                               finals->tune->size);
-    winner = shmt_choose(figures, n, PASSES);
+    winner = shmt_tune_choose_winner(figures, n, PASSES);
     for (size_t k = 0; k < n; k++)
         outcome->finals[k].figures = figures[k];
     outcome->final_count = n;
@@ -441,8 +445,8 @@ static enum shmtune_status decide(struct finals *finals,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status nobody(const struct shmt_tune *tune,
-                                  struct shmt_error *err)
+static enum shmtune_status refuse_no_winner(const struct shmt_tune *tune,
+                                            struct shmt_error *err)
 {
     const uint64_t *const verdicts = tune->outcome->verdicts;
     struct shmt_text text = {0};
@@ -468,7 +472,7 @@ enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
     enum shmtune_status status = select_finalists(&finals, err);
 
     if (status == SHMTUNE_OK && finals.count == 0)
-        return nobody(tune, err);
+        return refuse_no_winner(tune, err);
     tune->outcome->finals =
         calloc(finals.count + 1, sizeof *tune->outcome->finals);
     if (status == SHMTUNE_OK && tune->outcome->finals == NULL)
@@ -480,9 +484,9 @@ enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
         begin_outcome(&finals);
     for (size_t pass = 0; status == SHMTUNE_OK && pass < PASSES; pass++) {
         if (pass == RACED)
-            drop_those_behind(&finals);
+            drop_slow(&finals);
         if (pass > 0 && pass % BLOCK == 0 && pass / BLOCK < BLOCKS)
-            renew(tune->target);
+            restart(tune->target);
         status = one_pass(&finals, pass, err);
     }
     return status == SHMTUNE_OK ? decide(&finals, err) : status;

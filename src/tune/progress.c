@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * progress: formats the progress line (progress.h) and estimates the time left
+ * from the rate so far.  Pure.  Called by command/tune_show.c and tests.
+ */
 #include "tune/progress.h"
 
 #include <math.h>
@@ -93,7 +97,8 @@ static void add_left(const struct shmt_tune_progress *now,
 void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
                         struct shmt_text *text)
 {
-    /* In the order of their places, and what goes when it is too long. */
+    /* The parts in the order in which they are shown, and the order in which
+     * they are dropped when the line is too long. */
     static void (*const parts[])(const struct shmt_tune_progress *,
                                  struct shmt_text *) = {
         add_kernel, add_size, add_done, add_best, add_failures, add_left

@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * resume: opens the journal of a run.  If it is valid for this run, its
+ * results go into the ledger, filtered again by today's limits; if not, it is
+ * renamed to .old and a new one begins.  Called by run.c.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,11 +14,12 @@
 #include "device/device.h"
 #include "tune/state.h"
 
-/* A candidate that was begun so often, and every time the tuner was gone
- * before it ended, is not begun again. */
+/* A candidate that was begun this often without a result, because the tuner
+ * itself died, is not tried again. */
 enum { TRIES = 2 };
 
-/* NULL when what is in the journal holds for this run; else what differs. */
+/* NULL when the journal is valid for this run; else a text that says what
+ * differs. */
 static const char *difference(const struct shmt_tune *tune,
                               const struct shmt_journal_header *old)
 {
@@ -23,7 +29,7 @@ static const char *difference(const struct shmt_tune *tune,
     if (memcmp(old->problem, now->problem,
                dimensions * sizeof *old->problem) != 0)
         return "it is of another size";
-    if (!shmt_device_same(&old->device, &now->device))
+    if (!shmt_device_equal(&old->device, &now->device))
         return "it is of another device";
     if (strcmp(old->protocol, now->protocol) != 0)
         return "it was measured in another way";
@@ -34,10 +40,10 @@ static const char *difference(const struct shmt_tune *tune,
     return NULL;
 }
 
-/* The filter's verdicts depend on what the user asked for this time.  False
- * when the journal does not say what to do with the candidate now. */
-static bool judge_again(const struct shmt_policy *policy,
-                        struct shmt_result *result)
+/* Filters a recorded result again, because the user's limits may have changed.
+ * Returns false when the candidate has to be tried again. */
+static bool filter_again(const struct shmt_filter_policy *policy,
+                         struct shmt_result *result)
 {
     const bool was_policy = result->verdict == SHMT_VERDICT_SPILLS ||
                             result->verdict == SHMT_VERDICT_LOW_OCCUPANCY;
@@ -46,20 +52,21 @@ static bool judge_again(const struct shmt_policy *policy,
     if (was_policy)
         result->verdict = SHMT_VERDICT_OK;
     if (was_policy || stage > SHMT_STAGE_RESOURCES)
-        shmt_filter_policy(policy, result);
+        shmt_filter_apply_policy(policy, result);
     return !was_policy || result->verdict != SHMT_VERDICT_OK;
 }
 
-static enum shmtune_status take_record(struct shmt_tune *tune,
-                                       const struct shmt_journal_record *from,
-                                       struct shmt_error *err)
+static enum shmtune_status resume_record(struct shmt_tune *tune,
+                                         const struct shmt_journal_record *from,
+                                         struct shmt_error *err)
 {
     struct shmt_ledger_entry *entry;
     uint64_t index;
     bool tried;
 
-    if (!shmt_space_index(tune->outcome->space, from->choice, &index))
-        return SHMTUNE_OK;   /* a file edited by hand */
+    if (!shmt_space_index(tune->outcome->space, from->config, &index))
+        return SHMTUNE_OK;   /* the configuration is not in the space: the
+                                file was edited by hand */
     entry = shmt_ledger_put(tune->outcome->ledger, index);
     if (entry == NULL)
         return shmt_error_memory(err);
@@ -70,19 +77,19 @@ static enum shmtune_status take_record(struct shmt_tune *tune,
     entry->result = *from->result;
     entry->at_s = from->at_s;
     entry->known = entry->journaled =
-        judge_again(&tune->options->policy, &entry->result);
-    /* That it was not recorded says nothing of the candidate: this may be a
-     * GPU, or a recording that has more. */
+        filter_again(&tune->options->policy, &entry->result);
+    /* `not_recorded` says nothing about the candidate: this run may have a GPU
+     * or a larger recording. */
     if (entry->result.verdict == SHMT_VERDICT_NOT_RECORDED)
         entry->known = false;
-    /* The seconds of a recorded device, which tries nothing, took no time. */
+    /* Seconds of a recorded device are not real time. */
     if (tried && !tune->target->recorded)
         tune->earlier_s = fmax(tune->earlier_s, from->at_s);
     return SHMTUNE_OK;
 }
 
-/* The longest that a measurement took which came to an end.  The first one of
- * a worker is among them, which sets the problem up; < 0: there is none. */
+/* The longest time of a finished measurement, including the first one of a
+ * worker, which sets the problem up; < 0: there is none. */
 static double longest_measure_s(const struct shmt_journal *journal)
 {
     double longest_ms = -1;
@@ -98,7 +105,8 @@ static double longest_measure_s(const struct shmt_journal *journal)
     return longest_ms / 1000;
 }
 
-/* What was begun too often, and what is left. */
+/* Gives a `crash` verdict to candidates that were begun too often, and counts
+ * those with a result. */
 static size_t count_known(struct shmt_tune *tune)
 {
     struct shmt_ledger *const ledger = tune->outcome->ledger;
@@ -108,9 +116,9 @@ static size_t count_known(struct shmt_tune *tune)
         struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
         if (!entry->known && entry->tries >= TRIES) {
             shmt_result_clear(&entry->result);
-            shmt_result_fail(&entry->result, SHMT_VERDICT_CRASH,
-                             "the tuner itself was gone before it ended, %d "
-                             "times", entry->tries);
+            shmt_result_set_verdict(&entry->result, SHMT_VERDICT_CRASH,
+                                    "the tuner itself was gone before it "
+                                    "ended, %d times", entry->tries);
             entry->known = true;
         }
         known += entry->known;
@@ -127,12 +135,12 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
     size_t known;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < journal->count; k++)
-        status = take_record(tune, &journal->records[k], err);
+        status = resume_record(tune, &journal->records[k], err);
     if (status != SHMTUNE_OK)
         return status;
     longest_s = longest_measure_s(journal);
-    if (longest_s >= 0 && tune->target->operations->expect != NULL)
-        tune->target->operations->expect(tune->target, longest_s);
+    if (longest_s >= 0 && tune->target->operations->set_longest != NULL)
+        tune->target->operations->set_longest(tune->target, longest_s);
     known = count_known(tune);
     if (known > 0)
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
@@ -141,9 +149,11 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
     return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
 }
 
-/* Someone may still want it: the journal of other sources, another device. */
-static enum shmtune_status begin_anew(struct shmt_tune *tune, const char *why,
-                                      struct shmt_error *err)
+/* Keeps the old journal, which is of other sources or another device, under
+ * the name .old. */
+static enum shmtune_status start_new_journal(struct shmt_tune *tune,
+                                             const char *why,
+                                             struct shmt_error *err)
 {
     const char *const path = tune->options->journal;
     const size_t room = strlen(path) + sizeof ".old";
@@ -182,8 +192,9 @@ static bool is_empty(const char *path)
     return stat(path, &file) != 0 || file.st_size == 0;
 }
 
-/* What is there and, when it does not hold for this run, why.  Records of
- * other sources are not read: they may name values that are no more. */
+/* Reads the journal, or says why it is not valid for this run.  The records of
+ * a journal of other sources are not read: they may name values that no longer
+ * exist. */
 static enum shmtune_status read_old(const struct shmt_tune *tune,
                                     struct shmt_journal **journal,
                                     const char **why, struct shmt_error *err)
@@ -191,7 +202,8 @@ static enum shmtune_status read_old(const struct shmt_tune *tune,
     const struct shmt_kernel *const kernel = tune->target->kernel;
     const char *const path = tune->options->journal;
     struct shmt_journal_header old;
-    enum shmtune_status status = shmt_journal_peek(path, NULL, &old, err);
+    enum shmtune_status status =
+        shmt_journal_read_header(path, NULL, &old, err);
 
     if (status == SHMTUNE_OK && strcmp(old.kernel, kernel->name) == 0 &&
         strcmp(old.digest, tune->outcome->header.digest) != 0) {
@@ -224,13 +236,13 @@ enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
         return status;
     empty = is_empty(path);
     if (!empty && !tune->options->resume)
-        return begin_anew(tune, "--no-resume", err);
+        return start_new_journal(tune, "--no-resume", err);
     if (!empty)
         status = read_old(tune, &journal, &why, err);
     if (status != SHMTUNE_OK)
         return status;
     if (empty || why != NULL)
-        status = begin_anew(tune, why, err);
+        status = start_new_journal(tune, why, err);
     else
         status = fill_ledger(tune, journal, err);
     shmt_journal_free(journal);

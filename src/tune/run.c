@@ -1,4 +1,9 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * run: one run from start to end: builds the space, opens the journal, tries
+ * the default, searches (pipeline.c), tries the winners of other runs, and
+ * holds the finals.  Called by command/tune.c and tests.
+ */
 #include "tune/run.h"
 
 #include <math.h>
@@ -64,16 +69,17 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
                                       const struct shmt_result *result,
                                       struct shmt_error *err)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_journal_record record = {
-        kind, choice, shmt_tune_elapsed(tune), result, NULL, 0
+        kind, config, shmt_tune_elapsed(tune), result, NULL, 0
     };
 
-    /* A recording cannot take the tuner with it. */
+    /* On a recorded device no candidate can kill the tuner, so `try` records
+     * are not needed. */
     if (tune->journal == NULL ||
         (kind != SHMT_JOURNAL_RESULT && tune->target->recorded))
         return SHMTUNE_OK;
-    shmt_space_configuration(tune->outcome->space, index, choice);
+    shmt_space_configuration(tune->outcome->space, index, config);
     return shmt_journal_add(tune->journal, &record, err);
 }
 
@@ -82,29 +88,29 @@ static void tell_rejection(const struct shmt_tune *tune,
 {
     const struct shmt_result *const result = &entry->result;
     const struct shmt_tune_observer *const observer = tune->options->observer;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_text text = {0};
 
     if (observer == NULL || !observer->rejections ||
         shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME)
         return;
-    shmt_space_configuration(tune->outcome->space, entry->index, choice);
-    shmt_kernel_describe(tune->target->kernel, choice, &text);
+    shmt_space_configuration(tune->outcome->space, entry->index, config);
+    shmt_kernel_describe_config(tune->target->kernel, config, &text);
     shmt_tune_notice(tune, "%s: %.200s: %s",
                      shmt_verdict_word(result->verdict),
                      shmt_text_string(&text), result->reason);
     shmt_text_free(&text);
 }
 
-enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
-                                     struct shmt_ledger_entry *entry,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_tune_record_result(struct shmt_tune *tune,
+                                            struct shmt_ledger_entry *entry,
+                                            struct shmt_error *err)
 {
     struct shmt_tune_outcome *const outcome = tune->outcome;
     const double cost = shmt_ledger_cost(&entry->result);
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (entry->settled)
+    if (entry->counted)
         return SHMTUNE_OK;
     if (entry->journaled) {
         outcome->resumed++;
@@ -115,7 +121,7 @@ enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
     }
     if (!entry->journaled)
         tell_rejection(tune, entry);
-    entry->known = entry->settled = true;
+    entry->known = entry->counted = true;
     entry->journaled = true;
     outcome->tried++;
     outcome->verdicts[entry->result.verdict]++;
@@ -134,10 +140,10 @@ static enum shmtune_status describe_default(struct shmt_tune *tune,
                                             struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    shmt_space_configuration(tune->outcome->space, tune->start, choice);
-    shmt_kernel_describe(tune->target->kernel, choice, &text);
+    shmt_space_configuration(tune->outcome->space, tune->start, config);
+    shmt_kernel_describe_config(tune->target->kernel, config, &text);
     shmt_error_set(err, status,
                    "%s, %s: the default configuration (%s) fails: %s%s%s; it "
                    "has to be right before anything can be tuned",
@@ -149,7 +155,7 @@ static enum shmtune_status describe_default(struct shmt_tune *tune,
     return status;
 }
 
-/* What a default that does not work means. */
+/* What it means when the default configuration gets a verdict other than OK. */
 static const struct {
     enum shmt_verdict verdict;
     enum shmtune_status status;   /* OK: a limit of this device, or of what
@@ -175,9 +181,10 @@ static enum shmtune_status status_of_default(const struct shmt_result *result)
     return SHMTUNE_WRONG_RESULT;
 }
 
-/* A failure that ends the run is not believed from a journal: the machine may
- * have been at fault, and there is nothing else to go on with. */
-static void doubt_default(struct shmt_tune *tune)
+/* If the journal says that the default failed in a way that ends the run, it
+ * is tried again: the machine may have been at fault, and without the default
+ * the run cannot go on. */
+static void forget_failed_default(struct shmt_tune *tune)
 {
     struct shmt_ledger_entry *const entry =
         shmt_ledger_find(tune->outcome->ledger, tune->start);
@@ -187,7 +194,7 @@ static void doubt_default(struct shmt_tune *tune)
         entry->known = entry->journaled = false;
 }
 
-static enum shmtune_status judge_default(struct shmt_tune *tune,
+static enum shmtune_status check_default(struct shmt_tune *tune,
                                          struct shmt_error *err)
 {
     const struct shmt_ledger_entry *const entry =
@@ -205,7 +212,8 @@ static enum shmtune_status judge_default(struct shmt_tune *tune,
     return SHMTUNE_OK;
 }
 
-/* It goes first and alone: everything is compared with it. */
+/* The default is tried first and alone, because everything is compared with
+ * it. */
 static enum shmtune_status try_default(struct shmt_tune *tune,
                                        struct shmt_error *err)
 {
@@ -216,29 +224,30 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
                          "constraint at this size");
         return SHMTUNE_OK;
     }
-    doubt_default(tune);
+    forget_failed_default(tune);
     tune->exhausted = true;
-    status = shmt_flight_admit(tune, tune->start, SHMT_TUNE_UNASKED, err);
+    status =
+        shmt_tune_start_candidate(tune, tune->start, SHMT_TUNE_FROM_RUN, err);
     if (status == SHMTUNE_OK)
-        status = shmt_flight_run(tune, err);
+        status = shmt_tune_search(tune, err);
     tune->exhausted = false;
-    return status == SHMTUNE_OK ? judge_default(tune, err) : status;
+    return status == SHMTUNE_OK ? check_default(tune, err) : status;
 }
 
-/* By what can be told without a compiler. */
+/* Whether the configuration passes the checks that need no compiler. */
 static bool may_run(const struct shmt_tune *tune,
                     const struct shmt_winner *winner)
 {
     struct shmt_result result;
     uint64_t index;
 
-    return shmt_space_index(tune->outcome->space, winner->choice, &index) &&
-           shmt_filter_before(&tune->filter, winner->choice, &result);
+    return shmt_space_index(tune->outcome->space, winner->config, &index) &&
+           shmt_filter_before_compile(&tune->filter, winner->config, &result);
 }
 
-/* The library takes the winner of a problem or, where that one may not run,
- * the first of those as good which may: what it can choose is tried, and no
- * more.  The list is by rank. */
+/* The library takes the winner of a problem or, if that may not run here, the
+ * first of its ties that may.  Only what the library could choose is tried.
+ * The list is sorted by rank. */
 static bool can_be_chosen(const struct shmt_tune *tune,
                           const struct shmt_winner *one)
 {
@@ -252,8 +261,8 @@ static bool can_be_chosen(const struct shmt_tune *tune,
     return true;
 }
 
-/* Those of other runs whose place is in the finals, if they are good. */
-static enum shmtune_status try_last(struct shmt_tune *tune,
+/* Tries the winners of other runs (options->last) before the finals. */
+static enum shmtune_status try_also(struct shmt_tune *tune,
                                     struct shmt_error *err)
 {
     const struct shmt_winners *const last = tune->options->last;
@@ -263,16 +272,17 @@ static enum shmtune_status try_last(struct shmt_tune *tune,
     for (size_t k = 0;
          last != NULL && status == SHMTUNE_OK && k < last->count; k++) {
         uint64_t index;
-        if (!shmt_space_index(tune->outcome->space, last->list[k].choice,
+        if (!shmt_space_index(tune->outcome->space, last->list[k].config,
                               &index) ||
             !can_be_chosen(tune, &last->list[k]))
             continue;
-        status = shmt_flight_admit(tune, index, SHMT_TUNE_UNASKED, err);
-        if (status == SHMTUNE_OK && tune->flying == SHMT_TUNE_FLYING)
-            status = shmt_flight_run(tune, err);
+        status =
+            shmt_tune_start_candidate(tune, index, SHMT_TUNE_FROM_RUN, err);
+        if (status == SHMTUNE_OK && tune->in_flight == SHMT_TUNE_IN_FLIGHT)
+            status = shmt_tune_search(tune, err);
     }
     if (status == SHMTUNE_OK)
-        status = shmt_flight_run(tune, err);
+        status = shmt_tune_search(tune, err);
     tune->exhausted = false;
     return status;
 }
@@ -316,12 +326,13 @@ static void fill_header(struct shmt_tune *tune)
     header->seed = tune->options->seed;
     header->data_seed = tune->target->data_seed;
     header->space_count = shmt_space_count(tune->outcome->space);
-    shmt_kernel_describe_size(kernel, tune->problem, &text);
+    shmt_kernel_describe_problem(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
-/* With the command that shows why. */
+/* The message names the command that shows which constraint empties the
+ * space. */
 static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
                                         struct shmt_error *err)
 {
@@ -376,9 +387,10 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
     return shmt_tune_resume(tune, err);
 }
 
-/* What a journal knows and this run did not come by is evidence too. */
-static enum shmtune_status settle_known(struct shmt_tune *tune,
-                                        struct shmt_error *err)
+/* Results that the journal holds and that this run did not ask for count
+ * too. */
+static enum shmtune_status record_known_results(struct shmt_tune *tune,
+                                                struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
     const struct shmt_ledger *const ledger = tune->outcome->ledger;
@@ -386,7 +398,8 @@ static enum shmtune_status settle_known(struct shmt_tune *tune,
     for (size_t k = 0;
          status == SHMTUNE_OK && k < shmt_ledger_count(ledger); k++)
         if (shmt_ledger_at(ledger, k)->known)
-            status = shmt_tune_settle(tune, shmt_ledger_at(ledger, k), err);
+            status =
+                shmt_tune_record_result(tune, shmt_ledger_at(ledger, k), err);
     return status;
 }
 
@@ -398,22 +411,22 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
     if (status == SHMTUNE_OK)
         status = try_default(tune, err);
     if (status == SHMTUNE_OK)
-        status = shmt_flight_run(tune, err);
+        status = shmt_tune_search(tune, err);
     if (status == SHMTUNE_OK)
-        status = try_last(tune, err);
+        status = try_also(tune, err);
     if (status == SHMTUNE_OK)
-        status = settle_known(tune, err);
+        status = record_known_results(tune, err);
     tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
     if (status == SHMTUNE_OK)
         status = shmt_tune_finals(tune, err);
     if (status == SHMTUNE_OK && !tune->target->recorded &&
-        !shmt_kernel_is_current(tune->target->kernel))
+        !shmt_kernel_is_unchanged(tune->target->kernel))
         shmt_tune_notice(tune, "the sources of %s were changed since this run "
                          "began: its results are of those before",
                          tune->target->kernel->name);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
     if (status == SHMTUNE_INTERRUPTED)
-        shmt_flight_call_off(tune);
+        shmt_tune_cancel(tune);
     return status;
 }
 

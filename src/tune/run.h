@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: the tuner.  One kernel, one problem, one target: the default first,
- * then what did well elsewhere beside whatever the strategy asks for, the
- * journal always ahead of what it describes, and finals among the best.
+ * run: the tuner.  A run tunes one kernel for one problem on one target.  It
+ * tries the default first, then the candidates of the strategy beside the warm
+ * start, and ends with finals among the best.  The journal is written before
+ * what it describes happens.
  *
  * Called by commands and tests.  Knows nothing of terminals, processes or
  * CUDA; on a recorded target it is a function of its arguments.
@@ -15,7 +16,7 @@
 #include "record/record.h"
 #include "search/search.h"
 #include "target/target.h"
-#include "tune/choose.h"
+#include "tune/tie_rule.h"
 #include "tune/filter.h"
 #include "tune/winners.h"
 
@@ -33,11 +34,11 @@ struct shmt_tune_progress {
 
 struct shmt_tune_observer {
     void *context;
-    /* Often; cheap to ignore. */
+    /* Called often. */
     void (*progress)(void *context, const struct shmt_tune_progress *now);
-    /* Something to know that stops nobody. */
+    /* A text for the user about something that does not end the run. */
     void (*notice)(void *context, const char *text);
-    /* Notice every candidate that is rejected, and why. */
+    /* Whether to call `notice` for every rejected candidate. */
     bool rejections;
 };
 
@@ -46,13 +47,14 @@ struct shmt_tune_options {
     uint64_t seed;               /* of the strategy and of the finals */
     double budget_s;             /* of the target's clock; INFINITY */
     uint64_t budget_count;       /* candidates; UINT64_MAX */
-    struct shmt_policy policy;
-    /* Configurations to try beside the strategy's first ones, of which it is
-     * told, and after the search, just before the finals.  Of the latter,
-     * those as good as a winner are tried where it may not run, as the
-     * library would choose, and those that won this very problem take part in
-     * the finals whatever they took in the search.  NULL: none. */
-    const struct shmt_winners *first, *last;
+    struct shmt_filter_policy policy;
+    /* Configurations of other runs, or NULL.  Those of `warm_start` are tried
+     * beside the strategy's first candidates; the strategy is told their
+     * results.  Those of `last` are tried after the search, before the finals.
+     * Where a winner in `last` may not run, those tied with it are tried
+     * instead, as the library would choose.  A winner in `last` of this very
+     * problem takes part in the finals, whatever its time in the search. */
+    const struct shmt_winners *warm_start, *last;
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */
@@ -62,8 +64,8 @@ struct shmt_tune_options {
 enum { SHMT_TUNE_FINALISTS = 33 };   /* 32 and the default */
 
 struct shmt_tune_final {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    struct shmt_finalist figures;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_tune_finalist figures;
     struct shmt_result result;   /* samples of all passes */
 };
 
@@ -73,20 +75,20 @@ struct shmt_tune_outcome {
     struct shmt_ledger *ledger;
     const char *strategy;        /* a constant */
     uint64_t tried;
-    uint64_t resumed;            /* of those, known from the journal */
-    uint64_t taken;              /* through compiler and device by this run:
-                                    what its time went into.  On a recorded
-                                    device also known ones, as they take their
-                                    time there once more, and none that it
-                                    does not hold */
+    uint64_t resumed;            /* of those, read from the journal */
+    uint64_t taken;              /* candidates that this run compiled or
+                                    measured. On a recorded device known ones
+                                    count too, because they take their
+                                    recorded time again; not_recorded ones do
+                                    not */
     uint64_t verdicts[SHMT_VERDICT_COUNT];
-    double elapsed_s;            /* with the finals; on a GPU with the runs
-                                    that this one goes on from */
+    double elapsed_s;            /* seconds with the finals; on a GPU with
+                                    those of the runs that it resumed */
     double search_s;             /* of this run, without the finals */
     double busy_s;               /* of those, the device measured */
     double best_us;              /* of the search; < 0: none */
-    double default_us;           /* in the finals, else in the search; < 0:
-                                    it did not come so far */
+    double default_us;           /* from the finals, else from the search; <
+                                    0: it was not timed */
     double floor_us;             /* bytes over bandwidth; < 0: not known */
     double spread;
     size_t final_count;          /* 0 when interrupted */
@@ -94,10 +96,10 @@ struct shmt_tune_outcome {
     size_t tie_count;
 };
 
-/* SHMTUNE_WRONG_RESULT: the reference, or the default configuration, which
- * has to be right for anything to be.  SHMTUNE_NO_CONFIGURATION: nothing
- * worked.  SHMTUNE_INTERRUPTED: `stop`; then, and only then beside OK, *out is
- * set too and says how far it came. */
+/* SHMTUNE_WRONG_RESULT: the reference or the default configuration is wrong,
+ * so nothing can be verified.  SHMTUNE_NO_CONFIGURATION: no candidate worked.
+ * SHMTUNE_INTERRUPTED: `stop` was set.  *out is set on SHMTUNE_OK and on
+ * SHMTUNE_INTERRUPTED; it then says how far the run came. */
 enum shmtune_status shmt_tune_run(struct shmt_target *target,
                                   const int64_t *problem,
                                   const struct shmt_tune_options *options,

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state: a run at work: what run.c (a run), flight.c (candidates in
- * the air), resume.c (the journal) and finals.c share.  Nobody else's business.
+ * state: the state of a run, shared by run.c (the run), pipeline.c (candidates
+ * in flight), resume.c (the journal) and finals.c alone.
  */
 #ifndef SHMT_TUNE_STATE_H
 #define SHMT_TUNE_STATE_H
 
 #include "tune/run.h"
 
-enum { SHMT_TUNE_FLYING = 64, SHMT_TUNE_SAMPLES = 7 };
+enum { SHMT_TUNE_IN_FLIGHT = 64, SHMT_TUNE_SAMPLES = 7 };
 
 enum shmt_tune_stage { SHMT_TUNE_COMPILING, SHMT_TUNE_READY,
                        SHMT_TUNE_MEASURING };
 
-/* Who wants a candidate to be tried. */
-enum shmt_tune_asker {
-    SHMT_TUNE_UNASKED,       /* the run itself */
-    SHMT_TUNE_STRATEGY,
-    SHMT_TUNE_ELSEWHERE      /* it did well there: options->first */
+/* Where a candidate comes from. */
+enum shmt_tune_origin {
+    SHMT_TUNE_FROM_RUN,      /* the run itself */
+    SHMT_TUNE_FROM_STRATEGY,
+    SHMT_TUNE_FROM_WARM_START /* options->warm_start */
 };
 
-/* A candidate between ask and tell. */
+/* A candidate in flight: between the strategy's ask and tell. */
 struct shmt_tune_candidate {
     uint64_t index;
     enum shmt_tune_stage stage;
-    enum shmt_tune_asker asker;
+    enum shmt_tune_origin origin;
     double since_s;          /* of the request it waits for */
     struct shmt_result result;
 };
@@ -38,18 +38,19 @@ struct shmt_tune {
     struct shmt_session *session;
     struct shmt_journal_writer *journal;   /* NULL: none */
     uint64_t start;                        /* the default, or UINT64_MAX */
-    uint64_t let_out;                      /* by the session, or the default */
+    uint64_t handed_out;                   /* candidates handed out by the
+                                              session, and the default */
     bool exhausted;                        /* nothing more is asked for */
-    size_t carried;                        /* of options->first, let out or
-                                              left out */
-    size_t flying;
-    size_t flying_carried;                 /* of those, from elsewhere */
-    struct shmt_tune_candidate candidates[SHMT_TUNE_FLYING];
+    size_t warm_next;                      /* position in options->warm_start */
+    size_t in_flight;
+    size_t warm_in_flight;                 /* of those, from the warm start */
+    struct shmt_tune_candidate candidates[SHMT_TUNE_IN_FLIGHT];
     size_t in_stage[3];
     double compile_ms, measure_ms;         /* sums of this run, */
     uint64_t compiled, measured;           /* over so many */
     double began_s;                        /* on the target's clock */
-    double earlier_s;                      /* spent by the runs before */
+    double earlier_s;                      /* seconds spent by the runs that
+                                              this one resumes */
     char size[256];
 };
 
@@ -74,22 +75,25 @@ enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
                                       uint64_t index,
                                       const struct shmt_result *result,
                                       struct shmt_error *err);
-/* The entry has its result: count it, and put it on record. */
-enum shmtune_status shmt_tune_settle(struct shmt_tune *tune,
-                                     struct shmt_ledger_entry *entry,
-                                     struct shmt_error *err);
+/* The entry has its result: counts it and writes it to the journal. */
+enum shmtune_status shmt_tune_record_result(struct shmt_tune *tune,
+                                            struct shmt_ledger_entry *entry,
+                                            struct shmt_error *err);
 
 void shmt_tune_report_search(const struct shmt_tune *tune);
 
-/* flight.c: a new candidate, of which the session is told unless it is
- * UNASKED; and until nothing is in the air and nothing more is asked for. */
-enum shmtune_status shmt_flight_admit(struct shmt_tune *tune, uint64_t index,
-                                      enum shmt_tune_asker asker,
-                                      struct shmt_error *err);
-enum shmtune_status shmt_flight_run(struct shmt_tune *tune,
-                                    struct shmt_error *err);
-/* What was on the device when the run was interrupted: nobody's fault. */
-void shmt_flight_call_off(struct shmt_tune *tune);
+/* pipeline.c: starts a candidate, and claims it in the session unless it is
+ * FROM_RUN; shmt_tune_search runs until no candidate is in flight and the
+ * strategy has no more. */
+enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
+                                              uint64_t index,
+                                              enum shmt_tune_origin origin,
+                                              struct shmt_error *err);
+enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
+                                     struct shmt_error *err);
+/* Cancels the candidates in flight when the run is interrupted: they get no
+ * verdict. */
+void shmt_tune_cancel(struct shmt_tune *tune);
 
 /* resume.c: opens the journal and fills the ledger from it. */
 enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,

@@ -6,7 +6,7 @@
 #ifndef SHMT_TUNE_H
 #define SHMT_TUNE_H
 
-#include "tune/deliver.h"
+#include "tune/output.h"
 #include "tune/filter.h"
 #include "tune/progress.h"
 #include "tune/run.h"

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * winners: collects the configurations of a warm start from runs and tunings,
+ * each once, by rank.  Called by command/tune.c.
+ */
 #include "tune/winners.h"
 
 #include <stdlib.h>
@@ -19,12 +23,12 @@ static void put(const struct shmt_kernel *kernel,
                 const struct shmt_winner *winner,
                 struct shmt_winners *winners)
 {
-    const size_t bytes = kernel->parameter_count * sizeof *winner->choice;
+    const size_t bytes = kernel->parameter_count * sizeof *winner->config;
     struct shmt_winner one = *winner;
     size_t at = 0;
 
     for (size_t k = 0; k < winners->count; k++) {
-        if (memcmp(winners->list[k].choice, one.choice, bytes) != 0 ||
+        if (memcmp(winners->list[k].config, one.config, bytes) != 0 ||
             memcmp(winners->list[k].problem, one.problem,
                    sizeof one.problem) != 0 ||
             winners->list[k].tuning != one.tuning)
@@ -62,12 +66,12 @@ enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
     n = shmt_ledger_fastest(outcome->ledger, best);
     for (size_t k = n < OF_A_RUN ? n : OF_A_RUN; k-- > 0;) {
         one.rank = outcome->tie_count + k;
-        shmt_space_configuration(outcome->space, best[k]->index, one.choice);
+        shmt_space_configuration(outcome->space, best[k]->index, one.config);
         put(kernel, &one, winners);
     }
     for (size_t k = outcome->tie_count; k-- > 0;) {
         one.rank = k;
-        memcpy(one.choice, outcome->finals[k].choice, sizeof one.choice);
+        memcpy(one.config, outcome->finals[k].config, sizeof one.config);
         put(kernel, &one, winners);
     }
     free(best);
@@ -86,8 +90,8 @@ static void put_tuned(const struct shmt_kernel *kernel,
     do {
         const struct shmt_setting *const settings =
             one.rank == 0 ? tuned->settings : tuned->ties[one.rank];
-        if (shmt_tuning_choice(kernel, settings, tuned->setting_count,
-                               one.choice, NULL) == SHMTUNE_OK)
+        if (shmt_tuning_config(kernel, settings, tuned->setting_count,
+                               one.config, NULL) == SHMTUNE_OK)
             put(kernel, &one, winners);
     } while (++one.rank < tuned->tie_count);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * winners: configurations of a kernel that did well elsewhere: at other sizes
- * of the same run, or in a tuning.  What is good at one size is likely to do
- * well at its neighbours, and its binary is there already: the device can
- * measure it while the compilers are at work on others.
+ * winners: the warm start: configurations of a kernel that were among the best
+ * for other problems of the same run, or in a tuning.  They are likely to be
+ * good here too, and their binaries usually exist, so the device can measure
+ * them while the compilers are busy with others.
  *
- * Called by commands, which hand them to tune/run.c.
+ * Called by commands, which pass them to a run.
  */
 #ifndef SHMT_TUNE_WINNERS_H
 #define SHMT_TUNE_WINNERS_H
@@ -17,16 +17,16 @@ struct shmt_tune_outcome;
 enum { SHMT_WINNERS_ROOM = 96 };
 
 struct shmt_winner {
-    size_t rank;             /* the best one it had anywhere; 0 won */
+    size_t rank;             /* its best rank for any problem; 0: it won */
     /* Read from a tuning: which of those that were read, from 1 on, and the
      * problem that it won there; else zeros. */
     size_t tuning;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 };
 
-/* Distinct in both, by rank, of one rank the latest first; zeroed to begin
- * with. */
+/* Each configuration once, sorted by rank; of equal rank the latest first.
+ * Starts as {0}. */
 struct shmt_winners {
     size_t count;
     size_t tunings;          /* that were read */
@@ -34,15 +34,15 @@ struct shmt_winners {
 };
 
 /* The winner, those that are tied with it, and the 24 fastest of the search.
- * When there is no room, the last of the list goes. */
+ * When the list is full, its last entry is dropped. */
 enum shmtune_status shmt_winners_add(const struct shmt_kernel *kernel,
                                      const struct shmt_tune_outcome *outcome,
                                      struct shmt_winners *winners,
                                      struct shmt_error *err);
 
-/* The winner of every problem of a tuning and, of rank 1 and on, those that
- * were as good there.  Configurations that the kernel no longer has are left
- * out; a tuning of another kernel is SHMTUNE_INVALID_FILE. */
+/* Adds the winner of every problem of a tuning with rank 0, and its ties with
+ * rank 1 and on.  Configurations that the kernel no longer has are left out; a
+ * tuning of another kernel is SHMTUNE_INVALID_FILE. */
 enum shmtune_status shmt_winners_read(const struct shmt_kernel *kernel,
                                       const char *path,
                                       struct shmt_winners *winners,

@@ -65,7 +65,7 @@ enum shmtune_status shmt_yaml_format(const struct shmt_yaml *root,
                                 SHMTUNE_VERSION);
     if (version > 0)
         return SHMTUNE_OK;
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found the format %s, expected %s/%d",
                             found, word, newest);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * key: the keys that a mapping may have, and what was meant by another.
+ * key: checks the keys of a mapping against those that are allowed, and names
+ * the nearest one for a misspelt key.
  */
 #include "yaml/yaml.h"
 
@@ -69,26 +70,27 @@ static enum shmtune_status refuse_key(const struct shmt_yaml *key,
     return SHMTUNE_INVALID_FILE;
 }
 
-/* Which of `allowed` the key is, looked for from `from` on and round; else
- * where the NULL is. */
+/* The index of `key` in `allowed`, searched from index `from` on and then from
+ * the start; the index of the NULL when it is not there. */
 static size_t find(const char *const *allowed, const char *key, size_t from)
 {
     size_t k = from;
 
-    while (allowed[k] != NULL && !shmt_text_same(key, allowed[k]))
+    while (allowed[k] != NULL && !shmt_text_equal(key, allowed[k]))
         k++;
     if (allowed[k] != NULL)
         return k;
     for (size_t before = 0; before < from; before++)
-        if (shmt_text_same(key, allowed[before]))
+        if (shmt_text_equal(key, allowed[before]))
             return before;
     return k;
 }
 
-/* Into `values`, unless that is NULL; the first key that is not allowed. */
-static const struct shmt_yaml *pick(const struct shmt_yaml *mapping,
-                                    const char *const *allowed,
-                                    const struct shmt_yaml **values)
+/* Fills `values` unless it is NULL.  Returns the first key that is not
+ * allowed, or NULL. */
+static const struct shmt_yaml *match_keys(const struct shmt_yaml *mapping,
+                                          const char *const *allowed,
+                                          const struct shmt_yaml **values)
 {
     const size_t count =
         mapping->kind == SHMT_YAML_MAPPING ? mapping->count : 0;
@@ -112,26 +114,26 @@ static const struct shmt_yaml *pick(const struct shmt_yaml *mapping,
     return other;
 }
 
-void shmt_yaml_pick(const struct shmt_yaml *mapping,
-                    const char *const *allowed,
-                    const struct shmt_yaml **values)
+void shmt_yaml_get_known(const struct shmt_yaml *mapping,
+                         const char *const *allowed,
+                         const struct shmt_yaml **values)
 {
-    pick(mapping, allowed, values);
+    match_keys(mapping, allowed, values);
 }
 
-enum shmtune_status shmt_yaml_take(const struct shmt_yaml *mapping,
-                                   const char *const *allowed,
-                                   const struct shmt_yaml **values,
-                                   struct shmt_error *err)
+enum shmtune_status shmt_yaml_get_keys(const struct shmt_yaml *mapping,
+                                       const char *const *allowed,
+                                       const struct shmt_yaml **values,
+                                       struct shmt_error *err)
 {
-    const struct shmt_yaml *other = pick(mapping, allowed, values);
+    const struct shmt_yaml *other = match_keys(mapping, allowed, values);
 
     return other == NULL ? SHMTUNE_OK : refuse_key(other, allowed, err);
 }
 
-enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
-                                   const char *const *allowed,
-                                   struct shmt_error *err)
+enum shmtune_status shmt_yaml_check_keys(const struct shmt_yaml *mapping,
+                                         const char *const *allowed,
+                                         struct shmt_error *err)
 {
-    return shmt_yaml_take(mapping, allowed, NULL, err);
+    return shmt_yaml_get_keys(mapping, allowed, NULL, err);
 }

@@ -113,7 +113,8 @@ static bool looks_real(const char *text)
     return *text == '\0';
 }
 
-/* In quotes it is a text, and only the quotes show it. */
+/* Whether a quoted text would be a number without its quotes: the message then
+ * has to mention the quotes. */
 static bool looks_number(const char *text)
 {
     return looks_int(text) || looks_real(text);
@@ -143,7 +144,8 @@ void shmt_yaml_quote(const char *text, char out[SHMT_YAML_QUOTED])
     memcpy(out + used, i < size ? "...\"" : "\"", i < size ? 5 : 2);
 }
 
-void shmt_yaml_found(const struct shmt_yaml *node, char out[SHMT_YAML_QUOTED])
+void shmt_yaml_describe(const struct shmt_yaml *node,
+                        char out[SHMT_YAML_QUOTED])
 {
     if (node->kind != SHMT_YAML_SCALAR)
         snprintf(out, SHMT_YAML_QUOTED, "a %s",
@@ -162,7 +164,7 @@ const struct shmt_yaml *shmt_yaml_get(const struct shmt_yaml *mapping,
     if (mapping->kind != SHMT_YAML_MAPPING)
         return NULL;
     for (size_t i = 0; i < mapping->count; i++)
-        if (shmt_text_same(mapping->keys[i]->text, key))
+        if (shmt_text_equal(mapping->keys[i]->text, key))
             return mapping->items[i];
     return NULL;
 }
@@ -175,7 +177,7 @@ enum shmtune_status shmt_yaml_expect(const struct shmt_yaml *node,
 
     if (node->kind == kind)
         return SHMTUNE_OK;
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "%s: found %s, expected a %s", what,
                             found, shmt_yaml_kind_text(kind));
 }
@@ -288,7 +290,7 @@ static enum shmtune_status refuse_int(const struct shmt_yaml *node,
 {
     char found[SHMT_YAML_QUOTED];
 
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     if (high == INT64_MAX && low == INT64_MIN)
         return shmt_yaml_refuse(node, err, "found %s, expected an integer of "
                                 "64 bits", found);
@@ -334,7 +336,7 @@ enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
         *out = value;
         return SHMTUNE_OK;
     }
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected an integer from 0 "
                             "to 2^64 - 1", found);
 }
@@ -347,7 +349,7 @@ enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
     if (is_plain(node) && looks_real(node->text)
         && to_real(node->text, out))
         return SHMTUNE_OK;
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected a finite number",
                             found);
 }
@@ -362,7 +364,7 @@ enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
         *out = node->text[0] == 't';
         return SHMTUNE_OK;
     }
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected true or false",
                             found);
 }
@@ -387,7 +389,7 @@ enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
         *out = node->text;
         return SHMTUNE_OK;
     }
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected a word (a letter "
                             "or _, then at most %d of letters, digits, _ . "
                             "-)", found, WORD - 1);
@@ -418,7 +420,7 @@ enum shmtune_status shmt_yaml_text(const struct shmt_yaml *node, size_t limit,
         *out = node->text;
         return SHMTUNE_OK;
     }
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     return shmt_yaml_refuse(node, err, "found %s, expected 1 to %zu bytes of "
                             "printable text", found, limit);
 }
@@ -431,17 +433,17 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
     char found[SHMT_YAML_QUOTED];
 
     if (is_plain(node) && read_int(node->text, &value.i)) {
-        value.type = SHMT_INT;
+        value.type = SHMT_VALUE_INT;
     } else if (is_plain(node) && !looks_int(node->text)
                && looks_real(node->text) && to_real(node->text, &value.r)) {
-        value.type = SHMT_REAL;
+        value.type = SHMT_VALUE_REAL;
     } else if (node->kind == SHMT_YAML_SCALAR
                && (looks_word(node->text)
                    || (node->quoted && is_line(node->text, WORD)))) {
-        value.type = SHMT_WORD;
+        value.type = SHMT_VALUE_WORD;
         value.w = node->text;
     } else {
-        shmt_yaml_found(node, found);
+        shmt_yaml_describe(node, found);
         return shmt_yaml_refuse(node, err, "found %s, expected an integer of "
                                 "64 bits, a finite number or a word", found);
     }

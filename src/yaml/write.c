@@ -98,7 +98,8 @@ static void add_number(struct shmt_text *text, const char *number)
     shmt_text_add(text, point + strlen(radix));
 }
 
-/* What no reader of ours accepts: a defect must not pass for a number. */
+/* A number that is not finite is written as a form that our readers refuse, so
+ * that a defect is not taken for a value. */
 static void add_not_finite(struct shmt_text *text, double value)
 {
     if (isnan(value))
@@ -142,13 +143,13 @@ static void add_exact(struct shmt_text *text, double value)
 void shmt_yaml_add_value(struct shmt_text *text, struct shmt_value value)
 {
     switch (value.type) {
-    case SHMT_INT:
+    case SHMT_VALUE_INT:
         shmt_text_addf(text, "%" PRId64, value.i);
         break;
-    case SHMT_REAL:
+    case SHMT_VALUE_REAL:
         add_exact(text, value.r);
         break;
-    case SHMT_WORD:
+    case SHMT_VALUE_WORD:
         if (strpbrk(value.w, "+/() ") == NULL)
             shmt_yaml_add_string(text, value.w);
         else

@@ -183,8 +183,8 @@ static struct shmt_yaml *new_node(struct reader *reader,
     return node;
 }
 
-static enum shmtune_status take_scalar(struct reader *reader,
-                                       const yaml_event_t *event)
+static enum shmtune_status add_scalar(struct reader *reader,
+                                      const yaml_event_t *event)
 {
     const char *text = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
@@ -256,9 +256,9 @@ static int compare_keys(const void *left, const void *right)
            - ((*a)->place.column < (*b)->place.column);
 }
 
-static enum shmtune_status refuse_twice(const struct reader *reader,
-                                        const struct shmt_yaml *first,
-                                        const struct shmt_yaml *second)
+static enum shmtune_status refuse_duplicate(const struct reader *reader,
+                                            const struct shmt_yaml *first,
+                                            const struct shmt_yaml *second)
 {
     char quoted[SHMT_YAML_QUOTED];
 
@@ -280,7 +280,7 @@ static enum shmtune_status check_keys(const struct reader *reader,
         for (size_t i = 1; i < count; i++)
             for (size_t k = 0; k < i; k++)
                 if (strcmp(keys[i]->text, keys[k]->text) == 0)
-                    return refuse_twice(reader, keys[k], keys[i]);
+                    return refuse_duplicate(reader, keys[k], keys[i]);
         return SHMTUNE_OK;
     }
     sorted = malloc(count * sizeof *sorted);
@@ -290,7 +290,7 @@ static enum shmtune_status check_keys(const struct reader *reader,
     qsort(sorted, count, sizeof *sorted, compare_keys);
     for (size_t i = 1; i < count && status == SHMTUNE_OK; i++)
         if (strcmp(sorted[i - 1]->text, sorted[i]->text) == 0)
-            status = refuse_twice(reader, sorted[i - 1], sorted[i]);
+            status = refuse_duplicate(reader, sorted[i - 1], sorted[i]);
     free(sorted);
     return status;
 }
@@ -339,8 +339,8 @@ static enum shmtune_status begin_document(struct reader *reader,
     return SHMTUNE_OK;
 }
 
-/* What a node may not carry.  libyaml drops the tag of `! text`, hence the
- * look at the byte. */
+/* Refuses anchors and tags. libyaml drops the tag of `! text`, so the byte
+ * itself is looked at too. */
 static enum shmtune_status check_plain(struct reader *reader,
                                        const yaml_event_t *event,
                                        const yaml_char_t *anchor,
@@ -357,8 +357,8 @@ static enum shmtune_status check_plain(struct reader *reader,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status take(struct reader *reader,
-                                const yaml_event_t *event)
+static enum shmtune_status on_event(struct reader *reader,
+                                    const yaml_event_t *event)
 {
     enum shmtune_status status;
 
@@ -368,7 +368,7 @@ static enum shmtune_status take(struct reader *reader,
     case YAML_SCALAR_EVENT:
         status = check_plain(reader, event, event->data.scalar.anchor,
                              event->data.scalar.tag);
-        return status == SHMTUNE_OK ? take_scalar(reader, event) : status;
+        return status == SHMTUNE_OK ? add_scalar(reader, event) : status;
     case YAML_SEQUENCE_START_EVENT:
         status = check_plain(reader, event,
                              event->data.sequence_start.anchor,
@@ -431,7 +431,7 @@ static enum shmtune_status read_events(struct reader *reader)
                 place_of(reader, event.start_mark), reader->err,
                 "found more than %d nodes, expected at most that", EVENTS);
         else
-            status = take(reader, &event);
+            status = on_event(reader, &event);
         yaml_event_delete(&event);
     }
     if (status != SHMTUNE_OK)
@@ -496,7 +496,7 @@ enum shmtune_status shmt_yaml_parse(struct shmt_arena *arena,
     return shmt_yaml_parse_from(arena, &source, out, err);
 }
 
-const char *shmt_yaml_library(void)
+const char *shmt_yaml_version(void)
 {
     return yaml_get_version_string();
 }

@@ -43,8 +43,8 @@ struct shmt_yaml_source {
     struct shmt_place origin;
     const char *data;
     size_t size;
-    /* Where nodes may go that are not to live as long as the texts; NULL:
-     * beside them. */
+    /* Arena of the nodes when they need not live as long as the texts; NULL:
+     * they go where the texts go. */
     struct shmt_arena *nodes;
 };
 
@@ -79,20 +79,21 @@ enum shmtune_status shmt_yaml_expect(const struct shmt_yaml *node,
 
 /* Refuse a key not among `allowed` (NULL-terminated), naming the nearest
  * that is allowed. */
-enum shmtune_status shmt_yaml_keys(const struct shmt_yaml *mapping,
-                                   const char *const *allowed,
-                                   struct shmt_error *err);
+enum shmtune_status shmt_yaml_check_keys(const struct shmt_yaml *mapping,
+                                         const char *const *allowed,
+                                         struct shmt_error *err);
 
-/* The values of all keys of a mapping at once: values[k] is that of
- * allowed[k], NULL where there is none; other keys are refused, or passed
- * over.  Fastest where the keys are in the order of `allowed`. */
-enum shmtune_status shmt_yaml_take(const struct shmt_yaml *mapping,
-                                   const char *const *allowed,
-                                   const struct shmt_yaml **values,
-                                   struct shmt_error *err);
-void shmt_yaml_pick(const struct shmt_yaml *mapping,
-                    const char *const *allowed,
-                    const struct shmt_yaml **values);
+/* Looks up all `allowed` keys of a mapping at once: values[k] is the value of
+ * allowed[k], or NULL.  shmt_yaml_get_keys refuses any other key,
+ * shmt_yaml_get_known ignores it.  Fastest when the keys come in the order of
+ * `allowed`. */
+enum shmtune_status shmt_yaml_get_keys(const struct shmt_yaml *mapping,
+                                       const char *const *allowed,
+                                       const struct shmt_yaml **values,
+                                       struct shmt_error *err);
+void shmt_yaml_get_known(const struct shmt_yaml *mapping,
+                         const char *const *allowed,
+                         const struct shmt_yaml **values);
 
 /* The value of `key`, which must be there. */
 enum shmtune_status shmt_yaml_need(const struct shmt_yaml *mapping,
@@ -141,8 +142,8 @@ enum shmtune_status shmt_yaml_refuse_at(struct shmt_place place,
 #define SHMT_YAML_QUOTED 56
 void shmt_yaml_quote(const char *text, char out[SHMT_YAML_QUOTED]);
 /* The same of a node: "foo" in quotes, `nothing`, `a sequence`. */
-void shmt_yaml_found(const struct shmt_yaml *node,
-                     char out[SHMT_YAML_QUOTED]);
+void shmt_yaml_describe(const struct shmt_yaml *node,
+                        char out[SHMT_YAML_QUOTED]);
 
 /* Append a scalar so that it reads back as the same string, in block or flow
  * context: plain where that is safe, else double-quoted. */
@@ -152,6 +153,6 @@ void shmt_yaml_add_real(struct shmt_text *text, double value, int digits);
 void shmt_yaml_add_value(struct shmt_text *text, struct shmt_value value);
 
 /* The version of libyaml that is running: "0.2.5". */
-const char *shmt_yaml_library(void);
+const char *shmt_yaml_version(void);
 
 #endif

@@ -49,7 +49,7 @@ static enum shmtune_status define(const struct shmt_import *import,
     const size_t count = import->parameter_count;
     struct shmt_parameter *parameters =
         shmt_arena_alloc(import->arena, count, sizeof *parameters);
-    struct shmt_symbol *symbols =
+    struct shmt_expr_symbol *symbols =
         shmt_arena_alloc(import->arena, count, sizeof *symbols);
     struct shmt_expr **constraints = shmt_arena_alloc(
         import->arena, import->constraint_count, sizeof *constraints);
@@ -62,8 +62,8 @@ static enum shmtune_status define(const struct shmt_import *import,
 
         parameters[p] = (struct shmt_parameter){
             .name = from->name, .type = from->type, .count = from->count,
-            .values = from->values, .ordered = from->type != SHMT_WORD};
-        symbols[p] = (struct shmt_symbol){from->name, from->type};
+            .values = from->values, .ordered = from->type != SHMT_VALUE_WORD};
+        symbols[p] = (struct shmt_expr_symbol){from->name, from->type};
     }
     for (size_t c = 0; c < import->constraint_count && status == SHMTUNE_OK;
          c++)
@@ -71,7 +71,7 @@ static enum shmtune_status define(const struct shmt_import *import,
             import->arena,
             (struct shmt_place){import->constraints[c].where, 0, 0},
             import->constraints[c].text,
-            &(struct shmt_scope){.count = count, .symbols = symbols},
+            &(struct shmt_expr_scope){.count = count, .symbols = symbols},
             &constraints[c], err);
     *out = (struct shmt_space_definition){
         .parameter_count = count, .parameters = parameters,
@@ -83,7 +83,7 @@ static enum shmtune_status define(const struct shmt_import *import,
 static void walk(const struct shmt_space *space, struct figures *figures)
 {
     enum { DRAWS = 200000 };
-    static shmt_choice choices[DRAWS][SHMT_SPACE_PARAMETERS];
+    static shmt_config configs[DRAWS][SHMT_SPACE_PARAMETERS];
     static uint64_t indices[DRAWS], near[1 << 16];
     const uint64_t valid = figures->valid;
     double start;
@@ -94,22 +94,22 @@ static void walk(const struct shmt_space *space, struct figures *figures)
         indices[k] = random_below(valid);
     start = now_ms();
     for (size_t k = 0; k < DRAWS; k++)
-        shmt_space_configuration(space, indices[k], choices[k]);
+        shmt_space_configuration(space, indices[k], configs[k]);
     figures->configuration_ns = (now_ms() - start) * 1e6 / DRAWS;
     start = now_ms();
     for (size_t k = 0; k < DRAWS; k++)
-        wrong += !shmt_space_index(space, choices[k], &index) ||
+        wrong += !shmt_space_index(space, configs[k], &index) ||
                  index != indices[k];
     figures->index_ns = (now_ms() - start) * 1e6 / DRAWS;
     start = now_ms();
     for (size_t k = 0; k < DRAWS / 8; k++)
-        found += shmt_space_neighbours(space, indices[k], SHMT_NEIGHBOUR_ANY,
+        found += shmt_space_neighbours(space, indices[k], SHMT_SPACE_HAMMING,
                                        near, 1 << 16);
     figures->neighbours_ns = (now_ms() - start) * 1e6 / (DRAWS / 8);
     figures->neighbours = (double)found / (DRAWS / 8);
     start = now_ms();
     for (size_t k = 0; k < DRAWS; k++)
-        shmt_space_configuration(space, random_below(valid), choices[0]);
+        shmt_space_configuration(space, random_below(valid), configs[0]);
     figures->draw_ns = (now_ms() - start) * 1e6 / DRAWS;
     if (wrong > 0) {
         fprintf(stderr, "%zu indices do not come back\n", wrong);
@@ -123,7 +123,7 @@ static void list_all(const struct shmt_space *space, struct figures *figures)
     const size_t most = (size_t)1 << 24;
     const size_t count =
         figures->valid < most ? (size_t)figures->valid : most;
-    shmt_choice *list = malloc((count * width + 1) * sizeof *list);
+    shmt_config *list = malloc((count * width + 1) * sizeof *list);
     const double start = now_ms();
 
     if (list == NULL)

@@ -108,7 +108,7 @@ check "no GPU is status 6" '[ $status -eq 6 ]'
     request measure 1 0
     request measure 2 12     # prints
     request measure 3 8      # one wrong element
-    request measure 4 0 ', samples: 3, hopeless_us: 10, verify: false'
+    request measure 4 0 ', samples: 3, give_up_us: 10, verify: false'
     request measure 5 1      # illegal address: the last one
     request measure 6 0
 } >"$folder/in"

@@ -42,7 +42,7 @@ static void fill(struct fake_launch *launch)
     pattern.seed = device.seed;
     pattern.fill = fills[device.fill];
     for (uint64_t i = 0; i < ARGUMENT(launch, 1, uint64_t); i++) {
-        const union shmt_scalar value = shmt_pattern_value(&pattern, i);
+        const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
 
         memcpy(data + i * size, &value, size);
     }
@@ -68,7 +68,7 @@ static void compare(struct fake_launch *launch)
     const unsigned char *a = memory(launch, 0), *b = memory(launch, 1);
     const enum shmt_element element = ARGUMENT(launch, 3, int);
     const size_t size = shmt_element_bytes(element);
-    struct shmt_finding *out = memory(launch, 7);
+    struct shmt_probe_finding *out = memory(launch, 7);
 
     for (uint64_t i = 0; i < ARGUMENT(launch, 2, uint64_t); i++) {
         if (near(shmt_element_real(element, a + i * size),
@@ -87,7 +87,7 @@ static void guard(struct fake_launch *launch)
     const unsigned char *base = memory(launch, 0);
     const uint64_t front = ARGUMENT(launch, 1, uint64_t);
     const uint64_t inside = ARGUMENT(launch, 2, uint64_t);
-    struct shmt_finding *out = memory(launch, 5);
+    struct shmt_probe_finding *out = memory(launch, 5);
 
     for (uint64_t at = 0; at < ARGUMENT(launch, 3, uint64_t); at++) {
         if (at == front)
@@ -102,7 +102,7 @@ static void guard(struct fake_launch *launch)
 static void hash(struct fake_launch *launch)
 {
     const unsigned char *data = memory(launch, 0);
-    struct shmt_finding *out = memory(launch, 2);
+    struct shmt_probe_finding *out = memory(launch, 2);
 
     for (uint64_t i = 0; i < ARGUMENT(launch, 1, uint64_t); i++)
         out->hash += data[i] * (2 * i + 1) * 0x9e3779b97f4a7c15u;

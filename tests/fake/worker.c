@@ -34,15 +34,15 @@ struct standin {
 };
 
 struct request {
-    struct shmt_protocol_request said;
+    struct shmt_wire_request said;
     const char *behave;
 };
 
-static void say(const struct shmt_protocol_reply *reply)
+static void say(const struct shmt_wire_reply *reply)
 {
     struct shmt_text text = {0};
 
-    shmt_protocol_write_reply(reply, &text);
+    shmt_wire_write_reply(reply, &text);
     puts(shmt_text_string(&text));
     fflush(stdout);
     shmt_text_free(&text);
@@ -50,8 +50,8 @@ static void say(const struct shmt_protocol_reply *reply)
 
 static void hello(const struct standin *standin)
 {
-    struct shmt_protocol_reply hello = {
-        .kind = SHMT_PROTOCOL_HELLO, .nvrtc_version = 13000,
+    struct shmt_wire_reply hello = {
+        .kind = SHMT_WIRE_HELLO, .nvrtc_version = 13000,
         .has_device = standin->device != NULL};
 
     if (standin->device != NULL) {
@@ -80,7 +80,7 @@ static uint64_t hash_of(const struct standin *standin,
     uint64_t h = 7;
     for (size_t p = 0; p < standin->kernel->parameter_count; p++)
         if (!binary || !standin->kernel->parameters[p].launch_only)
-            h = mix(h * 31 + request->said.choice[p]);
+            h = mix(h * 31 + request->said.config[p]);
     return h;
 }
 
@@ -92,10 +92,11 @@ static double time_of(const struct standin *standin,
     double us = 40 + 0.001 * (double)request->said.problem[0];
     for (size_t p = 0; p < standin->kernel->parameter_count; p++) {
         const double count = (double)standin->kernel->parameters[p].count;
-        const double off = (double)request->said.choice[p] - floor(0.6 * count);
+        const double off = (double)request->said.config[p] - floor(0.6 * count);
         us *= 1 + 0.2 * fabs(off) / count;
     }
-    return us * (1 + 0.02 * (double)(hash_of(standin, request, false) % 97) / 97);
+    return us * (1 +
+                 0.02 * (double)(hash_of(standin, request, false) % 97) / 97);
 }
 
 static int64_t shared_static(const struct standin *standin,
@@ -104,7 +105,7 @@ static int64_t shared_static(const struct standin *standin,
     struct shmt_kernel_evaluated evaluated;
 
     shmt_kernel_evaluate(standin->kernel, request->said.problem,
-                         request->said.choice, &evaluated);
+                         request->said.config, &evaluated);
     if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK ||
         evaluated.geometry[0].shared_static < 0)
         return 0;
@@ -133,8 +134,8 @@ static void inspect(const struct standin *standin,
         out->resources.shared_static_bytes += 128;
     out->compile_ms = 20 + (double)(h % 30);
     if (strcmp(request->behave, "compile_error") == 0)
-        shmt_result_fail(out, SHMT_VERDICT_COMPILE_ERROR,
-                         "toy.cu(3): error: planted");
+        shmt_result_set_verdict(out, SHMT_VERDICT_COMPILE_ERROR,
+                                "toy.cu(3): error: planted");
     snprintf(out->image, sizeof out->image, "%064llx",
              (unsigned long long)h);
 }
@@ -174,12 +175,12 @@ static void measure(const struct standin *standin,
     out->measure_ms = 4 + us / 50;
     snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
     if (strcmp(request->behave, "fades") == 0 && !first_time(standin, once)) {
-        shmt_result_fail(out, SHMT_VERDICT_UNSTABLE, "planted");
+        shmt_result_set_verdict(out, SHMT_VERDICT_UNSTABLE, "planted");
         return;
     }
     for (size_t k = 0; k < sizeof planted / sizeof *planted; k++)
         if (strcmp(request->behave, planted[k].word) == 0) {
-            shmt_result_fail(out, planted[k].verdict, "planted");
+            shmt_result_set_verdict(out, planted[k].verdict, "planted");
             return;
         }
     out->sample_count = 7;
@@ -256,11 +257,12 @@ static void keep_log(const struct standin *standin,
 
     if (path == NULL)
         return;
-    shmt_text_addf(&text, "%s ", request->said.verb == SHMT_MEASURE ? "measure"
+    shmt_text_addf(&text, "%s ",
+                   request->said.verb == SHMT_TARGET_MEASURE ? "measure"
                                                           : "inspect");
-    shmt_kernel_size_write(standin->kernel, request->said.problem, &text);
+    shmt_kernel_problem_write(standin->kernel, request->said.problem, &text);
     shmt_text_add(&text, " ");
-    shmt_kernel_choice_write(standin->kernel, request->said.choice, &text);
+    shmt_kernel_config_write(standin->kernel, request->said.config, &text);
     shmt_text_addf(&text, " by %ld\n", (long)getpid());
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd >= 0 && write(fd, text.data, text.length) < 0)
@@ -275,9 +277,9 @@ static void answer(const struct standin *standin,
 {
     const char *const busy = getenv("STANDIN_BUSY_MS");
     const char *const reference = getenv("STANDIN_REFERENCE");
-    const bool measured = request->said.verb == SHMT_MEASURE;
-    struct shmt_protocol_reply reply = {.kind = SHMT_PROTOCOL_RESULT,
-                                        .tag = request->said.tag};
+    const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
+    struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT,
+                                    .tag = request->said.tag};
 
     keep_log(standin, request);
     if (busy != NULL)
@@ -288,7 +290,7 @@ static void answer(const struct standin *standin,
         misbehave_inspect(request);
     shmt_result_clear(&reply.result);
     if (measured && reference != NULL) {
-        reply.kind = SHMT_PROTOCOL_ERROR;
+        reply.kind = SHMT_WIRE_ERROR;
         shmt_error_set(&reply.error, SHMTUNE_WRONG_RESULT,
                        "the reference does not run");
     } else if (measured) {
@@ -307,7 +309,7 @@ static const char *behaviour(const struct standin *standin,
     const struct shmt_kernel *const kernel = standin->kernel;
     for (size_t p = 0; p < kernel->parameter_count; p++)
         if (strcmp(kernel->parameters[p].name, "BEHAVE") == 0)
-            return kernel->parameters[p].values[request->said.choice[p]].w;
+            return kernel->parameters[p].values[request->said.config[p]].w;
     return "good";
 }
 
@@ -316,16 +318,16 @@ static enum shmtune_status take(const struct standin *standin,
                                 struct request *request,
                                 struct shmt_error *err)
 {
-    struct shmt_protocol_request *const said = &request->said;
-    enum shmtune_status status = shmt_protocol_read_request(
+    struct shmt_wire_request *const said = &request->said;
+    enum shmtune_status status = shmt_wire_read_request(
         standin->kernel, line, size, said, err);
 
     if (status != SHMTUNE_OK)
         return status;
     request->behave = behaviour(standin, request);
-    if (said->verb == SHMT_MEASURE && said->image[0] == '\0')
+    if (said->verb == SHMT_TARGET_MEASURE && said->image[0] == '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "no image");
-    if ((said->verb == SHMT_MEASURE) != (standin->device != NULL))
+    if ((said->verb == SHMT_TARGET_MEASURE) != (standin->device != NULL))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "asked the wrong worker");
     return SHMTUNE_OK;
@@ -338,7 +340,7 @@ static void serve(const struct standin *standin)
     ssize_t n;
 
     while ((n = getline(&line, &room, stdin)) > 0) {
-        struct shmt_protocol_reply refusal = {.kind = SHMT_PROTOCOL_ERROR};
+        struct shmt_wire_reply refusal = {.kind = SHMT_WIRE_ERROR};
         struct request request = {.behave = "good"};
 
         if (take(standin, line, (size_t)n, &request, &refusal.error) ==

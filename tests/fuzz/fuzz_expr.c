@@ -13,23 +13,26 @@
 const char fuzz_name[] = "expr";
 
 static const struct shmt_value xs[] = {
-    {.type = SHMT_INT, .i = 0}, {.type = SHMT_INT, .i = 3},
-    {.type = SHMT_INT, .i = -7}, {.type = SHMT_INT, .i = INT64_MAX}};
+    {.type = SHMT_VALUE_INT, .i = 0}, {.type = SHMT_VALUE_INT, .i = 3},
+    {.type = SHMT_VALUE_INT, .i = -7},
+    {.type = SHMT_VALUE_INT, .i = INT64_MAX}};
 static const struct shmt_value ys[] = {
-    {.type = SHMT_INT, .i = 2}, {.type = SHMT_INT, .i = 4}};
+    {.type = SHMT_VALUE_INT, .i = 2}, {.type = SHMT_VALUE_INT, .i = 4}};
 static const struct shmt_value rs[] = {
-    {.type = SHMT_REAL, .r = 0.5}, {.type = SHMT_REAL, .r = -3.0},
-    {.type = SHMT_REAL, .r = 1e300}};
+    {.type = SHMT_VALUE_REAL, .r = 0.5}, {.type = SHMT_VALUE_REAL, .r = -3.0},
+    {.type = SHMT_VALUE_REAL, .r = 1e300}};
 static const struct shmt_value words[] = {
-    {.type = SHMT_WORD, .w = "static"}, {.type = SHMT_WORD, .w = "dynamic"}};
+    {.type = SHMT_VALUE_WORD, .w = "static"},
+    {.type = SHMT_VALUE_WORD, .w = "dynamic"}};
 static const struct shmt_parameter parameters[] = {
-    {.name = "x", .type = SHMT_INT, .count = 4, .values = xs},
-    {.name = "y", .type = SHMT_INT, .count = 2, .values = ys},
-    {.name = "r", .type = SHMT_REAL, .count = 3, .values = rs},
-    {.name = "mode", .type = SHMT_WORD, .count = 2, .values = words}};
-static const struct shmt_symbol symbols[] = {
-    {"x", SHMT_INT}, {"y", SHMT_INT}, {"r", SHMT_REAL}, {"mode", SHMT_WORD}};
-static const struct shmt_scope scope = {.count = 4, .symbols = symbols};
+    {.name = "x", .type = SHMT_VALUE_INT, .count = 4, .values = xs},
+    {.name = "y", .type = SHMT_VALUE_INT, .count = 2, .values = ys},
+    {.name = "r", .type = SHMT_VALUE_REAL, .count = 3, .values = rs},
+    {.name = "mode", .type = SHMT_VALUE_WORD, .count = 2, .values = words}};
+static const struct shmt_expr_symbol symbols[] = {
+    {"x", SHMT_VALUE_INT}, {"y", SHMT_VALUE_INT}, {"r", SHMT_VALUE_REAL},
+    {"mode", SHMT_VALUE_WORD}};
+static const struct shmt_expr_scope scope = {.count = 4, .symbols = symbols};
 
 /* The space of one constraint is what trying every configuration finds. */
 static void check_space(struct shmt_expr *expr)
@@ -45,11 +48,11 @@ static void check_space(struct shmt_expr *expr)
     enum shmtune_status status = shmt_space_build(&definition, &space, &err);
 
     for (int k = 0; k < 4 * 2 * 3 * 2; k++) {
-        const shmt_choice choice[4] = {
-            (shmt_choice)(k % 4), (shmt_choice)(k / 4 % 2),
-            (shmt_choice)(k / 8 % 3), (shmt_choice)(k / 24)};
+        const shmt_config config[4] = {
+            (shmt_config)(k % 4), (shmt_config)(k / 4 % 2),
+            (shmt_config)(k / 8 % 3), (shmt_config)(k / 24)};
         const struct shmt_value values[4] = {
-            xs[choice[0]], ys[choice[1]], rs[choice[2]], words[choice[3]]};
+            xs[config[0]], ys[config[1]], rs[config[2]], words[config[3]]};
         bool truth = false;
 
         if (shmt_expr_eval_bool(expr, values, &truth, &err) != SHMTUNE_OK) {
@@ -58,7 +61,7 @@ static void check_space(struct shmt_expr *expr)
         }
         held += truth;
         if (status == SHMTUNE_OK)
-            FUZZ_HOLDS(shmt_space_index(space, choice, &index) == truth);
+            FUZZ_HOLDS(shmt_space_index(space, config, &index) == truth);
     }
     FUZZ_HOLDS(status == (fault ? SHMTUNE_INVALID_FILE : SHMTUNE_OK));
     if (!fault)

@@ -67,7 +67,7 @@ static void check_list(const uint8_t *data, size_t size)
     FUZZ_HOLDS(arena != NULL);
     text = shmt_arena_copy(arena, (const char *)data, size);
     FUZZ_HOLDS(text != NULL);
-    if (shmt_import_list(arena, "fuzz", text, &list, &err) == SHMTUNE_OK)
+    if (shmt_import_parse_list(arena, "fuzz", text, &list, &err) == SHMTUNE_OK)
         FUZZ_HOLDS(list.count <= SHMT_SPACE_VALUES);
     else
         FUZZ_HOLDS(strncmp(err.text, "fuzz", 4) == 0);

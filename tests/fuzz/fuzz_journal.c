@@ -26,7 +26,7 @@ static void check_journal(const struct shmt_journal *journal, size_t size)
         FUZZ_HOLDS((record->kind == SHMT_JOURNAL_RESULT) ==
                    (record->result != NULL));
         for (size_t p = 0; p < kernel->parameter_count; p++)
-            FUZZ_HOLDS(record->choice[p] < kernel->parameters[p].count);
+            FUZZ_HOLDS(record->config[p] < kernel->parameters[p].count);
     }
 }
 

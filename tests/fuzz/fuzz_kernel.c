@@ -46,29 +46,29 @@ static void make_files(void)
 
 /* A choice is written and read as the same. */
 static void check_choice(const struct shmt_kernel *kernel,
-                         const shmt_choice *choice)
+                         const shmt_config *config)
 {
     struct shmt_arena *arena = shmt_arena_new();
-    shmt_choice back[SHMT_SPACE_PARAMETERS];
+    shmt_config back[SHMT_SPACE_PARAMETERS];
     const struct shmt_yaml *root = NULL;
     struct shmt_text text = {0};
     struct shmt_error err;
 
     FUZZ_HOLDS(arena != NULL);
-    shmt_kernel_choice_write(kernel, choice, &text);
+    shmt_kernel_config_write(kernel, config, &text);
     FUZZ_HOLDS(shmt_yaml_parse(arena, "choice", text.data, text.length, &root,
                                &err) == SHMTUNE_OK);
-    FUZZ_HOLDS(shmt_kernel_choice_read(kernel, root, back, &err) ==
+    FUZZ_HOLDS(shmt_kernel_config_read(kernel, root, back, &err) ==
                SHMTUNE_OK);
-    FUZZ_HOLDS(memcmp(back, choice,
-                      kernel->parameter_count * sizeof *choice) == 0);
+    FUZZ_HOLDS(memcmp(back, config,
+                      kernel->parameter_count * sizeof *config) == 0);
     shmt_text_free(&text);
     shmt_arena_free(arena);
 }
 
 static void check_configuration(const struct shmt_kernel *kernel,
                                 const int64_t *problem,
-                                const shmt_choice *choice)
+                                const shmt_config *config)
 {
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_expr *failed = NULL;
@@ -77,8 +77,8 @@ static void check_configuration(const struct shmt_kernel *kernel,
     uint64_t count;
     char key[SHMT_DIGEST_TEXT];
 
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
-    FUZZ_HOLDS(shmt_kernel_admits(&evaluated, &failed, &err) == SHMTUNE_OK &&
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
+    FUZZ_HOLDS(shmt_kernel_satisfies(&evaluated, &failed, &err) == SHMTUNE_OK &&
                failed == NULL);
     shmt_kernel_evaluate_launches(&evaluated, &err);
     for (size_t k = 0; k < evaluated.launch_count; k++)
@@ -87,26 +87,27 @@ static void check_configuration(const struct shmt_kernel *kernel,
         shmt_kernel_argument_count(&evaluated, k, &count, &err);
     shmt_kernel_definitions(&evaluated, &text);
     FUZZ_HOLDS(shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK);
-    shmt_kernel_describe(kernel, choice, &text);
-    shmt_kernel_describe_size(kernel, problem, &text);
+    shmt_kernel_describe_config(kernel, config, &text);
+    shmt_kernel_describe_problem(kernel, problem, &text);
     shmt_text_free(&text);
-    check_choice(kernel, choice);
+    check_choice(kernel, config);
 }
 
 /* The first, the middle and the last configuration of each size. */
 static void check_kernel(const struct shmt_kernel *kernel)
 {
     for (size_t s = 0; s < kernel->size_count; s++) {
-        shmt_choice choice[SHMT_SPACE_PARAMETERS];
+        shmt_config config[SHMT_SPACE_PARAMETERS];
         struct shmt_space *space = NULL;
         struct shmt_error err;
         uint64_t count = 0;
 
-        if (shmt_kernel_space(kernel, kernel->sizes[s], &space, &err) == SHMTUNE_OK)
+        if (shmt_kernel_space(kernel, kernel->sizes[s], &space, &err) ==
+            SHMTUNE_OK)
             count = shmt_space_count(space);
         for (uint64_t at = 0; at < count; at += count / 2 + 1) {
-            shmt_space_configuration(space, at, choice);
-            check_configuration(kernel, kernel->sizes[s], choice);
+            shmt_space_configuration(space, at, config);
+            check_configuration(kernel, kernel->sizes[s], config);
         }
         shmt_space_free(space);
     }

@@ -16,24 +16,24 @@ const char fuzz_name[] = "protocol";
 static void check_request(const char *line, size_t size)
 {
     const struct shmt_kernel *const kernel = fuzz_kernel();
-    struct shmt_protocol_request request, again;
+    struct shmt_wire_request request, again;
     struct shmt_text first = {0}, second = {0};
     struct shmt_error err = {0};
 
-    if (shmt_protocol_read_request(kernel, line, size, &request, &err) !=
+    if (shmt_wire_read_request(kernel, line, size, &request, &err) !=
         SHMTUNE_OK) {
         FUZZ_HOLDS(err.text[0] != '\0');
         return;
     }
     for (size_t p = 0; p < kernel->parameter_count; p++)
-        FUZZ_HOLDS(request.choice[p] < kernel->parameters[p].count);
+        FUZZ_HOLDS(request.config[p] < kernel->parameters[p].count);
     FUZZ_HOLDS(request.samples >= 1 &&
                request.samples <= SHMT_RESULT_SAMPLES);
-    shmt_protocol_write_request(kernel, &request, &first);
-    FUZZ_HOLDS(shmt_protocol_read_request(kernel, first.data, first.length,
-                                          &again, &err) == SHMTUNE_OK);
+    shmt_wire_write_request(kernel, &request, &first);
+    FUZZ_HOLDS(shmt_wire_read_request(kernel, first.data, first.length,
+                                      &again, &err) == SHMTUNE_OK);
     FUZZ_HOLDS(again.tag == request.tag && again.verb == request.verb);
-    shmt_protocol_write_request(kernel, &again, &second);
+    shmt_wire_write_request(kernel, &again, &second);
     FUZZ_HOLDS(strcmp(shmt_text_string(&first),
                       shmt_text_string(&second)) == 0);
     shmt_text_free(&first);
@@ -42,19 +42,19 @@ static void check_request(const char *line, size_t size)
 
 static void check_reply(const char *line)
 {
-    struct shmt_protocol_reply reply, again;
+    struct shmt_wire_reply reply, again;
     struct shmt_text first = {0}, second = {0};
     struct shmt_error err = {0};
 
-    if (shmt_protocol_read_reply(line, &reply, &err) != SHMTUNE_OK) {
+    if (shmt_wire_read_reply(line, &reply, &err) != SHMTUNE_OK) {
         FUZZ_HOLDS(err.text[0] != '\0');
         return;
     }
-    shmt_protocol_write_reply(&reply, &first);
-    FUZZ_HOLDS(shmt_protocol_read_reply(shmt_text_string(&first), &again,
-                                        &err) == SHMTUNE_OK);
+    shmt_wire_write_reply(&reply, &first);
+    FUZZ_HOLDS(shmt_wire_read_reply(shmt_text_string(&first), &again,
+                                    &err) == SHMTUNE_OK);
     FUZZ_HOLDS(again.kind == reply.kind && again.tag == reply.tag);
-    shmt_protocol_write_reply(&again, &second);
+    shmt_wire_write_reply(&again, &second);
     FUZZ_HOLDS(strcmp(shmt_text_string(&first),
                       shmt_text_string(&second)) == 0);
     shmt_text_free(&first);

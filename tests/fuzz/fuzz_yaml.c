@@ -21,7 +21,7 @@ static void check_readers(const struct shmt_yaml *node)
     int64_t number;
     double real;
 
-    shmt_yaml_found(node, found);
+    shmt_yaml_describe(node, found);
     FUZZ_HOLDS(strlen(found) < sizeof found);
     if (shmt_yaml_int(node, -5, 5, &number, &err) == SHMTUNE_OK)
         FUZZ_HOLDS(number >= -5 && number <= 5);
@@ -47,7 +47,7 @@ static void check_node(const struct shmt_yaml *node, int depth)
         return;
     }
     if (node->kind == SHMT_YAML_MAPPING)
-        shmt_yaml_keys(node, allowed, &err);
+        shmt_yaml_check_keys(node, allowed, &err);
     for (size_t k = 0; k < node->count; k++) {
         if (node->kind == SHMT_YAML_MAPPING) {
             FUZZ_HOLDS(node->keys[k]->kind == SHMT_YAML_SCALAR);

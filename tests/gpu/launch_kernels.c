@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * launch_kernels: the expected results of the kernels that tests/gpu/launch.c
+ * launches through libshmtune.
+ */
 #include "launch_kernels.h"
 
 #include <math.h>

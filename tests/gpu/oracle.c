@@ -9,7 +9,7 @@
 
 #include "bench/bench.h"
 #include "bench/pattern.h"
-#include "gpu/query.h"
+#include "gpu/driver_device.h"
 #include "oracle.h"
 #include "tests/support/check.h"
 #include "tests/support/gpu_fixture.h"
@@ -70,10 +70,10 @@ static void compare(const struct trial *trial, const struct oracle *oracle)
 static bool measure(const struct trial *trial, uint64_t k, uint64_t of,
                     struct shmt_result *result)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_bench_request request = {
-        .problem = trial->size, .choice = choice, .samples = 1,
-        .hopeless_us = (double)INFINITY, .verify = true};
+        .problem = trial->size, .config = config, .samples = 1,
+        .give_up_us = (double)INFINITY, .verify = true};
     struct shmt_space *space = NULL;
     struct shmt_bench_note note;
     struct shmt_text text = {0};
@@ -84,13 +84,13 @@ static bool measure(const struct trial *trial, uint64_t k, uint64_t of,
     CHECK_INT(status, SHMTUNE_OK);
     if (any) {
         shmt_space_configuration(space, shmt_space_count(space) * k / of,
-                                 choice);
+                                 config);
         status = shmt_bench_measure(trial->bench, &request, result, &note,
                                     &err);
         CHECK_INT(status, SHMTUNE_OK);
         if (status != SHMTUNE_OK)
             printf("# %s\n", err.text);
-        shmt_kernel_describe(trial->kernel, choice, &text);
+        shmt_kernel_describe_config(trial->kernel, config, &text);
         if (status == SHMTUNE_OK && result->verdict != SHMT_VERDICT_OK)
             printf("# %s %s: %s\n", shmt_text_string(&text),
                    shmt_verdict_word(result->verdict), result->reason);
@@ -133,7 +133,7 @@ static void set_size(struct trial *trial, const struct oracle *oracle,
         const struct shmt_dimension *dimension =
             &trial->kernel->dimensions[d];
 
-        trial->size[d] = dimension->fallback;
+        trial->size[d] = dimension->default_size;
         for (size_t k = 0; k < ORACLE_DIMENSIONS; k++)
             if (oracle->dimensions[k] != NULL &&
                 strcmp(dimension->name, oracle->dimensions[k]) == 0)
@@ -152,7 +152,7 @@ static void try_size(struct trial *trial, const struct oracle *oracle)
             any = true;
             CHECK_INT(result.verdict, SHMT_VERDICT_OK);
         }
-    shmt_kernel_describe_size(trial->kernel, trial->size, &text);
+    shmt_kernel_describe_problem(trial->kernel, trial->size, &text);
     if (any)
         compare(trial, oracle);
     if (!any || check_failed)
@@ -170,11 +170,11 @@ static void reference_is_right(void)
     if (!open_trial("kernels", current->kernel, &trial))
         return;
     for (size_t s = 0; s < ORACLE_SIZES && current->sizes[s][0] != 0; s++)
-        if (!shmt_bench_lost(trial.bench)) {
+        if (!shmt_bench_context_lost(trial.bench)) {
             set_size(&trial, current, s);
             try_size(&trial, current);
         }
-    CHECK(!shmt_bench_lost(trial.bench));
+    CHECK(!shmt_bench_context_lost(trial.bench));
     close_trial(&trial);
 }
 
@@ -265,10 +265,10 @@ static void every_element_counts(void)
     static const char *const ways[] = {"bit", "unwritten"};
     struct trial trial;
     const int64_t size = 3001;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_bench_request request = {
-        .problem = &size, .choice = choice, .samples = 1,
-        .hopeless_us = (double)INFINITY, .verify = true};
+        .problem = &size, .config = config, .samples = 1,
+        .give_up_us = (double)INFINITY, .verify = true};
     struct shmt_result result;
     struct shmt_bench_note note;
     char name[32];
@@ -277,7 +277,7 @@ static void every_element_counts(void)
         return;
     for (size_t t = 0; t < 7; t++)
         for (size_t w = 0; w < 2; w++) {
-            fixture_choice(trial.kernel, choice, "BREAK", types[t], "HOW",
+            fixture_choice(trial.kernel, config, "BREAK", types[t], "HOW",
                            ways[w], NULL);
             CHECK_INT(shmt_bench_measure(trial.bench, &request, &result,
                                          &note, &err), SHMTUNE_OK);

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * oracle_kernels: float64 CPU versions of the built-in kernels, for
+ * tests/gpu/oracle.c.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +34,8 @@ double filled(const struct trial *trial, size_t number, uint64_t index)
     const struct shmt_argument *argument = &trial->kernel->arguments[number];
     const struct shmt_pattern pattern =
         shmt_pattern_of(argument, number, ORACLE_SEED);
-    const union shmt_scalar scalar = shmt_pattern_value(&pattern, index);
+    const union shmt_element_scalar scalar =
+        shmt_pattern_value(&pattern, index);
 
     return shmt_element_real(argument->element, &scalar);
 }

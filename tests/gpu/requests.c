@@ -26,7 +26,7 @@ static void read_size(const struct shmt_kernel *kernel, const char *text,
         const size_t length = strlen(dimension->name);
         const char *at = text;
 
-        problem[d] = dimension->fallback;
+        problem[d] = dimension->default_size;
         while (at != NULL && *at != '\0') {
             at += *at == ',';
             if (strncmp(at, dimension->name, length) == 0 &&
@@ -38,11 +38,11 @@ static void read_size(const struct shmt_kernel *kernel, const char *text,
 }
 
 static void print(const struct shmt_kernel *kernel,
-                  const struct shmt_protocol_request *request)
+                  const struct shmt_wire_request *request)
 {
     struct shmt_text text = {0};
 
-    shmt_protocol_write_request(kernel, request, &text);
+    shmt_wire_write_request(kernel, request, &text);
     puts(shmt_text_string(&text));
     shmt_text_free(&text);
 }
@@ -52,8 +52,8 @@ int main(int count, char **words)
     struct shmt_kernel *kernel = NULL;
     struct shmt_space *space = NULL;
     struct shmt_error err = {0};
-    struct shmt_protocol_request request = {
-        .samples = 7, .verify = true, .hopeless_us = (double)INFINITY};
+    struct shmt_wire_request request = {
+        .samples = 7, .verify = true, .give_up_us = (double)INFINITY};
     uint64_t wanted, all;
     enum shmtune_status status;
 
@@ -69,8 +69,8 @@ int main(int count, char **words)
         shmt_kernel_free(kernel);
         return EXIT_FAILURE;
     }
-    request.verb = strcmp(words[1], "measure") == 0 ? SHMT_MEASURE
-                                                    : SHMT_INSPECT;
+    request.verb = strcmp(words[1], "measure") == 0 ? SHMT_TARGET_MEASURE
+                                                    : SHMT_TARGET_INSPECT;
     if (count > 5)
         request.samples = atoi(words[5]);
     all = shmt_space_count(space);
@@ -79,7 +79,7 @@ int main(int count, char **words)
         wanted = all;
     for (uint64_t k = 0; k < wanted; k++) {
         request.tag = (uint64_t)((double)k * (double)all / (double)wanted);
-        shmt_space_configuration(space, request.tag, request.choice);
+        shmt_space_configuration(space, request.tag, request.config);
         print(kernel, &request);
     }
     shmt_space_free(space);

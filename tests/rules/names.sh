@@ -21,40 +21,30 @@ trap 'rm -rf "$work"' EXIT
 # neither stands here as it is.
 cat >"$work/table" <<'TABLE'
 base: arena array clock digest error map path random shmtune text utf8
-expr: arith derived evaluation expr fault int node op place real scope step
-    symbol token type value word
+expr: arith expr op place value
 yaml: yaml
-space: block bounds build built cell conjunct diagram edge effort graph
-    grouping lanes layer level lower neighbour order pack parameter plan range
-    raw reduce search slot space table twins
-kernel: argument catalogue dimension element fill geometry header kernel
-    launch role
-device: device fit launch limiter occupancy resources result
-record: charge journal ledger packed recording result setting stage tuned
-    tuning verdict
-search: ask option options outcome search session strategy
-engine: around coverage feature lens observation observations observed
-    shuffle surrogate
-gpu: arguments complaint driver element function host image launch module
-    nvrtc params query report scalar cuProfilerStart cuProfilerStop
-bench: bench buffer comparison finding findings guard inspect loaded module
-    pattern probe problem run time verify
-target: answer binaries compiled inspect job live measure profile protocol
-    queue replay reply request scratch station target verb worker
-tune: choose deliver filter finalist flight policy progress tune winner
-    winners
+space: build diagram graph lanes pack parameter plan space states
+kernel: argument catalogue dimension element fill geometry kernel launch role
+device: device fit limiter occupancy resources
+record: gzip journal ledger recording result setting stage tuned tuning verdict
+search: search session strategy
+engine: coverage neighbours observation observations predictor shuffle
+    surrogate
+gpu: cubin driver element function image module nvrtc ptxas cuProfilerStart
+    cuProfilerStop
+bench: bench buffer inspect pattern probe
+target: live replay scratch supervisor target wire worker
+tune: filter output progress tune winner winners
 exchange: export import
 score: score
 profile: counters metric
-runtime: admit binary candidate choice current filling limit memory
-    message nearest parameter question same select shelf shmtune step
-command: board check command compile compiler explain explanation format json
-    option paint reading show tune
+runtime: choice nearest runtime select shmtune
+command: budget check command compiler display explain format json option paint
+    scoreboard sheet show
 main: main shmtune
 TABLE
 # Words that begin the names of several modules as yet: to be none.
-several='element inspect launch module option parameter result search
-shmtune step tune'
+several='element shmtune'
 
 cat >"$work/shared.awk" <<'AWK'
 # Writes "KIND NAME FILE:LINE" for the shared names of headers and sources.

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * allocations: replaces malloc and its family by versions that count and can
+ * fail at the k-th call.
+ */
 #include "tests/support/allocations.h"
 
 #include <stdbool.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * catalogue_fixture: a folder with kernels, tunings and a device for tests of
+ * libshmtune, written anew for each test.
+ */
 #define _XOPEN_SOURCE 700   /* nftw */
 #include "tests/support/catalogue_fixture.h"
 
@@ -236,7 +240,7 @@ struct page {
 static struct shmt_setting number(const char *name, int64_t value)
 {
     return (struct shmt_setting){
-        .name = name, .value = {.type = SHMT_INT, .i = value}};
+        .name = name, .value = {.type = SHMT_VALUE_INT, .i = value}};
 }
 
 static void fill(const struct fixture_tuned *from, struct page *page)
@@ -246,7 +250,7 @@ static void fill(const struct fixture_tuned *from, struct page *page)
     page->settings[0] = number("BLOCK", from->block);
     page->settings[1] = number("SHARED_KIB", from->shared_kib);
     page->settings[2] = (struct shmt_setting){
-        .name = "MEMORY", .value = {.type = SHMT_WORD, .w = "dynamic"}};
+        .name = "MEMORY", .value = {.type = SHMT_VALUE_WORD, .w = "dynamic"}};
     page->ties[0] = page->settings;
     page->tuned = (struct shmt_tuned){
         .size_count = 2, .size = page->size,

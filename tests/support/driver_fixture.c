@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * driver_fixture: points $SHMTUNE_LIBCUDA at the fake driver and opens it
+ * together with NVRTC.
+ */
 #include "tests/support/driver_fixture.h"
 
 #include <stdio.h>

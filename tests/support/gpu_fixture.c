@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * gpu_fixture: the kernel tests/fake/fake_kernel.yaml, configurations of it,
+ * and temporary folders.
+ */
 #include "tests/support/gpu_fixture.h"
 
 #include <dirent.h>
@@ -56,38 +60,38 @@ struct shmt_kernel *fixture_kernel(void)
     return kernel;
 }
 
-static shmt_choice find(const struct shmt_parameter *parameter,
+static shmt_config find(const struct shmt_parameter *parameter,
                         const char *text)
 {
     for (size_t k = 0; k < parameter->count; k++) {
         const struct shmt_value *value = &parameter->values[k];
         char written[64];
 
-        if (value->type == SHMT_WORD)
+        if (value->type == SHMT_VALUE_WORD)
             snprintf(written, sizeof written, "%s", value->w);
         else
             snprintf(written, sizeof written, "%lld", (long long)value->i);
         if (strcmp(written, text) == 0)
-            return (shmt_choice)k;
+            return (shmt_config)k;
     }
     printf("Bail out! %s has no value %s\n", parameter->name, text);
     exit(EXIT_FAILURE);
 }
 
-void fixture_choice(const struct shmt_kernel *kernel, shmt_choice *choice,
+void fixture_choice(const struct shmt_kernel *kernel, shmt_config *config,
                     ...)
 {
     va_list list;
     const char *name;
 
-    shmt_kernel_default(kernel, choice);
-    va_start(list, choice);
+    shmt_kernel_default(kernel, config);
+    va_start(list, config);
     while ((name = va_arg(list, const char *)) != NULL) {
         const char *text = va_arg(list, const char *);
 
         for (size_t p = 0; p < kernel->parameter_count; p++)
             if (strcmp(kernel->parameters[p].name, name) == 0)
-                choice[p] = find(&kernel->parameters[p], text);
+                config[p] = find(&kernel->parameters[p], text);
     }
     va_end(list);
 }

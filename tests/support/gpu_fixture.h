@@ -14,7 +14,7 @@ struct shmt_kernel *fixture_kernel(void);
 
 /* The default with one parameter after the other set: "TILE", "32", ...,
  * NULL. */
-void fixture_choice(const struct shmt_kernel *kernel, shmt_choice *choice,
+void fixture_choice(const struct shmt_kernel *kernel, shmt_config *config,
                     ...);
 
 /* A new empty folder; removed, with its files, when the program ends. */

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * import_fixture: imports a text, writes the spec and the journal of the
+ * import, and reads both back.
+ */
 #include "tests/support/import_fixture.h"
 
 #include <stdio.h>

@@ -9,16 +9,16 @@
 struct brute {
     uint64_t count;
     bool fault;            /* a constraint without a value, none false */
-    shmt_choice *valid;    /* [count * parameters] */
+    shmt_config *valid;    /* [count * parameters] */
     size_t room;
 };
 
-static bool advance(const struct made *made, shmt_choice *choice)
+static bool advance(const struct made *made, shmt_config *config)
 {
     for (size_t p = made->definition.parameter_count; p-- > 0;) {
-        if (++choice[p] < made->definition.parameters[p].count)
+        if (++config[p] < made->definition.parameters[p].count)
             return true;
-        choice[p] = 0;
+        config[p] = 0;
     }
     return false;
 }
@@ -26,10 +26,10 @@ static bool advance(const struct made *made, shmt_choice *choice)
 static void try_all(const struct made *made, struct brute *brute)
 {
     const size_t width = made->definition.parameter_count;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS] = {0};
+    shmt_config config[SHMT_SPACE_PARAMETERS] = {0};
 
     do {
-        const int verdict = judge(made, choice);
+        const int verdict = judge(made, config);
 
         brute->fault |= verdict < 0;
         if (verdict <= 0)
@@ -39,13 +39,13 @@ static void try_all(const struct made *made, struct brute *brute)
             brute->valid = realloc(brute->valid, brute->room * width *
                                                      sizeof *brute->valid);
         }
-        memcpy(brute->valid + brute->count++ * width, choice,
-               width * sizeof *choice);
-    } while (advance(made, choice));
+        memcpy(brute->valid + brute->count++ * width, config,
+               width * sizeof *config);
+    } while (advance(made, config));
 }
 
-static bool is_neighbour(const struct made *made, const shmt_choice *a,
-                         const shmt_choice *b)
+static bool is_neighbour(const struct made *made, const shmt_config *a,
+                         const shmt_config *b)
 {
     size_t different = 0;
 
@@ -57,9 +57,9 @@ static bool is_neighbour(const struct made *made, const shmt_choice *a,
 /* The one parameter that differs is unordered, or no valid value of it lies
  * between. */
 static bool is_step(const struct made *made, const struct shmt_space *space,
-                    const shmt_choice *a, const shmt_choice *b)
+                    const shmt_config *a, const shmt_config *b)
 {
-    shmt_choice between[SHMT_SPACE_PARAMETERS];
+    shmt_config between[SHMT_SPACE_PARAMETERS];
     size_t p = 0;
     uint64_t index;
 
@@ -68,7 +68,7 @@ static bool is_step(const struct made *made, const struct shmt_space *space,
     if (!made->definition.parameters[p].ordered)
         return true;
     memcpy(between, a, sizeof between);
-    for (shmt_choice v = (a[p] < b[p] ? a[p] : b[p]) + 1;
+    for (shmt_config v = (a[p] < b[p] ? a[p] : b[p]) + 1;
          v < (a[p] < b[p] ? b[p] : a[p]); v++) {
         between[p] = v;
         if (shmt_space_index(space, between, &index))
@@ -82,36 +82,36 @@ static bool check_neighbours(const struct made *made,
                              const struct brute *brute, size_t at)
 {
     const size_t width = made->definition.parameter_count;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS], other[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS], other[SHMT_SPACE_PARAMETERS];
     uint64_t index, out[4096];
     size_t any = 0, steps = 0, count;
 
-    memcpy(choice, brute->valid + at * width, width * sizeof *choice);
+    memcpy(config, brute->valid + at * width, width * sizeof *config);
     for (size_t k = 0; k < brute->count; k++)
-        if (is_neighbour(made, choice, brute->valid + k * width)) {
+        if (is_neighbour(made, config, brute->valid + k * width)) {
             memcpy(other, brute->valid + k * width, width * sizeof *other);
             any++;
-            steps += is_step(made, space, choice, other);
+            steps += is_step(made, space, config, other);
         }
-    shmt_space_index(space, choice, &index);
-    count = shmt_space_neighbours(space, index, SHMT_NEIGHBOUR_ANY, out,
+    shmt_space_index(space, config, &index);
+    count = shmt_space_neighbours(space, index, SHMT_SPACE_HAMMING, out,
                                   4096);
     if (count != any)
         return false;
     for (size_t k = 0; k < count; k++) {
         shmt_space_configuration(space, out[k], other);
-        if (!is_neighbour(made, choice, other))
+        if (!is_neighbour(made, config, other))
             return false;
         for (size_t j = 0; j < k; j++)
             if (out[j] == out[k])
                 return false;
     }
-    count = shmt_space_neighbours(space, index, SHMT_NEIGHBOUR_STEP, out,
+    count = shmt_space_neighbours(space, index, SHMT_SPACE_ADJACENT, out,
                                   4096);
     for (size_t k = 0; k < count; k++) {
         shmt_space_configuration(space, out[k], other);
-        if (!is_neighbour(made, choice, other) ||
-            !is_step(made, space, choice, other))
+        if (!is_neighbour(made, config, other) ||
+            !is_step(made, space, config, other))
             return false;
     }
     return count == steps;
@@ -121,9 +121,9 @@ static bool check_neighbours(const struct made *made,
 static bool check_list(const struct made *made, const struct brute *brute)
 {
     const size_t width = made->definition.parameter_count;
-    const shmt_choice **list =
+    const shmt_config **list =
         malloc((2 * (size_t)brute->count + 1) * sizeof *list);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_space *space;
     uint64_t index;
     bool same;
@@ -135,15 +135,16 @@ static bool check_list(const struct made *made, const struct brute *brute)
         list[other] = brute->valid + k * width;
         list[(size_t)brute->count + k] = brute->valid + below(k + 1) * width;
     }
-    same = shmt_space_of(&made->definition, list, 2 * (size_t)brute->count,
-                         &space, &err) == SHMTUNE_OK &&
+    same =
+        shmt_space_from_list(&made->definition, list, 2 * (size_t)brute->count,
+                                &space, &err) == SHMTUNE_OK &&
            shmt_space_count(space) == brute->count;
     for (size_t k = 0; same && k < brute->count; k++) {
         /* In declared order of parameters, hence in that of trying. */
-        shmt_space_configuration(space, k, choice);
-        same = memcmp(choice, brute->valid + k * width,
-                      width * sizeof *choice) == 0 &&
-               shmt_space_index(space, choice, &index) && index == k;
+        shmt_space_configuration(space, k, config);
+        same = memcmp(config, brute->valid + k * width,
+                      width * sizeof *config) == 0 &&
+               shmt_space_index(space, config, &index) && index == k;
     }
     shmt_space_free(space);
     free(list);
@@ -157,14 +158,14 @@ static bool check_stretch(const struct made *made,
     const size_t width = made->definition.parameter_count;
     const size_t count = (size_t)shmt_space_count(space);
     const size_t first = below(count), length = 1 + below(count - first);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    shmt_choice *list = malloc(length * width * sizeof *list);
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    shmt_config *list = malloc(length * width * sizeof *list);
     bool same = true;
 
     shmt_space_list(space, first, length, list);
     for (size_t k = 0; k < length && same; k++) {
-        shmt_space_configuration(space, first + k, choice);
-        same = memcmp(choice, list + k * width, width * sizeof *choice) == 0;
+        shmt_space_configuration(space, first + k, config);
+        same = memcmp(config, list + k * width, width * sizeof *config) == 0;
     }
     free(list);
     return same;
@@ -175,7 +176,7 @@ bool agrees(const struct made *made)
     const size_t width = made->definition.parameter_count;
     struct brute brute = {0};
     struct shmt_space *space = NULL;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     uint64_t index, *seen = NULL;
     enum shmtune_status status;
     bool same;
@@ -200,19 +201,19 @@ bool agrees(const struct made *made)
                    index < brute.count && seen[index]++ == 0;
             if (!same)
                 break;
-            shmt_space_configuration(space, index, choice);
-            same = memcmp(choice, brute.valid + k * width,
-                          width * sizeof *choice) == 0 &&
-                   shmt_space_nearest(space, choice) == index;
+            shmt_space_configuration(space, index, config);
+            same = memcmp(config, brute.valid + k * width,
+                          width * sizeof *config) == 0 &&
+                   shmt_space_nearest(space, config) == index;
         }
         for (int k = 0; k < 20 && same; k++) {
             for (size_t p = 0; p < width; p++)
-                choice[p] =
-                    (shmt_choice)below(made->definition.parameters[p].count);
-            same = shmt_space_index(space, choice, &index) ==
-                   (judge(made, choice) == 1);
+                config[p] =
+                    (shmt_config)below(made->definition.parameters[p].count);
+            same = shmt_space_index(space, config, &index) ==
+                   (judge(made, config) == 1);
             if (same && brute.count > 0)
-                same = shmt_space_nearest(space, choice) < brute.count;
+                same = shmt_space_nearest(space, config) < brute.count;
         }
         same = same && check_list(made, &brute) &&
                (brute.count == 0 || check_stretch(made, space));

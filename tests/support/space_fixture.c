@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * space_fixture: makes spaces from short texts for tests, and random numbers
+ * that repeat.
+ */
 #include "tests/support/space_fixture.h"
 
 #include <stdio.h>
@@ -44,15 +48,15 @@ void add_parameter(struct made *made, const char *text)
         struct shmt_value *value = &values[p->count++];
 
         if (strpbrk(item, "0123456789") == NULL)
-            *value = (struct shmt_value){.type = SHMT_WORD, .w = item};
+            *value = (struct shmt_value){.type = SHMT_VALUE_WORD, .w = item};
         else if (strchr(item, '.') != NULL)
-            *value = (struct shmt_value){.type = SHMT_REAL,
+            *value = (struct shmt_value){.type = SHMT_VALUE_REAL,
                                          .r = strtod(item, NULL)};
         else
-            *value = (struct shmt_value){.type = SHMT_INT,
+            *value = (struct shmt_value){.type = SHMT_VALUE_INT,
                                          .i = strtoll(item, NULL, 10)};
         p->type = value->type;
-        p->ordered = value->type != SHMT_WORD;
+        p->ordered = value->type != SHMT_VALUE_WORD;
         at += length + (at[length] == ',');
     }
     made->symbols[made->scope.count].name = p->name;
@@ -73,13 +77,14 @@ void add_alike(struct made *made, int count, const char *values)
 
 void begin(struct made *made)
 {
-    *made = (struct made){.fixed = {.type = SHMT_INT, .i = 24}};
+    *made = (struct made){.fixed = {.type = SHMT_VALUE_INT, .i = 24}};
     made->definition.parameters = made->parameters;
     made->definition.constraints = made->constraints;
     made->definition.fixed_count = 1;
     made->definition.fixed = &made->fixed;
-    made->symbols[0] = (struct shmt_symbol){"n", SHMT_INT};
-    made->scope = (struct shmt_scope){.count = 1, .symbols = made->symbols};
+    made->symbols[0] = (struct shmt_expr_symbol){"n", SHMT_VALUE_INT};
+    made->scope =
+        (struct shmt_expr_scope){.count = 1, .symbols = made->symbols};
 }
 
 bool add_constraint(struct made *made, const char *text)
@@ -108,7 +113,7 @@ void make(struct made *made, const char *const *texts)
         }
 }
 
-int judge(const struct made *made, const shmt_choice *choice)
+int judge(const struct made *made, const shmt_config *config)
 {
     const struct shmt_space_definition *d = &made->definition;
     struct shmt_value values[SHMT_SPACE_PARAMETERS + 1];
@@ -116,7 +121,7 @@ int judge(const struct made *made, const shmt_choice *choice)
 
     values[0] = made->fixed;
     for (size_t p = 0; p < d->parameter_count; p++)
-        values[1 + p] = d->parameters[p].values[choice[p]];
+        values[1 + p] = d->parameters[p].values[config[p]];
     for (size_t c = 0; c < d->constraint_count; c++) {
         if (shmt_expr_eval_bool(d->constraints[c], values, &truth, NULL) !=
             SHMTUNE_OK)

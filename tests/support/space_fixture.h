@@ -23,9 +23,9 @@ size_t below(size_t bound);
 struct made {
     struct shmt_space_definition definition;
     struct shmt_parameter parameters[SHMT_SPACE_PARAMETERS];
-    struct shmt_symbol symbols[SHMT_SPACE_PARAMETERS + 1];
+    struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS + 1];
     struct shmt_value fixed;
-    struct shmt_scope scope;
+    struct shmt_expr_scope scope;
     struct shmt_expr *constraints[64];
 };
 
@@ -43,7 +43,7 @@ void make(struct made *made, const char *const *texts);
 
 /* Whether the configuration is one: 1, 0, or -1 when a constraint has no
  * value and none is false. */
-int judge(const struct made *made, const shmt_choice *choice);
+int judge(const struct made *made, const shmt_config *config);
 
 /* -- space_brute.c -------------------------------------------------------- */
 

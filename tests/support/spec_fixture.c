@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * spec_fixture: writes a valid spec and its source to a folder, with edits,
+ * and reads it.
+ */
 #include "tests/support/spec_fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * tune_fixture: runs the tuner on the fake worker and on recordings made with
+ * it.
+ */
 #define _GNU_SOURCE   /* nftw */
 #include "tests/support/tune_fixture.h"
 
@@ -191,7 +195,7 @@ const char *fixture_describe(const struct shmt_kernel *kernel,
                            shmt_verdict_word((enum shmt_verdict)v),
                            (unsigned long long)outcome->verdicts[v]);
     for (size_t k = 0; k < outcome->final_count; k++) {
-        shmt_kernel_describe(kernel, outcome->finals[k].choice, text);
+        shmt_kernel_describe_config(kernel, outcome->finals[k].config, text);
         shmt_text_addf(text, " %.6g%s\n", outcome->finals[k].result.time_us,
                        k < outcome->tie_count ? " tied" : "");
     }

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * tuning_fixture: the valid tuning of the fuzz corpus, as it is or edited.
+ */
 #include "tests/support/tuning_fixture.h"
 
 #include <stdio.h>

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * yaml_fixture: parses a text and keeps the message when it is refused.
+ */
 #include "tests/support/yaml_fixture.h"
 
 #include <stdio.h>

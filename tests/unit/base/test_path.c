@@ -136,13 +136,13 @@ static void own_files_are_the_owners(void)
 
     CHECK_INT(shmt_path_write(in_root("shared"), "a", 1, &err), SHMTUNE_OK);
     CHECK_INT(chmod(in_root("shared"), 0666), 0);
-    CHECK_INT(shmt_path_write_own(in_root("shared"), "b", 1, &err),
+    CHECK_INT(shmt_path_write_private(in_root("shared"), "b", 1, &err),
               SHMTUNE_OK);
     CHECK_INT(stat(in_root("shared"), &about), 0);
     CHECK_INT(about.st_mode & 0777, 0600);
     CHECK_INT(about.st_size, 1);
     CHECK_INT(unlink(in_root("shared")), 0);
-    CHECK_INT(shmt_path_write_own(in_root("none/at"), "b", 1, &err),
+    CHECK_INT(shmt_path_write_private(in_root("none/at"), "b", 1, &err),
               SHMTUNE_STORAGE);
 }
 
@@ -296,15 +296,16 @@ static void folders_are_made(void)
 {
     struct stat about;
 
-    CHECK_INT(shmt_path_make(in_root("x/y//z/"), 0700, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_path_make_folder(in_root("x/y//z/"), 0700, &err),
+              SHMTUNE_OK);
     CHECK_INT(stat(in_root("x/y/z"), &about), 0);
     CHECK(S_ISDIR(about.st_mode));
     CHECK_INT(about.st_mode & 0777, 0700);
-    CHECK_INT(shmt_path_make(in_root("x/y/z"), 0700, &err), SHMTUNE_OK);
-    CHECK_INT(shmt_path_make("/", 0700, &err), SHMTUNE_OK);
-    CHECK(shmt_path_make(in_root("a/b"), 0700, &err) != SHMTUNE_OK);
+    CHECK_INT(shmt_path_make_folder(in_root("x/y/z"), 0700, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_path_make_folder("/", 0700, &err), SHMTUNE_OK);
+    CHECK(shmt_path_make_folder(in_root("a/b"), 0700, &err) != SHMTUNE_OK);
     CHECK_HAS(err.text, "a");
-    CHECK_INT(shmt_path_make(in_root("a"), 0700, &err), SHMTUNE_STORAGE);
+    CHECK_INT(shmt_path_make_folder(in_root("a"), 0700, &err), SHMTUNE_STORAGE);
     CHECK_HAS(err.text, "found a file, expected a folder");
     rmdir(in_root("x/y/z"));
     rmdir(in_root("x/y"));
@@ -320,7 +321,7 @@ static void why_a_folder_is_not_made(void)
     CHECK_INT(chmod(in_root("closed"), 0555), 0);
     CHECK_INT(chmod(root, 0755), 0);
     CHECK(!as_root || seteuid(65534) == 0);
-    CHECK_INT(shmt_path_make(in_root("closed/x"), 0700, &err),
+    CHECK_INT(shmt_path_make_folder(in_root("closed/x"), 0700, &err),
               SHMTUNE_STORAGE);
     CHECK_HAS(err.text, strerror(EACCES));
     CHECK(!as_root || seteuid(0) == 0);

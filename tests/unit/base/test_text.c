@@ -42,10 +42,10 @@ static void arena_has_the_room_it_was_told_of(void)
     struct shmt_arena *arena = shmt_arena_new();
     const char *first;
 
-    shmt_arena_expect(arena, 64 * 4096);
-    first = shmt_arena_room(arena, 4096);
+    shmt_arena_reserve(arena, 64 * 4096);
+    first = shmt_arena_alloc_raw(arena, 4096);
     for (size_t k = 1; k < 64; k++)
-        CHECK((char *)shmt_arena_room(arena, 4096) == first + k * 4096);
+        CHECK((char *)shmt_arena_alloc_raw(arena, 4096) == first + k * 4096);
     shmt_arena_free(arena);
 }
 

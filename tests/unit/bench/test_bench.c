@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "bench/bench.h"
-#include "gpu/query.h"
+#include "gpu/driver_device.h"
 #include "tests/fake/fake_kernel.h"
 #include "tests/support/check.h"
 #include "tests/support/driver_fixture.h"
@@ -32,7 +32,7 @@ static enum shmtune_status open_bench(bool warm)
 /* A bench that is usable. */
 static void need_bench(void)
 {
-    if (bench != NULL && !shmt_bench_lost(bench))
+    if (bench != NULL && !shmt_bench_context_lost(bench))
         return;
     shmt_bench_close(bench);
     bench = NULL;
@@ -42,13 +42,13 @@ static void need_bench(void)
     }
 }
 
-static enum shmtune_status measure_with(const shmt_choice *choice,
-                                        double hopeless_us, bool verify)
+static enum shmtune_status measure_with(const shmt_config *config,
+                                        double give_up_us, bool verify)
 {
     const int64_t problem[] = {1000};
     const struct shmt_bench_request request = {
-        .problem = problem, .choice = choice, .samples = 7,
-        .hopeless_us = hopeless_us, .verify = verify};
+        .problem = problem, .config = config, .samples = 7,
+        .give_up_us = give_up_us, .verify = verify};
 
     memset(&result, 0, sizeof result);
     err.text[0] = '\0';
@@ -58,13 +58,13 @@ static enum shmtune_status measure_with(const shmt_choice *choice,
 /* The candidate of one fault; the bench may be lost afterwards. */
 static void commit(enum fake_fault fault)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     char text[16];
 
     need_bench();
     snprintf(text, sizeof text, "%d", (int)fault);
-    fixture_choice(kernel, choice, "FAULT", text, NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "FAULT", text, NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_TEXT(err.text, "");
 }
 
@@ -89,7 +89,7 @@ static void good_candidates_are_timed(void)
     CHECK_TEXT(note.text, "");
     CHECK(result.measure_ms > 0);
     CHECK_INT(strlen(result.image), 64);
-    CHECK(!shmt_bench_lost(bench));
+    CHECK(!shmt_bench_context_lost(bench));
 }
 
 static void faults_have_their_verdicts(void)
@@ -129,28 +129,28 @@ static void faults_have_their_verdicts(void)
         CHECK_HAS(result.reason, cases[k].reason);
         CHECK_INT(result.sample_count, 0);
         CHECK(result.time_us < 0);
-        CHECK_INT(shmt_bench_lost(bench), cases[k].lost);
+        CHECK_INT(shmt_bench_context_lost(bench), cases[k].lost);
         expect_good();
     }
 }
 
 static void lost_benches_say_so(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     commit(FAULT_TRAP);
-    fixture_choice(kernel, choice, NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_CUDA);
+    fixture_choice(kernel, config, NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_CUDA);
     CHECK_HAS(err.text, "lost");
 }
 
 static void specs_are_held_to_their_bytes(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     need_bench();
-    fixture_choice(kernel, choice, "STATED", "wrong", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "STATED", "wrong", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_SPEC_MISMATCH);
     CHECK_HAS(result.reason, "260 bytes");
     CHECK_HAS(result.reason, "256");
@@ -158,16 +158,16 @@ static void specs_are_held_to_their_bytes(void)
 
 static void memory_runs_out(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     need_bench();
-    fixture_choice(kernel, choice, "SCRATCH", "1000000000", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "SCRATCH", "1000000000", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OUT_OF_MEMORY);
     CHECK_HAS(result.reason, "counter of 4000000000 bytes");
     expect_good();
-    fixture_choice(kernel, choice, "SCRATCH", "1000", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "SCRATCH", "1000", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     expect_good();
     commit(FAULT_WORKSPACE);   /* smaller again: the guard is near again */
@@ -176,14 +176,14 @@ static void memory_runs_out(void)
 
 static void problems_that_do_not_fit_are_refused(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     shmt_bench_close(bench);
     bench = NULL;
     setenv("FAKE_CUDA_MEMORY", "600000", 1);
     need_bench();
-    fixture_choice(kernel, choice, NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true),
+    fixture_choice(kernel, config, NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true),
               SHMTUNE_NO_MEMORY);
     CHECK_HAS(err.text, "smaller size");
     unsetenv("FAKE_CUDA_MEMORY");
@@ -192,46 +192,46 @@ static void problems_that_do_not_fit_are_refused(void)
 
 static void shared_memory_is_opted_in(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     need_bench();
-    fixture_choice(kernel, choice, "DYNAMIC", "65536", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "DYNAMIC", "65536", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.shared_dynamic_bytes, 65536);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.limiter, SHMT_LIMITER_SHARED);
     CHECK_TEXT(note.text, "");
-    fixture_choice(kernel, choice, "DYNAMIC", "1000000", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "DYNAMIC", "1000000", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_LAUNCH_ERROR);
     CHECK_HAS(result.reason, "1000000 bytes of dynamic");
 }
 
 static void hopeless_candidates_are_raced_out(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     need_bench();
-    fixture_choice(kernel, choice, NULL);
-    CHECK_INT(measure_with(choice, 99, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, NULL);
+    CHECK_INT(measure_with(config, 99, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_SLOW);
     CHECK_INT(result.sample_count, 2);
     CHECK(fabs(result.time_us - 100) < 0.01);
-    CHECK_INT(measure_with(choice, 49, true), SHMTUNE_OK);
+    CHECK_INT(measure_with(config, 49, true), SHMTUNE_OK);
     CHECK_INT(result.sample_count, 1);
-    CHECK_INT(measure_with(choice, 101, true), SHMTUNE_OK);
+    CHECK_INT(measure_with(config, 101, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.sample_count, 7);
 }
 
 static void long_kernels_have_fewer_samples(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     need_bench();
-    fixture_choice(kernel, choice, "COST", "400000", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, "COST", "400000", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.sample_count, 3);
 }
@@ -239,27 +239,27 @@ static void long_kernels_have_fewer_samples(void)
 /* Even where verifying was not asked for, wrong outputs are seen. */
 static void unverified_runs_are_compared(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     need_bench();
-    fixture_choice(kernel, choice, NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, false), SHMTUNE_OK);
+    fixture_choice(kernel, config, NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, false), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
-    fixture_choice(kernel, choice, "FAULT", "8", NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, false), SHMTUNE_OK);
+    fixture_choice(kernel, config, "FAULT", "8", NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, false), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
 }
 
 static void changed_sources_are_refused(void)
 {
     const int64_t problem[] = {1000};
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_bench_request request = {
-        .problem = problem, .choice = choice, .samples = 1,
-        .hopeless_us = (double)INFINITY, .verify = true, .image = "abcd"};
+        .problem = problem, .config = config, .samples = 1,
+        .give_up_us = (double)INFINITY, .verify = true, .image = "abcd"};
 
     need_bench();
-    fixture_choice(kernel, choice, NULL);
+    fixture_choice(kernel, config, NULL);
     CHECK_INT(shmt_bench_measure(bench, &request, &result, &note, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "changed");
@@ -267,7 +267,7 @@ static void changed_sources_are_refused(void)
 
 static void sizes_change(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     float *out = NULL, *expected = NULL;
     enum { MOST = 4099 };
 
@@ -276,11 +276,11 @@ static void sizes_change(void)
     expected = malloc(MOST * sizeof *expected);
     if (out == NULL || expected == NULL)
         abort();
-    fixture_choice(kernel, choice, NULL);
+    fixture_choice(kernel, config, NULL);
     for (int64_t n = 1; n <= MOST; n = n * 3 + 1) {
         const struct shmt_bench_request request = {
-            .problem = &n, .choice = choice, .samples = 1,
-            .hopeless_us = (double)INFINITY, .verify = true};
+            .problem = &n, .config = config, .samples = 1,
+            .give_up_us = (double)INFINITY, .verify = true};
 
         CHECK_INT(shmt_bench_measure(bench, &request, &result, &note, &err),
                   SHMTUNE_OK);
@@ -299,14 +299,14 @@ static void sizes_change(void)
 
 static void warm_samples_repeat(void)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     shmt_bench_close(bench);
     bench = NULL;
     CHECK_INT(open_bench(true), SHMTUNE_OK);
     CHECK_TEXT(shmt_bench_protocol(bench), "warm-l2");
-    fixture_choice(kernel, choice, NULL);
-    CHECK_INT(measure_with(choice, (double)INFINITY, true), SHMTUNE_OK);
+    fixture_choice(kernel, config, NULL);
+    CHECK_INT(measure_with(config, (double)INFINITY, true), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK(fabs(result.time_us - 100) < 0.01);
     shmt_bench_close(bench);
@@ -316,16 +316,16 @@ static void warm_samples_repeat(void)
 /* True when the failing of one call led to a status or a verdict. */
 static bool is_noticed(const char *call, int which)
 {
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     char fail[96];
     bool noticed = true;
 
-    fixture_choice(kernel, choice, NULL);
+    fixture_choice(kernel, config, NULL);
     snprintf(fail, sizeof fail, "%s=%d,%d", call,
              (int)CUDA_ERROR_INVALID_VALUE, which);
     setenv("FAKE_CUDA_FAIL", fail, 1);
     if (open_bench(false) != SHMTUNE_OK ||
-        measure_with(choice, (double)INFINITY, true) != SHMTUNE_OK)
+        measure_with(config, (double)INFINITY, true) != SHMTUNE_OK)
         CHECK_HAS(err.text, "CUDA_ERROR_INVALID_VALUE");
     else if (result.verdict != SHMT_VERDICT_OK)
         CHECK_HAS(result.reason, "CUDA_ERROR_INVALID_VALUE");
@@ -370,25 +370,26 @@ static void devices_are_found(void)
     int ordinal = -1;
 
     setenv("FAKE_CUDA_DEVICES", "3", 1);
-    CHECK_INT(shmt_query_find(driver, "2", &ordinal, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_driver_find_device(driver, "2", &ordinal, &err), SHMTUNE_OK);
     CHECK_INT(ordinal, 2);
-    CHECK_INT(shmt_query_device(driver, 2, &device, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_driver_describe_device(driver, 2, &device, &err),
+              SHMTUNE_OK);
     CHECK_TEXT(device.name, "Fake device 2");
     CHECK_TEXT(device.uuid, "GPU-abababab-abab-abab-abab-ababababab02");
     CHECK_INT(device.compute_major, 9);
     CHECK_INT(device.shared_per_block_optin, 232448);
-    CHECK_INT(shmt_query_find(driver, device.uuid, &ordinal, &err),
+    CHECK_INT(shmt_driver_find_device(driver, device.uuid, &ordinal, &err),
               SHMTUNE_OK);
     CHECK_INT(ordinal, 2);
-    CHECK_INT(shmt_query_find(driver, "3", &ordinal, &err),
+    CHECK_INT(shmt_driver_find_device(driver, "3", &ordinal, &err),
               SHMTUNE_NO_DEVICE);
     CHECK_HAS(err.text, "no device \"3\"; there are 0 (GPU-");
-    CHECK_INT(shmt_query_find(driver, "GPU-abab", &ordinal, &err),
+    CHECK_INT(shmt_driver_find_device(driver, "GPU-abab", &ordinal, &err),
               SHMTUNE_NO_DEVICE);
     CHECK_HAS(err.text, "more than one");
-    CHECK_INT(shmt_query_find(driver, "GPU-", &ordinal, &err),
+    CHECK_INT(shmt_driver_find_device(driver, "GPU-", &ordinal, &err),
               SHMTUNE_NO_DEVICE);
-    CHECK_INT(shmt_query_find(driver, "-1", &ordinal, &err),
+    CHECK_INT(shmt_driver_find_device(driver, "-1", &ordinal, &err),
               SHMTUNE_NO_DEVICE);
     unsetenv("FAKE_CUDA_DEVICES");
 }

@@ -185,22 +185,22 @@ static void sameness_is_of_limits_or_of_all(void)
 
     shmt_device_for_arch("sm_90", &a, NULL);
     b = a;
-    CHECK(shmt_device_same(&a, &b));
+    CHECK(shmt_device_equal(&a, &b));
     strcpy(b.name, "another");
-    CHECK(shmt_device_same_limits(&a, &b));
-    CHECK(!shmt_device_same(&a, &b));
+    CHECK(shmt_device_equal_limits(&a, &b));
+    CHECK(!shmt_device_equal(&a, &b));
     b = a;
     b.multiprocessors = 114;
-    CHECK(shmt_device_same_limits(&a, &b));
-    CHECK(!shmt_device_same(&a, &b));
+    CHECK(shmt_device_equal_limits(&a, &b));
+    CHECK(!shmt_device_equal(&a, &b));
     b = a;
     b.driver_version = 12090;
     b.clock_khz = 1;
     strcpy(b.uuid, "GPU-1");
-    CHECK(shmt_device_same(&a, &b));
+    CHECK(shmt_device_equal(&a, &b));
     b.shared_per_block_optin--;
-    CHECK(!shmt_device_same_limits(&a, &b));
-    CHECK(!shmt_device_same(&a, &b));
+    CHECK(!shmt_device_equal_limits(&a, &b));
+    CHECK(!shmt_device_equal(&a, &b));
 }
 
 static void feed(const char *data, size_t size)

@@ -332,7 +332,7 @@ static void several_launches(void)
     struct shmt_geometry launches[] = {
         launch_of(32, 0, -1), {.shared_static = -1}, launch_of(1024, 0, -1)
     };
-    struct shmt_launch_resources each = {2, {with(168, 0), with(32, 0)}};
+    struct shmt_resources_of_launches each = {2, {with(168, 0), with(32, 0)}};
     const struct shmt_resources most = with(168, 0);
     const struct shmt_fit_launches ask = {&device, 3, launches, &most, &each};
     struct shmt_fit found;

@@ -156,7 +156,7 @@ static void words_stay_words(void)
     kernel = kernel_of(import);
     CHECK(kernel != NULL);
     for (size_t k = 0; kernel != NULL && k < 8; k++) {
-        CHECK_INT(kernel->parameters[0].values[k].type, SHMT_WORD);
+        CHECK_INT(kernel->parameters[0].values[k].type, SHMT_VALUE_WORD);
         CHECK_TEXT(kernel->parameters[0].values[k].w,
                    import->parameters[0].values[k].w);
     }

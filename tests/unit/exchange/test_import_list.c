@@ -13,14 +13,14 @@ static void check_list(const char *text, const char *expected)
     struct shmt_text got = {0};
 
     err.text[0] = '\0';
-    if (shmt_import_list(arena, "f.json: Values", text, &list, &err) !=
+    if (shmt_import_parse_list(arena, "f.json: Values", text, &list, &err) !=
         SHMTUNE_OK)
         shmt_text_add(&got, err.text);
     for (size_t k = 0; k < list.count; k++) {
         shmt_text_add(&got, k == 0 ? "" : " ");
-        if (list.type == SHMT_INT)
+        if (list.type == SHMT_VALUE_INT)
             shmt_text_addf(&got, "%lld", (long long)list.values[k].i);
-        else if (list.type == SHMT_REAL)
+        else if (list.type == SHMT_VALUE_REAL)
             shmt_text_addf(&got, "%g.", list.values[k].r);
         else
             shmt_text_add(&got, list.values[k].w);
@@ -103,7 +103,7 @@ static void hostile_lists_are_refused_at_once(void)
         struct shmt_arena *arena = shmt_arena_new();
         struct shmt_import_list list;
 
-        CHECK(shmt_import_list(arena, "f.json", text, &list, &err) ==
+        CHECK(shmt_import_parse_list(arena, "f.json", text, &list, &err) ==
               SHMTUNE_INVALID_FILE);
         shmt_arena_free(arena);
         free(text);

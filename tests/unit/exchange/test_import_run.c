@@ -143,8 +143,9 @@ static void our_runs_come_back(void)
     result.resources.registers = 40;
     result.resources.spill_store_bytes = 8;
     result.occupancy_percent = 75;
-    shmt_result_fail(&result, SHMT_VERDICT_UNSTABLE, "first \"%s\", then",
-                     "this");
+    shmt_result_set_verdict(&result, SHMT_VERDICT_UNSTABLE,
+                            "first \"%s\", then",
+                            "this");
     own = *journal;
     own.records = records;
     own.header.origin = NULL;

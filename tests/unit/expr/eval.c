@@ -13,7 +13,7 @@
 
 enum { NAMES = 16 };
 
-static size_t read_names(char *text, struct shmt_symbol *symbols,
+static size_t read_names(char *text, struct shmt_expr_symbol *symbols,
                          struct shmt_value *values)
 {
     size_t count = 0;
@@ -24,8 +24,9 @@ static size_t read_names(char *text, struct shmt_symbol *symbols,
 
         *equals = '\0';
         symbols[count].name = item;
-        values[count].type = equals[1] == 'i' ? SHMT_INT
-                             : equals[1] == 'r' ? SHMT_REAL : SHMT_WORD;
+        values[count].type = equals[1] == 'i' ? SHMT_VALUE_INT
+                             : equals[1] == 'r' ? SHMT_VALUE_REAL :
+                                 SHMT_VALUE_WORD;
         symbols[count].type = values[count].type;
         if (equals[1] == 'i')
             values[count].i = strtoll(equals + 3, NULL, 10);
@@ -39,9 +40,9 @@ static size_t read_names(char *text, struct shmt_symbol *symbols,
 
 static void answer(const char *text, char *names)
 {
-    struct shmt_symbol symbols[NAMES];
+    struct shmt_expr_symbol symbols[NAMES];
     struct shmt_value values[NAMES], value;
-    struct shmt_scope scope = {.symbols = symbols};
+    struct shmt_expr_scope scope = {.symbols = symbols};
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_error err = {0};
     struct shmt_expr *expr;
@@ -53,9 +54,9 @@ static void answer(const char *text, char *names)
         printf("refused %s\n", err.text);
     else if (shmt_expr_eval(expr, values, &value, &err) != SHMTUNE_OK)
         printf("fault %s\n", err.text);
-    else if (value.type == SHMT_INT)
+    else if (value.type == SHMT_VALUE_INT)
         printf("i:%" PRId64 "\n", value.i);
-    else if (value.type == SHMT_REAL)
+    else if (value.type == SHMT_VALUE_REAL)
         printf("r:%a\n", value.r);
     else
         printf("w:%s\n", value.w);

@@ -10,14 +10,14 @@
 enum { NAMES = 5 };
 
 static struct shmt_arena *arena;
-static const struct shmt_symbol symbols[] = {
-    {"x", SHMT_INT}, {"y", SHMT_INT}, {"mode", SHMT_WORD}};
-static struct shmt_derived derived[80];
-static struct shmt_scope scope = {
+static const struct shmt_expr_symbol symbols[] = {
+    {"x", SHMT_VALUE_INT}, {"y", SHMT_VALUE_INT}, {"mode", SHMT_VALUE_WORD}};
+static struct shmt_expr_derived derived[80];
+static struct shmt_expr_scope scope = {
     .count = 3, .symbols = symbols, .derived = derived};
 static struct shmt_value values[] = {
-    {.type = SHMT_INT, .i = 6}, {.type = SHMT_INT, .i = 0},
-    {.type = SHMT_WORD, .w = "static"}};
+    {.type = SHMT_VALUE_INT, .i = 6}, {.type = SHMT_VALUE_INT, .i = 0},
+    {.type = SHMT_VALUE_WORD, .w = "static"}};
 static struct shmt_error err;
 
 static struct shmt_expr *compile(const char *text)
@@ -36,7 +36,7 @@ static bool derive(const char *name, const char *text)
     const struct shmt_expr *expr = compile(text);
 
     if (expr != NULL)
-        derived[scope.derived_count++] = (struct shmt_derived){name, expr};
+        derived[scope.derived_count++] = (struct shmt_expr_derived){name, expr};
     return expr != NULL;
 }
 
@@ -117,7 +117,7 @@ static void a_name_faults_where_it_is_used(void)
 
 static void evaluations_are_shared(void)
 {
-    struct shmt_evaluation evaluation;
+    struct shmt_expr_evaluation evaluation;
     const struct shmt_expr *fault, *good, *flag;
     int64_t out = 0;
     bool truth = false;
@@ -307,13 +307,14 @@ static void compare_values(const struct shmt_expr *with,
 static void compare_spaces(struct shmt_expr *with, struct shmt_expr *without)
 {
     static const struct shmt_value numbers[] = {
-        {.type = SHMT_INT, .i = 0}, {.type = SHMT_INT, .i = 1},
-        {.type = SHMT_INT, .i = 2}, {.type = SHMT_INT, .i = 5}};
-    static const struct shmt_value words[] = {{.type = SHMT_WORD, .w = "a"}};
+        {.type = SHMT_VALUE_INT, .i = 0}, {.type = SHMT_VALUE_INT, .i = 1},
+        {.type = SHMT_VALUE_INT, .i = 2}, {.type = SHMT_VALUE_INT, .i = 5}};
+    static const struct shmt_value words[] =
+        {{.type = SHMT_VALUE_WORD, .w = "a"}};
     const struct shmt_parameter parameters[] = {
         {.name = "x", .count = 4, .values = numbers},
         {.name = "y", .count = 4, .values = numbers},
-        {.name = "mode", .type = SHMT_WORD, .count = 1, .values = words}};
+        {.name = "mode", .type = SHMT_VALUE_WORD, .count = 1, .values = words}};
     struct shmt_space_definition definition = {
         .parameter_count = 3, .parameters = parameters,
         .constraint_count = 1, .constraints = &with};

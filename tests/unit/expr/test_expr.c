@@ -6,12 +6,14 @@
 #include "tests/support/check.h"
 
 static struct shmt_arena *arena;
-static const struct shmt_symbol symbols[] = {
-    {"x", SHMT_INT}, {"y", SHMT_INT}, {"r", SHMT_REAL}, {"mode", SHMT_WORD}};
-static const struct shmt_scope scope = {.count = 4, .symbols = symbols};
+static const struct shmt_expr_symbol symbols[] = {
+    {"x", SHMT_VALUE_INT}, {"y", SHMT_VALUE_INT}, {"r", SHMT_VALUE_REAL},
+    {"mode", SHMT_VALUE_WORD}};
+static const struct shmt_expr_scope scope = {.count = 4, .symbols = symbols};
 static const struct shmt_value values[] = {
-    {.type = SHMT_INT, .i = 6}, {.type = SHMT_INT, .i = 0},
-    {.type = SHMT_REAL, .r = 2.5}, {.type = SHMT_WORD, .w = "static"}};
+    {.type = SHMT_VALUE_INT, .i = 6}, {.type = SHMT_VALUE_INT, .i = 0},
+    {.type = SHMT_VALUE_REAL, .r = 2.5},
+    {.type = SHMT_VALUE_WORD, .w = "static"}};
 static struct shmt_error err;
 
 static struct shmt_expr *compile(const char *text)
@@ -37,12 +39,12 @@ static long long int_of(const char *text)
 static double real_of(const char *text)
 {
     struct shmt_expr *expr = compile(text);
-    struct shmt_value out = {.type = SHMT_INT, .i = 0};
+    struct shmt_value out = {.type = SHMT_VALUE_INT, .i = 0};
 
     if (expr == NULL ||
         shmt_expr_eval(expr, values, &out, &err) != SHMTUNE_OK)
         return -987654321;
-    CHECK_INT(out.type, SHMT_REAL);
+    CHECK_INT(out.type, SHMT_VALUE_REAL);
     return out.r;
 }
 
@@ -302,10 +304,10 @@ static void symbols_used_are_known(void)
 
 static void values_are_equal_as_in_python(void)
 {
-    const struct shmt_value one = {.type = SHMT_INT, .i = 1};
-    const struct shmt_value same = {.type = SHMT_REAL, .r = 1.0};
-    const struct shmt_value large = {.type = SHMT_INT, .i = INT64_MAX};
-    const struct shmt_value near = {.type = SHMT_REAL, .r = 0x1p63};
+    const struct shmt_value one = {.type = SHMT_VALUE_INT, .i = 1};
+    const struct shmt_value same = {.type = SHMT_VALUE_REAL, .r = 1.0};
+    const struct shmt_value large = {.type = SHMT_VALUE_INT, .i = INT64_MAX};
+    const struct shmt_value near = {.type = SHMT_VALUE_REAL, .r = 0x1p63};
 
     CHECK(shmt_value_equal(one, same));
     CHECK(shmt_value_equal(same, one));

@@ -11,12 +11,12 @@
 
 static struct shmt_value whole(int64_t number)
 {
-    return (struct shmt_value){.type = SHMT_INT, .i = number};
+    return (struct shmt_value){.type = SHMT_VALUE_INT, .i = number};
 }
 
 static struct shmt_value real(double number)
 {
-    return (struct shmt_value){.type = SHMT_REAL, .r = number};
+    return (struct shmt_value){.type = SHMT_VALUE_REAL, .r = number};
 }
 
 static void halves_come_back(void)
@@ -59,7 +59,7 @@ static void halves_round_to_even(void)
 
 static void integers_must_fit(void)
 {
-    union shmt_scalar scalar = {0};
+    union shmt_element_scalar scalar = {0};
     struct shmt_error err = {0};
 
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_I32, whole(INT32_MIN),
@@ -82,14 +82,14 @@ static void integers_must_fit(void)
                                    &scalar, &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_INT(shmt_element_convert(
                   SHMT_ELEMENT_F32,
-                  (struct shmt_value){.type = SHMT_WORD, .w = "static"},
+                  (struct shmt_value){.type = SHMT_VALUE_WORD, .w = "static"},
                   &scalar, &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_HAS(err.text, "static");
 }
 
 static void reals_are_rounded(void)
 {
-    union shmt_scalar scalar = {0};
+    union shmt_element_scalar scalar = {0};
     struct shmt_error err = {0};
 
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(0.1), &scalar,
@@ -180,7 +180,8 @@ static void whole_patterns_are_in_range(void)
                                              .seed = 9};
 
         for (uint64_t i = 0; i < 500; i++) {
-            const union shmt_scalar value = shmt_pattern_value(&pattern, i);
+            const union shmt_element_scalar value =
+                shmt_pattern_value(&pattern, i);
             const double number = shmt_element_real(elements[e], &value);
 
             CHECK(number >= 3 && number < 10 && number == floor(number));

@@ -93,10 +93,10 @@ static struct shmt_image_request request_of(const struct shmt_kernel *kernel,
     const struct shmt_image_request request = {
         .evaluated = &evaluated, .arch = "sm_90",
         .nvrtc_version = nvrtc->version};
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    fixture_choice(kernel, choice, name, value, NULL);
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    fixture_choice(kernel, config, name, value, NULL);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
     return request;
 }
 
@@ -125,7 +125,7 @@ static void entries_have_their_resources(void)
     struct shmt_resources all;
     struct shmt_image *image = NULL;
 
-    CHECK_INT(shmt_image_obtain(&request, nvrtc, NULL, &image, &err),
+    CHECK_INT(shmt_image_get(&request, nvrtc, NULL, &image, &err),
               SHMTUNE_OK);
     if (image == NULL) {
         printf("# %s\n", err.text);
@@ -174,7 +174,7 @@ static void failures_say_why(void)
         struct shmt_image *image = NULL;
         struct shmt_result result;
 
-        CHECK_INT(shmt_image_obtain(&request, nvrtc, NULL, &image, &err),
+        CHECK_INT(shmt_image_get(&request, nvrtc, NULL, &image, &err),
                   SHMTUNE_COMPILE);
         CHECK_HAS(err.text, cases[k].text);
         CHECK(image == NULL);
@@ -193,7 +193,7 @@ static void words_reach_the_source(void)
         request_of(kernel, "MODE", "slow");
     struct shmt_image *image = NULL;
 
-    CHECK_INT(shmt_image_obtain(&request, nvrtc, NULL, &image, &err),
+    CHECK_INT(shmt_image_get(&request, nvrtc, NULL, &image, &err),
               SHMTUNE_OK);
     shmt_image_free(image);
     shmt_kernel_free(kernel);
@@ -272,8 +272,8 @@ static bool obtain(const struct shmt_image_request *request, bool compile,
     struct shmt_image *image = NULL;
     bool found;
 
-    if (shmt_image_obtain(request, compile ? nvrtc : NULL, folder, &image,
-                          &err) != SHMTUNE_OK)
+    if (shmt_image_get(request, compile ? nvrtc : NULL, folder, &image,
+                       &err) != SHMTUNE_OK)
         return false;
     found = image->found;
     memcpy(key, image->key, SHMT_DIGEST_TEXT);
@@ -289,14 +289,14 @@ static void binaries_are_kept_and_checked(void)
     char key[SHMT_DIGEST_TEXT] = "", path[512];
     struct shmt_image *image = NULL;
 
-    CHECK_INT(shmt_image_obtain(&request, NULL, folder, &image, &err),
+    CHECK_INT(shmt_image_get(&request, NULL, folder, &image, &err),
               SHMTUNE_NOT_FOUND);
     CHECK(!obtain(&request, true, key));
     CHECK(obtain(&request, true, key));
     CHECK(obtain(&request, false, key));
     file_name(key, ".cubin", path);
     damage(path, 1000);
-    CHECK_INT(shmt_image_obtain(&request, NULL, folder, &image, &err),
+    CHECK_INT(shmt_image_get(&request, NULL, folder, &image, &err),
               SHMTUNE_NOT_FOUND);
     CHECK(!obtain(&request, true, key));
     CHECK(obtain(&request, false, key));
@@ -310,8 +310,8 @@ static void binaries_are_kept_and_checked(void)
     CHECK_INT(unlink(path), 0);
     CHECK(!obtain(&request, true, key));
     CHECK(obtain(&request, false, key));
-    CHECK_INT(shmt_image_obtain(&request, nvrtc, "/no/such/folder", &image,
-                                &err), SHMTUNE_STORAGE);
+    CHECK_INT(shmt_image_get(&request, nvrtc, "/no/such/folder", &image,
+                             &err), SHMTUNE_STORAGE);
     CHECK_HAS(err.text, "/no/such/folder");
     shmt_kernel_free(kernel);
 }
@@ -330,7 +330,7 @@ static void folders_are_shared(void)
     fflush(stdout);
     for (int k = 0; k < PROCESSES; k++)
         if (fork() == 0)
-            _exit(shmt_image_obtain(&request, nvrtc, folder, &image, &err));
+            _exit(shmt_image_get(&request, nvrtc, folder, &image, &err));
     for (int k = 0; k < PROCESSES; k++)
         bad += wait(&status) < 0 || !WIFEXITED(status) ||
                WEXITSTATUS(status) != 0;
@@ -375,8 +375,8 @@ static void specs_are_held_to_the_parameters(void)
     struct shmt_result result;
 
     for (int found = 0; found < 2; found++) {
-        CHECK_INT(shmt_image_obtain(&request, found ? NULL : nvrtc, folder,
-                                    &image, &err), SHMTUNE_INVALID_FILE);
+        CHECK_INT(shmt_image_get(&request, found ? NULL : nvrtc, folder,
+                                 &image, &err), SHMTUNE_INVALID_FILE);
         CHECK(image == NULL);
         CHECK_HAS(err.text, "plain takes 2 parameters of 8 and 4 bytes, the "
                             "spec passes 1 of 8: see 'arguments' of launch 1");

@@ -105,7 +105,7 @@ static const char spec_derived[] =
 static void derived_names_are_worked_out_when_needed(void)
 {
     const int64_t problem[] = {10}, exact[] = {9};
-    const shmt_choice choices[2][2] = {{2, 0}, {2, 1}};    /* A 3, ROUND */
+    const shmt_config configs[2][2] = {{2, 0}, {2, 1}};    /* A 3, ROUND */
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_geometry *geometry = evaluated.geometry;
     struct shmt_kernel *kernel = NULL;
@@ -121,7 +121,7 @@ static void derived_names_are_worked_out_when_needed(void)
         return;
     }
     for (unsigned i = 0; i < 2; i++) {
-        shmt_kernel_evaluate(kernel, problem, choices[i], &evaluated);
+        shmt_kernel_evaluate(kernel, problem, configs[i], &evaluated);
         CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err),
                   SHMTUNE_OK);
         CHECK_INT(geometry->grid[0], 4);
@@ -136,11 +136,11 @@ static void derived_names_are_worked_out_when_needed(void)
                   SHMTUNE_OK);
         CHECK_INT(value.i, 8);
     }
-    shmt_kernel_evaluate(kernel, exact, choices[1], &evaluated);
+    shmt_kernel_evaluate(kernel, exact, configs[1], &evaluated);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "spec.yaml:24:9: the grid's x \"late\" is 0");
-    shmt_kernel_evaluate(kernel, exact, choices[0], &evaluated);
+    shmt_kernel_evaluate(kernel, exact, configs[0], &evaluated);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
     CHECK_INT(shmt_expr_eval_int(kernel->launches[1].grid[0],
                                  evaluated.values, &number, &err),

@@ -32,12 +32,12 @@ static struct shmt_kernel_evaluated evaluated;
 static struct shmt_error err;
 
 /* The configuration of these values, of which each is an index, at a b c n. */
-static void evaluate(const int64_t problem[4], shmt_choice tile,
-                     shmt_choice block, shmt_choice skip)
+static void evaluate(const int64_t problem[4], shmt_config tile,
+                     shmt_config block, shmt_config skip)
 {
-    const shmt_choice choice[] = {tile, block, skip};
+    const shmt_config config[] = {tile, block, skip};
 
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
 }
 
 static void arguments_have_counts_and_values(void)
@@ -135,7 +135,7 @@ static void parts_may_be_asked_for_in_any_order(void)
     CHECK_INT(shmt_kernel_binary_key(&evaluated, first), SHMTUNE_OK);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
     memcpy(before, evaluated.geometry, sizeof before);
-    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_satisfies(&evaluated, &failed, &err), SHMTUNE_OK);
     CHECK(failed == NULL);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
     CHECK_INT(shmt_kernel_binary_key(&evaluated, second), SHMTUNE_OK);

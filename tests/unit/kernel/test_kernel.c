@@ -55,14 +55,14 @@ static void reads_every_field(void)
 static void works_out_a_launch(void)
 {
     struct shmt_kernel *kernel = spec_read_good();
-    const shmt_choice choice[] = {2, 4, 0, 1, 1};   /* 128 16 1 dynamic 100 */
+    const shmt_config config[] = {2, 4, 0, 1, 1};   /* 128 16 1 dynamic 100 */
     const int64_t problem[] = {100, 33, 7};
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_geometry *geometry = evaluated.geometry;
     struct shmt_text text = {0};
     struct shmt_error err = {0};
 
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
     CHECK_INT(geometry->used, true);
     CHECK_INT(geometry->grid[0], 3);
@@ -96,12 +96,12 @@ static void works_out_a_launch(void)
 static void refuses_a_geometry_out_of_range(void)
 {
     struct shmt_kernel *kernel = spec_read_good();
-    const shmt_choice choice[] = {0, 0, 0, 0, 0};
+    const shmt_config config[] = {0, 0, 0, 0, 0};
     const int64_t problem[] = {INT64_C(1) << 40, INT64_C(1) << 40, 1};
     struct shmt_kernel_evaluated evaluated;
     struct shmt_error err = {0};
 
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "spec.yaml:25:");
@@ -113,16 +113,16 @@ static void admits_what_the_constraints_let_pass(void)
 {
     struct shmt_kernel *kernel = spec_read_good();
     const int64_t problem[] = {64, 32, 3};
-    const shmt_choice fits[] = {0, 4, 0, 0, 0};
-    const shmt_choice large[] = {0, 6, 0, 0, 0};   /* static 64 x 65 x 4 */
+    const shmt_config fits[] = {0, 4, 0, 0, 0};
+    const shmt_config large[] = {0, 6, 0, 0, 0};   /* static 64 x 65 x 4 */
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_expr *failed = kernel->constraints[0];
 
     shmt_kernel_evaluate(kernel, problem, fits, &evaluated);
-    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, NULL), SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_satisfies(&evaluated, &failed, NULL), SHMTUNE_OK);
     CHECK(failed == NULL);
     shmt_kernel_evaluate(kernel, problem, large, &evaluated);
-    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, NULL), SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_satisfies(&evaluated, &failed, NULL), SHMTUNE_OK);
     CHECK(failed == kernel->constraints[1]);
     shmt_kernel_free(kernel);
 }
@@ -136,15 +136,15 @@ static void space_counts_what_is_admitted(void)
     struct shmt_error err = {0};
     uint64_t count = 0;
 
-    for (shmt_choice a = 0; a < 3; a++)
-        for (shmt_choice b = 0; b < 7; b++)
-            for (shmt_choice c = 0; c < 3; c++)
-                for (shmt_choice d = 0; d < 2; d++) {
-                    const shmt_choice choice[] = {a, b, c, d, 0};
+    for (shmt_config a = 0; a < 3; a++)
+        for (shmt_config b = 0; b < 7; b++)
+            for (shmt_config c = 0; c < 3; c++)
+                for (shmt_config d = 0; d < 2; d++) {
+                    const shmt_config config[] = {a, b, c, d, 0};
                     const struct shmt_expr *failed = NULL;
 
-                    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
-                    CHECK_INT(shmt_kernel_admits(&evaluated, &failed, NULL),
+                    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
+                    CHECK_INT(shmt_kernel_satisfies(&evaluated, &failed, NULL),
                               SHMTUNE_OK);
                     count += failed == NULL ? 2 : 0;
                 }
@@ -157,7 +157,7 @@ static void space_counts_what_is_admitted(void)
 }
 
 static enum shmtune_status read_choice(const struct shmt_kernel *kernel,
-                                       const char *text, shmt_choice *choice,
+                                       const char *text, shmt_config *config,
                                        struct shmt_error *err)
 {
     struct shmt_arena *arena = shmt_arena_new();
@@ -166,7 +166,7 @@ static enum shmtune_status read_choice(const struct shmt_kernel *kernel,
         arena, "choice", text, strlen(text), &mapping, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_choice_read(kernel, mapping, choice, err);
+        status = shmt_kernel_config_read(kernel, mapping, config, err);
     shmt_arena_free(arena);
     return status;
 }
@@ -174,35 +174,35 @@ static enum shmtune_status read_choice(const struct shmt_kernel *kernel,
 static void choices_are_read_and_written(void)
 {
     struct shmt_kernel *kernel = spec_read_good();
-    shmt_choice choice[5] = {0};
+    shmt_config config[5] = {0};
     struct shmt_text text = {0};
     struct shmt_error err = {0};
 
     CHECK_INT(read_choice(kernel, "{MEMORY: static, BLOCK: 128, TILE: 1, "
-                          "CARVEOUT: 100, STAGES: 2}", choice, &err),
+                          "CARVEOUT: 100, STAGES: 2}", config, &err),
               SHMTUNE_OK);
-    shmt_kernel_choice_write(kernel, choice, &text);
+    shmt_kernel_config_write(kernel, config, &text);
     CHECK_TEXT(shmt_text_string(&text), "{BLOCK: 128, TILE: 1, STAGES: 2, "
                "MEMORY: static, CARVEOUT: 100}");
     shmt_text_clear(&text);
-    shmt_kernel_describe(kernel, choice, &text);
+    shmt_kernel_describe_config(kernel, config, &text);
     CHECK_TEXT(shmt_text_string(&text),
                "BLOCK=128 TILE=1 STAGES=2 MEMORY=static CARVEOUT=100");
-    choice[0] = 1;
+    config[0] = 1;
     CHECK_INT(read_choice(kernel, "{MEMORY: static, BLOCK: 32, TILE: 1, "
-                          "CARVEOUT: 100}", choice, &err),
+                          "CARVEOUT: 100}", config, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "STAGES");
-    CHECK_INT(choice[0], 1);
+    CHECK_INT(config[0], 1);
     CHECK_INT(read_choice(kernel, "{MEMORY: static, BLOCK: 33, TILE: 1, "
-                          "CARVEOUT: 100, STAGES: 2}", choice, &err),
+                          "CARVEOUT: 100, STAGES: 2}", config, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "choice:1:25");
     CHECK_INT(read_choice(kernel, "{MEMORY: static, BLOK: 32, TILE: 1, "
-                          "CARVEOUT: 100, STAGES: 2}", choice, &err),
+                          "CARVEOUT: 100, STAGES: 2}", config, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "BLOCK");
-    CHECK_INT(read_choice(kernel, "[1, 2]", choice, &err),
+    CHECK_INT(read_choice(kernel, "[1, 2]", config, &err),
               SHMTUNE_INVALID_FILE);
     shmt_text_free(&text);
     shmt_kernel_free(kernel);
@@ -219,16 +219,16 @@ static void sizes_are_read_and_written(void)
 
     CHECK_INT(shmt_yaml_parse(arena, "size", "{cols: 7}", 9, &mapping, &err),
               SHMTUNE_OK);
-    CHECK_INT(shmt_kernel_size_read(kernel, mapping, problem, &err),
+    CHECK_INT(shmt_kernel_problem_read(kernel, mapping, problem, &err),
               SHMTUNE_OK);
-    shmt_kernel_size_write(kernel, problem, &text);
+    shmt_kernel_problem_write(kernel, problem, &text);
     CHECK_TEXT(shmt_text_string(&text), "{rows: 64, cols: 7, filter: 3}");
     shmt_text_clear(&text);
-    shmt_kernel_describe_size(kernel, problem, &text);
+    shmt_kernel_describe_problem(kernel, problem, &text);
     CHECK_TEXT(shmt_text_string(&text), "rows=64 cols=7 filter=3");
     CHECK_INT(shmt_yaml_parse(arena, "size", "{rows: 1}", 9, &mapping, &err),
               SHMTUNE_OK);
-    CHECK_INT(shmt_kernel_size_read(kernel, mapping, problem, &err),
+    CHECK_INT(shmt_kernel_problem_read(kernel, mapping, problem, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "size:1:8");
     shmt_text_free(&text);
@@ -267,7 +267,7 @@ static void reads_a_search_space_without_source(void)
     CHECK_INT(kernel->size_count, 1);
     CHECK_INT(kernel->dimension_count, 0);
     CHECK_INT(kernel->parameters[1].default_value, 1);
-    CHECK_INT(kernel->parameters[2].type, SHMT_REAL);
+    CHECK_INT(kernel->parameters[2].type, SHMT_VALUE_REAL);
     CHECK(kernel->parameters[2].values[1].r == 1.0);
     shmt_kernel_free(kernel);
     kernel = NULL;
@@ -308,7 +308,7 @@ static void reals_become_exact_definitions(void)
     struct shmt_error err = {0};
     struct shmt_text text = {0};
     struct shmt_kernel_evaluated evaluated;
-    const shmt_choice choices[][1] = {{0}, {1}, {2}, {3}};
+    const shmt_config configs[][1] = {{0}, {1}, {2}, {3}};
     static const char *const expected[] = {
         "-DA=0.1\n", "-DA=2.0\n", "-DA=1e-30\n", "-DA=0.3333333333333333\n"
     };
@@ -319,7 +319,7 @@ static void reals_become_exact_definitions(void)
     CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_OK);
     for (size_t i = 0; kernel != NULL && i < 4; i++) {
         shmt_text_clear(&text);
-        shmt_kernel_evaluate(kernel, NULL, choices[i], &evaluated);
+        shmt_kernel_evaluate(kernel, NULL, configs[i], &evaluated);
         shmt_kernel_definitions(&evaluated, &text);
         CHECK_TEXT(shmt_text_string(&text), expected[i]);
     }

@@ -36,9 +36,9 @@ static struct shmt_result result_number(int k)
     struct shmt_result result;
     shmt_result_clear(&result);
     if (k % 3 == 2) {
-        shmt_result_fail(&result, SHMT_VERDICT_WRONG,
-                         "out[%d] is 1.5, expected \"2\": {#, -} \xc3\xa9",
-                         k);
+        shmt_result_set_verdict(&result, SHMT_VERDICT_WRONG,
+                                "out[%d] is 1.5, expected \"2\": {#, -} \xc3\xa9",
+                                k);
         return result;
     }
     result.resources.registers = 20 + k;
@@ -63,9 +63,9 @@ static enum shmtune_status write_journal(const char *path, size_t go_on,
                        : shmt_journal_begin(writer, &header, err);
     for (int k = 0; status == SHMTUNE_OK && k < RECORDS; k++) {
         const struct shmt_result result = result_number(k);
-        const shmt_choice choice[] = {(shmt_choice)(k % 6),
-                                      (shmt_choice)(k / 6), 0, 0, 1};
-        struct shmt_journal_record record = {SHMT_JOURNAL_TRY, choice,
+        const shmt_config config[] = {(shmt_config)(k % 6),
+                                      (shmt_config)(k / 6), 0, 0, 1};
+        struct shmt_journal_record record = {SHMT_JOURNAL_TRY, config,
                                              0.5 * k, &result, NULL, 0};
         status = shmt_journal_add(writer, &record, err);
         record.kind = k == RECORDS - 1 ? SHMT_JOURNAL_DROP
@@ -117,8 +117,8 @@ static void there_and_back(void)
         const struct shmt_journal_record *const record =
             &journal->records[k];
         const struct shmt_result expected = result_number((int)k / 2);
-        CHECK_INT(record->choice[0], (k / 2) % 6);
-        CHECK_INT(record->choice[4], 1);
+        CHECK_INT(record->config[0], (k / 2) % 6);
+        CHECK_INT(record->config[4], 1);
         CHECK_INT(record->kind, k % 2 == 0 ? SHMT_JOURNAL_TRY
                                 : k == journal->count - 1
                                     ? SHMT_JOURNAL_DROP
@@ -278,9 +278,9 @@ static void of_another_kernel(void)
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "toy");
     CHECK_HAS(err.text, "faults");
-    CHECK_INT(shmt_journal_kernel(path, name, NULL), SHMTUNE_OK);
+    CHECK_INT(shmt_journal_read_kernel_name(path, name, NULL), SHMTUNE_OK);
     CHECK_TEXT(name, "toy");
-    CHECK_INT(shmt_journal_peek(path, toy, &header, NULL), SHMTUNE_OK);
+    CHECK_INT(shmt_journal_read_header(path, toy, &header, NULL), SHMTUNE_OK);
     CHECK_INT(header.problem[0], 4096);
     CHECK_INT(shmt_journal_read(fixture_path("absent"), toy, &journal, &err),
               SHMTUNE_NOT_FOUND);

@@ -123,7 +123,7 @@ static enum shmtune_status make_folders(void)
 {
     rmdir("test_memory.folder/a");
     rmdir("test_memory.folder");
-    return shmt_path_make("test_memory.folder/a", 0700, &err);
+    return shmt_path_make_folder("test_memory.folder/a", 0700, &err);
 }
 
 static void yaml_runs_out(void)

@@ -88,19 +88,19 @@ static void reasons_are_one_clean_line(void)
     char longer[1000];
 
     shmt_result_clear(&result);
-    shmt_result_fail(&result, SHMT_VERDICT_COMPILE_ERROR,
-                     "a.cu(3): error:\n\t\x1b[31m%s\x1b[0m\n", "x\xff");
+    shmt_result_set_verdict(&result, SHMT_VERDICT_COMPILE_ERROR,
+                            "a.cu(3): error:\n\t\x1b[31m%s\x1b[0m\n", "x\xff");
     CHECK_INT(result.verdict, SHMT_VERDICT_COMPILE_ERROR);
     CHECK_TEXT(result.reason, "a.cu(3): error:  ?[31mx??[0m");
     memset(longer, 'x', sizeof longer - 1);
     longer[sizeof longer - 1] = '\0';
-    shmt_result_fail(&result, SHMT_VERDICT_CRASH, "%s", longer);
+    shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s", longer);
     CHECK_INT(strlen(result.reason), SHMT_RESULT_REASON - 1);
     /* A character of two bytes across the end is left out whole. */
     memcpy(longer + SHMT_RESULT_REASON - 2, "\xc3\xa9", 2);
-    shmt_result_fail(&result, SHMT_VERDICT_CRASH, "%s", longer);
+    shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s", longer);
     CHECK_INT(strlen(result.reason), SHMT_RESULT_REASON - 2);
-    shmt_result_fail(&result, SHMT_VERDICT_CRASH, "\n");
+    shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "\n");
     CHECK_TEXT(result.reason, "");
 }
 
@@ -151,7 +151,7 @@ static void make_any(uint64_t *state, struct shmt_result *result)
         result->samples_us[k] = (float)fabs(positive(state));
     shmt_result_summarise(result);
     result->launches.count =
-        (int)(hostile_random(state) % (SHMT_RESULT_LAUNCHES + 1));
+        (int)(hostile_random(state) % (SHMT_RESOURCES_LAUNCHES + 1));
     for (int k = 0; k < result->launches.count; k++) {
         result->launches.of[k].registers = sometimes(state, 255);
         result->launches.of[k].shared_static_bytes = sometimes(state, 49152);
@@ -303,7 +303,8 @@ static void keys_are_those_that_are_written(void)
         shmt_result_write_block(&result, 0, &text);
         CHECK_INT(shmt_yaml_parse(arena, "f", text.data, text.length, &root,
                                   &err), SHMTUNE_OK);
-        CHECK_INT(shmt_yaml_keys(root, shmt_result_keys, &err), SHMTUNE_OK);
+        CHECK_INT(shmt_yaml_check_keys(root, shmt_result_keys, &err),
+                  SHMTUNE_OK);
         CHECK_INT(shmt_result_read_strict(root, &result, &err), SHMTUNE_OK);
     }
     CHECK_INT(shmt_yaml_parse(arena, "f", "{verdict: ok, other: 1}", 23,

@@ -30,7 +30,7 @@ static void every_field_is_read(void)
     CHECK_INT(first->size[1].value.i, 1024);
     CHECK_INT(first->setting_count, 5);
     CHECK_TEXT(first->settings[3].value.w, "static");
-    CHECK_INT(first->settings[4].value.type, SHMT_REAL);
+    CHECK_INT(first->settings[4].value.type, SHMT_VALUE_REAL);
     CHECK_INT(first->result.resources.registers, 32);
     CHECK_INT(first->result.sample_count, 3);
     CHECK(first->result.time_us == 7.712);

@@ -6,10 +6,11 @@
 static void put_replaces_keeps_and_sorts(void)
 {
     struct shmt_tuning *tuning = parse(good);
-    struct shmt_setting size[2] = {{"rows", {SHMT_INT, {4096}}},
-                                   {"cols", {SHMT_INT, {333}}}};
+    struct shmt_setting size[2] = {{"rows", {SHMT_VALUE_INT, {4096}}},
+                                   {"cols", {SHMT_VALUE_INT, {333}}}};
     char word[] = "static", name[] = "MEMORY";
-    struct shmt_setting winner[1] = {{name, {.type = SHMT_WORD, .w = word}}};
+    struct shmt_setting winner[1] =
+        {{name, {.type = SHMT_VALUE_WORD, .w = word}}};
     const struct shmt_setting *ties[1] = {winner};
     struct shmt_tuned one = {.size_count = 2, .size = size,
                              .setting_count = 1, .settings = winner,
@@ -46,8 +47,8 @@ static void put_refuses_what_could_not_be_read(void)
 {
     struct shmt_tuning *tuning = parse(good);
     struct shmt_tuned one = *tuning->tuned[0];
-    const struct shmt_setting other[2] = {{"n", {SHMT_INT, {1}}},
-                                          {"m", {SHMT_INT, {1}}}};
+    const struct shmt_setting other[2] = {{"n", {SHMT_VALUE_INT, {1}}},
+                                          {"m", {SHMT_VALUE_INT, {1}}}};
     const struct shmt_setting *ties[100];
 
     one.result.verdict = SHMT_VERDICT_SLOW;
@@ -93,12 +94,13 @@ static void a_new_tuning_can_be_written(void)
 
 /* A kernel as far as tunings look at it. */
 static const struct shmt_value numbers[] = {
-    {SHMT_INT, {8}}, {SHMT_INT, {16}}, {SHMT_INT, {32}}};
-static const struct shmt_value words[] = {{.type = SHMT_WORD, .w = "static"},
-                                          {.type = SHMT_WORD, .w = "no"}};
+    {SHMT_VALUE_INT, {8}}, {SHMT_VALUE_INT, {16}}, {SHMT_VALUE_INT, {32}}};
+static const struct shmt_value words[] =
+    {{.type = SHMT_VALUE_WORD, .w = "static"},
+                                          {.type = SHMT_VALUE_WORD, .w = "no"}};
 static const struct shmt_parameter parameters[] = {
-    {.name = "BLOCK_X", .type = SHMT_INT, .count = 3, .values = numbers},
-    {.name = "MEMORY", .type = SHMT_WORD, .count = 2, .values = words},
+    {.name = "BLOCK_X", .type = SHMT_VALUE_INT, .count = 3, .values = numbers},
+    {.name = "MEMORY", .type = SHMT_VALUE_WORD, .count = 2, .values = words},
 };
 static const struct shmt_dimension dimensions[] = {
     {.name = "rows", .low = 1, .high = 4096},
@@ -115,22 +117,22 @@ static enum shmtune_status choose(const char *first, struct shmt_value value,
 {
     const struct shmt_setting settings[3] = {
         {first, value}, {second, words[1]}, {"PAD", numbers[0]}};
-    shmt_choice choice[2] = {99, 99};
+    shmt_config config[2] = {99, 99};
     const enum shmtune_status status =
-        shmt_tuning_choice(&kernel, settings, count, choice, &err);
+        shmt_tuning_config(&kernel, settings, count, config, &err);
 
     if (status == SHMTUNE_OK) {
-        CHECK_INT(choice[0], 2);
-        CHECK_INT(choice[1], 1);
+        CHECK_INT(config[0], 2);
+        CHECK_INT(config[1], 1);
     }
     return status;
 }
 
 static void settings_become_a_choice(void)
 {
-    const struct shmt_value real = {SHMT_REAL, {.r = 32}};
-    const struct shmt_value odd = {SHMT_INT, {31}};
-    const struct shmt_value word = {.type = SHMT_WORD, .w = "32"};
+    const struct shmt_value real = {SHMT_VALUE_REAL, {.r = 32}};
+    const struct shmt_value odd = {SHMT_VALUE_INT, {31}};
+    const struct shmt_value word = {.type = SHMT_VALUE_WORD, .w = "32"};
 
     CHECK_INT(choose("BLOCK_X", numbers[2], "MEMORY", 2), SHMTUNE_OK);
     CHECK_INT(choose("BLOCK_X", real, "MEMORY", 2), SHMTUNE_OK);
@@ -153,7 +155,7 @@ static void settings_become_a_choice(void)
  * settings in the kernel's order or not. */
 static void check_ties(bool ordered)
 {
-    const struct shmt_value odd = {SHMT_INT, {31}};
+    const struct shmt_value odd = {SHMT_VALUE_INT, {31}};
     const struct shmt_setting names[2] = {{"BLOCK_X", numbers[2]},
                                           {"MEMORY", words[0]}};
     const struct shmt_value said[4][2] = {{numbers[2], words[0]},
@@ -166,13 +168,13 @@ static void check_ties(bool ordered)
     const struct shmt_tuned tuned = {.setting_count = 2,
                                      .settings = settings[0],
                                      .tie_count = 4, .ties = ties};
-    shmt_choice winner[2], found[3][2] = {{99, 99}, {99, 99}, {99, 99}};
+    shmt_config winner[2], found[3][2] = {{99, 99}, {99, 99}, {99, 99}};
 
     for (int k = 0; k < 4; k++)
         for (int p = 0; p < 2; p++)
             settings[k][ordered ? p : 1 - p] =
                 (struct shmt_setting){names[p].name, said[k][p]};
-    CHECK_INT(shmt_tuning_choice(&kernel, settings[0], 2, winner, &err),
+    CHECK_INT(shmt_tuning_config(&kernel, settings[0], 2, winner, &err),
               SHMTUNE_OK);
     CHECK_INT(shmt_tuning_ties(&kernel, &tuned, winner, found[0]), 2);
     CHECK_INT(found[0][0], 0);

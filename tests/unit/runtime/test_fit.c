@@ -6,7 +6,7 @@
  * the same.
  */
 #include "device/device.h"
-#include "runtime/admit.h"
+#include "runtime/check.h"
 #include "tests/support/check.h"
 #include "tests/support/hostile.h"
 #include "tests/support/spec_fixture.h"
@@ -57,9 +57,9 @@ static struct shmt_kernel *kernel;
 struct question {
     struct shmtune_device device;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_resources resources;
-    struct shmt_launch_resources launches;
+    struct shmt_resources_of_launches launches;
 };
 
 static struct question ask_of(const char *arch)
@@ -82,11 +82,11 @@ static const char *tuner_says(const struct question *ask)
         .policy = {-1, 0}
     };
 
-    if (!shmt_filter_before(&filter, ask->choice, &result))
+    if (!shmt_filter_before_compile(&filter, ask->config, &result))
         return result.reason;
     result.resources = ask->resources;
     result.launches = ask->launches;
-    return shmt_filter_after(&filter, ask->choice, &result) ? ""
+    return shmt_filter_after_compile(&filter, ask->config, &result) ? ""
                                                             : result.reason;
 }
 
@@ -94,14 +94,14 @@ static const char *library_says(const struct question *ask)
 {
     static struct shmt_error why;
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_candidate candidate = {
+    const struct shmt_runtime_candidate candidate = {
         .evaluated = &evaluated, .resources = &ask->resources,
         .launches = &ask->launches
     };
     enum shmtune_status status;
 
-    shmt_kernel_evaluate(kernel, ask->problem, ask->choice, &evaluated);
-    status = shmt_admit_check(&ask->device, &candidate, &why);
+    shmt_kernel_evaluate(kernel, ask->problem, ask->config, &evaluated);
+    status = shmt_runtime_check(&ask->device, &candidate, &why);
     CHECK(status == SHMTUNE_OK || status == SHMTUNE_NO_CONFIGURATION);
     return status == SHMTUNE_OK ? "" : why.text;
 }
@@ -178,7 +178,7 @@ static void shares_that_are_not_known(void)
 
     ask.resources.registers = 200;
     ask.problem[3] = 1024;
-    ask.choice[SECOND] = 1;
+    ask.config[SECOND] = 1;
     check_both(&ask, NULL);
     ask.launches.count = 2;
     ask.launches.of[0] = ask.launches.of[1] = ask.resources;
@@ -257,9 +257,9 @@ static struct question random_question(size_t archs)
     ask.problem[7] = random_below(2) ? 1 : near(random_below(240000));
     for (size_t k = 0; k < kernel->parameter_count; k++)
         if (random_below(2))
-            ask.choice[k] = (shmt_choice)random_below(
+            ask.config[k] = (shmt_config)random_below(
                 (int64_t)kernel->parameters[k].count);
-    if (ask.choice[SECOND] == 1 && random_below(4)) {
+    if (ask.config[SECOND] == 1 && random_below(4)) {
         ask.launches.count = 2;
         ask.launches.of[0] = ask.resources;
         ask.launches.of[1] = random_resources();

@@ -58,7 +58,7 @@ static void definitions_are_the_same(void)
 {
     struct shmt_kernel *kernel;
     const int64_t problem[] = {100};
-    const shmt_choice choice[] = {0, 1};
+    const shmt_config config[] = {0, 1};
     struct shmt_kernel_evaluated evaluated;
     struct shmt_text text = {0};
     struct shmt_error err;
@@ -68,7 +68,7 @@ static void definitions_are_the_same(void)
         CHECK_TEXT(err.text, "");
         return;
     }
-    shmt_kernel_evaluate(kernel, problem, choice, &evaluated);
+    shmt_kernel_evaluate(kernel, problem, config, &evaluated);
     shmt_kernel_definitions(&evaluated, &text);
     CHECK_TEXT(shmt_text_string(&text), "-DBLOCK=32\n-DALPHA=1.25e-07\n");
     shmt_text_free(&text);
@@ -80,20 +80,20 @@ static void kernels_are_the_same(void)
     const int64_t problem[] = {100};
     struct shmtune_device device = fixture_device();
     struct shmtune_geometry launch;
-    struct shmtune_choice choice;
+    struct shmtune_choice config;
     struct shmtune *library;
     char text[256];
 
     CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
     CHECK_INT(shmtune_note_count(library), 0);
     if (shmtune_select(shmtune_kernel_find(library, "real"), &device, problem,
-                       &choice) != SHMTUNE_OK) {
+                       &config) != SHMTUNE_OK) {
         CHECK(!"selected");
         return;
     }
-    shmtune_choice_text(&choice, text, sizeof text);
+    shmtune_choice_text(&config, text, sizeof text);
     CHECK_TEXT(text, "BLOCK=32 ALPHA=0.5");
-    CHECK_INT(shmtune_choice_launch(&choice, 0, &launch), SHMTUNE_OK);
+    CHECK_INT(shmtune_choice_launch(&config, 0, &launch), SHMTUNE_OK);
     CHECK_INT(launch.shared_dynamic, 25);
     shmtune_close(library);
 }
@@ -103,15 +103,15 @@ static void tunings_are_the_same(void)
     static const struct fixture_tuned one[] = {{1024, 1024, 128, 0, 0, 10.5}};
     const int64_t problem[] = {1024, 1024};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_choice choice;
+    struct shmtune_choice config;
     struct shmtune *library;
 
     fixture_tune("h100.yaml", &device, one, 1);
     CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
     CHECK_INT(shmtune_select(shmtune_kernel_find(library, "toy"), &device,
-                             problem, &choice), SHMTUNE_OK);
-    CHECK_INT(choice.match, SHMTUNE_EXACT);
-    CHECK(choice.time_us == 10.5);
+                             problem, &config), SHMTUNE_OK);
+    CHECK_INT(config.match, SHMTUNE_EXACT);
+    CHECK(config.time_us == 10.5);
     shmtune_close(library);
 }
 

@@ -22,14 +22,14 @@ static struct shmt_kernel *kernel;
 static struct shmt_bench *bench;
 static struct shmt_error err;
 
-static enum shmtune_status measure(int64_t taps, shmt_choice shift,
+static enum shmtune_status measure(int64_t taps, shmt_config shift,
                                    struct shmt_result *result)
 {
     const int64_t problem[] = {N, taps};
-    const shmt_choice choice[] = {1, shift};
+    const shmt_config choice[] = {1, shift};
     const struct shmt_bench_request request = {
-        .problem = problem, .choice = choice, .samples = 3,
-        .hopeless_us = (double)INFINITY, .verify = true};
+        .problem = problem, .config = choice, .samples = 3,
+        .give_up_us = (double)INFINITY, .verify = true};
     struct shmt_bench_note note;
 
     memset(result, 0, sizeof *result);

@@ -25,9 +25,9 @@ static struct shmt_space *make_space(void)
     struct shmt_space *space = NULL;
 
     for (int k = 0; k < COUNT; k++)
-        values[k] = (struct shmt_value){.type = SHMT_INT, .i = k};
+        values[k] = (struct shmt_value){.type = SHMT_VALUE_INT, .i = k};
     *parameter = (struct shmt_parameter){
-        .name = "x", .type = SHMT_INT, .count = COUNT, .values = values,
+        .name = "x", .type = SHMT_VALUE_INT, .count = COUNT, .values = values,
         .ordered = true};
     CHECK_INT(shmt_space_build(&definition, &space, &err), SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), COUNT);
@@ -70,7 +70,7 @@ static void budget_is_the_one_by_hand(void)
     struct bed bed;
 
     fill(&bed, space, false);
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err), SHMTUNE_OK);
     CHECK_INT(bed.scale->valid, COUNT);
     CHECK(bed.scale->optimum == 1 && bed.scale->median == 501);
     /* 95 % of the way is 26; 975 are worse; 975 / (1002 - 975) = 36.1. */
@@ -101,7 +101,7 @@ static void failures_cost_their_time(void)
             bed.cost[k] = INFINITY;
     for (int k = 0; k < COUNT; k++)
         bed.seconds[k] = k % 2 == 1 ? 3 : 2;
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err), SHMTUNE_OK);
     CHECK_INT(bed.scale->valid, 501);
     CHECK(bed.scale->median == 501);
     /* 2 s, and of a failure that comes before it half the time 3 s */
@@ -119,7 +119,7 @@ static void random_scores_nothing_and_an_oracle_one(void)
     struct shmt_score result;
 
     fill(&bed, space, false);
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err), SHMTUNE_OK);
     result = score(&bed, "random", 400, 2);
     printf("# random %.3f, spread %.3f\n", result.score, result.spread);
     CHECK(fabs(result.score) < 0.12);
@@ -139,7 +139,7 @@ static void random_scores_nothing_and_an_oracle_one(void)
     }
     shmt_score_scale_free(bed.scale);
     fill(&bed, space, true);
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err), SHMTUNE_OK);
     result = score(&bed, "exhaustive", 2, 1);
     CHECK(result.score < -2);
     CHECK(isinf(result.efforts[0].evaluations));
@@ -156,7 +156,7 @@ static void threads_and_seeds_do_not_matter(void)
     struct shmt_score one, other;
 
     fill(&bed, space, true);
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err), SHMTUNE_OK);
     for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
         one = score(&bed, shmt_strategy_at(k)->name, 9, 1);
         other = score(&bed, shmt_strategy_at(k)->name, 9, 4);
@@ -176,21 +176,21 @@ static void what_cannot_be_scored_is_refused(void)
     fill(&bed, space, false);
     for (int k = 0; k < COUNT; k++)
         bed.cost[k] = 5;
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err),
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err),
               SHMTUNE_NO_CONFIGURATION);
     CHECK_HAS(err.text, "no faster than the median");
     for (int k = 0; k < COUNT; k++)
         bed.cost[k] = INFINITY;
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err),
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err),
               SHMTUNE_NO_CONFIGURATION);
     CHECK_HAS(err.text, "0 of 1001");
     fill(&bed, space, false);
     memset(bed.seconds, 0, sizeof bed.seconds);
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err),
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err),
               SHMTUNE_NO_CONFIGURATION);
     CHECK_HAS(err.text, "no time");
     fill(&bed, space, false);
-    CHECK_INT(shmt_score_scale(&bed.table, &bed.scale, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_score_scale_new(&bed.table, &bed.scale, &err), SHMTUNE_OK);
     for (int k = 0; k < 4; k++) {
         const struct shmt_score_plan plan = {
             .strategy = k == 3 ? "magic" : "random",

@@ -27,8 +27,8 @@ static struct shmt_space *make_space(int64_t scale, const char *constraint)
     static const char *const words[] = {"row", "column", "tile"};
     struct shmt_parameter *parameters =
         shmt_arena_alloc(arena, PARAMETERS, sizeof *parameters);
-    struct shmt_symbol symbols[PARAMETERS];
-    struct shmt_scope scope = {.count = PARAMETERS, .symbols = symbols};
+    struct shmt_expr_symbol symbols[PARAMETERS];
+    struct shmt_expr_scope scope = {.count = PARAMETERS, .symbols = symbols};
     struct shmt_space_definition definition = {
         .parameter_count = PARAMETERS, .parameters = parameters};
     struct shmt_expr **constraints =
@@ -41,14 +41,14 @@ static struct shmt_space *make_space(int64_t scale, const char *constraint)
             shmt_arena_alloc(arena, count, sizeof *values);
 
         for (size_t k = 0; k < count; k++)
-            values[k] = p == 4 ? (struct shmt_value){.type = SHMT_WORD,
+            values[k] = p == 4 ? (struct shmt_value){.type = SHMT_VALUE_WORD,
                                                      .w = words[k]}
-                               : (struct shmt_value){.type = SHMT_INT,
+                               : (struct shmt_value){.type = SHMT_VALUE_INT,
                                                      .i = (int64_t)k + 1};
         parameters[p] = (struct shmt_parameter){
             .name = names[p], .type = values[0].type, .count = count,
             .values = values, .ordered = p < 4};
-        symbols[p] = (struct shmt_symbol){names[p], values[0].type};
+        symbols[p] = (struct shmt_expr_symbol){names[p], values[0].type};
     }
     definition.constraints = constraints;
     if (constraint != NULL
@@ -65,20 +65,20 @@ static struct shmt_space *make_space(int64_t scale, const char *constraint)
  * of the way, d = 2, e = "tile"; a tenth fails. */
 static double cost_of(const struct shmt_space *space, uint64_t index)
 {
-    shmt_choice choice[PARAMETERS];
+    shmt_config config[PARAMETERS];
     double cost = 10;
 
-    shmt_space_configuration(space, index, choice);
+    shmt_space_configuration(space, index, config);
     for (size_t p = 0; p < 3; p++) {
         static const double best[3] = {0.75, 0.34, 0.5};
         const double last =
             (double)shmt_space_parameter(space, p)->count - 1;
 
-        cost *= 1 + 2 * fabs(choice[p] / last - best[p]);
+        cost *= 1 + 2 * fabs(config[p] / last - best[p]);
     }
-    cost *= choice[3] == 1 ? 1 : 1.3;
-    cost *= choice[4] == 2 ? 1 : choice[4] == 1 ? 1.2 : 1.5;
-    if ((choice[0] + 3 * choice[1] + 5 * choice[2]) % 11 == 7)
+    cost *= config[3] == 1 ? 1 : 1.3;
+    cost *= config[4] == 2 ? 1 : config[4] == 1 ? 1.2 : 1.5;
+    if ((config[0] + 3 * config[1] + 5 * config[2]) % 11 == 7)
         return INFINITY;
     return cost;
 }
@@ -100,7 +100,7 @@ static struct shmt_result result_of(double cost)
 static void tell(struct shmt_session *session, uint64_t index, double cost)
 {
     const struct shmt_result result = result_of(cost);
-    const struct shmt_outcome outcome = {cost, &result};
+    const struct shmt_search_outcome outcome = {cost, &result};
 
     shmt_session_tell(session, index, &outcome);
 }
@@ -192,14 +192,14 @@ static void tables_of_options_are_sound(void)
         CHECK(shmt_strategy_find(s->name, strlen(s->name)) == s);
         CHECK(s->summary != NULL && *s->summary != '\0');
         for (; s->options != NULL && s->options[count].name != NULL; count++) {
-            const struct shmt_option *const o = &s->options[count];
+            const struct shmt_strategy_option *const o = &s->options[count];
 
-            CHECK(o->low <= o->fallback && o->fallback <= o->high);
+            CHECK(o->low <= o->default_value && o->default_value <= o->high);
             CHECK(o->help != NULL && *o->help != '\0');
             for (size_t j = 0; j < count; j++)
                 CHECK(strcmp(s->options[j].name, o->name) != 0);
         }
-        CHECK(count <= SHMT_OPTIONS_ROOM);
+        CHECK(count <= SHMT_STRATEGY_OPTIONS);
     }
     CHECK(shmt_strategy_find(shmt_strategy_default,
                              strlen(shmt_strategy_default)) != NULL);
@@ -220,11 +220,11 @@ static uint64_t exhaust(const char *name, const struct shmt_space *space,
     unsigned char *out = calloc(count, 1);
     uint64_t flying[IN_FLIGHT], hash = 0, given = 0, index;
     size_t flights = 0;
-    enum shmt_ask answer;
+    enum shmt_search_ask answer;
 
-    while ((answer = shmt_session_ask(session, &index)) != SHMT_ASK_DONE
+    while ((answer = shmt_session_ask(session, &index)) != SHMT_SEARCH_DONE
            || flights > 0) {
-        if (answer == SHMT_ASK_CANDIDATE) {
+        if (answer == SHMT_SEARCH_CANDIDATE) {
             const struct shmt_result result = result_of(50);
 
             CHECK(index < count && out[index] == 0);
@@ -236,7 +236,7 @@ static uint64_t exhaust(const char *name, const struct shmt_space *space,
             shmt_session_learn(session, index, &result);
             CHECK_INT(shmt_session_in_flight(session), flights);
         }
-        if (flights == IN_FLIGHT || answer != SHMT_ASK_CANDIDATE) {
+        if (flights == IN_FLIGHT || answer != SHMT_SEARCH_CANDIDATE) {
             const size_t k = shmt_session_pick(session, flying, flights);
 
             CHECK(k < flights);
@@ -249,7 +249,7 @@ static uint64_t exhaust(const char *name, const struct shmt_space *space,
         }
     }
     CHECK_INT(given, count);
-    CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+    CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_DONE);
     shmt_session_close(session);
     free(out);
     return hash;
@@ -293,14 +293,14 @@ static void spaces_of_one_and_none_are_ended(void)
         uint64_t index = 77;
 
         session = open_session(shmt_strategy_at(k)->name, one, UINT64_MAX, 1);
-        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_CANDIDATE);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
         CHECK_INT(index, 0);
-        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_DONE);
         tell(session, 0, 5);
-        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_DONE);
         shmt_session_close(session);
         session = open_session(shmt_strategy_at(k)->name, none, 0, 1);
-        CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_DONE);
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_DONE);
         shmt_session_close(session);
     }
     shmt_space_free(one);
@@ -316,7 +316,7 @@ static void what_is_claimed_does_not_come_out(void)
         struct shmt_session *session =
             open_session(shmt_strategy_at(k)->name, space, 4, 5);
         const struct shmt_result result = result_of(20);
-        const struct shmt_outcome outcome = {20, &result};
+        const struct shmt_search_outcome outcome = {20, &result};
         uint64_t index = 0, left = 0;
 
         for (uint64_t i = 0; i < count; i++)
@@ -327,7 +327,7 @@ static void what_is_claimed_does_not_come_out(void)
             }
         CHECK(!shmt_session_claim(session, count));
         CHECK_INT(shmt_session_in_flight(session), 0);
-        while (shmt_session_ask(session, &index) == SHMT_ASK_CANDIDATE) {
+        while (shmt_session_ask(session, &index) == SHMT_SEARCH_CANDIDATE) {
             CHECK_INT(index % 10, 0);
             left++;
             tell(session, index, cost_of(space, index));
@@ -348,7 +348,7 @@ static void the_default_configuration_comes_first(void)
         uint64_t index = 0;
 
         if (strcmp(name, "random") != 0 && strcmp(name, "exhaustive") != 0) {
-            CHECK_INT(shmt_session_ask(session, &index), SHMT_ASK_CANDIDATE);
+            CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
             CHECK_INT(index, 1234);
         }
         shmt_session_close(session);
@@ -366,7 +366,7 @@ static double best_after(const char *name, const struct shmt_space *space,
 
     for (int k = 0; k < evaluations
                     && shmt_session_ask(session, &index)
-                           == SHMT_ASK_CANDIDATE; k++) {
+                           == SHMT_SEARCH_CANDIDATE; k++) {
         best = fmin(best, cost_of(space, index));
         tell(session, index, cost_of(space, index));
     }

@@ -30,7 +30,7 @@ static void random_number(const struct made *made, struct shmt_text *text,
         } else {
             const size_t p = below(made->scope.count);
 
-            if (made->symbols[p].type == SHMT_WORD && below(8) != 0)
+            if (made->symbols[p].type == SHMT_VALUE_WORD && below(8) != 0)
                 shmt_text_add(text, "n");
             else
                 shmt_text_add(text, made->symbols[p].name);
@@ -143,9 +143,9 @@ static void random_spaces(size_t rounds, size_t *faults)
             for (size_t k = 0; k < made.parameters[p].count; k++) {
                 const struct shmt_value v = made.parameters[p].values[k];
 
-                if (v.type == SHMT_INT)
+                if (v.type == SHMT_VALUE_INT)
                     printf(" %lld", (long long)v.i);
-                else if (v.type == SHMT_REAL)
+                else if (v.type == SHMT_VALUE_REAL)
                     printf(" %.17g.", v.r);
                 else
                     printf(" %s", v.w);

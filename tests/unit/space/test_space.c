@@ -77,7 +77,7 @@ static void large_spaces_stay_small(void)
 {
     static struct made made;
     struct shmt_space *space;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     uint64_t index = 0;
     const clock_t start = clock();
 
@@ -91,9 +91,9 @@ static void large_spaces_stay_small(void)
     for (int k = 0; k < 1000; k++) {
         const uint64_t wanted = random_next() % shmt_space_count(space);
 
-        shmt_space_configuration(space, wanted, choice);
-        CHECK(shmt_space_index(space, choice, &index) && index == wanted);
-        CHECK(judge(&made, choice) == 1);
+        shmt_space_configuration(space, wanted, config);
+        CHECK(shmt_space_index(space, config, &index) && index == wanted);
+        CHECK(judge(&made, config) == 1);
     }
     shmt_space_free(space);
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
@@ -183,18 +183,18 @@ static void empty_domains_give_empty_spaces(void)
 {
     static struct made made;
     struct shmt_space *space;
-    shmt_choice choice[2] = {0, 0};
+    shmt_config config[2] = {0, 0};
     uint64_t index;
 
     make(&made, TEXTS("a=1,2,3", "b=4", NULL, "a > b"));
     CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 0);
-    CHECK(!shmt_space_index(space, choice, &index));
+    CHECK(!shmt_space_index(space, config, &index));
     shmt_space_free(space);
     made.parameters[0].count = 0;
     CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 0);
-    CHECK(!shmt_space_index(space, choice, &index));
+    CHECK(!shmt_space_index(space, config, &index));
     shmt_space_free(space);
 }
 

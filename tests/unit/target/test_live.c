@@ -15,9 +15,9 @@ result_of(const struct shmt_tune_outcome *outcome, const char *word)
     for (size_t k = 0; k < shmt_ledger_count(outcome->ledger); k++) {
         const struct shmt_ledger_entry *const entry =
             shmt_ledger_at(outcome->ledger, k);
-        shmt_choice choice[SHMT_SPACE_PARAMETERS];
-        shmt_space_configuration(outcome->space, entry->index, choice);
-        if (strcmp(faults->parameters[0].values[choice[0]].w, word) == 0)
+        shmt_config config[SHMT_SPACE_PARAMETERS];
+        shmt_space_configuration(outcome->space, entry->index, config);
+        if (strcmp(faults->parameters[0].values[config[0]].w, word) == 0)
             return &entry->result;
     }
     return NULL;
@@ -100,7 +100,7 @@ static void waiting_for_nothing_is_an_error(void)
 {
     struct shmt_target *const target = fixture_live(faults, 1);
     const int64_t problem[SHMT_KERNEL_DIMENSIONS] = {4096, 1};
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
     struct shmt_error error;
     bool got = true;
 

@@ -10,20 +10,21 @@
 static struct shmt_kernel *toy;
 
 /* The default of toy, with one value changed. */
-static void choose(shmt_choice *choice, size_t parameter, size_t value)
+static void choose(shmt_config *config, size_t parameter, size_t value)
 {
-    shmt_kernel_default(toy, choice);
-    choice[parameter] = (shmt_choice)value;
+    shmt_kernel_default(toy, config);
+    config[parameter] = (shmt_config)value;
 }
 
-static struct shmt_reply ask(struct shmt_target *target, enum shmt_verb verb,
-                             const shmt_choice *choice)
+static struct shmt_target_reply ask(struct shmt_target *target,
+                                    enum shmt_target_verb verb,
+                                    const shmt_config *config)
 {
-    const struct shmt_request request = {
-        .verb = verb, .tag = 77, .choice = choice, .samples = 7,
-        .hopeless_us = INFINITY, .verify = true,
+    const struct shmt_target_request request = {
+        .verb = verb, .tag = 77, .config = config, .samples = 7,
+        .give_up_us = INFINITY, .verify = true,
     };
-    struct shmt_reply reply = {0};
+    struct shmt_target_reply reply = {0};
     bool got = false;
 
     CHECK_INT(target->operations->submit(target, &request, NULL),
@@ -48,8 +49,8 @@ static struct shmt_target *open_toy(size_t jobs)
 static void answers_as_it_was(void)
 {
     struct shmt_target *const target = open_toy(1);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    struct shmt_reply inspected, measured;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_target_reply inspected, measured;
     double before;
 
     CHECK(target->recorded);
@@ -57,8 +58,8 @@ static void answers_as_it_was(void)
     CHECK_TEXT(target->protocol, "cold-l2");
     CHECK_INT(target->nvrtc_version, 13000);
     CHECK_INT(target->device.multiprocessors, 132);
-    choose(choice, 0, 3);
-    inspected = ask(target, SHMT_INSPECT, choice);
+    choose(config, 0, 3);
+    inspected = ask(target, SHMT_TARGET_INSPECT, config);
     CHECK_INT(inspected.result.verdict, SHMT_VERDICT_OK);
     CHECK(inspected.result.resources.registers > 0);
     CHECK(inspected.result.time_us < 0);
@@ -66,7 +67,7 @@ static void answers_as_it_was(void)
     CHECK(fabs(target->operations->now(target) -
                inspected.result.compile_ms / 1000) < 1e-9);
     before = target->operations->now(target);
-    measured = ask(target, SHMT_MEASURE, choice);
+    measured = ask(target, SHMT_TARGET_MEASURE, config);
     CHECK_INT(measured.result.verdict, SHMT_VERDICT_OK);
     CHECK(measured.result.time_us > 0);
     CHECK_INT(measured.result.sample_count, 7);
@@ -79,17 +80,17 @@ static void answers_as_it_was(void)
 static void side_by_side(void)
 {
     struct shmt_target *const target = open_toy(2);
-    struct shmt_reply replies[2];
+    struct shmt_target_reply replies[2];
     double longest = 0;
 
-    CHECK_INT(target->operations->capacity(target, SHMT_INSPECT), 2);
-    CHECK_INT(target->operations->capacity(target, SHMT_MEASURE), 1);
+    CHECK_INT(target->operations->capacity(target, SHMT_TARGET_INSPECT), 2);
+    CHECK_INT(target->operations->capacity(target, SHMT_TARGET_MEASURE), 1);
     for (size_t k = 0; k < 2; k++) {
-        shmt_choice choice[SHMT_SPACE_PARAMETERS];
-        const struct shmt_request request = {
-            .verb = SHMT_INSPECT, .tag = k, .choice = choice
+        shmt_config config[SHMT_SPACE_PARAMETERS];
+        const struct shmt_target_request request = {
+            .verb = SHMT_TARGET_INSPECT, .tag = k, .config = config
         };
-        choose(choice, 0, k + 1);
+        choose(config, 0, k + 1);
         CHECK_INT(target->operations->submit(target, &request, NULL),
                   SHMTUNE_OK);
     }
@@ -108,12 +109,12 @@ static void side_by_side(void)
 static void shares_binaries(void)
 {
     struct shmt_target *const target = open_toy(1);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    choose(choice, 4, 1);
-    CHECK(ask(target, SHMT_INSPECT, choice).result.compile_ms > 1);
-    choose(choice, 4, 0);
-    CHECK(ask(target, SHMT_INSPECT, choice).result.compile_ms < 0.001);
+    choose(config, 4, 1);
+    CHECK(ask(target, SHMT_TARGET_INSPECT, config).result.compile_ms > 1);
+    choose(config, 4, 0);
+    CHECK(ask(target, SHMT_TARGET_INSPECT, config).result.compile_ms < 0.001);
     target->operations->close(target);
 }
 
@@ -121,14 +122,14 @@ static void what_is_not_there(void)
 {
     struct shmt_target *const target = open_toy(1);
     const int64_t other[] = {4097, 1};
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    struct shmt_reply reply;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_target_reply reply;
     struct shmt_error err = {0};
 
     /* PAD with dynamic memory and no unrolling: against a constraint. */
-    choose(choice, 2, 1);
-    choice[3] = 1;
-    reply = ask(target, SHMT_INSPECT, choice);
+    choose(config, 2, 1);
+    config[3] = 1;
+    reply = ask(target, SHMT_TARGET_INSPECT, config);
     CHECK_INT(reply.result.verdict, SHMT_VERDICT_NOT_RECORDED);
     CHECK_INT(target->operations->begin(target, other, &err),
               SHMTUNE_NO_DEVICE);
@@ -140,15 +141,15 @@ static void what_is_not_there(void)
 static void hopeless_is_slow(void)
 {
     struct shmt_target *const target = open_toy(1);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
-    struct shmt_request request = {
-        .verb = SHMT_MEASURE, .choice = choice, .samples = 7,
-        .hopeless_us = 1,
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_target_request request = {
+        .verb = SHMT_TARGET_MEASURE, .config = config, .samples = 7,
+        .give_up_us = 1,
     };
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
     bool got;
 
-    choose(choice, 0, 0);
+    choose(config, 0, 0);
     CHECK_INT(target->operations->submit(target, &request, NULL),
               SHMTUNE_OK);
     CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),
@@ -164,19 +165,19 @@ static void hopeless_is_slow(void)
 static void known_answers(void)
 {
     struct shmt_target *const target = open_toy(1);
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_result known;
-    const struct shmt_request request = {
-        .verb = SHMT_MEASURE, .choice = choice, .samples = 7,
-        .hopeless_us = INFINITY, .known = &known,
+    const struct shmt_target_request request = {
+        .verb = SHMT_TARGET_MEASURE, .config = config, .samples = 7,
+        .give_up_us = INFINITY, .known = &known,
     };
-    struct shmt_reply reply;
+    struct shmt_target_reply reply;
     bool got;
 
     shmt_result_clear(&known);
-    shmt_result_fail(&known, SHMT_VERDICT_WRONG, "then");
+    shmt_result_set_verdict(&known, SHMT_VERDICT_WRONG, "then");
     known.measure_ms = 2500;
-    choose(choice, 0, 0);
+    choose(config, 0, 0);
     CHECK_INT(target->operations->submit(target, &request, NULL),
               SHMTUNE_OK);
     CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),

@@ -29,11 +29,11 @@ static double now(void)
 }
 
 /* The next news, waited for at most `limit` seconds. */
-static enum shmt_worker_news hear(struct shmt_worker *worker, double limit,
-                                  const char **line)
+static enum shmt_worker_event hear(struct shmt_worker *worker, double limit,
+                                   const char **line)
 {
     const double end = now() + limit;
-    enum shmt_worker_news news;
+    enum shmt_worker_event news;
 
     while ((news = shmt_worker_next(worker, line)) == SHMT_WORKER_NOTHING &&
            now() < end) {
@@ -52,13 +52,13 @@ static void says_lines(void)
     const char *line = "";
 
     CHECK_INT(shmt_worker_send(worker, "one", NULL), SHMTUNE_OK);
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_TEXT(line, "got one");
     CHECK_INT(shmt_worker_send(worker, "two", NULL), SHMTUNE_OK);
     CHECK_INT(shmt_worker_send(worker, "three", NULL), SHMTUNE_OK);
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_TEXT(line, "got two");
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_TEXT(line, "got three");
     shmt_worker_free(worker);
 }
@@ -69,9 +69,9 @@ static void pieces_make_a_line(void)
         "printf 'a'; sleep 0.05; printf 'b'; sleep 0.05; printf 'c\\nd\\ne'");
     const char *line = "";
 
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_TEXT(line, "abc");
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_TEXT(line, "d");
     /* Half a line is no line. */
     CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_ENDED);
@@ -88,7 +88,7 @@ static void tells_how_it_ended(void)
     CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_ENDED);
     CHECK_TEXT(shmt_worker_end_text(worker), "exited with status 6");
     CHECK_INT(shmt_worker_exit_status(worker), 6);
-    CHECK_TEXT(shmt_worker_complaint(worker), "no luck\n");
+    CHECK_TEXT(shmt_worker_stderr(worker), "no luck\n");
     CHECK_INT(hear(worker, 0, &line), SHMT_WORKER_ENDED);
     shmt_worker_free(worker);
 
@@ -120,7 +120,7 @@ static void last_words_come_first(void)
     const char *line = "";
 
     usleep(100000);
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_TEXT(line, "bye");
     CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_ENDED);
     shmt_worker_free(worker);
@@ -170,7 +170,7 @@ static void kills_the_whole_group(void)
     const double begin = now();
     long child = 0;
 
-    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(worker, 5, &line), SHMT_WORKER_WROTE_LINE);
     child = strtol(line, NULL, 10);
     CHECK(child > 1);
     shmt_worker_kill(worker);
@@ -220,8 +220,8 @@ static void complaint_is_the_end_of_it(void)
     const char *line = "";
 
     CHECK_INT(hear(worker, 10, &line), SHMT_WORKER_ENDED);
-    CHECK_HAS(shmt_worker_complaint(worker), "complaint 1999\n");
-    CHECK(strlen(shmt_worker_complaint(worker)) < 4096);
+    CHECK_HAS(shmt_worker_stderr(worker), "complaint 1999\n");
+    CHECK(strlen(shmt_worker_stderr(worker)) < 4096);
     shmt_worker_free(worker);
 }
 
@@ -238,9 +238,9 @@ static void inherits_nothing(void)
     first = start_shell("read -r x");
     second = start_shell(
         "ls /proc/self/fd | wc -l; grep SigBlk /proc/self/status");
-    CHECK_INT(hear(second, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(second, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK(strtol(line, NULL, 10) <= 4);   /* 0, 1, 2 and the folder's */
-    CHECK_INT(hear(second, 5, &line), SHMT_WORKER_SAID);
+    CHECK_INT(hear(second, 5, &line), SHMT_WORKER_WROTE_LINE);
     CHECK_HAS(line, "0000000000000000");
     sigprocmask(SIG_SETMASK, &before, NULL);
     shmt_worker_free(first);
@@ -259,9 +259,9 @@ static void finds_itself(void)
 {
     char self[4096], tiny[4];
 
-    CHECK_INT(shmt_worker_self(self, sizeof self, NULL), SHMTUNE_OK);
+    CHECK_INT(shmt_worker_own_path(self, sizeof self, NULL), SHMTUNE_OK);
     CHECK_HAS(self, "test_worker");
-    CHECK_INT(shmt_worker_self(tiny, sizeof tiny, NULL), SHMTUNE_STORAGE);
+    CHECK_INT(shmt_worker_own_path(tiny, sizeof tiny, NULL), SHMTUNE_STORAGE);
 }
 
 int main(void)

@@ -40,19 +40,19 @@ static struct shmt_kernel *read_blocks_of(const char *threads)
 static void each_launch_is_judged_by_its_own(void)
 {
     struct shmt_kernel *kernel = read_blocks_of("1024");
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_filter filter = {.device = &h100, .kernel = kernel,
                                  .problem = some_problem, .policy = {-1, 0}};
     struct shmt_result result = compiled(168);
 
     if (kernel == NULL)
         return;
-    shmt_kernel_default(kernel, choice);
-    choice[2] = 1;                      /* STAGES: 2, so there are two */
+    shmt_kernel_default(kernel, config);
+    config[2] = 1;                      /* STAGES: 2, so there are two */
     result.launches.count = 2;
     result.launches.of[0] = compiled(168).resources;
     result.launches.of[1] = compiled(32).resources;
-    CHECK(shmt_filter_after(&filter, choice, &result));
+    CHECK(shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.occupancy_percent, 19);
@@ -62,7 +62,7 @@ static void each_launch_is_judged_by_its_own(void)
 
     /* Recorded without: what was found then stays. */
     result.launches.count = 0;
-    CHECK(shmt_filter_after(&filter, choice, &result));
+    CHECK(shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
     CHECK_INT(result.occupancy_percent, 19);
@@ -70,7 +70,7 @@ static void each_launch_is_judged_by_its_own(void)
     /* One of them does not fit. */
     result.launches.count = 2;
     result.launches.of[1] = compiled(72).resources;
-    CHECK(!shmt_filter_after(&filter, choice, &result));
+    CHECK(!shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_NOT_RESIDENT);
     CHECK_HAS(result.reason, "launch 2: no block fits a multiprocessor: one "
               "takes 73728 registers, there are 65536");
@@ -81,7 +81,7 @@ static void each_launch_is_judged_by_its_own(void)
     result.launches.count = 2;
     result.launches.of[0] = result.launches.of[1] = compiled(32).resources;
     result.launches.of[0].shared_static_bytes = 16;
-    CHECK(!shmt_filter_after(&filter, choice, &result));
+    CHECK(!shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_SPEC_MISMATCH);
     CHECK_HAS(result.reason, "launch 1: shared_static of the spec is 0 bytes, "
               "the compiler reports 16");
@@ -93,26 +93,26 @@ static void nothing_is_held_against_what_is_not_known(void)
 {
     struct shmtune_device unknown = {.name = "another"};
     struct shmt_kernel *kernel = read_blocks_of("2048");
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_filter filter = {.device = &h100, .kernel = kernel,
                                  .problem = some_problem, .policy = {-1, 0}};
     struct shmt_result result;
 
     if (kernel == NULL)
         return;
-    shmt_kernel_default(kernel, choice);
-    choice[2] = 1;
-    CHECK(!shmt_filter_before(&filter, choice, &result));
+    shmt_kernel_default(kernel, config);
+    config[2] = 1;
+    CHECK(!shmt_filter_before_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_TOO_LARGE);
     filter.device = &unknown;
-    CHECK(shmt_filter_before(&filter, choice, &result));
+    CHECK(shmt_filter_before_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
-    choice[2] = 0;
-    CHECK(shmt_filter_after(&filter, choice, &result));
+    config[2] = 0;
+    CHECK(shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, -1);
     filter.device = &h100;
-    CHECK(shmt_filter_after(&filter, choice, &result));
+    CHECK(shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, -1);
     shmt_kernel_free(kernel);
@@ -120,23 +120,23 @@ static void nothing_is_held_against_what_is_not_known(void)
 
 static void policies(void)
 {
-    struct shmt_policy policy = {-1, 0};
+    struct shmt_filter_policy policy = {-1, 0};
     struct shmt_result result = compiled(64);
 
     result.resident_blocks = 4;
     result.occupancy_percent = 50;
-    shmt_filter_policy(&policy, &result);
+    shmt_filter_apply_policy(&policy, &result);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     policy.max_spill_bytes = 16;
     policy.min_occupancy_percent = 50;
-    shmt_filter_policy(&policy, &result);
+    shmt_filter_apply_policy(&policy, &result);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     policy.min_occupancy_percent = 51;
-    shmt_filter_policy(&policy, &result);
+    shmt_filter_apply_policy(&policy, &result);
     CHECK_INT(result.verdict, SHMT_VERDICT_LOW_OCCUPANCY);
     CHECK_HAS(result.reason, "50 %");
     policy.max_spill_bytes = 15;
-    shmt_filter_policy(&policy, &result);
+    shmt_filter_apply_policy(&policy, &result);
     CHECK_INT(result.verdict, SHMT_VERDICT_SPILLS);
     CHECK_HAS(result.reason, "16 bytes");
 }

@@ -62,9 +62,9 @@ static size_t check_once(const char *path)
     CHECK_INT(shmt_journal_read(path, toy, &journal, NULL), SHMTUNE_OK);
     for (size_t a = 0; a < journal->count; a++)
         for (size_t b = 0; b < a; b++)
-            twice += memcmp(journal->records[a].choice,
-                            journal->records[b].choice,
-                            toy->parameter_count * sizeof(shmt_choice)) == 0;
+            twice += memcmp(journal->records[a].config,
+                            journal->records[b].config,
+                            toy->parameter_count * sizeof(shmt_config)) == 0;
     CHECK_INT(twice, 0);
     count = journal->count;
     shmt_journal_free(journal);
@@ -140,7 +140,8 @@ static void stop_later(void *context, const struct shmt_tune_progress *now)
 static void interrupted_and_resumed(void)
 {
     struct killer killer = {40};
-    const struct shmt_tune_observer observer = {&killer, stop_later, NULL, false};
+    const struct shmt_tune_observer observer =
+        {&killer, stop_later, NULL, false};
     struct shmt_tune_options options = fixture_options();
     struct shmt_target *target;
     struct shmt_tune_outcome *outcome;
@@ -293,7 +294,8 @@ static void other_sources_start_afresh(void)
 {
     struct shmt_tune_options options = fixture_options();
     struct notices notices = {""};
-    const struct shmt_tune_observer observer = {&notices, NULL, keep_notice, false};
+    const struct shmt_tune_observer observer =
+        {&notices, NULL, keep_notice, false};
     char *expected, *text, *digest;
     size_t size, old;
 

@@ -6,7 +6,7 @@
 
 #include "tests/support/check.h"
 #include "tests/support/tune_fixture.h"
-#include "tune/deliver.h"
+#include "tune/output.h"
 
 static struct shmt_kernel *toy;
 
@@ -211,7 +211,7 @@ static void deliver(const char *path, size_t size, const char *digest,
     if (outcome != NULL) {
         if (digest != NULL)
             snprintf(outcome->header.digest, SHMT_DIGEST_TEXT, "%s", digest);
-        CHECK_INT(shmt_deliver_tuning(toy, outcome, path, &left_out, &err),
+        CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &left_out, &err),
                   SHMTUNE_OK);
         CHECK_TEXT(err.text, "");
         CHECK_INT(left_out, expected_left_out);
@@ -227,7 +227,7 @@ static void other_sizes_stay(void)
     const char *const path = fixture_path("toy-tuning.yaml");
     struct shmt_tuning *tuning = NULL;
     struct shmt_tuned *one;
-    shmt_choice choice[SHMT_SPACE_PARAMETERS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_error err = {0};
 
     deliver(path, 0, NULL, 0);
@@ -242,8 +242,8 @@ static void other_sizes_stay(void)
     CHECK_TEXT(tuning->digest, toy->digest);
     one = entry_of(tuning, 4096);
     CHECK(one != NULL && entry_of(tuning, 65536) != NULL);
-    CHECK_INT(shmt_tuning_choice(toy, one->settings, one->setting_count,
-                                 choice, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_tuning_config(toy, one->settings, one->setting_count,
+                                 config, &err), SHMTUNE_OK);
     CHECK_INT(one->tried, 20);
     CHECK(one->default_us >= one->result.time_us);
     CHECK(one->floor_us > 0);
@@ -269,7 +269,7 @@ static void a_stranger_is_not_overwritten(void)
     options.budget_count = 3;
     outcome = fixture_run(target, &options, SHMTUNE_OK);
     fixture_write(path, "shopping: [milk]\n", 17);
-    CHECK_INT(shmt_deliver_tuning(toy, outcome, path, &left_out, &err),
+    CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &left_out, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "stranger.yaml");
     shmt_tune_free(outcome);

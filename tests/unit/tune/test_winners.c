@@ -7,14 +7,14 @@
 
 #include "tests/support/check.h"
 #include "tests/support/tune_fixture.h"
-#include "tune/deliver.h"
+#include "tune/output.h"
 #include "tune/winners.h"
 
 static struct shmt_kernel *toy;
 static struct shmt_winners winners;   /* of every candidate */
 static struct shmt_winners none;
 enum { TIED = 3 };                    /* in the tuning */
-static shmt_choice tied[TIED][SHMT_SPACE_PARAMETERS];
+static shmt_config tied[TIED][SHMT_SPACE_PARAMETERS];
 
 static struct shmt_tune_outcome *run(const struct shmt_tune_options *options)
 {
@@ -29,7 +29,7 @@ static struct shmt_tune_outcome *run(const struct shmt_tune_options *options)
 
 /* To the one problem of a tuning two more as good: the winner with blocks of
  * 32 and of 64. */
-static void add_ties(const char *path, const shmt_choice *winner)
+static void add_ties(const char *path, const shmt_config *winner)
 {
     static const char more[] = "  ties:\n  - {}\n"
                                "  - {BLOCK_X: 32}\n  - {BLOCK_X: 64}\n";
@@ -47,7 +47,7 @@ static void add_ties(const char *path, const shmt_choice *winner)
     }
     for (size_t k = 0; k < TIED; k++) {
         memcpy(tied[k], winner, sizeof tied[k]);
-        tied[k][0] = k == 0 ? winner[0] : (shmt_choice)(k - 1);
+        tied[k][0] = k == 0 ? winner[0] : (shmt_config)(k - 1);
     }
     free(text);
     free(changed);
@@ -64,9 +64,9 @@ static const char *prepare(void)
     if (outcome == NULL)
         return path;
     CHECK_INT(shmt_winners_add(toy, outcome, &winners, NULL), SHMTUNE_OK);
-    CHECK_INT(shmt_deliver_tuning(toy, outcome, path, &left_out, NULL),
+    CHECK_INT(shmt_output_write_tuning(toy, outcome, path, &left_out, NULL),
               SHMTUNE_OK);
-    add_ties(path, outcome->finals[0].choice);
+    add_ties(path, outcome->finals[0].config);
     shmt_tune_free(outcome);
     return path;
 }
@@ -82,8 +82,8 @@ static void the_winner_once(void)
         return;
     CHECK(winners.count >= outcome->tie_count && winners.count >= 2);
     CHECK_INT(winners.list[0].rank, 0);
-    CHECK(memcmp(winners.list[0].choice, outcome->finals[0].choice,
-                 toy->parameter_count * sizeof(shmt_choice)) == 0);
+    CHECK(memcmp(winners.list[0].config, outcome->finals[0].config,
+                 toy->parameter_count * sizeof(shmt_config)) == 0);
     for (size_t k = 1; k < winners.count; k++)
         CHECK(winners.list[k].rank > winners.list[k - 1].rank);
     CHECK_INT(shmt_winners_add(toy, outcome, &twice, NULL), SHMTUNE_OK);
@@ -104,13 +104,13 @@ static void first_and_last(void)
         options = fixture_options();
         options.strategy = "random";
         options.budget_count = last ? 1 : 2;
-        options.first = last ? NULL : &winners;
+        options.warm_start = last ? NULL : &winners;
         options.last = last ? &one : NULL;
         outcome = run(&options);
         CHECK(outcome != NULL && outcome->tried == 2);
         CHECK(outcome != NULL &&
-              memcmp(outcome->finals[0].choice, winners.list[0].choice,
-                     toy->parameter_count * sizeof(shmt_choice)) == 0);
+              memcmp(outcome->finals[0].config, winners.list[0].config,
+                     toy->parameter_count * sizeof(shmt_config)) == 0);
         shmt_tune_free(outcome);
     }
 }
@@ -121,7 +121,7 @@ static void the_budget_holds(void)
     struct shmt_tune_outcome *outcome;
 
     options.budget_count = 2;
-    options.first = &winners;
+    options.warm_start = &winners;
     outcome = run(&options);
     CHECK(outcome != NULL && outcome->tried == 2);
     shmt_tune_free(outcome);
@@ -136,7 +136,7 @@ static void strategies_know_them(void)
         struct shmt_tune_options options = fixture_options();
         struct shmt_tune_outcome *outcome;
         options.strategy = strategy->name;
-        options.first = &winners;
+        options.warm_start = &winners;
         outcome = run(&options);
         CHECK(outcome != NULL &&
               outcome->tried == shmt_space_count(outcome->space));
@@ -177,8 +177,8 @@ static void a_tuning_names_its_winners(void)
     for (size_t k = 0; k < read.count; k++) {
         CHECK_INT(read.list[k].rank, k);
         CHECK_INT(read.list[k].problem[0], 4096);
-        CHECK(memcmp(read.list[k].choice, tied[k],
-                     toy->parameter_count * sizeof(shmt_choice)) == 0);
+        CHECK(memcmp(read.list[k].config, tied[k],
+                     toy->parameter_count * sizeof(shmt_config)) == 0);
     }
     CHECK_INT(shmt_winners_read(other, tuning, &read, &err),
               SHMTUNE_INVALID_FILE);
@@ -190,7 +190,7 @@ static void a_tuning_names_its_winners(void)
 }
 
 /* Not in the space: PAD 1, dynamic, UNROLL 1. */
-static const shmt_choice ruled_out[] = {0, 0, 1, 1, 0};
+static const shmt_config ruled_out[] = {0, 0, 1, 1, 0};
 
 /* How many of `read`, as of another problem, are tried when the search has no
  * more than the default?  Which of those that are tied, in `was_tried`. */
@@ -228,10 +228,10 @@ static void what_could_be_chosen_is_tried(void)
     CHECK_INT(shmt_winners_read(toy, tuning, &read, NULL), SHMTUNE_OK);
     CHECK_INT(try_others(&read, was_tried), 1);
     CHECK(was_tried[0] && !was_tried[1] && !was_tried[2]);
-    memcpy(read.list[0].choice, ruled_out, sizeof ruled_out);
+    memcpy(read.list[0].config, ruled_out, sizeof ruled_out);
     CHECK_INT(try_others(&read, was_tried), 1);
     CHECK(!was_tried[0] && was_tried[1] && !was_tried[2]);
-    memcpy(read.list[1].choice, ruled_out, sizeof ruled_out);
+    memcpy(read.list[1].config, ruled_out, sizeof ruled_out);
     CHECK_INT(try_others(&read, was_tried), 1);
     CHECK(!was_tried[0] && !was_tried[1] && was_tried[2]);
 }
@@ -248,7 +248,7 @@ static void two_tunings_do_not_speak_for_each_other(void)
     CHECK_INT(read.list[1].rank, 0);
     CHECK(read.list[0].tuning != read.list[1].tuning);
     CHECK_INT(try_others(&read, was_tried), 1);
-    memcpy(read.list[0].choice, ruled_out, sizeof ruled_out);
+    memcpy(read.list[0].config, ruled_out, sizeof ruled_out);
     CHECK_INT(try_others(&read, was_tried), 2);
     CHECK(was_tried[0] && was_tried[1] && !was_tried[2]);
 }
@@ -300,7 +300,7 @@ static void who_won_here_defends_it(void)
         count--;
     CHECK(count > 0);
     shmt_space_configuration(outcome->space, sorted[count - 1]->index,
-                             slowest.choice);
+                             slowest.config);
     CHECK_INT(shmt_winners_read(toy, tuning, &read, NULL), SHMTUNE_OK);
     problem = read.list[0].problem;
     without = finals_with(&slowest, problem[0] + 1, problem[1]);
@@ -343,22 +343,22 @@ static void room_is_bounded(void)
     const struct shmt_tune_options options = fixture_options();
     struct shmt_tune_outcome *const outcome = run(&options);
     struct shmt_winners many = none;
-    const size_t bytes = toy->parameter_count * sizeof(shmt_choice);
+    const size_t bytes = toy->parameter_count * sizeof(shmt_config);
 
     if (outcome == NULL)
         return;
     many.count = SHMT_WINNERS_ROOM;
     for (size_t k = 0; k < many.count; k++) {
         many.list[k].rank = k < 8 ? 0 : 1000 + k;
-        memset(many.list[k].choice, 0x40 + (int)k, sizeof(shmt_choice[
+        memset(many.list[k].config, 0x40 + (int)k, sizeof(shmt_config[
                    SHMT_SPACE_PARAMETERS]));
     }
     CHECK_INT(shmt_winners_add(toy, outcome, &many, NULL), SHMTUNE_OK);
     CHECK_INT(many.count, SHMT_WINNERS_ROOM);
-    CHECK(memcmp(many.list[0].choice, winners.list[0].choice, bytes) == 0);
+    CHECK(memcmp(many.list[0].config, winners.list[0].config, bytes) == 0);
     CHECK_INT(many.list[8].rank, 0);
-    CHECK(memcmp(many.list[8 + winners.count - 1].choice,
-                 winners.list[winners.count - 1].choice, bytes) == 0);
+    CHECK(memcmp(many.list[8 + winners.count - 1].config,
+                 winners.list[winners.count - 1].config, bytes) == 0);
     CHECK_INT(many.list[8 + winners.count].rank, 1008);
     shmt_tune_free(outcome);
 }
@@ -372,11 +372,11 @@ static void all_of_them_are_tried(void)
 
     options.strategy = "random";
     options.budget_count = winners.count + 1;
-    options.first = &winners;
+    options.warm_start = &winners;
     outcome = run(&options);
     for (size_t k = 0; outcome != NULL && k < winners.count; k++) {
         uint64_t index;
-        found += shmt_space_index(outcome->space, winners.list[k].choice,
+        found += shmt_space_index(outcome->space, winners.list[k].config,
                                   &index) &&
                  shmt_ledger_find(outcome->ledger, index) != NULL;
     }

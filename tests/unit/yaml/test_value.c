@@ -119,14 +119,14 @@ static void messages_name_both_sides(void)
               SHMTUNE_INVALID_FILE);
     CHECK_TEXT(err.text, "f.yaml:1:1: expected the key \"kernel\" in this "
                          "mapping, it is missing");
-    CHECK_INT(shmt_yaml_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_check_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
     CHECK_TEXT(err.text, "f.yaml:3:1: found the unknown key \"empty\", "
                          "expected one of n, list, registers");
     root = parse(arena, "n: 1\nregisterz: 1\n");
-    CHECK_INT(shmt_yaml_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_check_keys(root, allowed, &err), SHMTUNE_INVALID_FILE);
     CHECK_TEXT(err.text, "f.yaml:2:1: found the unknown key \"registerz\", "
                          "did you mean \"registers\"?");
-    CHECK_INT(shmt_yaml_keys(root, allowed, NULL), SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_yaml_check_keys(root, allowed, NULL), SHMTUNE_INVALID_FILE);
     CHECK(word == NULL && value == 0 && node == NULL);
     shmt_arena_free(arena);
 }
@@ -138,21 +138,21 @@ static void keys_are_taken_in_any_order(void)
     const struct shmt_yaml *values[3];
     const struct shmt_yaml *root = parse(arena, "c: 3\nab: 2\n");
 
-    CHECK_INT(shmt_yaml_take(root, allowed, values, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_yaml_get_keys(root, allowed, values, &err), SHMTUNE_OK);
     CHECK(values[0] == NULL && values[1] == root->items[1] &&
           values[2] == root->items[0]);
     root = parse(arena, "{a: 1, ab: 2, c: 3}");
-    CHECK_INT(shmt_yaml_take(root, allowed, values, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_yaml_get_keys(root, allowed, values, &err), SHMTUNE_OK);
     for (int k = 0; k < 3; k++)
         CHECK(values[k] == root->items[k]);
     root = parse(arena, "{ab: 2, x: 0, a: 1, b: 0}");
-    shmt_yaml_pick(root, allowed, values);
+    shmt_yaml_get_known(root, allowed, values);
     CHECK(values[0] == root->items[2] && values[1] == root->items[0] &&
           values[2] == NULL);
-    CHECK_INT(shmt_yaml_take(root, allowed, values, &err),
+    CHECK_INT(shmt_yaml_get_keys(root, allowed, values, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "f.yaml:1:9: found the unknown key \"x\"");
-    shmt_yaml_pick(parse(arena, "[1, 2]"), allowed, values);
+    shmt_yaml_get_known(parse(arena, "[1, 2]"), allowed, values);
     CHECK(values[0] == NULL && values[1] == NULL && values[2] == NULL);
     shmt_arena_free(arena);
 }
@@ -304,7 +304,7 @@ static void reals_survive(void)
     CHECK_TEXT(text.data, "0");
     for (int round = 0; round < 3000; round++) {
         const uint64_t bits = hostile_random(&state);
-        struct shmt_value value = {.type = SHMT_REAL}, back = {0};
+        struct shmt_value value = {.type = SHMT_VALUE_REAL}, back = {0};
 
         memcpy(&value.r, &bits, sizeof bits);
         if (round < 100)
@@ -315,7 +315,7 @@ static void reals_survive(void)
         shmt_yaml_add_value(&text, value);
         CHECK_INT(shmt_yaml_value(parse(arena, text.data), &back, &err),
                   SHMTUNE_OK);
-        CHECK_INT(back.type, SHMT_REAL);
+        CHECK_INT(back.type, SHMT_VALUE_REAL);
         CHECK(back.r == value.r);
     }
     shmt_text_free(&text);
@@ -328,23 +328,23 @@ static void values_keep_their_type(void)
     struct shmt_value value = {0};
 
     CHECK_INT(shmt_yaml_value(parse(arena, "-3"), &value, &err), SHMTUNE_OK);
-    CHECK(value.type == SHMT_INT && value.i == -3);
+    CHECK(value.type == SHMT_VALUE_INT && value.i == -3);
     CHECK_INT(shmt_yaml_value(parse(arena, "2.0"), &value, &err), SHMTUNE_OK);
-    CHECK(value.type == SHMT_REAL && value.r == 2);
+    CHECK(value.type == SHMT_VALUE_REAL && value.r == 2);
     CHECK_INT(shmt_yaml_value(parse(arena, "static"), &value, &err),
               SHMTUNE_OK);
-    CHECK(value.type == SHMT_WORD);
+    CHECK(value.type == SHMT_VALUE_WORD);
     CHECK_INT(shmt_yaml_value(parse(arena, "\"no\""), &value, &err),
               SHMTUNE_OK);
-    CHECK(value.type == SHMT_WORD);
+    CHECK(value.type == SHMT_VALUE_WORD);
     CHECK_INT(shmt_yaml_value(parse(arena, "99999999999999999999"), &value,
                               &err), SHMTUNE_INVALID_FILE);
     CHECK_INT(shmt_yaml_value(parse(arena, "\"3\""), &value, &err),
               SHMTUNE_OK);
-    CHECK(value.type == SHMT_WORD);
+    CHECK(value.type == SHMT_VALUE_WORD);
     CHECK_INT(shmt_yaml_value(parse(arena, "\"a (b)\""), &value, &err),
               SHMTUNE_OK);
-    CHECK(value.type == SHMT_WORD);
+    CHECK(value.type == SHMT_VALUE_WORD);
     CHECK_INT(shmt_yaml_value(parse(arena, "\"a\\nb\""), &value, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_INT(shmt_yaml_value(parse(arena, "-D x"), &value, &err),
@@ -359,7 +359,8 @@ static void the_locale_does_not_matter(void)
     double value = 0;
 
     shmt_yaml_add_real(&text, 1.25, 5);
-    shmt_yaml_add_value(&text, (struct shmt_value){SHMT_REAL, {.r = 2.5}});
+    shmt_yaml_add_value(&text,
+                        (struct shmt_value){SHMT_VALUE_REAL, {.r = 2.5}});
     CHECK_TEXT(text.data, "1.252.5");
     CHECK_INT(shmt_yaml_real(parse(arena, "1.25"), &value, &err), SHMTUNE_OK);
     CHECK(value == 1.25);

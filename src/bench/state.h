@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * state: shared by the files of bench/ alone.
+ *
+ * Functions that return a CUresult are called while or after a candidate runs:
+ * an error may be the candidate's fault; shmt_bench_set_verdict decides that.
+ */
+#ifndef SHMT_BENCH_STATE_H
+#define SHMT_BENCH_STATE_H
+
+#include "bench/bench.h"
+#include "bench/probe.h"
+
+enum { SHMT_BENCH_MODULES = 32 };
+
+/* One argument of the kernel. */
+struct shmt_bench_slot {
+    struct shmt_buffer actual;     /* what the kernel is given */
+    struct shmt_buffer expected;   /* outputs and in-outs: the reference's */
+    struct shmt_buffer initial;    /* in-outs: as they begin */
+    uint64_t actual_hash;          /* inputs */
+    uint64_t expected_hash;
+    uint64_t initial_hash;
+    union shmt_element_scalar scalar;
+    void *array;                   /* passed by value. It has as many bytes
+                                      as the arguments of a launch may take,
+                                      so that the driver reads zeros if the
+                                      kernel takes more than the spec passes */
+};
+
+/* A candidate on the device. */
+struct shmt_bench_loaded {
+    char key[SHMT_DIGEST_TEXT];
+    struct shmt_image *image;
+    struct shmt_module module;
+    uint64_t used;                 /* time of the last use; the oldest is
+                                      unloaded first */
+    bool warm;                     /* it has run */
+};
+
+/* What is launched: a candidate, or the reference. */
+struct shmt_bench_run {
+    struct shmt_bench_loaded *loaded;
+    struct shmt_kernel_evaluated *evaluated;   /* its launches, too */
+    bool expected;                 /* outputs go to slot.expected */
+};
+
+struct shmt_bench {
+    const struct shmt_kernel *kernel;
+    struct shmt_bench_options options;
+    struct shmtune_device device;
+    char arch[16];
+    CUdevice handle;
+    bool retained;
+    CUstream stream;
+    CUevent begin, end;
+    struct shmt_probe probe;
+    bool lost;
+    bool prepared;                 /* for `problem` */
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];
+    struct shmt_bench_loaded modules[SHMT_BENCH_MODULES];
+    uint64_t uses;
+};
+
+/* Marks the bench lost when `result` cannot be recovered from, and turns it
+ * into a verdict: crash, timeout, out of memory, launch error.  `when` is
+ * part of the reason. */
+void shmt_bench_set_verdict(struct shmt_bench *bench, CUresult result,
+                            const char *when, struct shmt_result *out);
+
+/* -- loaded.c ------------------------------------------------------- */
+
+/* Loads the binary of a configuration, or finds it loaded.  It stays loaded
+ * until its place is needed. */
+enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
+                                    struct shmt_kernel_evaluated *evaluated,
+                                    struct shmt_bench_loaded **out,
+                                    struct shmt_error *err);
+void shmt_bench_unload_all(struct shmt_bench *bench);
+
+/* -- problem.c ------------------------------------------------------ */
+
+/* Buffers, inputs and the reference's results for a problem; kept until the
+ * problem changes. */
+enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
+                                               const int64_t *problem,
+                                               struct shmt_error *err);
+void shmt_bench_problem_free(struct shmt_bench *bench);
+
+/* Scalars and workspaces of one configuration.  A workspace that does not
+ * fit the device fails the candidate; a status is an error of the spec. */
+enum shmtune_status
+shmt_bench_problem_configure(struct shmt_bench *bench,
+                             struct shmt_kernel_evaluated *evaluated,
+                             struct shmt_result *out, struct shmt_error *err);
+
+/* After a candidate that wrote outside of its outputs: checks inputs and
+ * expected results by their hashes and repairs the guards.  If anything else
+ * was damaged, the problem is marked to be prepared again. */
+CUresult shmt_bench_problem_repair(struct shmt_bench *bench);
+
+/* -- run.c ---------------------------------------------------------- */
+
+/* Sets everything that a launch may write to its state before the first
+ * launch. */
+CUresult shmt_bench_run_restore(struct shmt_bench *bench,
+                                const struct shmt_bench_run *run,
+                                uint32_t poison);
+/* In-outs alone. */
+CUresult shmt_bench_run_restore_inouts(struct shmt_bench *bench,
+                                       const struct shmt_bench_run *run);
+/* Zeroes the buffers that the spec wants zeroed; launches; both. */
+CUresult shmt_bench_run_zero(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run);
+CUresult shmt_bench_run_launch(struct shmt_bench *bench,
+                               const struct shmt_bench_run *run);
+CUresult shmt_bench_run_zero_and_launch(struct shmt_bench *bench,
+                                        const struct shmt_bench_run *run);
+
+/* -- verify.c ------------------------------------------------------- */
+
+/* Waits for the stream, compares the outputs, checks guards and inputs.  Sets
+ * a verdict in *out only when something is wrong. */
+CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
+                           struct shmt_result *out);
+
+/* -- time.c --------------------------------------------------------- */
+
+/* Writes the samples to *out.  The verdict is SLOW when the candidate is given
+ * up. */
+CUresult shmt_bench_time(struct shmt_bench *bench,
+                         const struct shmt_bench_run *run,
+                         const struct shmt_bench_request *request,
+                         struct shmt_result *out);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * params: the parameters of a kernel as its binary describes them.  Needs no
+ * GPU and trusts no byte: a binary may have come from anywhere.
+ *
+ * A cubin is an ELF file; its section .nv.info.SYMBOL is a list of
+ * attributes, each of a u8 form, a u8 attribute and a u16, which is a value or
+ * the size of what follows.  NVIDIA does not document them; these are what
+ * CUDA 13.0 writes for sm_75 to sm_120, and cuobjdump -elf names:
+ *
+ *   KPARAM_INFO     0x17  12 bytes: u32 index, u16 ordinal, u16 offset, u32
+ *                         with the size in its upper 14 bits
+ *   KPARAM_INFO_V2  0x45  12 bytes: u32 index, u16 ordinal, u16 offset, u16
+ *                         size, u16 flags; in a kernel whose parameters take
+ *                         more than 4 KiB
+ *   CBANK_PARAM_SIZE 0x19 the bytes of all parameters
+ */
+#ifndef SHMT_GPU_CUBIN_H
+#define SHMT_GPU_CUBIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SHMT_CUBIN_PARAMS = 256 };
+
+struct shmt_cubin_params {
+    size_t count;
+    uint32_t sizes[SHMT_CUBIN_PARAMS]; /* bytes, in the order of the source */
+};
+
+/* False when nothing is known: no such kernel, a form that is not the above,
+ * parameters that do not add up to their sum, more than SHMT_CUBIN_PARAMS of
+ * them; or no parameters at all, which cannot be distinguished from a future
+ * format. */
+bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
+                            struct shmt_cubin_params *out);
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module: loads images into a CUDA context, sets function attributes, asks for
+ * occupancy, and launches.  Called by bench/ and runtime/.
+ */
+#include "gpu/module.h"
+
+#include "device/device.h"
+
+/* Blocks of a cluster that every device with clusters can run. */
+enum { PORTABLE_CLUSTER = 8 };
+
+static enum shmtune_status read_function(const struct shmt_driver *driver,
+                                         const struct shmt_image_entry *entry,
+                                         CUmodule module,
+                                         struct shmt_function *out,
+                                         struct shmt_error *err)
+{
+    struct shmt_function function = {.carveout = -1};
+    const struct {
+        CUfunction_attribute attribute;
+        int *field;
+    } attributes[] = {
+        {CU_FUNC_ATTRIBUTE_NUM_REGS, &function.registers},
+        {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, &function.local_bytes},
+        {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, &function.shared_static_bytes},
+        {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, &function.constant_bytes},
+        {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, &function.max_threads},
+    };
+    CUresult result = driver->ModuleGetFunction(&function.handle, module,
+                                                entry->lowered);
+
+    if (result != CUDA_SUCCESS)
+        return shmt_driver_check(driver, result, err,
+                                 "cuModuleGetFunction of \"%s\" (%s)",
+                                 entry->name, entry->lowered);
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        result = driver->FuncGetAttribute(attributes[i].field,
+                                          attributes[i].attribute,
+                                          function.handle);
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "cuFuncGetAttribute of \"%s\"",
+                                     entry->name);
+    }
+    function.dynamic_limit =
+        SHMT_FIT_STATIC_BYTES - function.shared_static_bytes;
+    *out = function;
+    return SHMTUNE_OK;
+}
+
+/* Whether the error means that the driver cannot run this kind of binary.  (A
+ * damaged file was refused earlier.) */
+static bool is_foreign(CUresult result)
+{
+    return result == CUDA_ERROR_INVALID_IMAGE ||
+           result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+           result == CUDA_ERROR_INVALID_PTX ||
+           result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION ||
+           result == CUDA_ERROR_INVALID_SOURCE;
+}
+
+enum shmtune_status shmt_module_load(const struct shmt_driver *driver,
+                                     const struct shmt_image *image,
+                                     struct shmt_module *out,
+                                     struct shmt_error *err)
+{
+    struct shmt_module module = {.function_count = image->entry_count};
+    const CUresult result =
+        driver->ModuleLoadData(&module.handle, image->cubin);
+    enum shmtune_status status = shmt_driver_check(
+        driver, result, err,
+        "cuModuleLoadData of %zu bytes (driver: CUDA %d.%d)",
+        image->cubin_size, driver->version / 1000,
+        driver->version % 1000 / 10);
+
+    if (status != SHMTUNE_OK && is_foreign(result)) {
+        status = SHMTUNE_NO_CONFIGURATION;
+        if (err != NULL)
+            err->status = status;
+    }
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < image->entry_count; k++) {
+        status = read_function(driver, &image->entries[k], module.handle,
+                               &module.functions[k], err);
+        if (status != SHMTUNE_OK) {
+            driver->ModuleUnload(module.handle);
+            return status;
+        }
+    }
+    for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
+        module.launch_function[k] = image->launch_entry[k];
+    *out = module;
+    return SHMTUNE_OK;
+}
+
+void shmt_module_unload(const struct shmt_driver *driver,
+                        struct shmt_module *module)
+{
+    if (module->handle != NULL)
+        driver->ModuleUnload(module->handle);
+    *module = (struct shmt_module){0};
+}
+
+struct shmt_function *shmt_module_function(struct shmt_module *module,
+                                           size_t launch)
+{
+    const int k = module->launch_function[launch];
+
+    return module->handle == NULL || k < 0 ? NULL : &module->functions[k];
+}
+
+enum shmtune_status shmt_function_prepare(const struct shmt_driver *driver,
+                                          struct shmt_function *function,
+                                          const struct shmt_geometry *geometry,
+                                          struct shmt_error *err)
+{
+    CUresult result = CUDA_SUCCESS;
+
+    if (geometry->shared_dynamic > function->dynamic_limit) {
+        if (geometry->shared_dynamic <= INT32_MAX)
+            result = driver->FuncSetAttribute(
+                function->handle,
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                (int)geometry->shared_dynamic);
+        else
+            result = CUDA_ERROR_INVALID_VALUE;
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "asking for %lld bytes of dynamic beside "
+                                     "%d of static shared memory",
+                                     (long long)geometry->shared_dynamic,
+                                     function->shared_static_bytes);
+        function->dynamic_limit = geometry->shared_dynamic;
+    }
+    if (geometry->carveout != function->carveout) {
+        result = driver->FuncSetAttribute(
+            function->handle,
+            CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            geometry->carveout);
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "asking for a carve-out of %d percent",
+                                     geometry->carveout);
+        function->carveout = geometry->carveout;
+    }
+    if (geometry->cluster > PORTABLE_CLUSTER && !function->large_cluster) {
+        result = driver->FuncSetAttribute(
+            function->handle,
+            CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "asking for a cluster of %d blocks",
+                                     geometry->cluster);
+        function->large_cluster = true;
+    }
+    return SHMTUNE_OK;
+}
+
+/* The threads of a block, limited to INT_MAX: more than any device allows. */
+static int threads_of(const struct shmt_geometry *geometry)
+{
+    uint64_t threads = 1;
+
+    for (size_t i = 0; i < 3; i++) {
+        threads *= geometry->block[i];
+        if (threads > INT32_MAX)
+            return INT32_MAX;
+    }
+    return (int)threads;
+}
+
+enum shmtune_status
+shmt_function_occupancy(const struct shmt_driver *driver,
+                        const struct shmt_function *function,
+                        const struct shmt_geometry *geometry, int *blocks,
+                        struct shmt_error *err)
+{
+    int found = 0;
+    const CUresult result = driver->OccupancyMaxActiveBlocksPerMultiprocessor(
+        &found, function->handle, threads_of(geometry),
+        (size_t)geometry->shared_dynamic);
+
+    if (result != CUDA_SUCCESS)
+        return shmt_driver_check(driver, result, err,
+                                 "resident blocks of %d threads and %lld "
+                                 "bytes of dynamic shared memory",
+                                 threads_of(geometry),
+                                 (long long)geometry->shared_dynamic);
+    *blocks = found;
+    return SHMTUNE_OK;
+}
+
+CUresult shmt_function_launch(const struct shmt_driver *driver,
+                              const struct shmt_function *function,
+                              const struct shmt_geometry *geometry,
+                              void **arguments, CUstream stream)
+{
+    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    CUlaunchConfig config = {0};
+
+    if (geometry->cluster <= 0)
+        return driver->LaunchKernel(
+            function->handle, geometry->grid[0], geometry->grid[1],
+            geometry->grid[2], geometry->block[0], geometry->block[1],
+            geometry->block[2], (unsigned)geometry->shared_dynamic, stream,
+            arguments, NULL);
+    cluster.value.clusterDim.x = (unsigned)geometry->cluster;
+    cluster.value.clusterDim.y = 1;
+    cluster.value.clusterDim.z = 1;
+    config.gridDimX = geometry->grid[0];
+    config.gridDimY = geometry->grid[1];
+    config.gridDimZ = geometry->grid[2];
+    config.blockDimX = geometry->block[0];
+    config.blockDimY = geometry->block[1];
+    config.blockDimZ = geometry->block[2];
+    config.sharedMemBytes = (unsigned)geometry->shared_dynamic;
+    config.hStream = stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    return driver->LaunchKernelEx(&config, function->handle, arguments, NULL);
+}

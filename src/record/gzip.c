@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gzip: calls inflate itself. gzread would take a file that was cut at the end
+ * of one of its buffers for a complete one.
+ */
+#include "record/gzip.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/base.h"
+
+enum { PART = 1 << 13, GZIP = 16 };
+
+struct source {
+    const char *path;
+    size_t limit;              /* more text is not wanted */
+    int fd;
+    bool compressed, ended;    /* gzipped; and its end was met */
+    z_stream z;
+    unsigned char in[PART], out[8 * PART];
+};
+
+/* Bytes of the file into `in`, behind `left` that are there; 0 at its end. */
+static enum shmtune_status fill(struct source *source, size_t left,
+                                size_t *got, struct shmt_error *err)
+{
+    ssize_t n;
+
+    do
+        n = read(source->fd, source->in + left, sizeof source->in - left);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: cannot be read: %s",
+                              source->path, strerror(errno));
+    *got = (size_t)n;
+    return SHMTUNE_OK;
+}
+
+static bool is_magic(const unsigned char *bytes, size_t count)
+{
+    return count >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+}
+
+static enum shmtune_status damaged(const struct source *source,
+                                   const char *how, struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s: damaged or cut compressed file: %s",
+                          source->path, how);
+}
+
+/* A gzip file may have several members, as `cat a.gz b.gz` makes it.  Bytes
+ * behind a member that begin no other one are padding. */
+static bool begins_next_member(struct source *source)
+{
+    if (!is_magic(source->z.next_in, source->z.avail_in) ||
+        inflateReset(&source->z) != Z_OK)
+        return false;
+    source->ended = false;
+    return true;
+}
+
+/* Inflates the bytes in `in`. */
+static enum shmtune_status inflate_some(struct source *source,
+                                        struct shmt_text *text,
+                                        struct shmt_error *err)
+{
+    z_stream *const z = &source->z;
+
+    do {
+        int code;
+
+        if (source->ended && !begins_next_member(source))
+            return SHMTUNE_OK;
+        z->next_out = source->out;
+        z->avail_out = sizeof source->out;
+        code = inflate(z, Z_NO_FLUSH);
+        shmt_text_add_bytes(text, (const char *)source->out,
+                            sizeof source->out - z->avail_out);
+        source->ended = code == Z_STREAM_END;
+        if (code == Z_MEM_ERROR)
+            return shmt_error_memory(err);
+        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+            return damaged(source, z->msg != NULL ? z->msg : "no data", err);
+    } while (text->length <= source->limit && !text->failed &&
+             (source->ended || z->avail_in > 0 || z->avail_out == 0));
+    return SHMTUNE_OK;
+}
+
+/* One part of the file into `text`; *more is false at its end. */
+static enum shmtune_status read_part(struct source *source, bool first,
+                                     struct shmt_text *text, bool *more,
+                                     struct shmt_error *err)
+{
+    const size_t left = source->z.avail_in;   /* of another one's begin */
+    size_t got = 0;
+    enum shmtune_status status;
+
+    memmove(source->in, source->z.next_in, left);
+    status = fill(source, left, &got, err);
+    *more = got > 0;
+    if (status != SHMTUNE_OK)
+        return status;
+    if (first)
+        source->compressed = is_magic(source->in, got);
+    if (!source->compressed) {
+        shmt_text_add_bytes(text, (const char *)source->in, got);
+        return SHMTUNE_OK;
+    }
+    if (got == 0)
+        return source->ended ? SHMTUNE_OK
+                             : damaged(source, "it ends early", err);
+    source->z.next_in = source->in;
+    source->z.avail_in = (uInt)(left + got);
+    status = inflate_some(source, text, err);
+    *more = !source->ended || source->z.avail_in < 2;
+    return status;
+}
+
+static enum shmtune_status open_source(const char *path, struct source **out,
+                                       struct shmt_error *err)
+{
+    struct source *source = calloc(1, sizeof *source);
+    enum shmtune_status status;
+    size_t size;
+
+    if (source == NULL)
+        return shmt_error_memory(err);
+    if (inflateInit2(&source->z, MAX_WBITS + GZIP) != Z_OK) {
+        free(source);
+        return shmt_error_memory(err);
+    }
+    source->path = path;
+    source->z.next_in = source->in;
+    status = shmt_path_open(path, &source->fd, &size, err);
+    if (status == SHMTUNE_OK) {
+        *out = source;
+        return SHMTUNE_OK;
+    }
+    inflateEnd(&source->z);
+    free(source);
+    return status;
+}
+
+enum shmtune_status shmt_gzip_read(const char *path, const char *enough,
+                                   size_t limit, struct shmt_text *text,
+                                   struct shmt_error *err)
+{
+    struct source *source = NULL;
+    enum shmtune_status status = open_source(path, &source, err);
+    bool more = true;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    source->limit = limit;
+    for (bool first = true;
+         status == SHMTUNE_OK && more && text->length <= limit &&
+         !text->failed &&
+         (first || enough == NULL ||
+          strstr(shmt_text_string(text), enough) == NULL);
+         first = false)
+        status = read_part(source, first, text, &more, err);
+    close(source->fd);
+    inflateEnd(&source->z);
+    free(source);
+    if (status == SHMTUNE_OK && text->failed)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK && text->length > limit && enough == NULL)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: more than %zu MiB of text", path,
+                                limit >> 20);
+    return status;
+}

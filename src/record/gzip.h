@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gzip: reads the text of a file, compressed by gzip or not.  For the readers
+ * of journals and of other tuners' files.
+ */
+#ifndef SHMT_RECORD_GZIP_H
+#define SHMT_RECORD_GZIP_H
+
+#include "base/base.h"
+
+/* Appends the text of the file to `text`; if `enough` is not NULL, it stops
+ * after that string.  SHMTUNE_NOT_FOUND: absent.  SHMTUNE_STORAGE: no regular
+ * file, without blocking; cannot be read.  SHMTUNE_INVALID_FILE: damaged or
+ * cut, or more than `limit` bytes. */
+enum shmtune_status shmt_gzip_read(const char *path, const char *enough,
+                                   size_t limit, struct shmt_text *text,
+                                   struct shmt_error *err);
+
+#endif

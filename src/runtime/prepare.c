@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prepare: shmtune_prepare, shmtune_resize and shmtune_release: make a
+ * function from a choice.  It loads the binary, sets the shared memory of each
+ * launch, lets the driver check it, and computes what every launch needs.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/check.h"
+#include "runtime/choice.h"
+#include "runtime/context.h"
+#include "runtime/function.h"
+#include "runtime/message.h"
+
+/* What one call works on. */
+struct loading {
+    const struct shmtune_choice *choice;
+    struct shmt_kernel_evaluated evaluated;
+    struct shmtune_function *function;
+    struct shmt_error *err;
+};
+
+static enum shmtune_status check_fit(struct loading *loading)
+{
+    const struct shmtune_choice *choice = loading->choice;
+    const struct shmtune_device *device = &loading->function->binary->device;
+    const struct shmt_runtime_candidate candidate = {.evaluated =
+                                                 &loading->evaluated};
+    enum shmtune_status status =
+        shmt_runtime_check(device, &candidate, loading->err);
+
+    if (status == SHMTUNE_NO_CONFIGURATION)
+        return shmt_error_prefix(loading->err, "kernel %s cannot run on "
+                                 "\"%s\"", choice->kernel->spec->name,
+                                 device->name);
+    return status;
+}
+
+static enum shmtune_status refuse_blocks(const struct loading *loading,
+                                         const struct shmt_function *loaded,
+                                         const struct shmt_geometry *geometry)
+{
+    return shmt_error_set(
+        loading->err, SHMTUNE_NO_CONFIGURATION,
+        "kernel %s: no block of %u x %u x %u threads with %d registers each "
+        "and %lld bytes of shared memory fits a multiprocessor of \"%s\"",
+        loading->choice->kernel->spec->name, geometry->block[0],
+        geometry->block[1], geometry->block[2], loaded->registers,
+        (long long)(loaded->shared_static_bytes + geometry->shared_dynamic),
+        loading->function->binary->device.name);
+}
+
+/* One launch that is made: its function, allowed what it needs. */
+static enum shmtune_status prepare_step(struct loading *loading, size_t launch)
+{
+    struct shmtune_function *function = loading->function;
+    const struct shmt_driver *driver = function->binary->driver;
+    struct shmt_runtime_step *step = &function->steps[function->step_count];
+    struct shmt_function *loaded =
+        shmt_module_function(&function->binary->module, launch);
+    int blocks = 0;
+    enum shmtune_status status;
+
+    step->geometry = loading->evaluated.geometry[launch];
+    if (!step->geometry.used || loaded == NULL)
+        return SHMTUNE_OK;
+    status = shmt_function_prepare(driver, loaded, &step->geometry,
+                                   loading->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_function_occupancy(driver, loaded, &step->geometry,
+                                         &blocks, loading->err);
+    if (status == SHMTUNE_OK && blocks < 1)
+        status = refuse_blocks(loading, loaded, &step->geometry);
+    if (status != SHMTUNE_OK)
+        return status;
+    step->function = loaded;
+    step->launch = &loading->evaluated.launches[launch];
+    function->step_count++;
+    for (size_t k = 0; k < step->launch->argument_count; k++)
+        function->slots[step->launch->arguments[k]].needed = true;
+    return SHMTUNE_OK;
+}
+
+/* Adds to the message which scalar it is about. */
+static enum shmtune_status refuse_number(const struct loading *loading,
+                                         size_t k)
+{
+    const struct shmt_kernel *spec = loading->choice->kernel->spec;
+    struct shmt_text size = {0};
+
+    shmt_kernel_describe_problem(spec, loading->choice->problem, &size);
+    shmt_error_prefix(loading->err, "kernel %s: the number %s (argument %zu) "
+                      "at %s", spec->name, spec->arguments[k].name, k,
+                      shmt_text_string(&size));
+    shmt_text_free(&size);
+    return SHMTUNE_INVALID_ARGUMENT;
+}
+
+static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
+{
+    struct shmtune_function *function = loading->function;
+    const struct shmt_kernel *spec = function->kernel->spec;
+    const struct shmt_argument *argument = &spec->arguments[k];
+    struct shmt_runtime_argument *slot = &function->slots[k];
+    struct shmt_value value;
+    int64_t bytes = 0;
+    enum shmtune_status status;
+
+    slot->scalar = argument->role == SHMT_ROLE_SCALAR;
+    slot->array = argument->role == SHMT_ROLE_VALUE;
+    if (!slot->needed)
+        return SHMTUNE_OK;
+    if (slot->scalar) {
+        status = shmt_kernel_argument_value(&loading->evaluated, k, &value,
+                                            loading->err);
+        if (status == SHMTUNE_OK)
+            status = shmt_element_convert(argument->element, value,
+                                          &slot->value, loading->err);
+        return status == SHMTUNE_OK ? status : refuse_number(loading, k);
+    }
+    status = shmt_choice_bytes(&loading->evaluated, k, &bytes, loading->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    slot->needed = bytes > 0;
+    slot->cleared = argument->zeroed ? bytes : 0;
+    return SHMTUNE_OK;
+}
+
+/* Completes a function whose binary is loaded. */
+static enum shmtune_status make_ready(struct loading *loading)
+{
+    struct shmtune_function *function = loading->function;
+    const struct shmt_kernel *spec = function->kernel->spec;
+    enum shmtune_status status = check_fit(loading);
+
+    function->slot_count = spec->argument_count;
+    pthread_mutex_lock(&function->binary->lock);
+    for (size_t k = 0; status == SHMTUNE_OK && k < spec->launch_count; k++)
+        status = prepare_step(loading, k);
+    pthread_mutex_unlock(&function->binary->lock);
+    for (size_t k = 0; status == SHMTUNE_OK && k < spec->argument_count; k++)
+        status = prepare_argument(loading, k);
+    return status;
+}
+
+/* An empty function for the choice. */
+static enum shmtune_status begin(struct loading *loading)
+{
+    loading->function = calloc(1, sizeof *loading->function);
+    if (loading->function == NULL)
+        return shmt_error_memory(loading->err);
+    loading->function->kernel = loading->choice->kernel;
+    shmt_choice_evaluate(loading->choice, &loading->evaluated);
+    return SHMTUNE_OK;
+}
+
+/* Hands the function out, or undoes what there is of it. */
+static enum shmtune_status end(struct loading *loading,
+                               enum shmtune_status status,
+                               struct shmtune_function **out,
+                               struct shmtune_message *message)
+{
+    if (status == SHMTUNE_OK) {
+        *out = loading->function;
+        return SHMTUNE_OK;
+    }
+    shmtune_release(loading->function);
+    return shmt_runtime_message_copy(message, status, loading->err);
+}
+
+enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
+                                    unsigned flags,
+                                    struct shmtune_function **out,
+                                    struct shmtune_message *message)
+{
+    struct shmt_error err = {.status = SHMTUNE_OK};
+    struct loading loading = {.choice = choice, .err = &err};
+    const struct shmt_runtime_module_request request =
+        {choice, &loading.evaluated,
+                                                        flags};
+    enum shmtune_status status;
+
+    if (choice == NULL || choice->kernel == NULL || out == NULL)
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_prepare: a NULL");
+    if ((flags & ~(unsigned)(SHMTUNE_ALLOW_COMPILE | SHMTUNE_NO_CACHE)) != 0)
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_prepare: unknown flags 0x%x",
+                                        flags);
+    status = begin(&loading);
+    if (status == SHMTUNE_OK)
+        status =
+            shmt_runtime_module_load(&request, &loading.function->binary, &err);
+    if (status == SHMTUNE_OK)
+        status = make_ready(&loading);
+    return end(&loading, status, out, message);
+}
+
+/* Checks that the choice needs the same binary, with the same attributes, as
+ * the loaded one. */
+static enum shmtune_status check_share(struct loading *loading,
+                                       struct shmt_runtime_module *binary)
+{
+    struct shmt_kernel_evaluated *evaluated = &loading->evaluated;
+    bool same;
+    enum shmtune_status status =
+        shmt_runtime_module_matches(binary, evaluated, &same, loading->err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (shmt_kernel_evaluate_launches(evaluated, loading->err) != SHMTUNE_OK)
+        return SHMTUNE_NO_CONFIGURATION;
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
+        const struct shmt_function *loaded =
+            shmt_module_function(&binary->module, k);
+
+        if (evaluated->geometry[k].used)
+            same = same && loaded != NULL &&
+                   loaded->carveout == evaluated->geometry[k].carveout;
+    }
+    if (same)
+        return SHMTUNE_OK;
+    return shmt_error_set(loading->err, SHMTUNE_NOT_FOUND,
+                          "kernel %s: the choice needs another binary or "
+                          "carve-out; prepare it", evaluated->kernel->name);
+}
+
+static enum shmtune_status
+check_context(const struct shmt_runtime_module *binary,
+              struct shmt_error *err)
+{
+    CUcontext context;
+    enum shmtune_status status =
+        shmt_runtime_current_context(binary->driver, &context, err);
+
+    if (status == SHMTUNE_OK && context != binary->context)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "the current context is not the one the "
+                              "function was prepared in");
+    return status;
+}
+
+enum shmtune_status shmtune_resize(const struct shmtune_function *function,
+                                   const struct shmtune_choice *choice,
+                                   struct shmtune_function **out,
+                                   struct shmtune_message *message)
+{
+    struct shmt_error err = {.status = SHMTUNE_OK};
+    struct loading loading = {.choice = choice, .err = &err};
+    enum shmtune_status status;
+
+    if (function == NULL || choice == NULL || choice->kernel == NULL ||
+        out == NULL)
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_resize: a NULL");
+    if (choice->kernel != function->kernel)
+        return shmt_runtime_message_set(message, SHMTUNE_NOT_FOUND,
+                                        "a function of kernel %s has no "
+                                        "binary of %s%s",
+                                        function->kernel->spec->name,
+                                        choice->kernel->spec->name,
+                                        choice->kernel->library ==
+                                        function->kernel->library
+                                    ? "" : " of another handle; prepare it");
+    status = begin(&loading);
+    if (status == SHMTUNE_OK)
+        status = check_context(function->binary, &err);
+    if (status == SHMTUNE_OK)
+        status = check_share(&loading, function->binary);
+    if (status == SHMTUNE_OK) {
+        loading.function->binary = function->binary;
+        atomic_fetch_add(&function->binary->users, 1);
+        status = make_ready(&loading);
+    }
+    return end(&loading, status, out, message);
+}
+
+void shmtune_release(struct shmtune_function *function)
+{
+    if (function == NULL)
+        return;
+    if (function->binary != NULL)
+        shmt_runtime_module_release(function->binary);
+    free(function);
+}

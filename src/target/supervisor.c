@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * supervisor: the state machine of one worker process: down, starting, idle,
+ * busy.  Called by live.c and live_open.c.  Invariant: a request is sent only
+ * when the worker is idle, so each reply belongs to the last request.
+ */
+#include "target/supervisor.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Consecutive failures after which no new worker is started. */
+enum { FAILURES = 5 };
+
+static enum shmtune_status start(struct shmt_supervisor *supervisor,
+                                 struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_worker_start(supervisor->argv, &supervisor->worker, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    supervisor->state = SHMT_SUPERVISOR_STARTING;
+    supervisor->deadline = shmt_clock_s() + supervisor->start_deadline_s;
+    supervisor->timed_out = false;
+    supervisor->why[0] = '\0';
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_supervisor_send(struct shmt_supervisor *supervisor,
+                                         const char *line, uint64_t tag,
+                                         double deadline_s,
+                                         struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_worker_send(supervisor->worker, line, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    supervisor->state = SHMT_SUPERVISOR_BUSY;
+    supervisor->tag = tag;
+    supervisor->deadline = shmt_clock_s() + deadline_s;
+    return SHMTUNE_OK;
+}
+
+static void kill_worker(struct shmt_supervisor *supervisor, const char *why)
+{
+    if (supervisor->why[0] == '\0')
+        snprintf(supervisor->why, sizeof supervisor->why, "%s", why);
+    supervisor->deadline = INFINITY;
+    shmt_worker_kill(supervisor->worker);
+}
+
+/* Reads a line of the worker and checks that it fits the state. */
+static enum shmt_supervisor_event
+read_message(struct shmt_supervisor *supervisor,
+             const char *line)
+{
+    struct shmt_wire_reply *const message = &supervisor->message;
+    const bool starting = supervisor->state == SHMT_SUPERVISOR_STARTING;
+    char why[SHMT_RESULT_REASON];
+    struct shmt_error err = {0};
+
+    if (shmt_wire_read_reply(line, message, &err) != SHMTUNE_OK) {
+        snprintf(why, sizeof why,
+                 "the worker talks nonsense: \"%.60s\": %.150s", line,
+                 err.text);
+        kill_worker(supervisor, why);
+        return SHMT_SUPERVISOR_NOTHING;
+    }
+    if (starting && message->kind == SHMT_WIRE_HELLO) {
+        supervisor->state = SHMT_SUPERVISOR_IDLE;
+        supervisor->deadline = INFINITY;
+        return SHMT_SUPERVISOR_HELLO;
+    }
+    if (supervisor->state == SHMT_SUPERVISOR_BUSY &&
+        message->kind != SHMT_WIRE_HELLO && message->tag == supervisor->tag) {
+        supervisor->state = SHMT_SUPERVISOR_IDLE;
+        supervisor->deadline = INFINITY;
+        supervisor->failures = 0;
+        /* An error means that the worker has lost its device.  It will exit,
+         * and must get no more requests. */
+        if (message->kind == SHMT_WIRE_RESULT &&
+            message->result.verdict == SHMT_VERDICT_CRASH)
+            shmt_worker_kill(supervisor->worker);
+        return SHMT_SUPERVISOR_REPLY;
+    }
+    snprintf(why, sizeof why, "the worker answered what nobody asked: "
+             "\"%.120s\"", line);
+    kill_worker(supervisor, why);
+    return SHMT_SUPERVISOR_NOTHING;
+}
+
+/* The last line of what a worker wrote to its standard error. */
+static void last_line(const char *text, char *out, size_t room)
+{
+    size_t end = strlen(text), start;
+
+    while (end > 0 && (text[end - 1] == '\n' || text[end - 1] == ' '))
+        end--;
+    start = end;
+    while (start > 0 && text[start - 1] != '\n')
+        start--;
+    snprintf(out, room, "%.*s", (int)(end - start), text + start);
+}
+
+/* Strips the "shmtune: error: " that main puts before every error. */
+static const char *without_name(const char *stderr_text)
+{
+    static const char name[] = "shmtune: error: ";
+    const bool named = strncmp(stderr_text, name, sizeof name - 1) == 0;
+
+    return stderr_text + (named ? sizeof name - 1 : 0);
+}
+
+static enum shmtune_status
+refuse_to_restart(const struct shmt_supervisor *supervisor,
+                  struct shmt_error *err)
+{
+    const int code = shmt_worker_exit_status(supervisor->worker);
+    const char *const stderr_text =
+        without_name(shmt_worker_stderr(supervisor->worker));
+    size_t length = strlen(stderr_text);
+
+    while (length > 0 && stderr_text[length - 1] == '\n')
+        length--;
+    /* The worker has exited with one of our own errors: its message is
+     * complete. */
+    if (length > 0 && code > 0 && code < 100)
+        return shmt_error_set(err, (enum shmtune_status)code, "%.*s",
+                              (int)length, stderr_text);
+    return shmt_error_set(
+        err, code > 0 && code < 100 ? (enum shmtune_status)code
+                                    : SHMTUNE_INTERNAL,
+        "the %s does not come to work: it %s%s%s%s%.*s", supervisor->what,
+        shmt_worker_end_text(supervisor->worker),
+        supervisor->why[0] == '\0' ? "" : "; ", supervisor->why,
+        length > 0 ? ":\n" : "", (int)length, stderr_text);
+}
+
+/* The worker has ended: report it, and free it. */
+static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
+                                        enum shmt_supervisor_event *event,
+                                        struct shmt_error *err)
+{
+    const bool busy = supervisor->state == SHMT_SUPERVISOR_BUSY;
+    const int code = shmt_worker_exit_status(supervisor->worker);
+    char line[160];
+
+    if (!busy && ++supervisor->failures >= FAILURES)
+        return refuse_to_restart(supervisor, err);
+    /* A worker that exits with a message while starting would fail in the same
+     * way again. */
+    if (supervisor->state == SHMT_SUPERVISOR_STARTING && code > 0 && code < 100)
+        return refuse_to_restart(supervisor, err);
+    if (supervisor->why[0] == '\0') {
+        last_line(shmt_worker_stderr(supervisor->worker), line, sizeof line);
+        snprintf(supervisor->why, sizeof supervisor->why, "the worker %s%s%s",
+                 shmt_worker_end_text(supervisor->worker),
+                 line[0] == '\0' ? "" : ": ", line);
+    }
+    shmt_worker_free(supervisor->worker);
+    supervisor->worker = NULL;
+    supervisor->state = SHMT_SUPERVISOR_DOWN;
+    *event = busy ? SHMT_SUPERVISOR_DIED : SHMT_SUPERVISOR_NOTHING;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_supervisor_step(struct shmt_supervisor *supervisor,
+                                         enum shmt_supervisor_event *event,
+                                         struct shmt_error *err)
+{
+    const char *line = NULL;
+    enum shmtune_status status;
+
+    *event = SHMT_SUPERVISOR_NOTHING;
+    if (supervisor->worker == NULL)
+        return start(supervisor, err);
+    switch (shmt_worker_next(supervisor->worker, &line)) {
+    case SHMT_WORKER_WROTE_LINE:
+        *event = read_message(supervisor, line);
+        return SHMTUNE_OK;
+    case SHMT_WORKER_GARBLED:
+        kill_worker(supervisor,
+                    "the worker talks nonsense: a line that is too long "
+                         "or holds a zero byte");
+        return SHMTUNE_OK;
+    case SHMT_WORKER_ENDED:
+        status = worker_ended(supervisor, event, err);
+        if (status == SHMTUNE_OK && *event == SHMT_SUPERVISOR_NOTHING)
+            status = start(supervisor, err);
+        return status;
+    case SHMT_WORKER_NOTHING:
+        break;
+    }
+    if (shmt_clock_s() >= supervisor->deadline) {
+        supervisor->timed_out = true;
+        kill_worker(supervisor, "deadline");
+    }
+    return SHMTUNE_OK;
+}
+
+double shmt_supervisor_timeout(const struct shmt_supervisor *supervisor)
+{
+    double left;
+
+    if (supervisor->worker == NULL)
+        return 0;
+    left = supervisor->deadline - shmt_clock_s();
+    if (shmt_worker_ending(supervisor->worker) && left > 0.002)
+        return 0.002;
+    return left > 0 ? left : 0;
+}
+
+void shmt_supervisor_close(struct shmt_supervisor *supervisor)
+{
+    shmt_worker_free(supervisor->worker);
+    supervisor->worker = NULL;
+    supervisor->state = SHMT_SUPERVISOR_DOWN;
+}

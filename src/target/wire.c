@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * wire: see wire.h.  The writer and the reader of each message stand next to
+ * each other.  A line that is not as expected is refused with its place;
+ * nothing in it is trusted.
+ */
+#include "target/wire.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/device.h"
+#include "yaml/yaml.h"
+
+enum { USUAL_SAMPLES = 7 };
+
+static const char *const verb_words[] = {
+    [SHMT_TARGET_INSPECT] = "inspect", [SHMT_TARGET_MEASURE] = "measure",
+    [SHMT_TARGET_PROFILE] = "profile",
+};
+enum { VERBS = sizeof verb_words / sizeof *verb_words };
+
+static const char *const request_keys[] = {
+    "verb", "tag", "size", "config", "image", "samples", "give_up_us",
+    "verify", NULL};
+
+/* -- requests ------------------------------------------------------------- */
+
+void shmt_wire_write_request(const struct shmt_kernel *kernel,
+                             const struct shmt_wire_request *request,
+                             struct shmt_text *text)
+{
+    shmt_text_addf(text, "{verb: %s, tag: %llu, size: ",
+                   verb_words[request->verb],
+                   (unsigned long long)request->tag);
+    shmt_kernel_problem_write(kernel, request->problem, text);
+    shmt_text_add(text, ", config: ");
+    shmt_kernel_config_write(kernel, request->config, text);
+    if (request->verb == SHMT_TARGET_MEASURE) {
+        if (request->image[0] != '\0') {
+            shmt_text_add(text, ", image: ");
+            shmt_yaml_add_string(text, request->image);
+        }
+        shmt_text_addf(text, ", samples: %d, verify: %s", request->samples,
+                       request->verify ? "true" : "false");
+        if (isfinite(request->give_up_us)) {
+            shmt_text_add(text, ", give_up_us: ");
+            shmt_yaml_add_real(text, request->give_up_us, 7);
+        }
+    }
+    shmt_text_add(text, "}");
+}
+
+static enum shmtune_status read_verb(const struct shmt_yaml *top,
+                                     enum shmt_target_verb *out,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *verb;
+    const char *word = NULL;
+    enum shmtune_status status = shmt_yaml_need(top, "verb", &verb, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_word(verb, &word, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (int k = 0; k < VERBS; k++)
+        if (strcmp(word, verb_words[k]) == 0) {
+            *out = (enum shmt_target_verb)k;
+            return SHMTUNE_OK;
+        }
+    return shmt_yaml_refuse(verb, err, "found verb \"%s\", expected inspect, "
+                            "measure or profile", word);
+}
+
+/* Reads the optional keys of a measure request. */
+static enum shmtune_status read_wishes(const struct shmt_yaml *top,
+                                       struct shmt_wire_request *out,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *image = shmt_yaml_get(top, "image");
+    const struct shmt_yaml *samples = shmt_yaml_get(top, "samples");
+    const struct shmt_yaml *hopeless = shmt_yaml_get(top, "give_up_us");
+    const struct shmt_yaml *verify = shmt_yaml_get(top, "verify");
+    int64_t count = USUAL_SAMPLES;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (image != NULL) {
+        status = shmt_yaml_expect(image, SHMT_YAML_SCALAR, "image", err);
+        if (status == SHMTUNE_OK)
+            snprintf(out->image, sizeof out->image, "%s", image->text);
+    }
+    if (status == SHMTUNE_OK && samples != NULL)
+        status = shmt_yaml_int(samples, 1, SHMT_RESULT_SAMPLES, &count, err);
+    if (status == SHMTUNE_OK && hopeless != NULL)
+        status = shmt_yaml_real(hopeless, &out->give_up_us, err);
+    if (status == SHMTUNE_OK && verify != NULL)
+        status = shmt_yaml_bool(verify, &out->verify, err);
+    out->samples = (int)count;
+    return status;
+}
+
+static enum shmtune_status read_candidate(const struct shmt_kernel *kernel,
+                                          const struct shmt_yaml *top,
+                                          struct shmt_wire_request *out,
+                                          struct shmt_error *err)
+{
+    const struct shmt_yaml *const size = shmt_yaml_get(top, "size");
+    const struct shmt_yaml *config;
+    enum shmtune_status status = shmt_yaml_need(top, "config", &config, err);
+
+    shmt_kernel_default_problem(kernel, out->problem);
+    if (status == SHMTUNE_OK && size != NULL)
+        status = shmt_kernel_problem_read(kernel, size, out->problem, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_config_read(kernel, config, out->config, err);
+    return status;
+}
+
+enum shmtune_status
+shmt_wire_read_request(const struct shmt_kernel *kernel, const char *line,
+                       size_t size, struct shmt_wire_request *out,
+                       struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const struct shmt_yaml *top, *tag;
+    enum shmtune_status status;
+
+    *out = (struct shmt_wire_request){.verify = true,
+                                      .give_up_us = (double)INFINITY};
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    status = shmt_yaml_parse(arena, "request", line, size, &top, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a request", err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(top, "tag", &tag, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_count(tag, &out->tag, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_check_keys(top, request_keys, err);
+    if (status == SHMTUNE_OK)
+        status = read_verb(top, &out->verb, err);
+    if (status == SHMTUNE_OK)
+        status = read_candidate(kernel, top, out, err);
+    if (status == SHMTUNE_OK)
+        status = read_wishes(top, out, err);
+    shmt_arena_free(arena);
+    return status;
+}
+
+/* -- replies -------------------------------------------------------------- */
+
+static void write_hello(const struct shmt_wire_reply *hello,
+                        struct shmt_text *text)
+{
+    shmt_text_addf(text, "{hello: 1, nvrtc: %d", hello->nvrtc_version);
+    if (hello->arch[0] != '\0')
+        shmt_text_addf(text, ", arch: %s", hello->arch);
+    if (hello->digest[0] != '\0') {
+        shmt_text_add(text, ", digest: ");
+        shmt_yaml_add_string(text, hello->digest);
+    }
+    if (hello->protocol[0] != '\0')
+        shmt_text_addf(text, ", protocol: %s", hello->protocol);
+    if (hello->has_device) {
+        shmt_text_add(text, ", device: ");
+        shmt_device_write_flow(&hello->device, text);
+    }
+}
+
+void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
+                           struct shmt_text *text)
+{
+    if (reply->kind == SHMT_WIRE_HELLO)
+        write_hello(reply, text);
+    else
+        shmt_text_addf(text, "{tag: %llu, ", (unsigned long long)reply->tag);
+    if (reply->kind == SHMT_WIRE_ERROR) {
+        shmt_text_add(text, "error: ");
+        shmt_yaml_add_string(text, reply->error.text);
+        shmt_text_addf(text, ", status: %d", (int)reply->error.status);
+    } else if (reply->kind == SHMT_WIRE_RESULT) {
+        shmt_result_write(&reply->result, text);
+        if (reply->note[0] != '\0') {
+            shmt_text_addf(text, ", computed_blocks: %d, note: ",
+                           reply->computed_blocks);
+            shmt_yaml_add_string(text, reply->note);
+        }
+    }
+    shmt_text_add(text, "}");
+}
+
+/* Copies what `key` holds, if it is there. */
+static enum shmtune_status take_text(const struct shmt_yaml *top,
+                                     const char *key, char *out, size_t room,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(top, key);
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(node, SHMT_YAML_SCALAR, key, err);
+    if (status == SHMTUNE_OK)
+        snprintf(out, room, "%s", node->text);
+    return status;
+}
+
+/* The same for a word, which is written without quotes. */
+static enum shmtune_status take_word(const struct shmt_yaml *top,
+                                     const char *key, char *out, size_t room,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(top, key);
+    const char *word = "";
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (node != NULL)
+        status = shmt_yaml_word(node, &word, err);
+    if (status == SHMTUNE_OK)
+        snprintf(out, room, "%s", word);
+    return status;
+}
+
+/* The same for a number, which stays as it is when it is not there. */
+static enum shmtune_status take_int(const struct shmt_yaml *top,
+                                    const char *key, int64_t low, int *out,
+                                    struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(top, key);
+    int64_t number = *out;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (node != NULL)
+        status = shmt_yaml_int(node, low, INT_MAX, &number, err);
+    if (status == SHMTUNE_OK)
+        *out = (int)number;
+    return status;
+}
+
+static enum shmtune_status read_hello(const struct shmt_yaml *top,
+                                      struct shmt_wire_reply *out,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *const device = shmt_yaml_get(top, "device");
+    const struct shmt_yaml *nvrtc;
+    enum shmtune_status status = shmt_yaml_need(top, "nvrtc", &nvrtc, err);
+
+    if (status == SHMTUNE_OK)
+        status = take_int(top, "nvrtc", 0, &out->nvrtc_version, err);
+    if (status == SHMTUNE_OK)
+        status = take_word(top, "arch", out->arch, sizeof out->arch, err);
+    if (status == SHMTUNE_OK)
+        status = take_word(top, "protocol", out->protocol,
+                           sizeof out->protocol, err);
+    if (status == SHMTUNE_OK)
+        status = take_text(top, "digest", out->digest, sizeof out->digest,
+                           err);
+    out->has_device = device != NULL;
+    if (status == SHMTUNE_OK && device != NULL)
+        status = shmt_device_read(device, &out->device, err);
+    return status;
+}
+
+static enum shmtune_status read_error(const struct shmt_yaml *top,
+                                      struct shmt_wire_reply *out,
+                                      struct shmt_error *err)
+{
+    char text[sizeof out->error.text] = "";
+    int number = SHMTUNE_INTERNAL;
+    enum shmtune_status status =
+        take_text(top, "error", text, sizeof text, err);
+
+    if (status == SHMTUNE_OK)
+        status = take_int(top, "status", 1, &number, err);
+    if (status == SHMTUNE_OK)
+        shmt_error_set(&out->error, (enum shmtune_status)number, "%s", text);
+    return status;
+}
+
+static enum shmtune_status read_result(const struct shmt_yaml *top,
+                                       struct shmt_wire_reply *out,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = shmt_result_read(top, &out->result, err);
+
+    if (status == SHMTUNE_OK)
+        status = take_text(top, "note", out->note, sizeof out->note, err);
+    if (status == SHMTUNE_OK)
+        status = take_int(top, "computed_blocks", INT_MIN,
+                          &out->computed_blocks, err);
+    return status;
+}
+
+static enum shmtune_status read_reply(const struct shmt_yaml *top,
+                                      struct shmt_wire_reply *out,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *tag;
+    enum shmtune_status status =
+        shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a reply", err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (shmt_yaml_get(top, "hello") != NULL) {
+        out->kind = SHMT_WIRE_HELLO;
+        return read_hello(top, out, err);
+    }
+    status = shmt_yaml_need(top, "tag", &tag, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_count(tag, &out->tag, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (shmt_yaml_get(top, "error") != NULL) {
+        out->kind = SHMT_WIRE_ERROR;
+        return read_error(top, out, err);
+    }
+    out->kind = SHMT_WIRE_RESULT;
+    return read_result(top, out, err);
+}
+
+enum shmtune_status shmt_wire_read_reply(const char *line,
+                                         struct shmt_wire_reply *out,
+                                         struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const struct shmt_yaml *top;
+    struct shmt_wire_reply reply = {0};
+    enum shmtune_status status;
+
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    status = shmt_yaml_parse(arena, "reply", line, strlen(line), &top, err);
+    if (status == SHMTUNE_OK)
+        status = read_reply(top, &reply, err);
+    if (status == SHMTUNE_OK)
+        *out = reply;
+    shmt_arena_free(arena);
+    return status;
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pipeline: takes candidates from the strategy's ask to its tell: they are
+ * compiled ahead of the device, filtered, and measured one at a time.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tune/state.h"
+
+/* The longest time of one wait, hence the delay of the reaction to an
+ * interrupt. */
+static const double tick_s = 0.2;
+
+/* The most warm-start candidates in flight at a time. */
+enum { WARM_IN_FLIGHT = 3 };
+
+/* A candidate slower than best * factor + slack is given up after its first
+ * samples. */
+static const double give_up_factor = 2.0, give_up_slack_us = 3.0;
+
+static void tell(struct shmt_tune *tune, const struct shmt_ledger_entry *entry)
+{
+    const struct shmt_search_outcome outcome = {
+        shmt_ledger_cost(&entry->result), &entry->result
+    };
+    shmt_session_tell(tune->session, entry->index, &outcome);
+}
+
+/* -- candidates ---------------------------------------------------------- */
+
+static void set_stage(struct shmt_tune *tune,
+                      struct shmt_tune_candidate *candidate,
+                      enum shmt_tune_stage stage)
+{
+    tune->in_stage[candidate->stage]--;
+    tune->in_stage[stage]++;
+    candidate->stage = stage;
+    candidate->since_s = tune->target->operations->now(tune->target);
+}
+
+/* Takes a candidate with a result out of the pipeline: records it and tells
+ * the strategy. */
+static enum shmtune_status
+finish_candidate(struct shmt_tune *tune, struct shmt_tune_candidate *candidate,
+                 struct shmt_error *err)
+{
+    struct shmt_ledger_entry *const entry =
+        shmt_ledger_put(tune->outcome->ledger, candidate->index);
+    const enum shmt_tune_origin origin = candidate->origin;
+    enum shmtune_status status;
+
+    if (entry == NULL)
+        return shmt_error_memory(err);
+    /* A configuration that an earlier run found `not_recorded` may have a
+     * result now. */
+    entry->journaled =
+        entry->journaled &&
+        (entry->known ||
+         candidate->result.verdict == SHMT_VERDICT_NOT_RECORDED);
+    entry->result = candidate->result;
+    /* A `not_recorded` answer takes no time on the simulated clock. */
+    tune->outcome->taken +=
+        candidate->result.verdict != SHMT_VERDICT_NOT_RECORDED;
+    tune->in_stage[candidate->stage]--;
+    tune->in_flight--;
+    tune->warm_in_flight -= origin == SHMT_TUNE_FROM_WARM_START;
+    if (candidate != &tune->candidates[tune->in_flight])
+        *candidate = tune->candidates[tune->in_flight];
+    status = shmt_tune_record_result(tune, entry, err);
+    if (origin != SHMT_TUNE_FROM_RUN)
+        tell(tune, entry);
+    return status;
+}
+
+static const struct shmt_result *known_result(const struct shmt_tune *tune,
+                                              uint64_t index)
+{
+    const struct shmt_ledger_entry *const entry =
+        shmt_ledger_find(tune->outcome->ledger, index);
+    return entry != NULL && entry->known ? &entry->result : NULL;
+}
+
+static enum shmtune_status submit(struct shmt_tune *tune,
+                                  struct shmt_tune_candidate *candidate,
+                                  enum shmt_target_verb verb,
+                                  struct shmt_error *err)
+{
+    const double best = tune->outcome->best_us;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    const struct shmt_target_request request = {
+        .verb = verb,
+        .tag = candidate->index,
+        .config = config,
+        .compiled = &candidate->result,
+        .samples = SHMT_TUNE_SAMPLES,
+        .give_up_us = best < 0 ? INFINITY
+                                : best * give_up_factor + give_up_slack_us,
+        .verify = true,
+        .known = tune->target->recorded ? known_result(tune, candidate->index)
+                                        : NULL,
+    };
+
+    shmt_space_configuration(tune->outcome->space, candidate->index, config);
+    return tune->target->operations->submit(tune->target, &request, err);
+}
+
+static bool is_in_flight(const struct shmt_tune *tune, uint64_t index)
+{
+    for (size_t k = 0; k < tune->in_flight; k++)
+        if (tune->candidates[k].index == index)
+            return true;
+    return false;
+}
+
+/* Starts a candidate and takes it as far as possible without waiting.  Replies
+ * are matched by index, so a candidate that is in flight already is not
+ * started again. */
+enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
+                                              uint64_t index,
+                                              enum shmt_tune_origin origin,
+                                              struct shmt_error *err)
+{
+    struct shmt_ledger_entry *const entry =
+        shmt_ledger_find(tune->outcome->ledger, index);
+    struct shmt_tune_candidate *candidate;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    if (entry != NULL && entry->known &&
+        (entry->counted || !tune->target->recorded)) {
+        enum shmtune_status status;
+
+        tune->handed_out += !entry->counted;
+        status = shmt_tune_record_result(tune, entry, err);
+        if (origin != SHMT_TUNE_FROM_RUN)
+            tell(tune, entry);
+        return status;
+    }
+    if (is_in_flight(tune, index))
+        return SHMTUNE_OK;
+    tune->handed_out++;
+    tune->warm_in_flight += origin == SHMT_TUNE_FROM_WARM_START;
+    candidate = &tune->candidates[tune->in_flight++];
+    *candidate = (struct shmt_tune_candidate){.index = index, .origin = origin};
+    candidate->stage = SHMT_TUNE_COMPILING;
+    tune->in_stage[SHMT_TUNE_COMPILING]++;
+    candidate->since_s = tune->target->operations->now(tune->target);
+    shmt_space_configuration(tune->outcome->space, index, config);
+    return shmt_filter_before_compile(&tune->filter, config, &candidate->result)
+               ? submit(tune, candidate, SHMT_TARGET_INSPECT, err)
+               : finish_candidate(tune, candidate, err);
+}
+
+/* How many candidates to keep in flight: enough that the device does not wait
+ * for the compilers, and no more, because the strategy does not know their
+ * results yet. */
+static size_t in_flight_limit(const struct shmt_tune *tune)
+{
+    const size_t capacity =
+        tune->target->operations->capacity(tune->target, SHMT_TARGET_INSPECT);
+    double want = (double)capacity + 2;
+
+    if (tune->measured >= 4 && tune->compiled >= 4) {
+        const double ratio = (tune->compile_ms / (double)tune->compiled) /
+                             fmax(tune->measure_ms / (double)tune->measured,
+                                  1e-3);
+        want = fmin(fmax(ceil(3 * ratio) + 2, 4), (double)capacity * 2 + 8);
+    }
+    return want < SHMT_TUNE_IN_FLIGHT ? (size_t)want : SHMT_TUNE_IN_FLIGHT;
+}
+
+static bool budget_spent(const struct shmt_tune *tune)
+{
+    return tune->handed_out >= tune->options->budget_count ||
+           shmt_tune_elapsed(tune) >= tune->options->budget_s;
+}
+
+/* The next configuration of the warm start that satisfies this problem's
+ * constraints. */
+static bool next_warm_start(struct shmt_tune *tune, uint64_t *index)
+{
+    const struct shmt_winners *const warm_start = tune->options->warm_start;
+
+    while (warm_start != NULL && tune->warm_next < warm_start->count)
+        if (shmt_space_index(tune->outcome->space,
+                             warm_start->list[tune->warm_next++].config,
+                             index) &&
+            shmt_session_claim(tune->session, *index))
+            return true;
+    return false;
+}
+
+/* Starts a few warm-start candidates at a time.  Their binaries usually exist
+ * already, so the device has work while the compilers are busy. */
+static enum shmtune_status fill_from_warm_start(struct shmt_tune *tune,
+                                                struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    uint64_t index;
+
+    while (status == SHMTUNE_OK && !tune->exhausted && !budget_spent(tune) &&
+           !shmt_tune_stopped(tune) && tune->in_flight < SHMT_TUNE_IN_FLIGHT &&
+           tune->warm_in_flight < WARM_IN_FLIGHT &&
+           next_warm_start(tune, &index))
+        status =
+            shmt_tune_start_candidate(tune, index, SHMT_TUNE_FROM_WARM_START,
+                                      err);
+    return status;
+}
+
+static enum shmtune_status fill(struct shmt_tune *tune,
+                                struct shmt_error *err)
+{
+    /* Some wait for a binary that another candidate has requested. */
+    const size_t compiling =
+        2 * tune->target->operations->capacity(tune->target,
+                                               SHMT_TARGET_INSPECT);
+    const size_t limit = in_flight_limit(tune);
+    enum shmtune_status status = fill_from_warm_start(tune, err);
+
+    while (status == SHMTUNE_OK && !tune->exhausted &&
+           tune->in_flight - tune->warm_in_flight < limit &&
+           tune->in_flight < SHMT_TUNE_IN_FLIGHT && !shmt_tune_stopped(tune) &&
+           tune->in_stage[SHMT_TUNE_COMPILING] < compiling) {
+        uint64_t index;
+        enum shmt_search_ask answer = SHMT_SEARCH_DONE;
+        if (!budget_spent(tune))
+            answer = shmt_session_ask(tune->session, &index);
+        if (answer == SHMT_SEARCH_CANDIDATE)
+            status =
+                shmt_tune_start_candidate(tune, index, SHMT_TUNE_FROM_STRATEGY,
+                                          err);
+        else if (answer == SHMT_SEARCH_DONE && tune->warm_in_flight == 0)
+            tune->exhausted = true;
+        else if (answer == SHMT_SEARCH_DONE)
+            break;
+        else if (tune->in_flight > 0)
+            break;
+        else
+            return shmt_error_set(err, SHMTUNE_INTERNAL,
+                                  "the strategy %s waits, and nothing is in "
+                                  "flight",
+                                  shmt_session_strategy(tune->session)->name);
+    }
+    return status;
+}
+
+/* Picks the compiled candidate to measure next. */
+static struct shmt_tune_candidate *pick(struct shmt_tune *tune)
+{
+    uint64_t indices[SHMT_TUNE_IN_FLIGHT];
+    size_t where[SHMT_TUNE_IN_FLIGHT], count = 0, picked;
+
+    for (size_t k = 0; k < tune->in_flight; k++) {
+        if (tune->candidates[k].stage != SHMT_TUNE_READY)
+            continue;
+        if (tune->candidates[k].origin == SHMT_TUNE_FROM_RUN)
+            return &tune->candidates[k];
+        indices[count] = tune->candidates[k].index;
+        where[count++] = k;
+    }
+    picked = count > 1 ? shmt_session_pick(tune->session, indices, count) : 0;
+    return &tune->candidates[where[picked < count ? picked : 0]];
+}
+
+static enum shmtune_status measure_ready(struct shmt_tune *tune,
+                                         struct shmt_error *err)
+{
+    const size_t devices =
+        tune->target->operations->capacity(tune->target, SHMT_TARGET_MEASURE);
+
+    while (tune->in_stage[SHMT_TUNE_READY] > 0 &&
+           tune->in_stage[SHMT_TUNE_MEASURING] < devices &&
+           !shmt_tune_stopped(tune)) {
+        struct shmt_tune_candidate *const candidate = pick(tune);
+        enum shmtune_status status = shmt_tune_journal(
+            tune, SHMT_JOURNAL_TRY, candidate->index, NULL, err);
+        set_stage(tune, candidate, SHMT_TUNE_MEASURING);
+        if (status == SHMTUNE_OK)
+            status = submit(tune, candidate, SHMT_TARGET_MEASURE, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    return SHMTUNE_OK;
+}
+
+/* -- replies ------------------------------------------------------------- */
+
+static enum shmtune_status on_inspect(struct shmt_tune *tune,
+                                      struct shmt_tune_candidate *candidate,
+                                      const struct shmt_result *result,
+                                      struct shmt_error *err)
+{
+    struct shmt_result *const own = &candidate->result;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    *own = *result;
+    if (own->verdict == SHMT_VERDICT_COMPILE_TIMEOUT && own->compile_ms < 0)
+        own->compile_ms = 1000 * (tune->target->operations->now(
+                                      tune->target) - candidate->since_s);
+    if (candidate->origin != SHMT_TUNE_FROM_WARM_START) {
+        tune->compile_ms += fmax(own->compile_ms, 0);
+        tune->compiled++;
+    }
+    shmt_space_configuration(tune->outcome->space, candidate->index, config);
+    if (own->verdict != SHMT_VERDICT_OK ||
+        !shmt_filter_after_compile(&tune->filter, config, own))
+        return finish_candidate(tune, candidate, err);
+    set_stage(tune, candidate, SHMT_TUNE_READY);
+    if (candidate->origin != SHMT_TUNE_FROM_RUN)
+        shmt_session_learn(tune->session, candidate->index, own);
+    return SHMTUNE_OK;
+}
+
+/* Copies the measured part of a result. */
+static void add_measured(const struct shmt_result *from,
+                         struct shmt_result *to)
+{
+    to->verdict = from->verdict;
+    memcpy(to->reason, from->reason, sizeof to->reason);
+    to->measure_ms = from->measure_ms;
+    to->time_us = from->time_us;
+    to->sample_count = from->sample_count;
+    memcpy(to->samples_us, from->samples_us, sizeof to->samples_us);
+}
+
+static enum shmtune_status on_measure(struct shmt_tune *tune,
+                                      struct shmt_tune_candidate *candidate,
+                                      const struct shmt_result *result,
+                                      struct shmt_error *err)
+{
+    struct shmt_result *const own = &candidate->result;
+
+    add_measured(result, own);
+    if (own->measure_ms < 0)
+        own->measure_ms = 1000 * (tune->target->operations->now(
+                                      tune->target) - candidate->since_s);
+    tune->measure_ms += own->measure_ms;
+    tune->measured++;
+    tune->outcome->busy_s += own->measure_ms / 1000;
+    return finish_candidate(tune, candidate, err);
+}
+
+static enum shmtune_status one_reply(struct shmt_tune *tune,
+                                     struct shmt_error *err)
+{
+    struct shmt_target_reply reply;
+    bool got;
+    enum shmtune_status status =
+        tune->target->operations->wait(tune->target, tick_s, &got, &reply,
+                                       err);
+
+    if (status != SHMTUNE_OK || !got)
+        return status;
+    for (size_t k = 0; k < tune->in_flight; k++) {
+        struct shmt_tune_candidate *const candidate = &tune->candidates[k];
+        if (candidate->index != reply.tag)
+            continue;
+        return reply.verb == SHMT_TARGET_INSPECT
+                   ? on_inspect(tune, candidate, &reply.result, err)
+                   : on_measure(tune, candidate, &reply.result, err);
+    }
+    return shmt_error_set(err, SHMTUNE_INTERNAL,
+                          "a reply to nothing that was asked");
+}
+
+/* Runs until no candidate is in flight and the strategy has no more. */
+enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
+                                     struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    for (;;) {
+        if (shmt_tune_stopped(tune))
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
+        /* Give the device work first, so that it is busy while the strategy
+         * computes. */
+        status = measure_ready(tune, err);
+        if (status == SHMTUNE_OK)
+            status = fill(tune, err);
+        shmt_tune_report_search(tune);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (shmt_tune_stopped(tune))
+            continue;
+        if (tune->in_flight == 0)
+            return SHMTUNE_OK;
+        status = one_reply(tune, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+}
+
+/* Cancels the candidates in flight: the journal gets a `drop`, and they get no
+ * verdict. */
+void shmt_tune_cancel(struct shmt_tune *tune)
+{
+    for (size_t k = 0; k < tune->in_flight; k++)
+        if (tune->candidates[k].stage == SHMT_TUNE_MEASURING)
+            (void)shmt_tune_journal(tune, SHMT_JOURNAL_DROP,
+                                    tune->candidates[k].index, NULL, NULL);
+}
