@@ -119,7 +119,7 @@ void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size)
     return piece == NULL ? NULL : memset(piece, 0, bytes);
 }
 
-char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
+void *shmt_arena_copy(struct shmt_arena *arena, const void *bytes,
                       size_t length)
 {
     char *copy;
@@ -130,7 +130,7 @@ char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
     if (copy == NULL)
         return NULL;
     if (length > 0)
-        memcpy(copy, text, length);
+        memcpy(copy, bytes, length);
     copy[length] = '\0';
     return copy;
 }

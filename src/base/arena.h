@@ -31,8 +31,8 @@ void *shmt_arena_alloc(struct shmt_arena *arena, size_t count, size_t size);
 /* As shmt_arena_alloc, but the `size` bytes are not set to zero. */
 void *shmt_arena_alloc_raw(struct shmt_arena *arena, size_t size);
 
-/* A copy of `length` bytes and a NUL behind them. */
-char *shmt_arena_copy(struct shmt_arena *arena, const char *text,
+/* A copy of `length` bytes, aligned for any type, and a NUL behind them. */
+void *shmt_arena_copy(struct shmt_arena *arena, const void *bytes,
                       size_t length);
 
 #endif

@@ -52,7 +52,8 @@ static int bits(uint64_t x)
     return x == 0 ? 0 : 64 - __builtin_clzll(x);
 }
 
-double shmt_arith_quotient(int64_t a, int64_t b)
+/* a / b, rounded once; b is not 0. */
+static double quotient_of(int64_t a, int64_t b)
 {
     const int64_t exact = INT64_C(1) << 53;
     const bool negative = (a < 0) != (b < 0);
@@ -76,7 +77,8 @@ double shmt_arith_quotient(int64_t a, int64_t b)
     return negative ? -quotient : quotient;
 }
 
-int shmt_arith_compare_mixed(int64_t a, double b)
+/* Negative, 0 or positive, as strcmp; 2 when `b` is not a number. */
+static int compare_mixed(int64_t a, double b)
 {
     int64_t whole;
 
@@ -278,9 +280,9 @@ static enum shmt_arith_fault compare(const struct shmt_value *a,
     } else if (a->type == SHMT_VALUE_INT && b->type == SHMT_VALUE_INT) {
         *order = (a->i > b->i) - (a->i < b->i);
     } else if (a->type == SHMT_VALUE_INT) {
-        *order = shmt_arith_compare_mixed(a->i, b->r);
+        *order = compare_mixed(a->i, b->r);
     } else if (b->type == SHMT_VALUE_INT) {
-        *order = shmt_arith_compare_mixed(b->i, a->r);
+        *order = compare_mixed(b->i, a->r);
         *order = *order == 2 ? 2 : -*order;
     } else {
         *order = isnan(a->r) || isnan(b->r)
@@ -344,7 +346,7 @@ enum shmt_arith_fault shmt_arith_binary(enum shmt_op op,
         SHMT_VALUE_INT) {
         if (b->i == 0)
             return SHMT_ARITH_FAULT_ZERO;
-        real = shmt_arith_quotient(a->i, b->i);
+        real = quotient_of(a->i, b->i);
     } else {
         fault = shmt_arith_real(op, as_real(a), as_real(b), &real);
         if (fault != SHMT_ARITH_FAULT_NONE)
@@ -410,4 +412,16 @@ enum shmt_arith_fault shmt_arith_unary(enum shmt_op op,
     default:
         return SHMT_ARITH_FAULT_WORD;
     }
+}
+
+bool shmt_value_equal_any(const struct shmt_value *a,
+                          const struct shmt_value *b)
+{
+    if (a->type == SHMT_VALUE_WORD || b->type == SHMT_VALUE_WORD)
+        return a->type == b->type && shmt_text_equal(a->w, b->w);
+    if (a->type == b->type)
+        return a->type == SHMT_VALUE_INT ? a->i == b->i : a->r == b->r;
+    if (a->type == SHMT_VALUE_INT)
+        return compare_mixed(a->i, b->r) == 0;
+    return compare_mixed(b->i, a->r) == 0;
 }

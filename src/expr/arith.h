@@ -7,9 +7,7 @@
 #ifndef SHMT_EXPR_ARITH_H
 #define SHMT_EXPR_ARITH_H
 
-#include <stddef.h>
-
-#include "expr/value.h"
+#include "expr/expr.h"
 
 /* X(name, spelling, arguments): 0 arguments is a leaf, 9 any number. */
 #define SHMT_OP_LIST(X)                                                      \
@@ -83,10 +81,6 @@ enum shmt_arith_fault shmt_arith_int(enum shmt_op op, int64_t a, int64_t b,
                                      int64_t *out); /* not DIV; POW: b >= 0 */
 enum shmt_arith_fault shmt_arith_real(enum shmt_op op, double a, double b,
                                       double *out); /* not comparisons */
-/* a / b, rounded once; b is not 0. */
-double shmt_arith_quotient(int64_t a, int64_t b);
-/* Negative, 0 or positive, as strcmp; 2 when `b` is not a number. */
-int shmt_arith_compare_mixed(int64_t a, double b);
 
 /* b is neither 0 nor, when a is the smallest integer, -1. */
 static inline int64_t shmt_arith_floor(int64_t a, int64_t b)

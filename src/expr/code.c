@@ -40,6 +40,12 @@ static uint32_t kid_of(const struct emitter *emitter,
     return emitter->expr->kids[node->first + k];
 }
 
+static bool no_memory(struct emitter *emitter)
+{
+    emitter->status = shmt_error_memory(emitter->err);
+    return false;
+}
+
 /* `count` registers from `first` on. */
 static bool reserve_registers(struct emitter *emitter, size_t first,
                               size_t count, size_t offset)
@@ -62,10 +68,8 @@ static bool step(struct emitter *emitter, struct shmt_expr_step next)
         return false;
     if (!shmt_array_reserve(&emitter->steps, &emitter->step_room,
                             emitter->step_count + 1,
-                            sizeof *emitter->steps)) {
-        emitter->status = shmt_error_memory(emitter->err);
-        return false;
-    }
+                            sizeof *emitter->steps))
+        return no_memory(emitter);
     emitter->steps[emitter->step_count++] = next;
     return true;
 }
@@ -77,17 +81,21 @@ static bool move(struct emitter *emitter, uint16_t to, uint16_t from)
                                                  .to = to, .a = from});
 }
 
-/* A jump whose target is filled in by land(). */
-static bool jump(struct emitter *emitter, uint8_t op, uint16_t condition,
-                 size_t *where)
+/* A jump whose target is set by land_jumps(). */
+static bool jump(struct emitter *emitter, uint8_t op, uint16_t condition)
 {
-    *where = emitter->step_count;
-    return step(emitter, (struct shmt_expr_step){.op = op, .a = condition});
+    return step(emitter, (struct shmt_expr_step){
+        .op = op, .a = condition, .b = NONE});
 }
 
-static void set_jump_target(struct emitter *emitter, size_t where)
+/* Jumps of the steps [from, to) that have no target yet go to the next
+ * step. */
+static void land_jumps(struct emitter *emitter, size_t from, size_t to)
 {
-    emitter->steps[where].b = (uint16_t)emitter->step_count;
+    for (size_t k = from; k < to; k++)
+        if (emitter->steps[k].op >= SHMT_EXPR_STEP_JUMP &&
+            emitter->steps[k].b == NONE)
+            emitter->steps[k].b = (uint16_t)emitter->step_count;
 }
 
 /* The first register beyond `operand`, and not below `reg`. */
@@ -160,41 +168,36 @@ static bool emit_logic(struct emitter *emitter,
                                                : SHMT_EXPR_STEP_JUMP_TRUE;
     const size_t first = emitter->step_count;
     uint16_t value;
-    size_t where;
 
-    for (size_t k = 0; k < node->count; k++) {
+    for (size_t k = 0; k < node->count; k++)
         if (!emit(emitter, kid_of(emitter, node, k), reg, &value) ||
-            !move(emitter, reg, value))
+            !move(emitter, reg, value) ||
+            (k + 1 < node->count && !jump(emitter, op, reg)))
             return false;
-        if (k + 1 < node->count && !jump(emitter, op, reg, &where))
-            return false;
-        if (k + 1 < node->count)
-            emitter->steps[where].b = NONE;
-    }
-    for (where = first; where < emitter->step_count; where++)
-        if (emitter->steps[where].op >= SHMT_EXPR_STEP_JUMP &&
-            emitter->steps[where].b == NONE)
-            set_jump_target(emitter, where);
+    land_jumps(emitter, first, emitter->step_count);
     return true;
 }
 
 static bool emit_conditional(struct emitter *emitter,
                              const struct shmt_expr_node *node, uint16_t reg)
 {
-    size_t otherwise, end;
+    const size_t first = emitter->step_count;
     uint16_t value;
+    size_t end;
 
     if (!emit(emitter, kid_of(emitter, node, 0), reg, &value) ||
-        !jump(emitter, SHMT_EXPR_STEP_JUMP_FALSE, value, &otherwise) ||
+        !jump(emitter, SHMT_EXPR_STEP_JUMP_FALSE, value) ||
         !emit(emitter, kid_of(emitter, node, 1), reg, &value) ||
-        !move(emitter, reg, value) ||
-        !jump(emitter, SHMT_EXPR_STEP_JUMP, 0, &end))
+        !move(emitter, reg, value))
         return false;
-    set_jump_target(emitter, otherwise);
+    end = emitter->step_count;
+    if (!jump(emitter, SHMT_EXPR_STEP_JUMP, 0))
+        return false;
+    land_jumps(emitter, first, end);
     if (!emit(emitter, kid_of(emitter, node, 2), reg, &value) ||
         !move(emitter, reg, value))
         return false;
-    set_jump_target(emitter, end);
+    land_jumps(emitter, end, emitter->step_count);
     return true;
 }
 
@@ -206,11 +209,9 @@ static bool emit_in(struct emitter *emitter,
 {
     uint16_t *elements = malloc(node->count * sizeof *elements);
     uint16_t free_reg = beyond(sought, (uint16_t)(reg + 1));
-    size_t tests, where;
-    bool done = elements != NULL;
+    size_t tests;
+    bool done = elements != NULL || no_memory(emitter);
 
-    if (!done)
-        emitter->status = shmt_error_memory(emitter->err);
     for (size_t k = 1; done && k < node->count; k++) {
         done = emit(emitter, kid_of(emitter, node, k), free_reg,
                     &elements[k]);
@@ -223,10 +224,8 @@ static bool emit_in(struct emitter *emitter,
                    .op = SHMT_OP_EQ, .to = reg, .a = sought,
                    .b = elements[k], .offset = (uint16_t)node->offset}) &&
                (k + 1 == node->count ||
-                jump(emitter, SHMT_EXPR_STEP_JUMP_TRUE, reg, &where));
-    for (where = tests; done && where < emitter->step_count; where++)
-        if (emitter->steps[where].op == SHMT_EXPR_STEP_JUMP_TRUE)
-            set_jump_target(emitter, where);
+                jump(emitter, SHMT_EXPR_STEP_JUMP_TRUE, reg));
+    land_jumps(emitter, tests, emitter->step_count);
     if (done && node->count == 1)
         done = step(emitter, (struct shmt_expr_step){
             .op = SHMT_EXPR_STEP_FALSE, .to = reg});
@@ -270,7 +269,6 @@ static bool emit_chain(struct emitter *emitter,
     const size_t first = emitter->step_count;
     uint32_t shared = UINT32_MAX;
     uint16_t value = 0;
-    size_t where;
 
     for (size_t k = 0; k < node->count; k++) {
         const uint32_t kid = kid_of(emitter, node, k);
@@ -293,16 +291,11 @@ static bool emit_chain(struct emitter *emitter,
             if (link->count > 1)
                 shared = kid_of(emitter, link, 1);
         }
-        if (k + 1 == node->count)
-            break;
-        if (!jump(emitter, SHMT_EXPR_STEP_JUMP_FALSE, reg, &where))
+        if (k + 1 < node->count &&
+            !jump(emitter, SHMT_EXPR_STEP_JUMP_FALSE, reg))
             return false;
-        emitter->steps[where].b = NONE;
     }
-    for (where = first; where < emitter->step_count; where++)
-        if (emitter->steps[where].op >= SHMT_EXPR_STEP_JUMP &&
-            emitter->steps[where].b == NONE)
-            set_jump_target(emitter, where);
+    land_jumps(emitter, first, emitter->step_count);
     return true;
 }
 
@@ -336,26 +329,16 @@ static bool emit(struct emitter *emitter, uint32_t number, uint16_t reg,
 static bool keep(struct emitter *emitter, struct shmt_arena *arena)
 {
     struct shmt_expr *expr = emitter->expr;
-    struct shmt_expr_step *steps =
-        shmt_arena_alloc_raw(arena, emitter->step_count * sizeof *steps);
-    struct shmt_value *constants =
-        shmt_arena_alloc_raw(arena,
-                             emitter->constant_count * sizeof *constants);
 
-    if (steps == NULL || constants == NULL) {
-        emitter->status = shmt_error_memory(emitter->err);
-        return false;
-    }
-    if (emitter->step_count > 0)
-        memcpy(steps, emitter->steps, emitter->step_count * sizeof *steps);
-    if (emitter->constant_count > 0)
-        memcpy(constants, emitter->constants,
-               emitter->constant_count * sizeof *constants);
-    expr->steps = steps;
+    expr->steps = shmt_arena_copy(arena, emitter->steps,
+                                  emitter->step_count * sizeof *expr->steps);
+    expr->constants =
+        shmt_arena_copy(arena, emitter->constants,
+                        emitter->constant_count * sizeof *expr->constants);
     expr->step_count = emitter->step_count;
-    expr->constants = constants;
     expr->register_count = emitter->highest;
-    return true;
+    return (expr->steps != NULL && expr->constants != NULL) ||
+           no_memory(emitter);
 }
 
 enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
@@ -368,10 +351,9 @@ enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
     emitter.constants = malloc(expr->node_count * sizeof *emitter.constants);
     emitter.constant_of =
         malloc(expr->node_count * sizeof *emitter.constant_of);
-    done = emitter.constants != NULL && emitter.constant_of != NULL;
-    if (!done) {
-        emitter.status = shmt_error_memory(err);
-    } else {
+    done = (emitter.constants != NULL && emitter.constant_of != NULL) ||
+           no_memory(&emitter);
+    if (done) {
         memset(emitter.constant_of, 0xff,
                expr->node_count * sizeof *emitter.constant_of);
         done = emit(&emitter, expr->root, 0, &expr->result) &&

@@ -165,14 +165,10 @@ static inline bool fast_int_step(uint8_t op, const struct shmt_value *a,
             return false;
         break;
     case SHMT_OP_FLOOR:
-        if (a->i < 0 || b->i <= 0)
-            return false;
-        result = a->i / b->i;
-        break;
     case SHMT_OP_MOD:
         if (a->i < 0 || b->i <= 0)
             return false;
-        result = a->i % b->i;
+        result = op == SHMT_OP_FLOOR ? a->i / b->i : a->i % b->i;
         break;
     case SHMT_OP_EQ: result = a->i == b->i; break;
     case SHMT_OP_NE: result = a->i != b->i; break;

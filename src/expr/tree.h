@@ -71,7 +71,6 @@ struct shmt_expr {
     size_t weight;                  /* nodes, were derived names copied */
     size_t node_count;
     const struct shmt_expr_node *nodes;
-    size_t kid_count;
     const uint32_t *kids;
     uint32_t root;
     size_t step_count;
@@ -104,36 +103,6 @@ struct shmt_expr_scan {
 bool shmt_expr_scan_next(struct shmt_expr_scan *scan);
 /* The token is this sign or this name. */
 bool shmt_expr_scan_is(const struct shmt_expr_scan *scan, const char *text);
-
-/* build.c: the tree as it is made, on a stack of finished nodes.
- * False after `status` was set. */
-struct shmt_expr_build {
-    struct shmt_arena *arena;
-    struct shmt_expr *expr;
-    struct shmt_error *err;
-    struct shmt_expr_node *nodes;
-    size_t node_count, node_room;
-    size_t weight;
-    uint32_t *kids;
-    size_t kid_count, kid_room;
-    uint32_t *stack;
-    size_t height, stack_room;
-    enum shmtune_status status; /* the first failure */
-};
-bool shmt_expr_build_push(struct shmt_expr_build *build, uint32_t node);
-bool shmt_expr_build_constant(struct shmt_expr_build *build,
-                              struct shmt_value value, size_t offset);
-bool shmt_expr_build_symbol(struct shmt_expr_build *build, size_t symbol,
-                            size_t offset);
-/* A mention of the scope's k-th derived name. */
-bool shmt_expr_build_derived(struct shmt_expr_build *build, size_t k,
-                             size_t offset);
-/* The `count` uppermost nodes become op's operands. */
-bool shmt_expr_build_node(struct shmt_expr_build *build, enum shmt_op op,
-                          size_t count, size_t offset);
-/* The one node on the stack is the root; moves the tree into the arena. */
-bool shmt_expr_build_keep(struct shmt_expr_build *build);
-void shmt_expr_build_free(struct shmt_expr_build *build);
 
 /* parse.c: from text to tree. */
 enum shmtune_status shmt_expr_parse(struct shmt_arena *arena,
