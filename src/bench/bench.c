@@ -307,7 +307,7 @@ prepare_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
         strcmp(request->image, run->loaded->key) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: it was changed since this candidate was "
-                              "compiled: begin again",
+                              "compiled; start the run again",
                               bench->kernel->source);
     memcpy(out->image, run->loaded->key, sizeof out->image);
     shmt_image_resources(run->loaded->image, &out->resources);

@@ -166,8 +166,8 @@ static void look_at_memory(struct visit *visit,
                           driver->DevicePrimaryCtxRetain(&context, device),
                           &err, "cuDevicePrimaryCtxRetain") != SHMTUNE_OK) {
         add_finding(visit, MISSING, what,
-                    "a context cannot be made: %s; is another process keeping "
-                    "the device to itself?", err.text);
+                    "a context cannot be made: %s; does another process have "
+                    "exclusive use of the device?", err.text);
         visit->can_tune = false;
         return;
     }
@@ -177,7 +177,7 @@ static void look_at_memory(struct visit *visit,
                     "%.1f of %.1f GiB free%s", (double)unused / 1073741824.0,
                     (double)total / 1073741824.0,
                     total - unused > total / 10
-                ? "; somebody else uses this device: times will be noisy"
+                ? "; another process uses this device: times will be noisy"
                 : "");
     driver->CtxSetCurrent(NULL);
     driver->DevicePrimaryCtxRelease(device);

@@ -313,8 +313,8 @@ static enum shmtune_status work(struct job *job, struct shmt_error *err)
 
     if (status == SHMTUNE_OK && job->kernel->launch_count == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: only a space: there is nothing to "
-                                "launch", job->kernel->path);
+                                "%s describes a space only, so there is "
+                                "nothing to launch", job->kernel->path);
     if (status == SHMTUNE_OK)
         status = open_device(job, err);
     if (status == SHMTUNE_OK)

@@ -67,8 +67,8 @@ static enum shmtune_status refuse_existing(const struct job *job,
     if (job->force || !shmt_path_exists(path))
         return SHMTUNE_OK;
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "%s: is there already; --force replaces it, --name "
-                          "and --output put the new one elsewhere", path);
+                          "%s already exists; --force replaces it, --name or "
+                          "--output choose another place", path);
 }
 
 /* The spec of the import's space, unless the same is there already. */
@@ -93,7 +93,8 @@ static enum shmtune_status write_spec(const struct job *job,
     status = shmt_import_spec(done->import, &text, &defaults, err);
     if (status == SHMTUNE_OK && !defaults && !job->call->quiet)
         fprintf(stderr, "shmtune: %s: its default configuration violates its "
-                        "own conditions: left out\n", done->import->file);
+                        "own conditions and is left out\n",
+                done->import->file);
     if (status == SHMTUNE_OK && shmt_path_exists(done->spec))
         status = shmt_path_read(job->arena, done->spec, 1 << 20, &data, &size,
                                 err);

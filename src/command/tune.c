@@ -44,17 +44,17 @@ static const char help[] =
     "  --seed N             of the strategy [1]\n"
     "  --data-seed N        of the inputs [1; a recording has its own]\n"
     "  -o, --output DIR     where tunings and journals go [./tunings]\n"
-    "  --also FILE          a tuning whose winners are measured beside what\n"
-    "                       was found, in the finals where they won the\n"
-    "                       same problem; may be repeated\n"
+    "  --also FILE          a tuning of another run: its winners are tried\n"
+    "                       too, and take part in the finals where they won\n"
+    "                       the same problem; may be repeated\n"
     "  --resume, --no-resume\n"
-    "                       go on from the journal there [so], or start\n"
-    "                       afresh; the journal there is kept as .old\n"
+    "                       resume from an existing journal [default], or\n"
+    "                       start a new one; the old one is kept as .old\n"
     "  --max-spill BYTES    reject what spills more, in bytes a thread\n"
     "  --min-occupancy PCT  reject what occupies less\n"
     "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
     "                       replay:NAME\n"
-    "  -v                   tell of every candidate that is rejected, and why\n"
+    "  -v                   report every rejected candidate, with the reason\n"
     "  --json               results as JSON\n"
     "\n"
     "examples:\n"
@@ -158,8 +158,8 @@ static enum shmtune_status keep_results(
         return status;
     if (left_out > 0) {
         snprintf(text, sizeof text, "%zu problem%s of other sources, another "
-                 "device or protocol left out of the tuning", left_out,
-                 shmt_text_plural(left_out));
+                 "device or another protocol removed from the tuning",
+                 left_out, shmt_text_plural(left_out));
         shmt_display_notice(&job->display, text);
     }
     shmt_display_result(&job->display, target, outcome, place);
@@ -350,9 +350,9 @@ static enum shmtune_status tune_spec(struct job *job,
 {
     if (kernel->launch_count == 0 && job->device.replayed == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "%s: only a space: there is nothing to "
-                              "launch; a recorded run of it is tuned on "
-                              "with --device replay:FILE", kernel->path);
+                              "%s describes a space only, so there is nothing "
+                              "to launch; use a recorded run of it: --device "
+                              "replay:FILE", kernel->path);
     *more = tune_kernel(job, kernel);
     return SHMTUNE_OK;
 }

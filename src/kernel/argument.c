@@ -120,9 +120,9 @@ static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
                                 shmt_element_word(element));
     if (low == 0 && high == 1)
         return shmt_yaml_refuse(node, reader->err,
-                                "the range [0, 1) holds 0 alone, the end is "
-                                "not in it; write [0, 2] for 0 and 1, or "
-                                "fill: zero");
+                                "the range [0, 1) has no number but 0, as its "
+                                "end is not included; write [0, 2] for 0 and "
+                                "1, or fill: zero");
     return SHMTUNE_OK;
 }
 
@@ -351,8 +351,8 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
             kernel->arguments[i].role == SHMT_ROLE_INOUT)
             return SHMTUNE_OK;
     return shmt_yaml_refuse(list.node, reader->err,
-                            "no argument has the role output or inout: there "
-                            "is nothing to verify a candidate by");
+                            "no argument has the role output or inout, so "
+                            "that no candidate can be verified");
 }
 
 bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,

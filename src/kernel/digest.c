@@ -267,8 +267,8 @@ shmt_kernel_check_headers(const struct shmt_kernel *kernel,
         else if (status != SHMTUNE_OK || size != header->size ||
                  memcmp(text, header->text, size) != 0)
             status = shmt_error_set(err, SHMTUNE_STORAGE,
-                                    "%s: it was changed since the spec that "
-                                    "it belongs to, %s, was read: begin again",
+                                    "%s: it was changed since its spec %s was "
+                                    "read; start again",
                                     header->path, kernel->path);
     }
     shmt_arena_free(arena);

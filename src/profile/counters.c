@@ -319,9 +319,9 @@ static enum shmtune_status sum_by_config(const struct collection *c,
             return SHMTUNE_OK;
     }
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                          "%s wrote the counters of %zu launches, which is "
-                          "not how many the %zu configurations have", c->ncu,
-                          count, c->request->count);
+                          "%s wrote the counters of %zu launches, but the %zu "
+                          "configurations have another number of launches",
+                          c->ncu, count, c->request->count);
 }
 
 static enum shmtune_status read_counters(struct collection *c,

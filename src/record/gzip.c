@@ -113,7 +113,7 @@ static enum shmtune_status read_part(struct source *source, bool first,
     }
     if (got == 0)
         return source->ended ? SHMTUNE_OK
-                             : damaged(source, "it ends early", err);
+                             : damaged(source, "its end is missing", err);
     source->z.next_in = source->in;
     source->z.avail_in = (uInt)(left + got);
     status = inflate_some(source, text, err);

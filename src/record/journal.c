@@ -143,7 +143,7 @@ static enum shmtune_status append(struct shmt_journal_writer *writer,
             continue;
         why = n < 0 ? errno : ENOSPC;
         if (written > 0 && !remove_partial(writer, (off_t)written))
-            return storage(writer, "take back a cut record", err);
+            return storage(writer, "remove a partly written record", err);
         errno = why;
         return storage(writer, "write to the journal", err);
     }
@@ -167,7 +167,7 @@ enum shmtune_status shmt_journal_continue(struct shmt_journal_writer *writer,
                                           struct shmt_error *err)
 {
     if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
-        return storage(writer, "cut off a broken record", err);
+        return storage(writer, "cut off an incomplete record", err);
     return SHMTUNE_OK;
 }
 
@@ -199,7 +199,8 @@ enum shmtune_status shmt_journal_close(struct shmt_journal_writer *writer,
         return SHMTUNE_OK;
     if (writer->fd >= 0) {
         if (fsync(writer->fd) != 0 && errno != EINVAL)
-            status = storage(writer, "bring the journal to the disk", err);
+            status = storage(writer, "synchronise the journal to the disk",
+                             err);
         close(writer->fd);
     }
     shmt_text_free(&writer->line);

@@ -17,12 +17,14 @@
  * compiler), compile, resources, run, verify, time. */
 #define SHMT_VERDICT_LIST(X)                                                 \
     X(OK, "ok", TIME, "verified and timed")                                  \
-    X(SLOW, "slow", TIME, "verified; raced out after its first samples")     \
+    X(SLOW, "slow", TIME, "verified; given up after its first samples")      \
     X(TOO_LARGE, "too_large", FILTER, "exceeds a limit of the device")       \
     X(COMPILE_ERROR, "compile_error", COMPILE, "does not compile")           \
-    X(COMPILE_TIMEOUT, "compile_timeout", COMPILE, "compiler deadline")      \
+    X(COMPILE_TIMEOUT, "compile_timeout", COMPILE,                           \
+      "the compiler exceeded its deadline")                                  \
     X(NOT_RECORDED, "not_recorded", COMPILE, "not in the recording")         \
-    X(NOT_RESIDENT, "not_resident", RESOURCES, "no block fits")              \
+    X(NOT_RESIDENT, "not_resident", RESOURCES,                               \
+      "no block fits a multiprocessor")                                      \
     X(SPEC_MISMATCH, "spec_mismatch", RESOURCES,                             \
       "shared bytes or arguments of the spec are not the compiler's")        \
     X(SPILLS, "spills", RESOURCES, "spills more than --max-spill")           \
@@ -34,7 +36,7 @@
     X(WRONG, "wrong", VERIFY, "output differs from the reference")           \
     X(UNWRITTEN, "unwritten", VERIFY, "output elements left unwritten")      \
     X(OUT_OF_BOUNDS, "out_of_bounds", VERIFY, "wrote outside a buffer")      \
-    X(UNSTABLE, "unstable", VERIFY, "right first, wrong after timing")
+    X(UNSTABLE, "unstable", VERIFY, "right at first, wrong after timing")
 
 enum shmt_stage {
     SHMT_STAGE_FILTER, SHMT_STAGE_COMPILE, SHMT_STAGE_RESOURCES,

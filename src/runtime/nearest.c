@@ -197,10 +197,10 @@ static void weigh(const struct walk *walk, const shmt_config *values,
     if (request->trace != NULL) {
         trace_entry(request, tuning, entry);
         shmt_text_addf(request->trace,
-                       ", distance %.3g: %sfills %.0f %% of the "
-                       "device, %.0f %% where it was measured: %.3g\n",
+                       ", distance %.3g: %swave efficiency %.0f %%, %.0f %% "
+                       "where it was measured: total %.3g\n",
                        walk->distance,
-                       values == entry->values ? "" : "one as good there ",
+                       values == entry->values ? "" : "of a tie, ",
                        100 * exp2(here), 100 * exp2(there), at);
     }
     if (at < best->distance)

@@ -38,11 +38,11 @@ static enum shmtune_status incomplete(uint64_t known, uint64_t count,
                                       struct shmt_error *err)
 {
     return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                          "%llu of %llu configurations are recorded: "
-                          "strategies can be scored on complete recordings "
-                          "only; --recorded takes what there is for the whole, "
-                          "\"shmtune tune --strategy exhaustive --record DIR\" "
-                          "makes a complete one",
+                          "%llu of %llu configurations are recorded: only "
+                          "complete recordings can score strategies; "
+                          "--recorded takes what is recorded as the whole "
+                          "space; \"shmtune tune --strategy exhaustive "
+                          "--record DIR\" makes a complete one",
                           (unsigned long long)known,
                           (unsigned long long)count);
 }

@@ -215,7 +215,7 @@ static enum shmtune_status on_hello(struct shmt_live *live, size_t k,
         return SHMTUNE_OK;
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                           "%s: it or its sources were changed since this run "
-                          "began: begin again", kernel->path);
+                          "began; start the run again", kernel->path);
 }
 
 enum shmtune_status shmt_live_step(struct shmt_live *live, size_t k,
@@ -404,8 +404,8 @@ static enum shmtune_status live_wait(struct shmt_target *target,
     bool woken = true;
 
     if (live->outstanding == 0)
-        return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
-                              "is asked for");
+        return shmt_error_set(err, SHMTUNE_INTERNAL, "a reply is awaited, and "
+                              "no request is outstanding");
     while (live->answers == NULL && woken) {
         const double left = end - shmt_clock_s();
         enum shmtune_status status =

@@ -144,8 +144,8 @@ static enum shmtune_status await_measure_worker(struct shmt_live *live,
         return status;
     if (!hello->has_device)
         return shmt_error_set(err, SHMTUNE_INTERNAL,
-                              "the measure worker does not say what device "
-                              "it has");
+                              "the hello of the measure worker names no "
+                              "device");
     live->target.device = hello->device;
     live->target.nvrtc_version = hello->nvrtc_version;
     snprintf(live->protocol, sizeof live->protocol, "%s",

@@ -319,8 +319,8 @@ static enum shmtune_status replay_wait(struct shmt_target *target,
     (void)timeout_s;   /* nothing here takes real time */
     *got = replay->event_count > 0;
     if (!*got)
-        return shmt_error_set(err, SHMTUNE_INTERNAL, "waiting, and nothing "
-                              "is asked for");
+        return shmt_error_set(err, SHMTUNE_INTERNAL, "a reply is awaited, and "
+                              "no request is outstanding");
     for (size_t k = 1; k < replay->event_count; k++) {
         const struct event *const a = &replay->events[k];
         const struct event *const b = &replay->events[next];

@@ -64,8 +64,8 @@ read_message(struct shmt_supervisor *supervisor,
 
     if (shmt_wire_read_reply(line, message, &err) != SHMTUNE_OK) {
         snprintf(why, sizeof why,
-                 "the worker talks nonsense: \"%.60s\": %.150s", line,
-                 err.text);
+                 "the worker sent a line that is no message: \"%.60s\": "
+                 "%.120s", line, err.text);
         kill_worker(supervisor, why);
         return SHMT_SUPERVISOR_NOTHING;
     }
@@ -86,8 +86,8 @@ read_message(struct shmt_supervisor *supervisor,
             shmt_worker_kill(supervisor->worker);
         return SHMT_SUPERVISOR_REPLY;
     }
-    snprintf(why, sizeof why, "the worker answered what nobody asked: "
-             "\"%.120s\"", line);
+    snprintf(why, sizeof why, "the worker answered a request that was not "
+             "made: \"%.120s\"", line);
     kill_worker(supervisor, why);
     return SHMT_SUPERVISOR_NOTHING;
 }
@@ -133,7 +133,7 @@ refuse_to_restart(const struct shmt_supervisor *supervisor,
     return shmt_error_set(
         err, code > 0 && code < 100 ? (enum shmtune_status)code
                                     : SHMTUNE_INTERNAL,
-        "the %s does not come to work: it %s%s%s%s%.*s", supervisor->what,
+        "the %s cannot be started: it %s%s%s%s%.*s", supervisor->what,
         shmt_worker_end_text(supervisor->worker),
         supervisor->why[0] == '\0' ? "" : "; ", supervisor->why,
         length > 0 ? ":\n" : "", (int)length, stderr_text);
@@ -183,8 +183,8 @@ enum shmtune_status shmt_supervisor_step(struct shmt_supervisor *supervisor,
         return SHMTUNE_OK;
     case SHMT_WORKER_GARBLED:
         kill_worker(supervisor,
-                    "the worker talks nonsense: a line that is too long "
-                         "or holds a zero byte");
+                    "the worker sent a line that is too long or has a zero "
+                         "byte");
         return SHMTUNE_OK;
     case SHMT_WORKER_ENDED:
         status = worker_ended(supervisor, event, err);

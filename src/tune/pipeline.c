@@ -238,8 +238,8 @@ static enum shmtune_status fill(struct shmt_tune *tune,
             break;
         else
             return shmt_error_set(err, SHMTUNE_INTERNAL,
-                                  "the strategy %s waits, and nothing is in "
-                                  "flight",
+                                  "the strategy %s waits for results, but no "
+                                  "candidate is in flight",
                                   shmt_session_strategy(tune->session)->name);
     }
     return status;
@@ -361,7 +361,7 @@ static enum shmtune_status one_reply(struct shmt_tune *tune,
                    : on_measure(tune, candidate, &reply.result, err);
     }
     return shmt_error_set(err, SHMTUNE_INTERNAL,
-                          "a reply to nothing that was asked");
+                          "a reply to a request that was not made");
 }
 
 /* Runs until no candidate is in flight and the strategy has no more. */

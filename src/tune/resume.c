@@ -28,15 +28,15 @@ static const char *difference(const struct shmt_tune *tune,
 
     if (memcmp(old->problem, now->problem,
                dimensions * sizeof *old->problem) != 0)
-        return "it is of another size";
+        return "it is of another problem";
     if (!shmt_device_equal(&old->device, &now->device))
         return "it is of another device";
     if (strcmp(old->protocol, now->protocol) != 0)
-        return "it was measured in another way";
+        return "its measuring protocol is another one";
     if (old->data_seed != now->data_seed)
         return "it was measured with other inputs (--data-seed)";
     if (old->nvrtc_version != now->nvrtc_version)
-        return "the compiler is another one";
+        return "its compiler version is another one";
     return NULL;
 }
 
@@ -117,8 +117,8 @@ static size_t count_known(struct shmt_tune *tune)
         if (!entry->known && entry->tries >= TRIES) {
             shmt_result_clear(&entry->result);
             shmt_result_set_verdict(&entry->result, SHMT_VERDICT_CRASH,
-                                    "the tuner itself was gone before it "
-                                    "ended, %d times", entry->tries);
+                                    "the tuner itself died %d times before it "
+                                    "ended", entry->tries);
             entry->known = true;
         }
         known += entry->known;
@@ -180,8 +180,8 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
         status = shmt_journal_begin(tune->journal, &tune->outcome->header,
                                     err);
     if (status == SHMTUNE_OK)
-        shmt_tune_notice(tune, "starting afresh: %s; the journal there was is "
-                         "%s now", why, old);
+        shmt_tune_notice(tune, "starting a new journal: %s; the old one is "
+                         "now %s", why, old);
     free(old);
     return status;
 }
@@ -215,7 +215,8 @@ static enum shmtune_status read_old(const struct shmt_tune *tune,
     if (status == SHMTUNE_OK)
         *why = difference(tune, &(*journal)->header);
     else if (status == SHMTUNE_INVALID_FILE)
-        shmt_error_prefix(err, "cannot resume (--no-resume starts afresh)");
+        shmt_error_prefix(err, "cannot resume (--no-resume starts a new "
+                               "journal)");
     return status;
 }
 

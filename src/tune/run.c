@@ -422,7 +422,7 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
     if (status == SHMTUNE_OK && !tune->target->recorded &&
         !shmt_kernel_is_unchanged(tune->target->kernel))
         shmt_tune_notice(tune, "the sources of %s were changed since this run "
-                         "began: its results are of those before",
+                         "began; its results are for the old sources",
                          tune->target->kernel->name);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
     if (status == SHMTUNE_INTERRUPTED)

@@ -54,7 +54,7 @@ if [ -e "$fake" ] && has_nvrtc; then
         "$source/quickstart")
     check "as quickstart asks" all "exits 0" "out_has 'This machine can'"
 else
-    skip "with a driver" "no stand-in for it was built, or no NVRTC"
-    skip "as quickstart asks" "no stand-in for it was built, or no NVRTC"
+    skip "with a driver" "no fake driver was built, or no NVRTC"
+    skip "as quickstart asks" "no fake driver was built, or no NVRTC"
 fi
 finish

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 #
-# `shmtune explain`: on a recording, and on the fake driver with a stand-in
+# `shmtune explain`: on a recording, and on the fake driver with a fake
 # for Nsight Compute that writes what the real one does, or worse.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 cd "$folder" || exit 1
 
-# -- recorded: a toy, by the stand-in of the tuner's tests --------------------
+# -- recorded: a toy, by the fake worker --------------------
 cp "$source/tests/fake/data/toy.yaml" "$source/tests/fake/data/toy.cu" "$root/kernels/"
 chmod u+w "$root/kernels/toy."*
 SHMTUNE_WORKER=$build/tests/fake/worker run tune toy --strategy exhaustive \
@@ -64,7 +64,7 @@ fi
 SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 
-# The stand-in.  FAKE_NCU says how it behaves.
+# The fake profiler.  FAKE_NCU says how it behaves.
 mkdir bin
 cat >bin/ncu <<'SH'
 #!/bin/sh

@@ -5,10 +5,10 @@
 # processor.  tests/fake/worker plays them, and notes which of them worked.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-use_standin
-STANDIN_LOG=$folder/log
-STANDIN_BUSY_MS=20
-export STANDIN_LOG STANDIN_BUSY_MS build folder
+use_fake_worker
+FAKE_WORKER_LOG=$folder/log
+FAKE_WORKER_BUSY_MS=20
+export FAKE_WORKER_LOG FAKE_WORKER_BUSY_MS build folder
 
 # tune [PREFIX]...: a run, and how many workers compiled: $status, $compilers
 tune() {

@@ -5,7 +5,7 @@
 # and of one that is shown or exported.  tests/fake/worker plays the workers.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-use_standin
+use_fake_worker
 
 device=sm_90-pretended-h100
 place=toy/$device.4096x1.journal
@@ -149,7 +149,7 @@ check "and can be gone on with" all 'exits 0' \
 # hung_up PREFIX...: a run that gets SIGHUP after 5 results.
 hung_up() {
     rm -rf hung
-    STANDIN_BUSY_MS=20 "$@" "$build/shmtune" toy --size n=4096 --budget 30 \
+    FAKE_WORKER_BUSY_MS=20 "$@" "$build/shmtune" toy --size n=4096 --budget 30 \
         --output hung >out 2>err </dev/null &
     pid=$!
     for wait in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do

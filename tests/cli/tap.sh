@@ -111,7 +111,7 @@ make_journal() {
 }
 
 # In $folder, with the kernel `toy` instead, and tests/fake/worker as its workers.
-use_standin() {
+use_fake_worker() {
     cp "$source/tests/fake/data/toy.yaml" "$source/tests/fake/data/toy.cu" \
         "$root/kernels/"
     rm "$root/kernels/scale."*

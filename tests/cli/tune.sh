@@ -5,7 +5,7 @@
 # it runs anywhere; what it recorded is then replayed.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-use_standin
+use_fake_worker
 cp "$source/tests/fake/data/faults.yaml" "$root/kernels/"
 
 device=sm_90-pretended-h100
@@ -59,7 +59,7 @@ check "of which there is no rate" all \
     'err_has "252 of 252 candidates, 252 of them known before; .*tunings/"' \
     'err_lacks "/s, GPU busy"' 'out_has "n=4096 m=1 .*  -  *-  *BLOCK_X="'
 run toy --no-resume --strategy exhaustive -q
-check "--no-resume starts afresh and keeps the old journal" all 'exits 0' \
+check "--no-resume starts a new journal and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
 
 # Records of values that the spec no longer has.
@@ -68,9 +68,9 @@ cp -r tunings narrower
 sed -i 's/^\( *BLOCK_X: {values: \[\)[0-9]*, /\1/' toy.yaml
 cp "$source/tests/fake/data/toy.cu" .
 run ./toy.yaml --strategy exhaustive --output narrower -j 2
-check "a spec with fewer values starts afresh" all 'exits 0' \
+check "a spec with fewer values starts a new journal" all 'exits 0' \
     '! cmp -s toy.yaml "$root/kernels/toy.yaml"' \
-    'err_has "starting afresh: the kernel.s sources have changed"' \
+    'err_has "starting a new journal: the kernel.s sources have changed"' \
     'has_file narrower/toy/$device.4096x1.journal.old'
 
 # -- replay ---------------------------------------------------------------
@@ -184,7 +184,7 @@ run toy --device replay:./bad.journal.gz
 check "a recording that is none" all 'exits 2' 'err_has bad.journal.gz:1:1'
 head -c 3000 "rec/toy/$device.4096x1.journal.gz" >cut.journal.gz
 run toy --device replay:./cut.journal.gz
-check "a recording that was cut" all 'exits 2' 'err_has "ends early"'
+check "a recording that was cut" all 'exits 2' 'err_has "its end is missing"'
 
 # -- words that make no sense ----------------------------------------------
 for budget in 0 -3 10x 1.5 s nan inf ""; do
@@ -203,21 +203,21 @@ run toy --jobs 0
 check "no compile workers" all 'exits 1' 'err_has jobs'
 
 # -- what goes wrong -------------------------------------------------------
-STANDIN_START=refuse
-export STANDIN_START
+FAKE_WORKER_START=refuse
+export FAKE_WORKER_START
 run toy
 check "no driver: exit 6, and how to do without" all 'exits 6' \
     'err_has "error: no driver answers (planted)"' 'err_has replay:NAME' \
     'err_lacks exited' out_empty
 run
 check "no word at all is a question" exits 1
-unset STANDIN_START
-STANDIN_REFERENCE=bad
-export STANDIN_REFERENCE
+unset FAKE_WORKER_START
+FAKE_WORKER_REFERENCE=bad
+export FAKE_WORKER_REFERENCE
 run toy --output reference
 check "a reference that does not run: exit 4" all 'exits 4' \
     'err_has "reference does not run"'
-unset STANDIN_REFERENCE
+unset FAKE_WORKER_REFERENCE
 sed 's/default: good/default: wrong/' "$root/kernels/faults.yaml" >wrong.yaml
 cp "$root/kernels/toy.cu" .
 run ./wrong.yaml --output wrong
@@ -306,7 +306,7 @@ check "so is a size that one of them has not" all 'exits 1' \
     'no_file early' 'err_has "is not DIMENSION=NUMBER with a dimension of faults"'
 if command -v script >/dev/null && script -qec true /dev/null \
     >/dev/null 2>&1; then
-    STANDIN_BUSY_MS=4 TERM=xterm script -qec \
+    FAKE_WORKER_BUSY_MS=4 TERM=xterm script -qec \
         "$build/shmtune toy --budget 80 --output live" /dev/null \
         >"$folder/out" 2>&1 </dev/null
     check "which problem of how many" all 'out_has "1/2 toy n=4096 m=1  "' \
@@ -338,8 +338,8 @@ interrupt() {
     wait $pid
     status=$?
 }
-STANDIN_BUSY_MS=4
-export STANDIN_BUSY_MS
+FAKE_WORKER_BUSY_MS=4
+export FAKE_WORKER_BUSY_MS
 run toy --size n=4096 --strategy random --budget 60 --output whole --seed 3 -q
 cut -d, -f2- whole/toy/$device.yaml | sed '/elapsed_s/d' >whole.yaml
 # A script's background job ignores the interrupt from the terminal; TERM is
@@ -392,7 +392,7 @@ for more in 2 4 5 6 3 5 2 7 6 5; do
     kill -KILL $pid 2>/dev/null
     wait $pid 2>/dev/null
 done
-STANDIN_LOG=$folder/log run toy --size n=4096 --strategy random --budget 60 \
+FAKE_WORKER_LOG=$folder/log run toy --size n=4096 --strategy random --budget 60 \
     --output killed --seed 3
 cut -d, -f2- killed/toy/$device.yaml | sed '/elapsed_s/d' >killed.yaml
 check "killed ten times: the same end" all 'exits 0' \
@@ -422,11 +422,11 @@ await_folders() {
         sleep 0.02
     done
 }
-STANDIN_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output living
+FAKE_WORKER_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output living
 living=$pid
 await_folders 1
 mine=$(ls -d tmp2/shmtune-??????)
-STANDIN_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output dying
+FAKE_WORKER_BUSY_MS=60000 start toy --size n=4096 --budget 60 --output dying
 await_folders 2
 yours=$(ls -d tmp2/shmtune-?????? | grep -v "$mine")
 mkdir "$yours/more"

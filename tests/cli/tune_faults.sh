@@ -106,7 +106,7 @@ edit edited
 wait $pid
 status=$?
 check "an edit while it runs is for the next run" all 'exits 0' \
-    'err_has "were changed since this run began: its results are of those "'
+    'err_has "were changed since this run began; its results are for the old "'
 cp "$source/tests/fake/fake_kernel.cu" .
 run check edited/*/*.yaml --spec edited.yaml
 check "the tuning is of the sources before" exits 0
@@ -117,7 +117,7 @@ if [ -r "$children" ]; then
     wait $pid
     status=$?
     check "another worker would read other sources" all 'exits 2' \
-        'err_has "sources were changed since this run began: begin again"'
+        'err_has "sources were changed since this run began; start the run again"'
 else
     wait $pid
     skip "another worker would read other sources" "no $children here"

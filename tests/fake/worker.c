@@ -4,15 +4,15 @@
  * protocol with figures computed from the configuration, and misbehaves as
  * the configuration's word BEHAVE says.  Run like the real one:
  *
- *   standin worker --spec FILE --images DIR --data-seed N --arch sm_90
- *   standin worker --spec FILE --images DIR --data-seed N --device 0
+ *   worker worker --spec FILE --images DIR --data-seed N --arch sm_90
+ *   worker worker --spec FILE --images DIR --data-seed N --device 0
  *
- * STANDIN_START=refuse   says why and exits 6
- * STANDIN_START=die      is killed by a signal at once
- * STANDIN_START=mute     never says hello
- * STANDIN_BUSY_MS=N      really takes so long for each request
- * STANDIN_REFERENCE=bad  has no reference
- * STANDIN_LOG=FILE       appends a line for each request it begins
+ * FAKE_WORKER_START=refuse   says why and exits 6
+ * FAKE_WORKER_START=die      is killed by a signal at once
+ * FAKE_WORKER_START=mute     never says hello
+ * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
+ * FAKE_WORKER_REFERENCE=bad  has no reference
+ * FAKE_WORKER_LOG=FILE       appends a line for each request it begins
  */
 #include <fcntl.h>
 #include <math.h>
@@ -27,7 +27,7 @@
 #include "record/record.h"
 #include "target/target.h"
 
-struct standin {
+struct fake {
     struct shmt_kernel *kernel;
     const char *images;
     const char *device;       /* NULL: compiles only */
@@ -48,13 +48,13 @@ static void say(const struct shmt_wire_reply *reply)
     shmt_text_free(&text);
 }
 
-static void hello(const struct standin *standin)
+static void hello(const struct fake *fake)
 {
     struct shmt_wire_reply hello = {
         .kind = SHMT_WIRE_HELLO, .nvrtc_version = 13000,
-        .has_device = standin->device != NULL};
+        .has_device = fake->device != NULL};
 
-    if (standin->device != NULL) {
+    if (fake->device != NULL) {
         shmt_device_for_arch("sm_90", &hello.device, NULL);
         snprintf(hello.device.name, sizeof hello.device.name,
                  "Pretended H100");
@@ -74,37 +74,37 @@ static uint64_t mix(uint64_t h)
 }
 
 /* A binary knows nothing of the launch's parameters. */
-static uint64_t hash_of(const struct standin *standin,
+static uint64_t hash_of(const struct fake *fake,
                         const struct request *request, bool binary)
 {
     uint64_t h = 7;
-    for (size_t p = 0; p < standin->kernel->parameter_count; p++)
-        if (!binary || !standin->kernel->parameters[p].launch_only)
+    for (size_t p = 0; p < fake->kernel->parameter_count; p++)
+        if (!binary || !fake->kernel->parameters[p].launch_only)
             h = mix(h * 31 + request->said.config[p]);
     return h;
 }
 
 /* A landscape with a valley: each parameter has a best value, and a little
  * roughness. */
-static double time_of(const struct standin *standin,
+static double time_of(const struct fake *fake,
                       const struct request *request)
 {
     double us = 40 + 0.001 * (double)request->said.problem[0];
-    for (size_t p = 0; p < standin->kernel->parameter_count; p++) {
-        const double count = (double)standin->kernel->parameters[p].count;
+    for (size_t p = 0; p < fake->kernel->parameter_count; p++) {
+        const double count = (double)fake->kernel->parameters[p].count;
         const double off = (double)request->said.config[p] - floor(0.6 * count);
         us *= 1 + 0.2 * fabs(off) / count;
     }
     return us * (1 +
-                 0.02 * (double)(hash_of(standin, request, false) % 97) / 97);
+                 0.02 * (double)(hash_of(fake, request, false) % 97) / 97);
 }
 
-static int64_t shared_static(const struct standin *standin,
+static int64_t shared_static(const struct fake *fake,
                              const struct request *request)
 {
     struct shmt_kernel_evaluated evaluated;
 
-    shmt_kernel_evaluate(standin->kernel, request->said.problem,
+    shmt_kernel_evaluate(fake->kernel, request->said.problem,
                          request->said.config, &evaluated);
     if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK ||
         evaluated.geometry[0].shared_static < 0)
@@ -112,17 +112,17 @@ static int64_t shared_static(const struct standin *standin,
     return evaluated.geometry[0].shared_static;
 }
 
-static void inspect(const struct standin *standin,
+static void inspect(const struct fake *fake,
                     const struct request *request, struct shmt_result *out)
 {
-    const uint64_t h = hash_of(standin, request, true);
+    const uint64_t h = hash_of(fake, request, true);
 
     out->resources = (struct shmt_resources){
         .registers = 24 + (int)(h % 40),
         .spill_store_bytes = h % 16 == 0 ? 24 : 0,
         .spill_load_bytes = h % 16 == 0 ? 32 : 0,
         .stack_bytes = 0,
-        .shared_static_bytes = shared_static(standin, request),
+        .shared_static_bytes = shared_static(fake, request),
         .constant_bytes = 360,
         .max_threads = 1024,
     };
@@ -152,29 +152,29 @@ static const struct {
     {"crash", SHMT_VERDICT_CRASH},
 };
 
-static bool first_time(const struct standin *standin, const char *what)
+static bool first_time(const struct fake *fake, const char *what)
 {
     char path[4096];
     int fd;
 
-    snprintf(path, sizeof path, "%s/%s", standin->images, what);
+    snprintf(path, sizeof path, "%s/%s", fake->images, what);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
 }
 
-static void measure(const struct standin *standin,
+static void measure(const struct fake *fake,
                     const struct request *request, struct shmt_result *out)
 {
-    const double us = time_of(standin, request) *
+    const double us = time_of(fake, request) *
                       (strcmp(request->behave, "slow") == 0 ? 50 : 1);
-    const uint64_t h = hash_of(standin, request, false);
+    const uint64_t h = hash_of(fake, request, false);
     char once[64];
 
     out->measure_ms = 4 + us / 50;
     snprintf(once, sizeof once, "faded-%llx", (unsigned long long)h);
-    if (strcmp(request->behave, "fades") == 0 && !first_time(standin, once)) {
+    if (strcmp(request->behave, "fades") == 0 && !first_time(fake, once)) {
         shmt_result_set_verdict(out, SHMT_VERDICT_UNSTABLE, "planted");
         return;
     }
@@ -213,13 +213,13 @@ static void misbehave_inspect(const struct request *request)
     }
 }
 
-static void misbehave_measure(const struct standin *standin,
+static void misbehave_measure(const struct fake *fake,
                               const struct request *request)
 {
     const char *const behave = request->behave;
 
     if (strcmp(behave, "die") == 0 ||
-        (strcmp(behave, "die_once") == 0 && first_time(standin, "died"))) {
+        (strcmp(behave, "die_once") == 0 && first_time(fake, "died"))) {
         signal(SIGSEGV, SIG_DFL);
         raise(SIGSEGV);
     }
@@ -248,10 +248,10 @@ static void misbehave_measure(const struct standin *standin,
 
 /* -- requests ------------------------------------------------------------- */
 
-static void keep_log(const struct standin *standin,
+static void keep_log(const struct fake *fake,
                      const struct request *request)
 {
-    const char *const path = getenv("STANDIN_LOG");
+    const char *const path = getenv("FAKE_WORKER_LOG");
     struct shmt_text text = {0};
     int fd;
 
@@ -260,9 +260,9 @@ static void keep_log(const struct standin *standin,
     shmt_text_addf(&text, "%s ",
                    request->said.verb == SHMT_TARGET_MEASURE ? "measure"
                                                           : "inspect");
-    shmt_kernel_problem_write(standin->kernel, request->said.problem, &text);
+    shmt_kernel_problem_write(fake->kernel, request->said.problem, &text);
     shmt_text_add(&text, " ");
-    shmt_kernel_config_write(standin->kernel, request->said.config, &text);
+    shmt_kernel_config_write(fake->kernel, request->said.config, &text);
     shmt_text_addf(&text, " by %ld\n", (long)getpid());
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd >= 0 && write(fd, text.data, text.length) < 0)
@@ -272,20 +272,20 @@ static void keep_log(const struct standin *standin,
     shmt_text_free(&text);
 }
 
-static void answer(const struct standin *standin,
+static void answer(const struct fake *fake,
                    const struct request *request)
 {
-    const char *const busy = getenv("STANDIN_BUSY_MS");
-    const char *const reference = getenv("STANDIN_REFERENCE");
+    const char *const busy = getenv("FAKE_WORKER_BUSY_MS");
+    const char *const reference = getenv("FAKE_WORKER_REFERENCE");
     const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
     struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT,
                                     .tag = request->said.tag};
 
-    keep_log(standin, request);
+    keep_log(fake, request);
     if (busy != NULL)
         usleep((useconds_t)(1000 * strtod(busy, NULL)));
     if (measured)
-        misbehave_measure(standin, request);
+        misbehave_measure(fake, request);
     else
         misbehave_inspect(request);
     shmt_result_clear(&reply.result);
@@ -294,46 +294,46 @@ static void answer(const struct standin *standin,
         shmt_error_set(&reply.error, SHMTUNE_WRONG_RESULT,
                        "the reference does not run");
     } else if (measured) {
-        measure(standin, request, &reply.result);
+        measure(fake, request, &reply.result);
     } else {
-        inspect(standin, request, &reply.result);
+        inspect(fake, request, &reply.result);
     }
     say(&reply);
     if (reply.result.verdict == SHMT_VERDICT_CRASH)
         _exit(1);   /* as after a sticky error */
 }
 
-static const char *behaviour(const struct standin *standin,
+static const char *behaviour(const struct fake *fake,
                              const struct request *request)
 {
-    const struct shmt_kernel *const kernel = standin->kernel;
+    const struct shmt_kernel *const kernel = fake->kernel;
     for (size_t p = 0; p < kernel->parameter_count; p++)
         if (strcmp(kernel->parameters[p].name, "BEHAVE") == 0)
             return kernel->parameters[p].values[request->said.config[p]].w;
     return "good";
 }
 
-static enum shmtune_status take(const struct standin *standin,
+static enum shmtune_status take(const struct fake *fake,
                                 const char *line, size_t size,
                                 struct request *request,
                                 struct shmt_error *err)
 {
     struct shmt_wire_request *const said = &request->said;
     enum shmtune_status status = shmt_wire_read_request(
-        standin->kernel, line, size, said, err);
+        fake->kernel, line, size, said, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    request->behave = behaviour(standin, request);
+    request->behave = behaviour(fake, request);
     if (said->verb == SHMT_TARGET_MEASURE && said->image[0] == '\0')
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "no image");
-    if ((said->verb == SHMT_TARGET_MEASURE) != (standin->device != NULL))
+    if ((said->verb == SHMT_TARGET_MEASURE) != (fake->device != NULL))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "asked the wrong worker");
     return SHMTUNE_OK;
 }
 
-static void serve(const struct standin *standin)
+static void serve(const struct fake *fake)
 {
     char *line = NULL;
     size_t room = 0;
@@ -343,9 +343,9 @@ static void serve(const struct standin *standin)
         struct shmt_wire_reply refusal = {.kind = SHMT_WIRE_ERROR};
         struct request request = {.behave = "good"};
 
-        if (take(standin, line, (size_t)n, &request, &refusal.error) ==
+        if (take(fake, line, (size_t)n, &request, &refusal.error) ==
             SHMTUNE_OK) {
-            answer(standin, &request);
+            answer(fake, &request);
         } else {
             refusal.tag = request.said.tag;
             say(&refusal);
@@ -356,7 +356,7 @@ static void serve(const struct standin *standin)
 
 static void begin_badly(void)
 {
-    const char *const how = getenv("STANDIN_START");
+    const char *const how = getenv("FAKE_WORKER_START");
 
     if (how == NULL)
         return;
@@ -373,7 +373,7 @@ static void begin_badly(void)
 
 int main(int argc, char **argv)
 {
-    struct standin standin = {0};
+    struct fake fake = {0};
     struct shmt_error err = {0};
     const char *spec = "";
 
@@ -381,17 +381,17 @@ int main(int argc, char **argv)
         if (strcmp(argv[k], "--spec") == 0)
             spec = argv[k + 1];
         else if (strcmp(argv[k], "--images") == 0)
-            standin.images = argv[k + 1];
+            fake.images = argv[k + 1];
         else if (strcmp(argv[k], "--device") == 0)
-            standin.device = argv[k + 1];
+            fake.device = argv[k + 1];
     }
     begin_badly();
-    if (shmt_kernel_read(spec, &standin.kernel, &err) != SHMTUNE_OK) {
+    if (shmt_kernel_read(spec, &fake.kernel, &err) != SHMTUNE_OK) {
         fprintf(stderr, "%s\n", err.text);
         return (int)err.status;
     }
-    hello(&standin);
-    serve(&standin);
-    shmt_kernel_free(standin.kernel);
+    hello(&fake);
+    serve(&fake);
+    shmt_kernel_free(fake.kernel);
     return 0;
 }

@@ -46,8 +46,8 @@ static const struct {
     {"partial", SHMT_VERDICT_CRASH, "exited with status 0"},
     {"endless", SHMT_VERDICT_CRASH, "too long"},
     {"fades", SHMT_VERDICT_UNSTABLE, "in the finals: planted"},
-    {"garbage", SHMT_VERDICT_CRASH, "nonsense"},
-    {"wrong_tag", SHMT_VERDICT_CRASH, "nobody asked"},
+    {"garbage", SHMT_VERDICT_CRASH, "is no message"},
+    {"wrong_tag", SHMT_VERDICT_CRASH, "was not made"},
     {"zero_byte", SHMT_VERDICT_CRASH, "zero byte"},
     {"wrong", SHMT_VERDICT_WRONG, "planted"},
     {"unwritten", SHMT_VERDICT_UNWRITTEN, "planted"},
@@ -111,7 +111,7 @@ static void waiting_for_nothing_is_an_error(void)
               SHMTUNE_OK);
     CHECK_INT(target->operations->wait(target, 60, &got, &reply, &error),
               SHMTUNE_INTERNAL);
-    CHECK_HAS(error.text, "nothing is asked for");
+    CHECK_HAS(error.text, "no request is outstanding");
     target->operations->close(target);
 }
 
@@ -125,11 +125,11 @@ static void faults_are_not_tried_again(void)
     size_t size;
     char *text;
 
-    setenv("STANDIN_LOG", log, 1);
+    setenv("FAKE_WORKER_LOG", log, 1);
     target = fixture_live(faults, 2);
     options.journal = fixture_path("faults.journal");
     outcome = fixture_run(target, &options, SHMTUNE_OK);
-    unsetenv("STANDIN_LOG");
+    unsetenv("FAKE_WORKER_LOG");
     CHECK(outcome != NULL);
     if (outcome != NULL) {
         check_all(outcome);
@@ -191,11 +191,11 @@ static enum shmtune_status open_with(const char *how, struct shmt_error *err)
              getenv("SHMT_BUILDDIR") == NULL ? "."
                                              : getenv("SHMT_BUILDDIR"));
     with.worker = strcmp(how, "absent") == 0 ? "/nonexistent" : worker;
-    setenv("STANDIN_START", how, 1);
+    setenv("FAKE_WORKER_START", how, 1);
     if (strcmp(how, "absent") == 0)
-        unsetenv("STANDIN_START");
+        unsetenv("FAKE_WORKER_START");
     status = shmt_live_open(faults, &with, &target, err);
-    unsetenv("STANDIN_START");
+    unsetenv("FAKE_WORKER_START");
     if (target != NULL)
         target->operations->close(target);
     return status;
@@ -210,7 +210,7 @@ static void workers_that_never_start(void)
     CHECK_INT(open_with("die", &err), SHMTUNE_INTERNAL);
     CHECK_HAS(err.text, "killed by signal 9");
     CHECK_INT(open_with("mute", &err), SHMTUNE_INTERNAL);
-    CHECK_HAS(err.text, "does not come to work");
+    CHECK_HAS(err.text, "cannot be started");
     CHECK_INT(open_with("absent", &err), SHMTUNE_STORAGE);
     CHECK_HAS(err.text, "/nonexistent");
 }
@@ -222,13 +222,13 @@ static void no_reference(void)
     struct shmt_error err = {0};
     struct shmt_target *target;
 
-    setenv("STANDIN_REFERENCE", "bad", 1);
+    setenv("FAKE_WORKER_REFERENCE", "bad", 1);
     target = fixture_live(faults, 1);
     CHECK_INT(shmt_tune_run(target, faults->sizes[0], &options, &outcome,
                             &err), SHMTUNE_WRONG_RESULT);
     CHECK_HAS(err.text, "the reference does not run");
     CHECK(outcome == NULL);
-    unsetenv("STANDIN_REFERENCE");
+    unsetenv("FAKE_WORKER_REFERENCE");
     target->operations->close(target);
 }
 
@@ -249,13 +249,13 @@ static void killed_by_others(void)
     /* Our children only. */
     snprintf(command, sizeof command,
              "for i in 1 2 3 4 5 6; do sleep 0.2; "
-             "kill -9 $(pgrep -P %ld standin) 2>/dev/null; done",
+             "kill -9 $(pgrep -P %ld worker) 2>/dev/null; done",
              (long)getpid());
-    setenv("STANDIN_BUSY_MS", "4", 1);
+    setenv("FAKE_WORKER_BUSY_MS", "4", 1);
     killer = popen(command, "r");
     wild = fixture_run(target, &options, SHMTUNE_OK);
     CHECK(killer != NULL && pclose(killer) >= 0);
-    unsetenv("STANDIN_BUSY_MS");
+    unsetenv("FAKE_WORKER_BUSY_MS");
     CHECK(calm != NULL && wild != NULL);
     if (calm != NULL && wild != NULL) {
         expected_text = fixture_describe(toy, calm);
@@ -278,9 +278,9 @@ static void one_binary_for_many(void)
     size_t size, inspected = 0;
     char *text;
 
-    setenv("STANDIN_LOG", log, 1);
+    setenv("FAKE_WORKER_LOG", log, 1);
     target = fixture_live(toy, 2);
-    unsetenv("STANDIN_LOG");
+    unsetenv("FAKE_WORKER_LOG");
     outcome = fixture_run(target, &options, SHMTUNE_OK);
     CHECK(outcome != NULL);
     text = fixture_read(log, &size);

@@ -177,7 +177,7 @@ static void interrupts_blame_nobody(void)
 
     options.journal = fixture_path("blame.journal");
     options.stop = &stop;
-    setenv("STANDIN_BUSY_MS", "5", 1);
+    setenv("FAKE_WORKER_BUSY_MS", "5", 1);
     for (int k = 0; k < 4; k++) {
         struct killer killer = {9};
         const struct shmt_tune_observer observer = {&killer, stop_later,
@@ -193,7 +193,7 @@ static void interrupts_blame_nobody(void)
         shmt_tune_free(outcome);
         target->operations->close(target);
     }
-    unsetenv("STANDIN_BUSY_MS");
+    unsetenv("FAKE_WORKER_BUSY_MS");
     CHECK_INT(shmt_journal_read(options.journal, toy, &journal, NULL),
               SHMTUNE_OK);
     for (size_t k = 0; k < journal->count; k++)
