@@ -240,7 +240,7 @@ enum shmtune_role {
 };
 struct shmtune_argument {
     const char *name;        /* "in" */
-    const char *type;        /* f16 f32 f64 u8 i32 u32 i64 */
+    const char *type;        /* the spec's word, "f32" */
     size_t element_bytes;    /* 4 for f32 */
     enum shmtune_role role;
     int zeroed;              /* 1: shmtune_launch clears it on the stream */

@@ -1,30 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * status: the texts of status codes, and functions that write the message of a
- * struct shmt_error.  Called by every module.
+ * status: functions that write the message of a struct shmt_error.  Called by
+ * every module.
  */
 #include "base/status.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-static const struct {
-    enum shmtune_status status;
-    const char *text;
-} texts[] = {
-#define SHMTUNE_STATUS_ROW(name, value, text) {SHMTUNE_##name, text},
-    SHMTUNE_STATUS_LIST(SHMTUNE_STATUS_ROW)
-#undef SHMTUNE_STATUS_ROW
-};
-
-const char *shmtune_status_text(enum shmtune_status status)
-{
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (texts[i].status == status)
-            return texts[i].text;
-    return "unknown status";
-}
 
 enum shmtune_status shmt_error_set(struct shmt_error *err,
                                    enum shmtune_status status,

@@ -15,9 +15,9 @@ struct shmt_pattern shmt_pattern_of(const struct shmt_argument *argument,
     };
 }
 
-/* The device rounds the product before it adds; so must we, where the
- * compiler would rather fuse the two. */
-static double uniform(const struct shmt_pattern *pattern, uint64_t draw)
+/* The draw as a number of a uniform fill.  The device rounds the product before
+ * it adds; so must we, where the compiler would rather fuse the two. */
+static double real(const struct shmt_pattern *pattern, uint64_t draw)
 {
     const double unit = (double)(draw >> 11) * 0x1p-53;
     volatile double part = (pattern->high - pattern->low) * unit;
@@ -25,55 +25,28 @@ static double uniform(const struct shmt_pattern *pattern, uint64_t draw)
     return pattern->low + part;
 }
 
-static int64_t whole(const struct shmt_pattern *pattern, uint64_t index,
-                     uint64_t draw)
+static int64_t whole(const struct shmt_pattern *pattern, uint64_t draw)
 {
-    static const uint64_t masks[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_U8] = UINT8_MAX, [SHMT_ELEMENT_I32] = INT32_MAX,
-        [SHMT_ELEMENT_U32] = UINT32_MAX, [SHMT_ELEMENT_I64] = INT64_MAX,
-    };
     const int64_t low = (int64_t)pattern->low;
     const uint64_t span = (uint64_t)((int64_t)pattern->high - low);
 
-    if (pattern->fill == SHMT_FILL_ZERO)
-        return 0;
-    if (pattern->fill == SHMT_FILL_RAMP)
-        return (int64_t)(index & masks[pattern->element]);
     return low + (int64_t)(span > 0 ? draw % span : 0);
-}
-
-static double real(const struct shmt_pattern *pattern, uint64_t index,
-                   uint64_t draw)
-{
-    static const uint64_t masks[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_F16] = (1u << 11) - 1,
-        [SHMT_ELEMENT_F32] = (1u << 24) - 1,
-        [SHMT_ELEMENT_F64] = ((uint64_t)1 << 53) - 1,
-    };
-
-    if (pattern->fill == SHMT_FILL_ZERO)
-        return 0.0;
-    if (pattern->fill == SHMT_FILL_RAMP)
-        return (double)(index & masks[pattern->element]);
-    return uniform(pattern, draw);
 }
 
 union shmt_element_scalar shmt_pattern_value(const struct shmt_pattern *pattern,
                                              uint64_t index)
 {
+    const struct shmt_element_type *type = shmt_element_type(pattern->element);
     const uint64_t draw = shmt_random_at(pattern->seed, index);
-    union shmt_element_scalar out = {0};
+    const uint64_t step =
+        pattern->fill == SHMT_FILL_RAMP ? index & type->ramp : 0;
+    union shmt_element_number number;
 
-    switch (pattern->element) {
-    case SHMT_ELEMENT_F16:
-        out.h = shmt_element_half(real(pattern, index, draw));
-        break;
-    case SHMT_ELEMENT_F32: out.f = (float)real(pattern, index, draw); break;
-    case SHMT_ELEMENT_F64: out.d = real(pattern, index, draw); break;
-    case SHMT_ELEMENT_U8: out.b = (uint8_t)whole(pattern, index, draw); break;
-    case SHMT_ELEMENT_I32: out.i = (int32_t)whole(pattern, index, draw); break;
-    case SHMT_ELEMENT_U32: out.u = (uint32_t)whole(pattern, index, draw); break;
-    default: out.l = whole(pattern, index, draw);
-    }
-    return out;
+    if (type->is_real)
+        number.real = pattern->fill == SHMT_FILL_UNIFORM
+                          ? real(pattern, draw) : (double)step;
+    else
+        number.whole = pattern->fill == SHMT_FILL_UNIFORM
+                           ? whole(pattern, draw) : (int64_t)step;
+    return shmt_element_store(pattern->element, number);
 }

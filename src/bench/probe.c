@@ -267,15 +267,7 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer,
                           const struct shmt_pattern *pattern)
 {
-    static const uint64_t masks[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_F16] = (1u << 11) - 1,
-        [SHMT_ELEMENT_F32] = (1u << 24) - 1,
-        [SHMT_ELEMENT_F64] = ((uint64_t)1 << 53) - 1,
-        [SHMT_ELEMENT_U8] = UINT8_MAX, [SHMT_ELEMENT_I32] = INT32_MAX,
-        [SHMT_ELEMENT_U32] = UINT32_MAX, [SHMT_ELEMENT_I64] = INT64_MAX,
-    };
-    static const int fills[] = {[SHMT_FILL_UNIFORM] = 0, [SHMT_FILL_ZERO] = 1,
-                                [SHMT_FILL_RAMP] = 2};
+    const struct shmt_element_type *type = shmt_element_type(pattern->element);
     /* This structure is repeated in the CUDA source (source.c). */
     struct {
         double low, high;
@@ -283,8 +275,7 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
         int fill, real;
     } device = {
         .low = pattern->low, .high = pattern->high, .seed = pattern->seed,
-        .mask = masks[pattern->element], .fill = fills[pattern->fill],
-        .real = shmt_element_is_real(pattern->element),
+        .mask = type->ramp, .fill = (int)pattern->fill, .real = type->is_real,
     };
     CUdeviceptr data = shmt_buffer_data(buffer);
     uint64_t count = buffer->count;

@@ -10,11 +10,19 @@
 
 #include <stddef.h>
 
-/* A part may not pass 4095 characters.  Elements are numbered as in enum
- * shmt_element: f16, f32, f64, u8, i32, u32, i64; fills as in shmt_fill. */
+#include "kernel/kernel.h"
+
+/* A part may not pass 4095 characters.  The table of element types
+ * gives the enum and the cases of each; fills are numbered as in shmt_fill. */
 #define TEXT(...) #__VA_ARGS__ "\n"
 
-static const char types[] = TEXT(
+static const char types[] =
+"enum element {"
+#define ELEMENT(name, ...) #name ","
+SHMT_ELEMENT_LIST(ELEMENT)
+#undef ELEMENT
+"};\n"
+TEXT(
 typedef unsigned long long u64;
 typedef unsigned int u32;
 typedef unsigned short u16;
@@ -123,16 +131,12 @@ extern "C" __global__ void shmt_fill(void *data, u64 count, int element,
                                      pattern p)
 {
     switch (element) {
-    case 0: fill_all((half_bits *)data, count, p); break;
-    case 1: fill_all((float *)data, count, p); break;
-    case 2: fill_all((double *)data, count, p); break;
-    case 3: fill_all((u8 *)data, count, p); break;
-    case 4: fill_all((int *)data, count, p); break;
-    case 5: fill_all((u32 *)data, count, p); break;
-    default: fill_all((i64 *)data, count, p);
-    }
-}
-);
+)
+#define FILL(name, word, type, device, ...)                                  \
+    "case " #name ": fill_all((" #device " *)data, count, p); break;\n"
+SHMT_ELEMENT_LIST(FILL)
+#undef FILL
+"}\n}\n";
 
 /* A pair is right when it is equal or within the tolerance; a NaN is neither.
  * The poison repeats every two bytes. */
@@ -209,23 +213,14 @@ extern "C" __global__ void shmt_compare(const void *a, const void *b,
                                         u32 poison, finding *out)
 {
     switch (element) {
-    case 0: compare_all((const half_bits *)a, (const half_bits *)b, count,
-                        absolute, relative, poison, out); break;
-    case 1: compare_all((const float *)a, (const float *)b, count,
-                        absolute, relative, poison, out); break;
-    case 2: compare_all((const double *)a, (const double *)b, count,
-                        absolute, relative, poison, out); break;
-    case 3: compare_all((const u8 *)a, (const u8 *)b, count,
-                        absolute, relative, poison, out); break;
-    case 4: compare_all((const int *)a, (const int *)b, count,
-                        absolute, relative, poison, out); break;
-    case 5: compare_all((const u32 *)a, (const u32 *)b, count,
-                        absolute, relative, poison, out); break;
-    default: compare_all((const i64 *)a, (const i64 *)b, count,
-                         absolute, relative, poison, out);
-    }
-}
-);
+)
+#define COMPARE(name, word, type, device, ...)                               \
+    "case " #name ": compare_all((const " #device " *)a, "                   \
+    "(const " #device " *)b, count, absolute, relative, poison, out); "      \
+    "break;\n"
+SHMT_ELEMENT_LIST(COMPARE)
+#undef COMPARE
+"}\n}\n";
 
 /* The guards are bytes [0, front) and [front + inside, whole).  The hash is a
  * sum of products with odd numbers: no change of one word leaves it.  The

@@ -84,20 +84,13 @@ static CUresult read_element(struct shmt_bench *bench,
     return result;
 }
 
-/* Digits so that two values of the type that differ look different. */
-static int digits_of(enum shmt_element element)
-{
-    return element == SHMT_ELEMENT_F16 ? 5 : element == SHMT_ELEMENT_F32 ? 9
-                                                                        : 17;
-}
-
 static CUresult check_values(struct shmt_bench *bench, size_t k,
                              const struct shmt_probe_finding *finding,
                              struct shmt_result *out)
 {
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
     const struct shmt_bench_slot *slot = &bench->slots[k];
-    const int digits = digits_of(argument->element);
+    const int digits = shmt_element_type(argument->element)->digits;
     double found = 0, expected = 0;
     CUresult result;
 

@@ -7,7 +7,6 @@
 #define SHMT_GPU_H
 
 #include "gpu/driver.h"
-#include "gpu/element.h"
 #include "gpu/image.h"
 #include "gpu/module.h"
 #include "gpu/nvrtc.h"

@@ -79,19 +79,17 @@ static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
     return status;
 }
 
-/* The bounds that a range of each type must keep.  The difference of two
- * bounds has to be a finite double. */
-static const struct {
-    double low, high;
-} widest[SHMT_ELEMENT_COUNT] = {
-    [SHMT_ELEMENT_F16] = {-65504, 65504},
-    [SHMT_ELEMENT_F32] = {-(double)FLT_MAX, (double)FLT_MAX},
-    [SHMT_ELEMENT_F64] = {-DBL_MAX / 2, DBL_MAX / 2},
-    [SHMT_ELEMENT_U8] = {0, 256},
-    [SHMT_ELEMENT_I32] = {-0x1p31, 0x1p31},
-    [SHMT_ELEMENT_U32] = {0, 0x1p32},
-    [SHMT_ELEMENT_I64] = {-0x1p53, 0x1p53},
-};
+/* The bounds that a range must keep, [low, high).  The difference of the two
+ * has to be a finite double, and the bounds of whole numbers exact ones. */
+static void widest_range(enum shmt_element element, double *low, double *high)
+{
+    const struct shmt_element_type *type = shmt_element_type(element);
+
+    *low = type->is_real ? fmax(type->low.real, -DBL_MAX / 2)
+                         : fmax((double)type->low.whole, -0x1p53);
+    *high = type->is_real ? fmin(type->high.real, DBL_MAX / 2)
+                          : fmin((double)type->high.whole + 1, 0x1p53);
+}
 
 /* Values outside of the type's bounds would wrap or become infinite.  Whole
  * numbers of [0, 1) are all 0, with which a wrong kernel can look right. */
@@ -101,16 +99,17 @@ static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
 {
     const enum shmt_element element = argument->element;
     const double low = argument->low, high = argument->high;
+    double lowest, highest;
 
+    widest_range(element, &lowest, &highest);
     if (low >= high)
         return shmt_yaml_refuse(node, reader->err,
                                 "the range [%g, %g) is empty", low, high);
-    if (low < widest[element].low || high > widest[element].high)
+    if (low < lowest || high > highest)
         return shmt_yaml_refuse(
             node, reader->err, "the range [%.17g, %.17g) is outside of what "
             "%s may have, [%.17g, %.17g)", low, high,
-            shmt_element_word(element), widest[element].low,
-            widest[element].high);
+            shmt_element_word(element), lowest, highest);
     if (shmt_element_is_real(element))
         return SHMTUNE_OK;
     if (low != floor(low) || high != floor(high))

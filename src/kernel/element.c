@@ -1,58 +1,175 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * element: what an argument's elements are: words, bytes, and which
- * numbers they can be.
+ * element: what follows from the table of element types in element.h, which
+ * the reader of specs, the benches and the library ask.  IEEE half precision
+ * is converted by hand, because not every compiler has such a type.
  */
+#include "kernel/element.h"
+
 #include <math.h>
+#include <string.h>
 
-#include "kernel/kernel.h"
+enum { IS_whole, IS_real };
 
-static const struct {
-    const char *word;
-    size_t bytes;
-} elements[SHMT_ELEMENT_COUNT] = {
-#define SHMT_ELEMENT_ROW(name, word, bytes) {word, bytes},
-    SHMT_ELEMENT_LIST(SHMT_ELEMENT_ROW)
-#undef SHMT_ELEMENT_ROW
+static const struct shmt_element_type types[SHMT_ELEMENT_COUNT] = {
+#define ROW(name, word, type, device, kind, low, high, ramp, digits, ...)    \
+    {#word, sizeof(type), IS_##kind, {.kind = low}, {.kind = high}, ramp,    \
+     digits},
+    SHMT_ELEMENT_LIST(ROW)
+#undef ROW
 };
+
+const struct shmt_element_type *shmt_element_type(enum shmt_element element)
+{
+    return &types[element];
+}
 
 size_t shmt_element_bytes(enum shmt_element element)
 {
-    return elements[element].bytes;
+    return types[element].bytes;
 }
 
 const char *shmt_element_word(enum shmt_element element)
 {
-    return elements[element].word;
+    return types[element].word;
 }
 
 bool shmt_element_is_real(enum shmt_element element)
 {
-    return element == SHMT_ELEMENT_F16 || element == SHMT_ELEMENT_F32 ||
-           element == SHMT_ELEMENT_F64;
+    return types[element].is_real;
 }
 
 bool shmt_element_holds(enum shmt_element element, int64_t number)
 {
-    static const struct {
-        int64_t low, high;
-    } bounds[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_U8] = {0, UINT8_MAX},
-        [SHMT_ELEMENT_I32] = {INT32_MIN, INT32_MAX},
-        [SHMT_ELEMENT_U32] = {0, UINT32_MAX},
-        [SHMT_ELEMENT_I64] = {INT64_MIN, INT64_MAX},
-    };
-
-    return number >= bounds[element].low && number <= bounds[element].high;
+    return number >= types[element].low.whole &&
+           number <= types[element].high.whole;
 }
 
 bool shmt_element_holds_real(enum shmt_element element, double number)
 {
-    /* from here on it rounds to infinity */
-    static const double too_large[SHMT_ELEMENT_COUNT] = {
-        [SHMT_ELEMENT_F16] = 65520, [SHMT_ELEMENT_F32] = 0x1.ffffffp127,
-        [SHMT_ELEMENT_F64] = INFINITY,
-    };
+    const union shmt_element_scalar scalar = shmt_element_store(
+        element, (union shmt_element_number){.real = number});
 
-    return !isfinite(number) || fabs(number) < too_large[element];
+    return !isfinite(number) || isfinite(shmt_element_real(element, &scalar));
+}
+
+/* -- conversions ---------------------------------------------------------- */
+
+/* IEEE half precision, rounded to the nearest even.  It has 10 bits of
+ * fraction and exponents from -14 to 15; below that multiples of 2^-24. */
+static uint16_t half(double value)
+{
+    const uint16_t sign = signbit(value) ? 0x8000u : 0u;
+    double size = fabs(value), units;
+    int exponent;
+
+    if (isnan(value))
+        return (uint16_t)(sign | 0x7e00u);
+    if (size >= 65520.0)
+        return (uint16_t)(sign | 0x7c00u);
+    if (size < ldexp(1.0, -14))
+        return (uint16_t)(sign | (uint16_t)nearbyint(ldexp(size, 24)));
+    frexp(size, &exponent);
+    exponent--;
+    /* 1024..2048; 2048 carries into the exponent by itself */
+    units = nearbyint(ldexp(size, 10 - exponent));
+    return (uint16_t)(sign |
+                      (uint16_t)(((exponent + 15) << 10) + (int)units - 1024));
+}
+
+static double from_half(uint16_t bits)
+{
+    const int exponent = bits >> 10 & 31;
+    const int fraction = bits & 1023;
+    double size;
+
+    if (exponent == 31)
+        size = fraction == 0 ? (double)INFINITY : (double)NAN;
+    else if (exponent == 0)
+        size = ldexp(fraction, -24);
+    else
+        size = ldexp(fraction + 1024, exponent - 25);
+    return bits >> 15 ? -size : size;
+}
+
+union shmt_element_scalar
+shmt_element_store(enum shmt_element element, union shmt_element_number number)
+{
+    union shmt_element_scalar out = {0};
+
+    switch (element) {
+#define STORE(name, word, type, device, kind, low, high, ramp, digits, from, \
+              to)                                                            \
+    case SHMT_ELEMENT_##name: out.word = from(number.kind); break;
+    SHMT_ELEMENT_LIST(STORE)
+#undef STORE
+    default: break;
+    }
+    return out;
+}
+
+double shmt_element_real(enum shmt_element element, const void *data)
+{
+    union shmt_element_scalar scalar = {0};
+
+    memcpy(&scalar, data, shmt_element_bytes(element));
+    switch (element) {
+#define LOAD(name, word, type, device, kind, low, high, ramp, digits, from,  \
+             to)                                                             \
+    case SHMT_ELEMENT_##name: return to(scalar.word);
+    SHMT_ELEMENT_LIST(LOAD)
+#undef LOAD
+    default: return 0;
+    }
+}
+
+static enum shmtune_status whole(enum shmt_element element,
+                                 struct shmt_value value, int64_t *out,
+                                 struct shmt_error *err)
+{
+    int64_t number;
+
+    if (value.type == SHMT_VALUE_REAL) {
+        if (!(value.r > -9.2e18 && value.r < 9.2e18) ||
+            value.r != floor(value.r))
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "%.17g is not a whole number, the type is "
+                                  "%s", value.r, shmt_element_word(element));
+        number = (int64_t)value.r;
+    } else {
+        number = value.i;
+    }
+    if (!shmt_element_holds(element, number))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%lld does not fit the type %s",
+                              (long long)number, shmt_element_word(element));
+    *out = number;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_element_convert(enum shmt_element element,
+                                         struct shmt_value value,
+                                         union shmt_element_scalar *out,
+                                         struct shmt_error *err)
+{
+    union shmt_element_number number = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (value.type == SHMT_VALUE_WORD)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "\"%s\" is a word, the type is %s", value.w,
+                              shmt_element_word(element));
+    if (shmt_element_is_real(element)) {
+        number.real = value.type == SHMT_VALUE_REAL ? value.r
+                                                    : (double)value.i;
+        if (!shmt_element_holds_real(element, number.real))
+            status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                    "%.9g does not fit the type %s",
+                                    number.real, shmt_element_word(element));
+    } else {
+        status = whole(element, value, &number.whole, err);
+    }
+    if (status == SHMTUNE_OK)
+        *out = shmt_element_store(element, number);
+    return status;
 }

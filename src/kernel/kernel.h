@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "expr/expr.h"
 #include "kernel/catalogue.h"
+#include "kernel/element.h"
 #include "space/space.h"
 
 enum {
@@ -25,30 +26,6 @@ enum {
     /* the most a scope can have */
     SHMT_KERNEL_SYMBOLS = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS
 };
-
-/* X(name, word, bytes) */
-#define SHMT_ELEMENT_LIST(X)                                                 \
-    X(F16, "f16", 2)                                                         \
-    X(F32, "f32", 4)                                                         \
-    X(F64, "f64", 8)                                                         \
-    X(U8, "u8", 1)                                                           \
-    X(I32, "i32", 4)                                                         \
-    X(U32, "u32", 4)                                                         \
-    X(I64, "i64", 8)
-enum shmt_element {
-#define SHMT_ELEMENT_ENUM(name, word, bytes) SHMT_ELEMENT_##name,
-    SHMT_ELEMENT_LIST(SHMT_ELEMENT_ENUM)
-#undef SHMT_ELEMENT_ENUM
-    SHMT_ELEMENT_COUNT
-};
-size_t shmt_element_bytes(enum shmt_element element);
-const char *shmt_element_word(enum shmt_element element);
-bool shmt_element_is_real(enum shmt_element element);
-/* Whether whole numbers of this type have it among them. */
-bool shmt_element_holds(enum shmt_element element, int64_t number);
-/* Whether a real of this type can be it; infinity and NaN can, but no number
- * becomes infinity. */
-bool shmt_element_holds_real(enum shmt_element element, double number);
 
 enum shmt_role {
     SHMT_ROLE_INPUT,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * message: copies our error messages to the caller's struct shmtune_message.
+ * message: the texts of status codes, and our error messages, copied to the
+ * caller's struct shmtune_message.
  */
 #include "runtime/message.h"
 
@@ -10,6 +11,16 @@
 
 _Static_assert((int)SHMTUNE_MESSAGE_BYTES == (int)SHMT_ERROR_BYTES,
                "an error fits a message");
+
+const char *shmtune_status_text(enum shmtune_status status)
+{
+    switch (status) {
+#define STATUS_TEXT(name, value, text) case SHMTUNE_##name: return text;
+    SHMTUNE_STATUS_LIST(STATUS_TEXT)
+#undef STATUS_TEXT
+    default: return "unknown status";
+    }
+}
 
 enum shmtune_status shmt_runtime_message_set(struct shmtune_message *message,
                                              enum shmtune_status status,

@@ -25,8 +25,6 @@ static void *memory(const struct fake_launch *launch, size_t k)
 
 static void fill(struct fake_launch *launch)
 {
-    static const enum shmt_fill fills[] = {SHMT_FILL_UNIFORM, SHMT_FILL_ZERO,
-                                           SHMT_FILL_RAMP};
     struct {
         double low, high;
         uint64_t seed, mask;
@@ -40,7 +38,7 @@ static void fill(struct fake_launch *launch)
     pattern.low = device.low;
     pattern.high = device.high;
     pattern.seed = device.seed;
-    pattern.fill = fills[device.fill];
+    pattern.fill = (enum shmt_fill)device.fill;
     for (uint64_t i = 0; i < ARGUMENT(launch, 1, uint64_t); i++) {
         const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
 

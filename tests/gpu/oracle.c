@@ -260,8 +260,6 @@ static void arrays_by_value_arrive(void)
 /* One bit of one element of each type is seen, and one left unwritten. */
 static void every_element_counts(void)
 {
-    static const char *const types[] = {"f16", "f32", "f64", "u8", "i32",
-                                        "u32", "i64"};
     static const char *const ways[] = {"bit", "unwritten"};
     struct trial trial;
     const int64_t size = 3001;
@@ -275,15 +273,17 @@ static void every_element_counts(void)
 
     if (!open_trial("tests/gpu", "elements", &trial))
         return;
-    for (size_t t = 0; t < 7; t++)
+    for (size_t t = 0; t < SHMT_ELEMENT_COUNT; t++)
         for (size_t w = 0; w < 2; w++) {
-            fixture_choice(trial.kernel, config, "BREAK", types[t], "HOW",
+            const char *word = shmt_element_word((enum shmt_element)t);
+
+            fixture_choice(trial.kernel, config, "BREAK", word, "HOW",
                            ways[w], NULL);
             CHECK_INT(shmt_bench_measure(trial.bench, &request, &result,
                                          &note, &err), SHMTUNE_OK);
             CHECK_INT(result.verdict, w == 0 ? SHMT_VERDICT_WRONG
                                              : SHMT_VERDICT_UNWRITTEN);
-            snprintf(name, sizeof name, "out_%s", types[t]);
+            snprintf(name, sizeof name, "out_%s", word);
             CHECK_HAS(result.reason, name);
             CHECK_HAS(result.reason, "3000");
         }

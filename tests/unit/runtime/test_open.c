@@ -86,6 +86,13 @@ static void kernels_and_their_parts(void)
     shmtune_close(library);
 }
 
+static void statuses_have_texts(void)
+{
+    CHECK_TEXT(shmtune_status_text(SHMTUNE_STORAGE),
+               "a file could not be read or written");
+    CHECK_TEXT(shmtune_status_text((enum shmtune_status)-1), "unknown status");
+}
+
 static void empty_handles(void)
 {
     struct shmtune_message message = {""};
@@ -468,6 +475,7 @@ int main(void)
 {
     root = fixture_begin();
     CHECK_RUN(kernels_and_their_parts);
+    CHECK_RUN(statuses_have_texts);
     CHECK_RUN(empty_handles);
     CHECK_RUN(search_path);
     CHECK_RUN(current_folder_is_not_searched);
