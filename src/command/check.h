@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check: what check.c shares with check_spec.c, check_tuning.c and
- * check_journal.c: every finding is printed as one line, and no wrong file
- * ends the run.
+ * check: what check.c shares with check_spec.c: every finding is printed as
+ * one line, and no wrong file ends the run.
  */
 #ifndef SHMT_COMMAND_CHECK_H
 #define SHMT_COMMAND_CHECK_H
@@ -49,9 +48,5 @@ enum shmtune_status shmt_check_compiler(struct shmt_check *check,
 
 enum shmtune_status shmt_check_spec(struct shmt_check *check,
                                     struct shmt_error *err);
-enum shmtune_status shmt_check_tuning(struct shmt_check *check,
-                                      struct shmt_error *err);
-enum shmtune_status shmt_check_journal(struct shmt_check *check,
-                                       struct shmt_error *err);
 
 #endif

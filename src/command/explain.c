@@ -2,7 +2,8 @@
 /*
  * explain: why the winner is faster: configurations of one kernel side by
  * side, with what the compiler reported, what the clock said and what the
- * hardware counted.
+ * hardware counted.  It finds the tuning and in it the entry that is set
+ * against the default; explain_show.c prints the comparison.
  */
 #include "config.h"
 
@@ -11,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "command/explain.h"
+#include "device/device.h"
+#include "record/record.h"
 #include "target/target.h"
 #include "tune/tune.h"
 
@@ -123,6 +127,176 @@ static enum shmtune_status open_device(struct job *job,
                : status;
 }
 
+/* -- where the tuned configuration is ------------------------------------- */
+
+/* Where the tuned configuration is looked for: `file`, else OUTPUT, else
+ * ./tunings, then the folders of the kernels. */
+struct search {
+    struct shmt_arena *arena;
+    const struct shmt_target *target;
+    const struct shmt_recording_places *places;
+    struct shmt_display *display;
+    const char *file, *output;
+};
+
+/* ROOT/KERNEL/DEVICE.yaml, or NULL when it is not there. */
+static const char *tuning_in(const struct search *search, const char *root)
+{
+    char name[512], slug[128];
+    const char *path;
+
+    shmt_device_slug(&search->target->device, slug);
+    snprintf(name, sizeof name, "%s/%s.yaml", search->target->kernel->name,
+             slug);
+    path = shmt_path_join(search->arena, root, name);
+    return path != NULL && shmt_path_exists(path) ? path : NULL;
+}
+
+static enum shmtune_status find_file(const struct search *search,
+                                     const char **out, struct shmt_error *err)
+{
+    const char *path = search->file;
+
+    if (path == NULL)
+        path = tuning_in(search,
+                         search->output != NULL ? search->output : "./tunings");
+    for (size_t k = 0; k < search->places->count && path == NULL &&
+                       search->output == NULL; k++) {
+        const char *const root = shmt_path_join(
+            search->arena, search->places->roots[k], "tunings");
+
+        path = root == NULL ? NULL : tuning_in(search, root);
+    }
+    if (path == NULL)
+        return shmt_error_set(
+            err, SHMTUNE_NOT_FOUND,
+            "there is no tuning of %s for %s in %s: `shmtune tune` makes one, "
+            "--tuning FILE names one, --config P=V,... names a configuration",
+            search->target->kernel->name, search->target->device.name,
+            search->output != NULL ? search->output
+                                   : "./tunings or beside the kernels");
+    *out = path;
+    return SHMTUNE_OK;
+}
+
+static bool is_recorded(const struct shmt_target *target,
+                        const int64_t *problem)
+{
+    const size_t bytes = target->kernel->dimension_count * sizeof *problem;
+
+    if (!target->recorded)
+        return true;
+    for (size_t k = 0; k < shmt_replay_count(target); k++)
+        if (memcmp(shmt_replay_header(target, k)->problem, problem, bytes) ==
+            0)
+            return true;
+    return false;
+}
+
+/* The kernel's default problem if it is tuned, else the last one, which is the
+ * largest. */
+static bool prefers(const struct shmt_kernel *kernel, const int64_t *problem)
+{
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        if (problem[d] != kernel->dimensions[d].default_size)
+            return false;
+    return true;
+}
+
+static enum shmtune_status no_entry(const struct shmt_tuning *tuning,
+                                    const char *path,
+                                    const struct shmt_explain_view *wanted,
+                                    bool problem_given, struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+
+    shmt_text_addf(&text, "%s has no entry for ", path);
+    if (problem_given)
+        shmt_kernel_describe_problem(wanted->kernel, wanted->problem, &text);
+    else
+        shmt_text_add(&text, "what is recorded");
+    shmt_text_add(&text, "; it has");
+    for (size_t k = 0; k < tuning->tuned_count && text.length < 600; k++) {
+        shmt_text_add(&text, k == 0 ? " " : "; ");
+        for (size_t d = 0; d < tuning->tuned[k]->size_count; d++)
+            shmt_text_addf(&text, "%s%s=%lld", d == 0 ? "" : " ",
+                           tuning->tuned[k]->size[d].name,
+                           (long long)tuning->tuned[k]->size[d].value.i);
+    }
+    status = shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s",
+                            shmt_text_string(&text));
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status
+choose_entry(const struct search *search, const struct shmt_tuning *tuning,
+             bool problem_given, struct shmt_explain_view *out,
+             struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = out->kernel;
+    const size_t bytes = kernel->dimension_count * sizeof *out->problem;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    const struct shmt_tuned *found = NULL;
+    struct shmt_explain_column *const column = &out->columns[out->count];
+    enum shmtune_status status = SHMTUNE_OK;
+    bool settled = false;
+
+    for (size_t k = 0; k < tuning->tuned_count && !settled; k++) {
+        status = shmt_tuning_problem(kernel, tuning->tuned[k], problem, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        settled = problem_given ? memcmp(problem, out->problem, bytes) == 0
+                                : prefers(kernel, problem) &&
+                                      is_recorded(search->target, problem);
+        if (!settled && (problem_given || !is_recorded(search->target,
+                                                       problem)))
+            continue;
+        found = tuning->tuned[k];
+        if (!problem_given)
+            memcpy(out->problem, problem, bytes);
+    }
+    if (found == NULL)
+        return no_entry(tuning, out->tuning, out, problem_given, err);
+    status = shmt_tuning_config(kernel, found->settings, found->setting_count,
+                                column->config, err);
+    if (status == SHMTUNE_OK) {
+        snprintf(column->label, sizeof column->label, "tuned");
+        out->count++;
+    }
+    return status;
+}
+
+/* The tuned column.  `problem_given` false: the problem is chosen too, the
+ * kernel's usual one when it is tuned, else the largest.  SHMTUNE_NOT_FOUND
+ * with what there is. */
+static enum shmtune_status find_tuned(const struct search *search,
+           bool problem_given, struct shmt_explain_view *out,
+           struct shmt_error *err)
+{
+    struct shmt_tuning *tuning = NULL;
+    enum shmtune_status status = find_file(search, &out->tuning, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_tuning_read(out->tuning, &tuning, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (strcmp(tuning->kernel, out->kernel->name) != 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s is a tuning of %s, not of %s",
+                                out->tuning, tuning->kernel,
+                                out->kernel->name);
+    if (status == SHMTUNE_OK &&
+        strcmp(tuning->digest, out->kernel->digest) != 0)
+        shmt_display_notice(search->display, "the sources have changed "
+                            "since this kernel was tuned");
+    if (status == SHMTUNE_OK)
+        status = choose_entry(search, tuning, problem_given, out, err);
+    shmt_tuning_free(tuning);
+    return status;
+}
+
 /* -- which configurations ------------------------------------------------- */
 
 static enum shmtune_status take_configs(struct job *job,
@@ -150,7 +324,7 @@ static enum shmtune_status choose_columns(struct job *job,
                                           struct shmt_error *err)
 {
     struct shmt_explain_view *const all = &job->all;
-    const struct shmt_explain_search search = {
+    const struct search search = {
         .arena = job->arena, .target = job->target,
         .places = &job->device.places, .display = &job->display,
         .file = job->options.tuning, .output = job->options.output,
@@ -173,8 +347,7 @@ static enum shmtune_status choose_columns(struct job *job,
     all->count = 1;
     return job->options.configs.count > 0
                ? take_configs(job, err)
-               : shmt_explain_find(&search, job->options.size != NULL, all,
-                                   err);
+               : find_tuned(&search, job->options.size != NULL, all, err);
 }
 
 /* -- measuring ------------------------------------------------------------ */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * explain_show: prints the comparison of `shmtune explain` as a table or as
- * JSON.
+ * JSON.  It computes readings (ratios, percentages) from the counters, and
+ * writes a remark for each reading that stands out.
  */
 #include "config.h"
 
@@ -13,12 +14,185 @@
 #include "command/explain.h"
 #include "command/json.h"
 
+/* -- what follows from the counters ---------------------------------------- */
+
+/* What follows from the counters.  X(name, key, title, unit, decimals) */
+#define READING_LIST(X)                                         \
+    X(LOAD_SECTORS, "sectors_per_load_request",                              \
+      "sectors a load request", "", 2)                                       \
+    X(LOAD_USED, "load_bytes_used_percent", "  of their bytes used", "%", 1) \
+    X(STORE_SECTORS, "sectors_per_store_request",                            \
+      "sectors a store request", "", 2)                                      \
+    X(STORE_USED, "store_bytes_used_percent", "  of their bytes used", "%",  \
+      1)                                                                     \
+    X(L2_HIT, "l2_hit_percent", "L2 hits", "%", 1)                           \
+    X(DRAM_READ, "dram_read_megabytes", "DRAM read", "MB", 2)                \
+    X(DRAM_WRITE, "dram_written_megabytes", "DRAM written", "MB", 2)         \
+    X(DRAM_BUSY, "dram_percent_of_peak", "DRAM throughput of peak", "%", 1)  \
+    X(SHARED_LOADS, "shared_load_instructions",                              \
+      "shared-memory loads (warps)", "", 0)                                  \
+    X(SHARED_LOAD_WAYS, "shared_load_ways", "  bank conflict of loads",      \
+      "way", 2)                                                              \
+    X(SHARED_STORES, "shared_store_instructions",                            \
+      "shared-memory stores (warps)", "", 0)                                 \
+    X(SHARED_STORE_WAYS, "shared_store_ways", "  bank conflict of stores",   \
+      "way", 2)                                                              \
+    X(SHARED_USED, "shared_efficiency_percent",                              \
+      "shared bytes of what a step can", "%", 1)                             \
+    X(LOCAL_SECTORS, "local_sectors", "local-memory sectors", "", 0)         \
+    X(WARPS_ACTIVE, "warps_active_percent", "warps active (achieved)", "%",  \
+      1)                                                                     \
+    X(THREADS_ACTIVE, "threads_active_per_instruction",                      \
+      "threads active an instruction", "of 32", 1)                           \
+    X(ISSUE_BUSY, "issue_percent_of_peak", "instructions issued of peak",    \
+      "%", 1)                                                                \
+    X(FMA_BUSY, "fma_percent_of_peak", "multiply-add pipe of peak", "%", 1)
+
+enum reading {
+#define READING_ENUM(name, key, title, unit, decimals)          \
+    READING_##name,
+    READING_LIST(READING_ENUM)
+#undef READING_ENUM
+    READING_COUNT
+};
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : (double)NAN;
+}
+
+/* A warp's access to shared memory is served in steps (wavefronts); conflicts
+ * are the steps beyond those needed without bank conflicts. */
+static double ways(double waves, double conflicts)
+{
+    return waves > conflicts ? waves / (waves - conflicts) : (double)NAN;
+}
+
+/* NAN where a counter is not known, or divides by nothing. */
+static void compute_readings(const struct shmt_counters *counters,
+                             double out[READING_COUNT])
+{
+    const double *const c = counters->value;
+
+    out[READING_LOAD_SECTORS] =
+        ratio(c[SHMT_METRIC_LOAD_SECTORS], c[SHMT_METRIC_LOAD_REQUESTS]);
+    out[READING_LOAD_USED] = c[SHMT_METRIC_LOAD_USED];
+    out[READING_STORE_SECTORS] =
+        ratio(c[SHMT_METRIC_STORE_SECTORS], c[SHMT_METRIC_STORE_REQUESTS]);
+    out[READING_STORE_USED] = c[SHMT_METRIC_STORE_USED];
+    out[READING_L2_HIT] = c[SHMT_METRIC_L2_HIT];
+    out[READING_DRAM_READ] = c[SHMT_METRIC_DRAM_READ] / 1e6;
+    out[READING_DRAM_WRITE] = c[SHMT_METRIC_DRAM_WRITE] / 1e6;
+    out[READING_DRAM_BUSY] = c[SHMT_METRIC_DRAM_BUSY];
+    out[READING_SHARED_LOADS] = c[SHMT_METRIC_SHARED_LOADS];
+    out[READING_SHARED_LOAD_WAYS] =
+        ways(c[SHMT_METRIC_SHARED_LOAD_WAVES],
+             c[SHMT_METRIC_SHARED_LOAD_CONFLICTS]);
+    out[READING_SHARED_STORES] = c[SHMT_METRIC_SHARED_STORES];
+    out[READING_SHARED_STORE_WAYS] =
+        ways(c[SHMT_METRIC_SHARED_STORE_WAVES],
+             c[SHMT_METRIC_SHARED_STORE_CONFLICTS]);
+    out[READING_SHARED_USED] = c[SHMT_METRIC_SHARED_USED];
+    out[READING_LOCAL_SECTORS] = c[SHMT_METRIC_LOCAL_LOAD_SECTORS] +
+                                      c[SHMT_METRIC_LOCAL_STORE_SECTORS];
+    out[READING_WARPS_ACTIVE] = c[SHMT_METRIC_WARPS_ACTIVE];
+    out[READING_THREADS_ACTIVE] = c[SHMT_METRIC_THREADS_ACTIVE];
+    out[READING_ISSUE_BUSY] = c[SHMT_METRIC_ISSUE_BUSY];
+    out[READING_FMA_BUSY] = c[SHMT_METRIC_FMA_BUSY];
+}
+
+/* -- sentences ------------------------------------------------------------ */
+
+static void remark_global(const char *label, const char *what,
+                          const double numbers[2], struct shmt_text *text)
+{
+    const double sectors = numbers[0], used = numbers[1];
+
+    if (isfinite(used) && used < 70)
+        shmt_text_addf(text, "%s: a %s request takes %.1f sectors and uses "
+                       "%.0f %% of their bytes: neighbouring threads are not "
+                       "at neighbouring addresses\n", label, what, sectors,
+                       used);
+    else if (!isfinite(used) && sectors > 16.5)
+        shmt_text_addf(text, "%s: a %s request takes %.1f sectors (4, 8 or "
+                       "16 would do for words of 4, 8 or 16 bytes): "
+                       "neighbouring threads are not at neighbouring "
+                       "addresses\n", label, what, sectors);
+}
+
+static void remark_banks(const char *label, const char *what, double way,
+                         struct shmt_text *text)
+{
+    if (way >= 1.1)
+        shmt_text_addf(text, "%s: shared-memory %s take %.1f times the steps "
+                       "they need: threads of a warp ask one bank for "
+                       "different words; pad the rows, or swizzle\n", label,
+                       what, way);
+}
+
+static void remark_spills(const struct shmt_explain_column *column,
+                          double sectors, struct shmt_text *text)
+{
+    if (sectors > 0)
+        shmt_text_addf(text, "%s: %.0f sectors of local memory are moved: "
+                       "registers that spilled (%d bytes a thread), or arrays "
+                       "with a computed index\n", column->label, sectors,
+                       column->result.resources.spill_store_bytes > 0
+                           ? column->result.resources.spill_store_bytes : 0);
+}
+
+static void remark_limit(const char *label, const double r[READING_COUNT],
+                         struct shmt_text *text)
+{
+    const double dram = r[READING_DRAM_BUSY];
+    const double fma = r[READING_FMA_BUSY];
+    const double issue = r[READING_ISSUE_BUSY];
+
+    if (dram >= 75)
+        shmt_text_addf(text, "%s: DRAM is %.0f %% busy: only moving fewer "
+                       "bytes would make it much faster\n", label, dram);
+    else if (fma >= 75)
+        shmt_text_addf(text, "%s: the multiply-add pipe is %.0f %% busy: it "
+                       "computes about as fast as it can\n", label, fma);
+    else if (issue >= 80)
+        shmt_text_addf(text, "%s: %.0f %% of the instruction slots are used: "
+                       "fewer instructions for the same work (vectors, "
+                       "unrolling) would help\n", label, issue);
+    else if (isfinite(dram) && isfinite(issue) && dram < 60 && issue < 60)
+        shmt_text_addf(text, "%s: neither DRAM (%.0f %%) nor instruction "
+                       "issue (%.0f %%) is near its peak: it waits, for "
+                       "memory's latency, barriers or one pipe\n", label,
+                       dram, issue);
+}
+
+/* What the readings of one column say, a line each: "tuned: ..." */
+static void add_remark(const struct shmt_explain_column *column,
+                       const double readings[READING_COUNT],
+                       struct shmt_text *text)
+{
+    const double threads = readings[READING_THREADS_ACTIVE];
+
+    remark_global(column->label, "load", &readings[READING_LOAD_SECTORS],
+                  text);
+    remark_global(column->label, "store",
+                  &readings[READING_STORE_SECTORS], text);
+    remark_banks(column->label, "loads",
+                 readings[READING_SHARED_LOAD_WAYS], text);
+    remark_banks(column->label, "stores",
+                 readings[READING_SHARED_STORE_WAYS], text);
+    remark_spills(column, readings[READING_LOCAL_SECTORS], text);
+    if (threads < 28)
+        shmt_text_addf(text, "%s: %.1f of a warp's 32 threads are active in "
+                       "an instruction: branches part them, or warps are not "
+                       "full\n", column->label, threads);
+    remark_limit(column->label, readings, text);
+}
+
 static const struct {
     const char *key, *title, *unit;
     int decimals;
 } readings[] = {
 #define ROW(name, key, title, unit, decimals) {key, title, unit, decimals},
-    SHMT_EXPLAIN_READING_LIST(ROW)
+    READING_LIST(ROW)
 #undef ROW
 };
 
@@ -134,13 +308,13 @@ static void add_known(struct sheet *sheet)
 static void add_counted(struct sheet *sheet)
 {
     const struct shmt_explain_view *const all = sheet->all;
-    double first[SHMT_EXPLAIN_READING_COUNT],
-    numbers[SHMT_EXPLAIN_READING_COUNT];
+    double first[READING_COUNT],
+    numbers[READING_COUNT];
 
-    for (int i = 0; i < SHMT_EXPLAIN_READING_COUNT; i++) {
+    for (int i = 0; i < READING_COUNT; i++) {
         begin_row(sheet, readings[i].title, readings[i].unit);
         for (size_t k = 0; k < all->count; k++) {
-            shmt_explain_read(&all->columns[k].counters, numbers);
+            compute_readings(&all->columns[k].counters, numbers);
             if (k == 0)
                 memcpy(first, numbers, sizeof first);
             add_number(sheet, numbers[i], readings[i].decimals);
@@ -176,13 +350,13 @@ static void add_head(const struct shmt_explain_view *all,
 static void add_remarks(const struct shmt_explain_view *all,
                         struct shmt_text *text)
 {
-    double numbers[SHMT_EXPLAIN_READING_COUNT];
+    double numbers[READING_COUNT];
     const size_t before = text->length;
 
     shmt_text_add(text, "\n");
     for (size_t k = 0; k < all->count; k++) {
-        shmt_explain_read(&all->columns[k].counters, numbers);
-        shmt_explain_remark(&all->columns[k], numbers, text);
+        compute_readings(&all->columns[k].counters, numbers);
+        add_remark(&all->columns[k], numbers, text);
     }
     if (text->length > before + 1)
         shmt_text_add(text, "\n");
@@ -234,19 +408,19 @@ static json_t *json_column(const struct shmt_explain_view *all,
 {
     json_t *const one = json_object();
     json_t *const counters = json_object(), *const derived = json_object();
-    double numbers[SHMT_EXPLAIN_READING_COUNT];
+    double numbers[READING_COUNT];
 
     json_object_set_new(one, "label", shmt_json_text(column->label));
     json_object_set_new(one, "configuration",
                         shmt_json_config(all->kernel, column->config));
     json_object_set_new(one, "result", shmt_json_result(&column->result));
     if (all->counted) {
-        shmt_explain_read(&column->counters, numbers);
+        compute_readings(&column->counters, numbers);
         for (int m = 0; m < SHMT_METRIC_COUNT; m++)
             json_object_set_new(counters,
                                 shmt_metric_name((enum shmt_metric)m),
                                 shmt_json_real(column->counters.value[m]));
-        for (int i = 0; i < SHMT_EXPLAIN_READING_COUNT; i++)
+        for (int i = 0; i < READING_COUNT; i++)
             json_object_set_new(derived, readings[i].key,
                                 shmt_json_real(numbers[i]));
         json_object_set(one, "counters", counters);

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * score: the command `shmtune score`: runs strategies on recordings and
- * collects the scores in a table of strategies by recordings.
+ * score: the command `shmtune score`: runs strategies on recordings, collects
+ * the scores in a table of strategies by recordings, and shows it as tables, as
+ * JSON and as a plot of the convergence.
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "command/command.h"
-#include "command/score.h"
+#include "command/json.h"
+#include "score/score.h"
 
 static const char help[] =
     "usage: shmtune score RECORDING... [OPTION]...\n"
@@ -52,21 +56,347 @@ struct options {
     bool start, json, recorded;
 };
 
-const struct shmt_score *
-shmt_scoreboard_score(const struct shmt_scoreboard *scoreboard,
-                 size_t column, size_t row)
+struct column {
+    const char *path;
+    const char *name;               /* "transpose rows=8192 cols=8192, ..." */
+    struct shmt_kernel *kernel;
+    struct shmt_score_recording *recording;
+    struct shmt_score_scale *scale;
+};
+
+struct scoreboard {
+    size_t column_count, row_count;
+    struct column *columns;          /* recordings */
+    const char *const *rows;         /* strategies */
+    struct shmt_score *scores;       /* [column][row] */
+    size_t repeats;
+    uint64_t seed;
+};
+
+static const struct shmt_score *score_at(const struct scoreboard *scoreboard,
+                                         size_t column, size_t row)
 {
     return &scoreboard->scores[column * scoreboard->row_count + row];
 }
 
-double shmt_scoreboard_mean(const struct shmt_scoreboard *scoreboard,
-                            size_t row)
+/* Mean over recordings. */
+static double mean_of(const struct scoreboard *scoreboard, size_t row)
 {
     double sum = 0;
 
     for (size_t c = 0; c < scoreboard->column_count; c++)
-        sum += shmt_scoreboard_score(scoreboard, c, row)->score;
+        sum += score_at(scoreboard, c, row)->score;
     return sum / (double)scoreboard->column_count;
+}
+
+/* -- the plot ------------------------------------------------------------- */
+
+enum {
+    WIDTH = 640, HEIGHT = 260, LEFT = 56, RIGHT = 190, TOP = 34, BOTTOM = 40,
+    STRIDE = 5           /* of the curve's points */
+};
+
+static const double LOWEST = -0.5;
+
+/* Told apart by eyes of all kinds (Okabe and Ito). */
+static const char *const colours[] = {
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9",
+    "#000000", "#b8a800"
+};
+enum { COLOURS = sizeof colours / sizeof *colours };
+
+static void add_escaped(struct shmt_text *svg, const char *string)
+{
+    for (; *string != '\0'; string++) {
+        switch (*string) {
+        case '&': shmt_text_add(svg, "&amp;"); break;
+        case '<': shmt_text_add(svg, "&lt;"); break;
+        case '>': shmt_text_add(svg, "&gt;"); break;
+        default: shmt_text_add_bytes(svg, string, 1);
+        }
+    }
+}
+
+static double x_of(double part)
+{
+    return LEFT + part * (WIDTH - LEFT);
+}
+
+static double y_of(double gain)
+{
+    const double shown = fmin(1, fmax(LOWEST, gain));
+
+    return TOP + (1 - shown) / (1 - LOWEST) * (HEIGHT - TOP - BOTTOM);
+}
+
+static void add_axes(struct shmt_text *svg, const char *title)
+{
+    shmt_text_addf(svg, "<text x=\"%d\" y=\"20\" font-weight=\"bold\">", LEFT);
+    add_escaped(svg, title);
+    shmt_text_add(svg, "</text>\n");
+    for (int k = -1; k <= 2; k++) {
+        const double gain = k / 2.0;
+
+        shmt_text_addf(svg, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" "
+                            "y2=\"%.1f\" stroke=\"%s\"/>\n"
+                            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">"
+                            "%g</text>\n",
+                       LEFT, WIDTH, y_of(gain), y_of(gain),
+                       k == 0 ? "#666" : "#ddd", LEFT - 6, y_of(gain) + 4,
+                       gain);
+    }
+    for (int k = 0; k <= 4; k++)
+        shmt_text_addf(svg, "<text x=\"%.1f\" y=\"%d\" "
+                            "text-anchor=\"middle\">%d %%</text>\n",
+                       x_of(k / 4.0), HEIGHT - BOTTOM + 18, 25 * k);
+}
+
+static double gain_at(const struct scoreboard *scoreboard, size_t column,
+                      size_t row, size_t point)
+{
+    double sum = 0;
+
+    if (column < scoreboard->column_count)
+        return score_at(scoreboard, column, row)->curve[point];
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        sum += score_at(scoreboard, c, row)->curve[point];
+    return sum / (double)scoreboard->column_count;
+}
+
+/* `column` of column_count: all of them. */
+static void add_panel(const struct scoreboard *scoreboard, size_t column,
+                      struct shmt_text *svg)
+{
+    const bool all = column == scoreboard->column_count;
+
+    add_axes(svg, all ? "mean of all recordings"
+                      : scoreboard->columns[column].name);
+    for (size_t r = 0; r < scoreboard->row_count; r++) {
+        const double score = all ? mean_of(scoreboard, r)
+                : score_at(scoreboard, column, r)->score;
+
+        shmt_text_addf(svg, "<polyline fill=\"none\" stroke-width=\"1.6\" "
+                            "stroke=\"%s\"%s points=\"", colours[r % COLOURS],
+                       r >= COLOURS ? " stroke-dasharray=\"4 2\"" : "");
+        for (size_t k = 0; k < SHMT_SCORE_POINTS; k += STRIDE)
+            shmt_text_addf(svg, "%.1f,%.1f ",
+                           x_of((double)k / (SHMT_SCORE_POINTS - 1)),
+                           y_of(gain_at(scoreboard, column, r, k)));
+        shmt_text_addf(svg, "\"/>\n<text x=\"%d\" y=\"%zu\" fill=\"%s\">"
+                            "%.3f ", WIDTH + 10, TOP + 12 + 15 * r,
+                       colours[r % COLOURS], score);
+        add_escaped(svg, scoreboard->rows[r]);
+        shmt_text_add(svg, "</text>\n");
+    }
+}
+
+static enum shmtune_status write_plot(const struct scoreboard *scoreboard,
+                                      const char *path, struct shmt_error *err)
+{
+    const size_t first = scoreboard->column_count == 1 ? 0 :
+        scoreboard->column_count;
+    const size_t panels =
+        scoreboard->column_count == 1 ? 1 : scoreboard->column_count + 1;
+    const size_t least = TOP + 15 * scoreboard->row_count + 20;
+    const size_t pitch = least > HEIGHT ? least : HEIGHT;
+    struct shmt_text svg = {0};
+    enum shmtune_status status;
+
+    shmt_text_addf(&svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+                         "width=\"%d\" height=\"%zu\" font-family=\""
+                         "sans-serif\" font-size=\"11\">\n"
+                         "<rect width=\"100%%\" height=\"100%%\" "
+                         "fill=\"white\"/>\n",
+                   WIDTH + RIGHT, panels * pitch + 20);
+    for (size_t k = 0; k < panels; k++) {
+        shmt_text_addf(&svg, "<g transform=\"translate(0 %zu)\">\n",
+                       k * pitch);
+        add_panel(scoreboard, k == 0 ? first : k - 1, &svg);
+        shmt_text_add(&svg, "</g>\n");
+    }
+    shmt_text_addf(&svg, "<text x=\"%d\" y=\"%zu\">improvement over random "
+                         "search (1: the optimum) against the budget spent"
+                         "</text>\n</svg>\n", LEFT, panels * pitch + 8);
+    status = svg.failed ? shmt_error_memory(err)
+                        : shmt_path_write(path, svg.data, svg.length, err);
+    shmt_text_free(&svg);
+    return status;
+}
+
+/* -- results as tables ---------------------------------------------------- */
+
+static void add_number(struct shmt_command_table *table, const char *format,
+                       double number)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, format, number);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          isfinite(number) ? text : "-");
+}
+
+static void add_row(const struct scoreboard *scoreboard, size_t column,
+                    size_t row, struct shmt_command_table *table)
+{
+    const struct shmt_score *const score = score_at(scoreboard, column, row);
+
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", scoreboard->rows[row]);
+    add_number(table, "%.3f", score->score);
+    add_number(table, "%.3f", score->spread);
+    for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
+        add_number(table, "%.0f", score->efforts[k].evaluations);
+        add_number(table, "%.1f", score->efforts[k].seconds);
+    }
+    add_number(table, "%.0f", score->evaluations);
+    add_number(table, "%.0f", score->thinking_s * 1e6);
+}
+
+static void add_recording(const struct scoreboard *scoreboard, size_t column,
+                          bool colour, struct shmt_text *text)
+{
+    static const struct shmt_command_column columns[] = {
+        {"strategy", false}, {"score", true}, {"spread", true},
+        {"to 10 %", true}, {"s", true}, {"to 5 %", true}, {"s", true},
+        {"to 1 %", true}, {"s", true}, {"tried", true}, {"us/ask", true}
+    };
+    struct shmt_command_table table = {.columns = columns,
+                                       .column_count = 11};
+    const struct shmt_score_scale *const scale =
+        scoreboard->columns[column].scale;
+
+    shmt_text_addf(text, "%s\n", scoreboard->columns[column].name);
+    shmt_command_add_count(text, shmt_space_count(scale->table->space));
+    shmt_text_add(text, " configurations, ");
+    shmt_command_add_count(text, scale->valid);
+    shmt_text_addf(text, " valid; optimum %.2f us, median %.2f us; budget "
+                         "%.1f s, about %llu evaluations\n\n",
+                   scale->optimum, scale->median, scale->budget_s,
+                   (unsigned long long)scale->budget_evaluations);
+    for (size_t r = 0; r < scoreboard->row_count; r++)
+        add_row(scoreboard, column, r, &table);
+    shmt_command_table_add(&table, colour, text);
+    shmt_command_table_free(&table);
+    shmt_text_add(text, "\n");
+}
+
+static void add_means(const struct scoreboard *scoreboard, bool colour,
+                      struct shmt_text *text)
+{
+    static const struct shmt_command_column columns[] = {
+        {"strategy", false}, {"score", true}, {"", false}
+    };
+    struct shmt_command_table table = {.columns = columns,
+                                       .column_count = 3};
+
+    shmt_text_addf(text, "mean of %zu recordings, %zu repeats\n\n",
+                   scoreboard->column_count, scoreboard->repeats);
+    for (size_t r = 0; r < scoreboard->row_count; r++) {
+        struct shmt_text bar = {0};
+
+        shmt_command_add_bar(&bar, fmax(0, mean_of(scoreboard, r)), 40);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              scoreboard->rows[r]);
+        add_number(&table, "%.3f", mean_of(scoreboard, r));
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&bar));
+        shmt_text_free(&bar);
+    }
+    shmt_command_table_add(&table, colour, text);
+    shmt_command_table_free(&table);
+}
+
+static enum shmtune_status print_tables(const struct scoreboard *scoreboard,
+                                        bool colour, struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        add_recording(scoreboard, c, colour, &text);
+    if (scoreboard->column_count > 1)
+        add_means(scoreboard, colour, &text);
+    if (text.failed)
+        status = shmt_error_memory(err);
+    else
+        fputs(shmt_text_string(&text), stdout);
+    shmt_text_free(&text);
+    return status;
+}
+
+/* -- results as JSON ------------------------------------------------------ */
+
+static json_t *score_json(const struct scoreboard *scoreboard, size_t column,
+                          size_t row)
+{
+    static const char *const keys[SHMT_SCORE_TARGETS] = {
+        "within_10_percent", "within_5_percent", "within_1_percent"
+    };
+    const struct shmt_score *const score = score_at(scoreboard, column, row);
+    json_t *const root = json_object(), *const curve = json_array();
+
+    json_object_set_new(root, "strategy",
+                        shmt_json_text(scoreboard->rows[row]));
+    json_object_set_new(root, "score", shmt_json_real(score->score));
+    json_object_set_new(root, "spread", shmt_json_real(score->spread));
+    json_object_set_new(root, "evaluations",
+                        shmt_json_real(score->evaluations));
+    for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
+        const struct shmt_score_effort *const e = &score->efforts[k];
+        json_t *const effort = json_object();
+
+        json_object_set_new(effort, "evaluations",
+                            shmt_json_real(e->evaluations));
+        json_object_set_new(effort, "seconds", shmt_json_real(e->seconds));
+        json_object_set_new(effort, "repeats", shmt_json_count(e->reached));
+        json_object_set_new(root, keys[k], effort);
+    }
+    /* One point in ten is plenty. */
+    for (size_t k = 0; k < SHMT_SCORE_POINTS; k += 10)
+        json_array_append_new(curve, shmt_json_real(score->curve[k]));
+    json_object_set_new(root, "curve", curve);
+    return root;
+}
+
+static json_t *recording_json(const struct scoreboard *scoreboard,
+                              size_t column)
+{
+    const struct column *const c = &scoreboard->columns[column];
+    json_t *const root = json_object(), *const strategies = json_array();
+
+    json_object_set_new(root, "recording", shmt_json_text(c->path));
+    json_object_set_new(root, "name", shmt_json_text(c->name));
+    json_object_set_new(
+        root, "configurations",
+        shmt_json_count(shmt_space_count(c->scale->table->space)));
+    json_object_set_new(root, "valid", shmt_json_count(c->scale->valid));
+    json_object_set_new(root, "optimum_us",
+                        shmt_json_real(c->scale->optimum));
+    json_object_set_new(root, "median_us", shmt_json_real(c->scale->median));
+    json_object_set_new(root, "budget_s", shmt_json_real(c->scale->budget_s));
+    json_object_set_new(root, "budget_evaluations",
+                        shmt_json_count(c->scale->budget_evaluations));
+    for (size_t r = 0; r < scoreboard->row_count; r++)
+        json_array_append_new(strategies, score_json(scoreboard, column, r));
+    json_object_set_new(root, "strategies", strategies);
+    return root;
+}
+
+static enum shmtune_status print_json(const struct scoreboard *scoreboard,
+                                      struct shmt_error *err)
+{
+    json_t *const root = json_object(), *const recordings = json_array();
+    json_t *const means = json_object();
+
+    for (size_t c = 0; c < scoreboard->column_count; c++)
+        json_array_append_new(recordings, recording_json(scoreboard, c));
+    for (size_t r = 0; r < scoreboard->row_count; r++)
+        json_object_set_new(means, scoreboard->rows[r],
+                            shmt_json_real(mean_of(scoreboard, r)));
+    json_object_set_new(root, "repeats", shmt_json_count(scoreboard->repeats));
+    json_object_set_new(root, "seed", shmt_json_count(scoreboard->seed));
+    json_object_set_new(root, "mean", means);
+    json_object_set_new(root, "recordings", recordings);
+    return shmt_json_print(root, err);
 }
 
 /* -- strategies ---------------------------------------------------------- */
@@ -92,7 +422,7 @@ static char *next_strategy(char **rest)
 
 static enum shmtune_status find_strategies(struct shmt_arena *arena,
                                            const char *text,
-                                           struct shmt_scoreboard *scoreboard,
+                                           struct scoreboard *scoreboard,
                                            struct shmt_error *err)
 {
     const char **rows = shmt_arena_alloc(arena, STRATEGIES, sizeof *rows);
@@ -121,7 +451,7 @@ static enum shmtune_status find_strategies(struct shmt_arena *arena,
 /* -- recordings ---------------------------------------------------------- */
 
 static enum shmtune_status name_column(struct shmt_arena *arena,
-                                       struct shmt_scoreboard_column *column,
+                                       struct column *column,
                                        struct shmt_error *err)
 {
     const struct shmt_journal_header *const header =
@@ -141,7 +471,7 @@ static enum shmtune_status name_column(struct shmt_arena *arena,
 
 static enum shmtune_status load_column(struct shmt_arena *arena,
                                        const struct options *options,
-                                       struct shmt_scoreboard_column *column,
+                                       struct column *column,
                                        struct shmt_error *err)
 {
     char name[80];
@@ -169,7 +499,7 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
                                             SHMTUNE_STORAGE);
 }
 
-static void free_columns(struct shmt_scoreboard *scoreboard)
+static void free_columns(struct scoreboard *scoreboard)
 {
     for (size_t c = 0; c < scoreboard->column_count; c++) {
         shmt_score_scale_free(scoreboard->columns[c].scale);
@@ -182,7 +512,7 @@ static void free_columns(struct shmt_scoreboard *scoreboard)
 
 static enum shmtune_status score_all(const struct shmt_command_call *call,
                                      const struct options *options,
-                                     struct shmt_scoreboard *scoreboard,
+                                     struct scoreboard *scoreboard,
                                      struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
@@ -212,7 +542,7 @@ static enum shmtune_status score_all(const struct shmt_command_call *call,
 static enum shmtune_status make_board(struct shmt_arena *arena,
                                       const struct shmt_command_call *call,
                                       const struct options *options,
-                                      struct shmt_scoreboard *scoreboard,
+                                      struct scoreboard *scoreboard,
                                       struct shmt_error *err)
 {
     const size_t files = scoreboard->column_count;
@@ -268,10 +598,10 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     return status;
 }
 
-static enum shmtune_status plot(const struct shmt_scoreboard *scoreboard,
+static enum shmtune_status plot(const struct scoreboard *scoreboard,
                                 const char *path, struct shmt_error *err)
 {
-    return shmt_scoreboard_plot(scoreboard, path, err) == SHMTUNE_OK
+    return write_plot(scoreboard, path, err) == SHMTUNE_OK
                ? SHMTUNE_OK
                : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                             SHMTUNE_STORAGE);
@@ -281,7 +611,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct options options;
-    struct shmt_scoreboard scoreboard = {0};
+    struct scoreboard scoreboard = {0};
     struct shmt_arena *arena = NULL;
     int rest;
     enum shmtune_status status = parse(call, &options, &rest, err);
@@ -299,8 +629,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         status = plot(&scoreboard, options.plot, err);
     if (status == SHMTUNE_OK)
         status = options.json
-                     ? shmt_scoreboard_print_json(&scoreboard, err)
-                     : shmt_scoreboard_print(&scoreboard, call->colour, err);
+                     ? print_json(&scoreboard, err)
+                     : print_tables(&scoreboard, call->colour, err);
     free_columns(&scoreboard);
     shmt_arena_free(arena);
     return status;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * show: the command `shmtune show`: prints a tuning (show_tuning.c) or a
- * journal (show_journal.c).
+ * show: the command `shmtune show`: prints a tuning (what was won at each
+ * problem, with what) or a journal (counts by verdict, the distribution of
+ * times, the fastest configurations).
  */
 #include "config.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "command/command.h"
 #include "command/json.h"
-#include "command/show.h"
 #include "device/device.h"
+#include "record/record.h"
+#include "yaml/yaml.h"
 
 static const char help[] =
     "usage: shmtune show FILE [--spec SPEC.yaml] [--top N] [--json]\n"
@@ -30,8 +33,19 @@ static const char help[] =
     "  shmtune show tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml\n"
     "  shmtune show run.journal --spec my_kernel.yaml --top 20\n";
 
-void shmt_show_device(const struct shmtune_device *device,
-                      struct shmt_text *text)
+struct show {
+    const char *file;
+    const char *spec;       /* NULL: found by the kernel's name */
+    int64_t top;
+    bool json;
+    bool colour;
+};
+
+enum { BAR = 24 };
+
+/* NAME (sm_90); the name alone of a device of another tuner's run. */
+static void add_device(const struct shmtune_device *device,
+                       struct shmt_text *text)
 {
     char arch[16];
 
@@ -41,7 +55,8 @@ void shmt_show_device(const struct shmtune_device *device,
         shmt_text_addf(text, " (%s)", arch);
 }
 
-void shmt_show_number(struct shmt_command_table *table, int64_t number)
+/* A cell; below 0, which is not known, "-". */
+static void add_known(struct shmt_command_table *table, int64_t number)
 {
     if (number < 0)
         shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
@@ -49,10 +64,563 @@ void shmt_show_number(struct shmt_command_table *table, int64_t number)
         shmt_command_add_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
 }
 
+/* -- a tuning ------------------------------------------------------------- */
+
+static void add_settings(struct shmt_text *text,
+                         const struct shmt_setting *settings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        shmt_text_addf(text, "%s%s=", i == 0 ? "" : " ", settings[i].name);
+        shmt_yaml_add_value(text, settings[i].value);
+    }
+}
+
+static void add_time(struct shmt_command_table *table, double time_us)
+{
+    if (time_us < 0)
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
+    else
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.2f", time_us);
+}
+
+static double gain(const struct shmt_tuned *tuned)
+{
+    return tuned->default_us > 0 && tuned->result.time_us > 0
+               ? tuned->default_us / tuned->result.time_us : -1;
+}
+
+static void add_gain(struct shmt_command_table *table,
+                     const struct shmt_tuned *tuned, double most)
+{
+    struct shmt_text bar = {0};
+    const double ratio = gain(tuned);
+
+    if (ratio < 0) {
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
+        return;
+    }
+    shmt_command_add_bar(&bar, ratio / most, BAR);
+    shmt_command_add_cell(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
+                          "%.2fx", ratio);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
+    shmt_text_free(&bar);
+}
+
+static void add_row(struct shmt_command_table *table,
+                    const struct shmt_tuned *tuned, double most)
+{
+    const struct shmt_result *result = &tuned->result;
+    struct shmt_text size = {0};
+
+    add_settings(&size, tuned->size, tuned->size_count);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+                          shmt_text_string(&size));
+    add_time(table, result->time_us);
+    add_time(table, tuned->default_us);
+    add_gain(table, tuned, most);
+    if (tuned->floor_us > 0 && result->time_us > 0)
+        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.0f %%",
+                              100 * tuned->floor_us / result->time_us);
+    else
+        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
+    add_known(table, result->resources.registers);
+    add_known(table, result->resources.spill_store_bytes);
+    add_known(table, result->resources.shared_static_bytes);
+    add_known(table, result->shared_dynamic_bytes);
+    add_known(table, result->occupancy_percent);
+    add_known(table, (int64_t)tuned->tried);
+    add_known(table, (int64_t)tuned->space_count);
+    add_known(table, (int64_t)tuned->tie_count);
+    shmt_text_free(&size);
+}
+
+static void add_tuning_heading(const struct shmt_tuning *tuning,
+                        struct shmt_text *text)
+{
+    shmt_text_addf(text, "%s on ", tuning->kernel);
+    add_device(&tuning->device, text);
+    if (tuning->device.driver_version > 0)
+        shmt_text_addf(text, ", driver for CUDA %d.%d",
+                       tuning->device.driver_version / 1000,
+                       tuning->device.driver_version % 1000 / 10);
+    if (tuning->nvrtc_version > 0)
+        shmt_text_addf(text, ", NVRTC %d.%d", tuning->nvrtc_version / 1000,
+                       tuning->nvrtc_version % 1000 / 10);
+    if (tuning->protocol != NULL)
+        shmt_text_addf(text, ", %s", tuning->protocol);
+    if (tuning->created != NULL)
+        shmt_text_addf(text, ", %s", tuning->created);
+    shmt_text_add(text, "\n\n");
+}
+
+static void add_tables(const struct shmt_tuning *tuning, bool colour,
+                       struct shmt_text *text)
+{
+    static const struct shmt_command_column columns[] = {
+        {"problem", false}, {"us", true}, {"default", true}, {"gain", true},
+        {"", false}, {"of floor", true}, {"regs", true}, {"spill", true},
+        {"static", true}, {"dynamic", true}, {"occ %", true},
+        {"tried", true}, {"of", true}, {"ties", true}
+    };
+    static const struct shmt_command_column winners[] = {
+        {"problem", false}, {"configuration", false}
+    };
+    struct shmt_command_table times = {.columns = columns,
+                                       .column_count = 14};
+    struct shmt_command_table configurations = {.columns = winners,
+                                                .column_count = 2};
+    double most = 1;
+
+    for (size_t i = 0; i < tuning->tuned_count; i++)
+        most = gain(tuning->tuned[i]) > most ? gain(tuning->tuned[i]) : most;
+    for (size_t i = 0; i < tuning->tuned_count; i++) {
+        const struct shmt_tuned *tuned = tuning->tuned[i];
+        struct shmt_text size = {0}, settings = {0};
+
+        add_row(&times, tuned, most);
+        add_settings(&size, tuned->size, tuned->size_count);
+        add_settings(&settings, tuned->settings, tuned->setting_count);
+        shmt_command_add_cell(&configurations, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&size));
+        shmt_command_add_cell(&configurations, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&settings));
+        shmt_text_free(&size);
+        shmt_text_free(&settings);
+    }
+    shmt_command_table_add(&times, colour, text);
+    shmt_text_add(text, "\n");
+    shmt_command_table_add(&configurations, colour, text);
+    shmt_command_table_free(&times);
+    shmt_command_table_free(&configurations);
+}
+
+static json_t *settings_json(const struct shmt_setting *settings,
+                             size_t count)
+{
+    json_t *object = json_object();
+
+    for (size_t i = 0; i < count; i++)
+        json_object_set_new(object, settings[i].name,
+                            shmt_json_value(settings[i].value));
+    return object;
+}
+
+static void set_real(json_t *object, const char *key, double number)
+{
+    if (number >= 0)
+        json_object_set_new(object, key, shmt_json_real(number));
+}
+
+static json_t *tuned_json(const struct shmt_tuned *tuned)
+{
+    json_t *object = json_object(), *ties = json_array();
+    json_t *verdicts = json_object();
+
+    json_object_set_new(object, "size",
+                        settings_json(tuned->size, tuned->size_count));
+    json_object_set_new(object, "config",
+                        settings_json(tuned->settings, tuned->setting_count));
+    json_object_set_new(object, "result", shmt_json_result(&tuned->result));
+    set_real(object, "default_us", tuned->default_us);
+    set_real(object, "gain", gain(tuned));
+    set_real(object, "floor_us", tuned->floor_us);
+    set_real(object, "spread", tuned->spread);
+    set_real(object, "elapsed_s", tuned->elapsed_s);
+    if (tuned->strategy != NULL)
+        json_object_set_new(object, "strategy",
+                            shmt_json_text(tuned->strategy));
+    json_object_set_new(object, "seed", shmt_json_count(tuned->seed));
+    json_object_set_new(object, "data_seed",
+                        shmt_json_count(tuned->data_seed));
+    json_object_set_new(object, "space", shmt_json_count(tuned->space_count));
+    json_object_set_new(object, "tried", shmt_json_count(tuned->tried));
+    for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
+        if (tuned->verdicts[v] > 0)
+            json_object_set_new(verdicts,
+                                shmt_verdict_word((enum shmt_verdict)v),
+                                shmt_json_count(tuned->verdicts[v]));
+    json_object_set_new(object, "verdicts", verdicts);
+    for (size_t i = 0; i < tuned->tie_count; i++)
+        json_array_append_new(ties, settings_json(tuned->ties[i],
+                                                  tuned->setting_count));
+    json_object_set_new(object, "ties", ties);
+    return object;
+}
+
+static json_t *tuning_json(const struct shmt_tuning *tuning)
+{
+    json_t *root = json_object(), *tuned = json_array();
+
+    for (size_t i = 0; i < tuning->tuned_count; i++)
+        json_array_append_new(tuned, tuned_json(tuning->tuned[i]));
+    json_object_set_new(root, "kernel", shmt_json_text(tuning->kernel));
+    json_object_set_new(root, "digest", shmt_json_text(tuning->digest));
+    json_object_set_new(root, "device", shmt_json_device(&tuning->device));
+    json_object_set_new(root, "created", shmt_json_text(tuning->created));
+    json_object_set_new(root, "nvrtc_version",
+                        json_integer(tuning->nvrtc_version));
+    json_object_set_new(root, "protocol", shmt_json_text(tuning->protocol));
+    json_object_set_new(root, "tuned", tuned);
+    return root;
+}
+
+static enum shmtune_status show_tuning(const struct show *show,
+                                       struct shmt_error *err)
+{
+    struct shmt_tuning *tuning;
+    struct shmt_text text = {0};
+    enum shmtune_status status = shmt_tuning_read(show->file, &tuning, err);
+
+    if (status != SHMTUNE_OK)
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
+    if (show->json) {
+        status = shmt_json_print(tuning_json(tuning), err);
+    } else {
+        add_tuning_heading(tuning, &text);
+        add_tables(tuning, show->colour, &text);
+        if (text.failed)
+            status = shmt_error_memory(err);
+        else
+            fputs(shmt_text_string(&text), stdout);
+        shmt_text_free(&text);
+    }
+    shmt_tuning_free(tuning);
+    return status;
+}
+
+/* -- a journal ------------------------------------------------------------ */
+
+/* The results of a journal, fastest first. */
+struct summary {
+    const struct shmt_kernel *kernel;
+    const struct shmt_journal *journal;
+    const struct shmt_journal_record **results;
+    bool *latest;              /* of all records: which stand there */
+    size_t count, timed;
+    size_t verdicts[SHMT_VERDICT_COUNT];
+    const struct shmt_journal_record *usual;  /* the default, or NULL */
+};
+
+/* Only results that are OK: an `unstable` one has a time too. */
+static bool is_timed(const struct shmt_result *result)
+{
+    return shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME &&
+           result->time_us >= 0;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct shmt_journal_record *left =
+        *(const struct shmt_journal_record *const *)a;
+    const struct shmt_journal_record *right =
+        *(const struct shmt_journal_record *const *)b;
+    const bool timed = is_timed(left->result);
+    const double x = left->result->time_us, y = right->result->time_us;
+
+    /* Results without a time come last. */
+    if (timed != is_timed(right->result))
+        return timed ? -1 : 1;
+    return timed ? (x > y) - (x < y) : (left > right) - (left < right);
+}
+
+static enum shmtune_status sum_up(struct summary *summary,
+                                  struct shmt_error *err)
+{
+    const struct shmt_journal *journal = summary->journal;
+    shmt_config usual[SHMT_SPACE_PARAMETERS];
+    enum shmtune_status status;
+
+    shmt_kernel_default(summary->kernel, usual);
+    summary->results = calloc(journal->count + 1, sizeof *summary->results);
+    summary->latest = calloc(journal->count + 1, sizeof *summary->latest);
+    if (summary->results == NULL || summary->latest == NULL)
+        return shmt_error_memory(err);
+    status = shmt_journal_latest(summary->kernel, journal, summary->latest,
+                                 err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < journal->count; i++) {
+        const struct shmt_journal_record *record = &journal->records[i];
+
+        if (!summary->latest[i])
+            continue;
+        summary->results[summary->count++] = record;
+        summary->verdicts[record->result->verdict]++;
+        summary->timed += is_timed(record->result);
+        if (memcmp(record->config, usual, summary->kernel->parameter_count *
+                                              sizeof *usual) == 0)
+            summary->usual = record;
+    }
+    qsort(summary->results, summary->count, sizeof *summary->results,
+          compare_times);
+    return status;
+}
+
+static void add_journal_heading(const struct summary *summary,
+                                struct shmt_text *text)
+{
+    const struct shmt_journal_header *header = &summary->journal->header;
+
+    shmt_text_addf(text, "%s%s", header->kernel,
+                   summary->kernel->dimension_count > 0 ? " " : "");
+    shmt_kernel_describe_problem(summary->kernel, header->problem, text);
+    shmt_text_add(text, " on ");
+    add_device(&header->device, text);
+    if (header->nvrtc_version > 0)
+        shmt_text_addf(text, ", NVRTC %d.%d", header->nvrtc_version / 1000,
+                       header->nvrtc_version % 1000 / 10);
+    shmt_text_addf(text, ", %s, seed %" PRIu64 ", data seed %" PRIu64 "\n",
+                   header->protocol, header->seed, header->data_seed);
+    shmt_command_add_count(text, summary->count);
+    shmt_text_add(text, " candidates of ");
+    shmt_command_add_count(text, header->space_count);
+    if (summary->count > 0 && summary->count == header->space_count)
+        shmt_text_add(text, ": complete");
+    if (strcmp(header->digest, summary->kernel->digest) != 0)
+        shmt_text_add(text, "; made for other sources than today's");
+    if (summary->journal->cut)
+        shmt_text_add(text, "; its last line is cut");
+    shmt_text_add(text, "\n\n");
+}
+
+static void add_verdicts(const struct summary *summary, bool colour,
+                         struct shmt_text *text)
+{
+    static const struct shmt_command_column columns[] = {
+        {"verdict", false}, {"count", true}, {"", false}, {"meaning", false}
+    };
+    struct shmt_command_table table = {.columns = columns, .column_count = 4};
+
+    for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++) {
+        struct shmt_text bar = {0};
+
+        if (summary->verdicts[v] == 0)
+            continue;
+        shmt_command_add_bar(&bar, (double)summary->verdicts[v] /
+                                       (double)summary->count, BAR);
+        shmt_command_add_cell(&table,
+                              v == SHMT_VERDICT_OK ? SHMT_PAINT_GOOD
+                                               : SHMT_PAINT_NONE,
+                              "%s", shmt_verdict_word((enum shmt_verdict)v));
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu",
+                              summary->verdicts[v]);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&bar));
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              shmt_verdict_text((enum shmt_verdict)v));
+        shmt_text_free(&bar);
+    }
+    shmt_command_table_add(&table, colour, text);
+    shmt_command_table_free(&table);
+}
+
+/* Why, by the first candidate of each verdict. */
+static void add_reasons(const struct summary *summary, struct shmt_text *text)
+{
+    const struct shmt_journal *const journal = summary->journal;
+    bool said[SHMT_VERDICT_COUNT] = {[SHMT_VERDICT_OK] = true,
+                                     [SHMT_VERDICT_SLOW] = true};
+    const char *before = "\n";
+
+    for (size_t i = 0; i < journal->count; i++) {
+        const struct shmt_result *const result = journal->records[i].result;
+
+        if (!summary->latest[i] || said[result->verdict] ||
+            result->reason[0] == '\0')
+            continue;
+        said[result->verdict] = true;
+        shmt_text_addf(text, "%s%s, for example: ", before,
+                       shmt_verdict_word(result->verdict));
+        shmt_kernel_describe_config(summary->kernel, journal->records[i].config,
+                                    text);
+        shmt_text_addf(text, ": %s\n", result->reason);
+        before = "";
+    }
+}
+
+/* Counts the configurations by their distance from the best. */
+static void add_distribution(const struct summary *summary, bool colour,
+                             struct shmt_text *text)
+{
+    static const struct shmt_command_column columns[] = {
+        {"of the best", true}, {"count", true}, {"", false}
+    };
+    static const double edges[] = {1.01, 1.05, 1.1, 1.25, 1.5, 2, 4, 1e300};
+    struct shmt_command_table table = {.columns = columns, .column_count = 3};
+    const double best =
+        summary->timed > 0 ? summary->results[0]->result->time_us : 0;
+    size_t at = 0;
+
+    for (size_t e = 0; e < sizeof edges / sizeof edges[0]; e++) {
+        const size_t before = at;
+        struct shmt_text bar = {0};
+
+        while (at < summary->timed &&
+               summary->results[at]->result->time_us <= best * edges[e])
+            at++;
+        shmt_command_add_bar(&bar, (double)(at - before) /
+                                       (double)summary->timed, BAR);
+        if (edges[e] < 1e9)
+            shmt_command_add_cell(&table, SHMT_PAINT_NONE, "<= %.2fx",
+                                  edges[e]);
+        else
+            shmt_command_add_cell(&table, SHMT_PAINT_NONE, "more");
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu", at - before);
+        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
+                              shmt_text_string(&bar));
+        shmt_text_free(&bar);
+    }
+    shmt_text_add(text, "\n");
+    shmt_command_table_add(&table, colour, text);
+    shmt_command_table_free(&table);
+}
+
+static void add_one(struct shmt_command_table *table,
+                    const struct summary *summary,
+                    const struct shmt_journal_record *record)
+{
+    const struct shmt_result *result = record->result;
+    const double best = summary->results[0]->result->time_us;
+    struct shmt_text bar = {0}, config = {0};
+
+    shmt_command_add_bar(&bar, best / result->time_us, BAR);
+    shmt_kernel_describe_config(summary->kernel, record->config, &config);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.2f", result->time_us);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
+    add_known(table, result->resources.registers);
+    add_known(table, result->resources.spill_store_bytes);
+    add_known(table, result->occupancy_percent);
+    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s%s",
+                          shmt_text_string(&config),
+                          record == summary->usual ? "  (default)" : "");
+    shmt_text_free(&bar);
+    shmt_text_free(&config);
+}
+
+static void add_best(const struct summary *summary, int64_t top, bool colour,
+                     struct shmt_text *text)
+{
+    static const struct shmt_command_column columns[] = {
+        {"us", true}, {"", false}, {"regs", true}, {"spill", true},
+        {"occ %", true}, {"configuration", false}
+    };
+    struct shmt_command_table table = {.columns = columns, .column_count = 6};
+    bool usual_shown = summary->usual == NULL ||
+                       !is_timed(summary->usual->result);
+
+    for (size_t i = 0; i < summary->timed && (int64_t)i < top; i++) {
+        add_one(&table, summary, summary->results[i]);
+        usual_shown |= summary->results[i] == summary->usual;
+    }
+    if (!usual_shown && top > 0)
+        add_one(&table, summary, summary->usual);
+    if (table.cell_count > 0) {
+        shmt_text_add(text, "\n");
+        shmt_command_table_add(&table, colour, text);
+    }
+    shmt_command_table_free(&table);
+}
+
+static json_t *summary_json(const struct summary *summary)
+{
+    const struct shmt_journal_header *header = &summary->journal->header;
+    json_t *root = json_object(), *verdicts = json_object();
+    json_t *results = json_array();
+
+    for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
+        if (summary->verdicts[v] > 0)
+            json_object_set_new(verdicts,
+                                shmt_verdict_word((enum shmt_verdict)v),
+                                shmt_json_count(summary->verdicts[v]));
+    for (size_t i = 0; i < summary->count; i++) {
+        json_t *one = shmt_json_result(summary->results[i]->result);
+
+        json_object_set_new(one, "config",
+                            shmt_json_config(summary->kernel,
+                                             summary->results[i]->config));
+        json_object_set_new(one, "at_s",
+                            shmt_json_real(summary->results[i]->at_s));
+        json_array_append_new(results, one);
+    }
+    json_object_set_new(root, "kernel", shmt_json_text(header->kernel));
+    json_object_set_new(root, "digest", shmt_json_text(header->digest));
+    json_object_set_new(root, "device", shmt_json_device(&header->device));
+    json_object_set_new(root, "size",
+                        shmt_json_problem(summary->kernel, header->problem));
+    json_object_set_new(root, "nvrtc_version",
+                        json_integer(header->nvrtc_version));
+    json_object_set_new(root, "protocol", shmt_json_text(header->protocol));
+    json_object_set_new(root, "seed", shmt_json_count(header->seed));
+    json_object_set_new(root, "data_seed",
+                        shmt_json_count(header->data_seed));
+    json_object_set_new(root, "space", shmt_json_count(header->space_count));
+    json_object_set_new(root, "cut", json_boolean(summary->journal->cut));
+    json_object_set_new(root, "verdicts", verdicts);
+    json_object_set_new(root, "results", results);
+    return root;
+}
+
+static enum shmtune_status print_journal(const struct show *show,
+                                         const struct summary *summary,
+                                         struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (show->json)
+        return shmt_json_print(summary_json(summary), err);
+    add_journal_heading(summary, &text);
+    add_verdicts(summary, show->colour, &text);
+    add_reasons(summary, &text);
+    if (summary->timed > 0) {
+        add_distribution(summary, show->colour, &text);
+        add_best(summary, show->top, show->colour, &text);
+    }
+    if (text.failed)
+        status = shmt_error_memory(err);
+    else
+        fputs(shmt_text_string(&text), stdout);
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status show_journal(const struct show *show,
+                                        struct shmt_error *err)
+{
+    struct summary summary = {0};
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_journal *journal = NULL;
+    char name[80];
+    enum shmtune_status status =
+        shmt_journal_read_kernel_name(show->file, name, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_kernel_of(show->file, name, show->spec, &kernel,
+                                        err);
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_read(show->file, kernel, &journal, err);
+    summary.kernel = kernel;
+    summary.journal = journal;
+    if (status == SHMTUNE_OK)
+        status = sum_up(&summary, err);
+    if (status == SHMTUNE_OK)
+        status = print_journal(show, &summary, err);
+    free(summary.results);
+    free(summary.latest);
+    shmt_journal_free(journal);
+    shmt_kernel_free(kernel);
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_STORAGE);
+}
+
+/* -- the command ---------------------------------------------------------- */
+
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct shmt_show show = {.top = 10, .colour = call->colour};
+    struct show show = {.top = 10, .colour = call->colour};
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &show.spec, 0, 0},
         {"top", 0, SHMT_OPTION_INT, &show.top, 0, INT32_MAX},
@@ -78,8 +646,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "%s is a kernel spec: \"shmtune space\", "
                               "\"inspect\" and \"check\" are about those",
                               show.file);
-    return format == SHMT_FORMAT_TUNING ? shmt_show_tuning(&show, err)
-                                        : shmt_show_journal(&show, err);
+    return format == SHMT_FORMAT_TUNING ? show_tuning(&show, err)
+                                        : show_journal(&show, err);
 }
 
 const struct shmt_command shmt_command_show = {

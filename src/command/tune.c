@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tune: the command `shmtune tune`, also the default one: tunes kernels,
- * problem by problem, on a GPU or a recorded device.
+ * problem by problem, on a GPU or a recorded device.  Every kernel and size of
+ * the command line is checked before the first candidate runs, so that a wrong
+ * name is reported at once and not after an hour.
  */
 #include "config.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command/command.h"
-#include "command/tune_budget.h"
 #include "command/tune_device.h"
-#include "command/tune_plan.h"
 #include "command/tune_show.h"
 #include "record/record.h"
 #include "target/target.h"
@@ -63,6 +65,18 @@ static const char help[] =
     "  shmtune tune ./my_kernel.yaml --strategy annealing --seed 7\n"
     "  shmtune --device replay:h100 --strategy exhaustive\n";
 
+struct budget {
+    double seconds;      /* of the device's clock; INFINITY: any */
+    uint64_t count;      /* candidates; UINT64_MAX: any */
+    bool usual;          /* the default, not given by the user */
+};
+
+struct plan {
+    const char *const *words;      /* kernels and specs; none: all built-in */
+    size_t count;
+    const struct shmt_command_repeats *sizes;   /* none: the listed ones */
+};
+
 struct options {
     const char *device, *strategy, *budget, *output, *record;
     struct shmt_command_repeats sizes, also;
@@ -74,8 +88,8 @@ struct options {
 struct job {
     const struct shmt_command_call *call;
     struct options options;
-    struct shmt_budget budget;
-    struct shmt_command_plan plan;
+    struct budget budget;
+    struct plan plan;
     struct shmt_arena *arena;
     struct shmt_command_device device;
     struct shmt_display display;
@@ -87,7 +101,167 @@ struct job {
                                       else the first */
 };
 
-/* -- options ------------------------------------------------------------- */
+/* -- how long to search --------------------------------------------------- */
+
+/* For all problems of all kernels, and the least for one. */
+static const double together_s = 480, least_s = 3;
+
+static enum shmtune_status refuse_budget(const char *text,
+                                         struct shmt_error *err)
+{
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--budget \"%.40s\": expected seconds like 60s, 2m "
+                          "or 1h, candidates like 500, or all", text);
+}
+
+/* "60s", "2m", "500", "all", or NULL: what is usual with `strategy`. */
+static enum shmtune_status parse_budget(const char *text, const char *strategy,
+                                        struct budget *out,
+                                        struct shmt_error *err)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
+    struct budget budget = {INFINITY, UINT64_MAX, text == NULL};
+    char *end;
+    double number;
+
+    if (text == NULL)
+        text = strategy != NULL && strncmp(strategy, "exhaustive", 10) == 0
+                   ? "all"
+                   : "15s";
+    errno = 0;
+    number = strtod(text, &end);
+    if (strcmp(text, "all") == 0) {
+        budget.usual = false;
+        *out = budget;
+        return SHMTUNE_OK;
+    }
+    if (end == text || errno != 0 || !(number > 0) || !isfinite(number))
+        return refuse_budget(text, err);
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
+        if (strcmp(end, units[k].unit) == 0)
+            budget.seconds = number * units[k].seconds;
+    if (!isfinite(budget.seconds)) {
+        if (*end != '\0' || number > 1e15 || floor(number) < number)
+            return refuse_budget(text, err);
+        budget.count = (uint64_t)number;
+    }
+    *out = budget;
+    return SHMTUNE_OK;
+}
+
+/* For a run of all built-in kernels: shortens the default budget so that all
+ * of them together take about ten minutes. */
+static void share_budget(struct budget *budget, size_t problems)
+{
+    if (budget->usual && problems > 0)
+        budget->seconds = fmin(budget->seconds,
+                               fmax(together_s / (double)problems, least_s));
+}
+
+/* -- which kernels and sizes ---------------------------------------------- */
+
+/* The k-th word was there before. */
+static bool has_word(const struct plan *plan, size_t k)
+{
+    for (size_t i = 0; i < k; i++)
+        if (strcmp(plan->words[i], plan->words[k]) == 0)
+            return true;
+    return false;
+}
+
+/* The k-th size was there before. */
+static bool has_problem(const struct plan *plan,
+                        const struct shmt_kernel *kernel, size_t k)
+{
+    const size_t bytes = kernel->dimension_count * sizeof(int64_t);
+    int64_t one[SHMT_KERNEL_DIMENSIONS], other[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_error err;
+
+    if (k >= plan->sizes->count ||
+        shmt_command_parse_problem(kernel, plan->sizes->items[k], one, &err) !=
+            SHMTUNE_OK)
+        return false;
+    for (size_t i = 0; i < k; i++)
+        if (shmt_command_parse_problem(kernel, plan->sizes->items[i], other,
+                                       &err) ==
+                SHMTUNE_OK &&
+            memcmp(one, other, bytes) == 0)
+            return true;
+    return false;
+}
+
+static enum shmtune_status check_sizes(const struct plan *plan,
+                                       const struct shmt_kernel *kernel,
+                                       size_t *problems, struct shmt_error *err)
+{
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (plan->sizes->count == 0)
+        *problems += kernel->size_count;
+    for (size_t k = 0; status == SHMTUNE_OK && k < plan->sizes->count; k++) {
+        status =
+            shmt_command_parse_problem(kernel, plan->sizes->items[k], problem,
+                                       err);
+        *problems += !has_problem(plan, kernel, k);
+    }
+    return status;
+}
+
+static enum shmtune_status check_words(const struct plan *plan,
+                                       size_t *problems, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < plan->count; k++) {
+        struct shmt_kernel *kernel = NULL;
+
+        if (has_word(plan, k))
+            continue;
+        status = shmt_command_kernel(plan->words[k], &kernel, err);
+        if (status == SHMTUNE_OK)
+            status = check_sizes(plan, kernel, problems, err);
+        shmt_kernel_free(kernel);
+    }
+    return status;
+}
+
+static enum shmtune_status check_all(const struct plan *plan,
+                                     const struct shmt_catalogue *catalogue,
+                                     size_t *problems, struct shmt_error *err)
+{
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (catalogue->refused_count > 0)
+        status = shmt_kernel_read(catalogue->refused[0], &kernel, err);
+    shmt_kernel_free(kernel);
+    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;
+         k++)
+        status = check_sizes(plan, catalogue->kernels[k].kernel, problems, err);
+    return status;
+}
+
+/* Every kernel is there, can be read, and has every size.  *problems: how many
+ * they are together on a device that can run any. */
+static enum shmtune_status check_plan(const struct plan *plan,
+                                      const struct shmt_catalogue *catalogue,
+                                      size_t *problems, struct shmt_error *err)
+{
+    size_t count = 0;
+    const enum shmtune_status status =
+        plan->count > 0 ? check_words(plan, &count, err)
+                        : check_all(plan, catalogue, &count, err);
+
+    if (status == SHMTUNE_OK)
+        *problems = count;
+    return status;
+}
+
+/* -- options -------------------------------------------------------------- */
 
 static enum shmtune_status parse_options(struct job *job, int *rest,
                                          struct shmt_error *err)
@@ -117,12 +291,11 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
                           .output = "./tunings"};
     status = shmt_command_options(job->call, table, rest, err);
     if (status == SHMTUNE_OK)
-        status = shmt_budget_parse(o->budget, o->strategy, &job->budget,
-                                   err);
+        status = parse_budget(o->budget, o->strategy, &job->budget, err);
     return status;
 }
 
-/* -- one problem --------------------------------------------------------- */
+/* -- one problem ---------------------------------------------------------- */
 
 static enum shmtune_status write_recording(
     struct job *job, const struct shmt_target *target,
@@ -208,7 +381,7 @@ static enum shmtune_status tune_problem(struct job *job,
     return status;
 }
 
-/* -- one kernel ---------------------------------------------------------- */
+/* -- one kernel ----------------------------------------------------------- */
 
 /* Checks that the results can be written before anything is measured. */
 static enum shmtune_status check_output(const struct job *job,
@@ -317,7 +490,7 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
     }
     count = count_problems(job, target);
     for (size_t k = 0; k < count && !ends_run(job, status); k++) {
-        if (shmt_command_plan_has_problem(&job->plan, kernel, k))
+        if (has_problem(&job->plan, kernel, k))
             continue;
         status = SHMTUNE_OK;
         job->display.problem++;
@@ -342,7 +515,7 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
     return !ends_run(job, status);
 }
 
-/* -- the command --------------------------------------------------------- */
+/* -- the command ---------------------------------------------------------- */
 
 static enum shmtune_status tune_spec(struct job *job,
                                      const struct shmt_kernel *kernel,
@@ -434,24 +607,22 @@ static enum shmtune_status tune_words(struct job *job, int count,
     bool more = true;
     enum shmtune_status status = SHMTUNE_OK;
 
-    job->plan = (struct shmt_command_plan){
+    job->plan = (struct plan){
         (const char *const *)job->call->words, (size_t)count,
         &job->options.sizes
     };
     if (live || count > 0)
-        status = shmt_command_plan_check(&job->plan, job->device.catalogue,
-                                         &problems, err);
+        status = check_plan(&job->plan, job->device.catalogue, &problems, err);
     if (status != SHMTUNE_OK)
         return status;
     /* With a recorded device it is not known yet which of them it has. */
     job->display.problems = live ? problems : 0;
     if (live && count == 0)
-        shmt_budget_share(&job->budget, problems);
+        share_budget(&job->budget, problems);
     if (count == 0)
         return tune_all(job, err);
-    for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count;
-         k++)
-        if (!shmt_command_plan_has_word(&job->plan, k))
+    for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count; k++)
+        if (!has_word(&job->plan, k))
             status = tune_named(job, job->plan.words[k], &more, err);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * journal_latest: finds the last result of each configuration in a journal by
- * sorting.  Called by score/load.c, exchange/ and command/show_journal.c.
+ * sorting.  Called by score/load.c, exchange/ and command/show.c.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -39,8 +39,7 @@ exchange: export import
 score: score
 profile: counters metric
 runtime: choice nearest runtime select shmtune
-command: budget check command compiler display explain format json option paint
-    scoreboard sheet show
+command: check command compiler display explain format json option paint sheet
 main: main
 TABLE
 
