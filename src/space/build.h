@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * build: from a plan to a diagram, level by level, and what the
- * diagram looks like.  For space/ alone.
+ * build: from a plan to a diagram, level by level, and what a diagram and a
+ * space look like.  For space/ alone.
  */
 #ifndef SHMT_SPACE_BUILD_H
 #define SHMT_SPACE_BUILD_H
@@ -58,7 +58,7 @@ enum shmt_build_outcome shmt_build_diagram(const struct shmt_plan *plan,
                                            struct shmt_build_effort *effort,
                                            struct shmt_diagram *out);
 
-/* order_search.c: the parameters of one component, in the best order that is
+/* order.c: the parameters of one component, in the best order that is
  * found with an effort in proportion to that of building. */
 enum shmt_build_outcome
 shmt_build_component(struct shmt_graph *graph, uint64_t component,
@@ -86,9 +86,14 @@ bool shmt_build_reduce(const struct shmt_plan *plan,
                        struct shmt_build_layers *raw,
                        struct shmt_diagram *out);
 
-/* join.c: components one behind the other; the parts are used up.
+/* Components one behind the other; the parts are used up.
  * False: no memory. */
 bool shmt_diagram_join(struct shmt_diagram *parts, size_t count,
                        struct shmt_diagram *out);
+
+struct shmt_space {
+    struct shmt_space_definition definition;   /* a copy */
+    struct shmt_diagram diagram;
+};
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/state.h"
+#include "space/build.h"
 
 struct list {
     const struct shmt_space_definition *definition;

@@ -81,8 +81,8 @@ void shmt_graph_free(struct shmt_graph *graph);
 /* Forget the nodes made since there were `count`. */
 void shmt_graph_rewind(struct shmt_graph *graph, size_t count);
 
-/* Words: the table first, then ranks in it (UINT32_MAX: not there). */
-bool shmt_graph_collect_words(struct shmt_graph *graph, size_t constraints);
+/* The rank of a word among all of the space, UINT32_MAX when it is none of
+ * them. */
 uint32_t shmt_graph_rank(const struct shmt_graph *graph, const char *word);
 
 /* Nodes, made once.  After a failure any id may come back. */
@@ -116,15 +116,10 @@ struct shmt_value shmt_graph_box(const struct shmt_graph *graph,
                                  enum shmt_value_type type,
                                  union shmt_graph_cell cell);
 
-/* range.c: fails, wild and the range, from those of the operands. */
-void shmt_graph_set_range(const struct shmt_graph *graph,
-                          struct shmt_graph_node *node, const uint32_t *kids);
-
 /* The bounds of op on two integers within bounds; false when there may be no
  * value. */
 bool shmt_graph_range_of_two(unsigned op, const int64_t a[2],
-                             const int64_t b[2],
-                             int64_t out[2]);
+                             const int64_t b[2], int64_t out[2]);
 
 /* lower.c: one constraint becomes conjuncts. */
 void shmt_graph_add_constraint(struct shmt_graph *graph,

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk: from an index to a configuration and back: one path of the
- * diagram.  Indices follow the diagram's order of the parameters, which need
- * not be the declared one.
+ * index: from an index to a configuration and back: one path of the diagram.
+ * Indices follow the diagram's order of the parameters, which need not be the
+ * declared one.
+ *
+ * Also the neighbours of a configuration.  The path of a neighbour leaves the
+ * path of its configuration at one layer and usually joins it again soon.  From
+ * there on the rest of the index is the same and need not be computed.
  */
 #include <string.h>
 
-#include "space/state.h"
+#include "space/build.h"
 
 void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
                               shmt_config *config)
@@ -32,8 +36,9 @@ void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
     }
 }
 
-const struct shmt_diagram_edge *
-shmt_space_edge(const struct shmt_diagram_layer *layer,
+/* The edge of `node` with this value, or NULL. */
+static const struct shmt_diagram_edge *
+find_edge(const struct shmt_diagram_layer *layer,
                 uint32_t node, shmt_config value)
 {
     const struct shmt_diagram_edge *edge = layer->edges + layer->first[node];
@@ -68,7 +73,7 @@ bool shmt_space_index(const struct shmt_space *space,
     for (size_t k = 0; k < space->diagram.layer_count; k++) {
         const struct shmt_diagram_layer *layer = &space->diagram.layers[k];
         const struct shmt_diagram_edge *edge =
-            shmt_space_edge(layer, node, config[layer->parameter]);
+            find_edge(layer, node, config[layer->parameter]);
 
         if (edge == NULL)
             return false;
@@ -145,4 +150,198 @@ void shmt_space_list(const struct shmt_space *space, uint64_t first,
         config[diagram->layers[k].parameter] = cursor.edge[k]->value;
         descend(diagram, k + 1, cursor.edge[k]->child, &cursor, config);
     }
+}
+
+struct path {
+    const struct shmt_space *space;
+    uint32_t node[SHMT_SPACE_PARAMETERS + 1];
+    uint32_t edge[SHMT_SPACE_PARAMETERS];      /* taken, within the node */
+    shmt_config value[SHMT_SPACE_PARAMETERS];
+    uint64_t rest[SHMT_SPACE_PARAMETERS + 1];  /* of the index, from a layer
+                                                  on */
+    uint64_t index;
+};
+
+static const struct shmt_diagram_edge *edges_at(const struct path *path,
+                                                size_t layer)
+{
+    const struct shmt_diagram_layer *l = &path->space->diagram.layers[layer];
+
+    return l->edges + l->first[path->node[layer]];
+}
+
+static size_t edge_count(const struct path *path, size_t layer)
+{
+    const struct shmt_diagram_layer *l = &path->space->diagram.layers[layer];
+
+    return l->first[path->node[layer] + 1] - l->first[path->node[layer]];
+}
+
+static void trace(struct path *path)
+{
+    uint64_t rest = path->index;
+    uint32_t node = 0;
+
+    for (size_t k = 0; k < path->space->diagram.layer_count; k++) {
+        const struct shmt_diagram_edge *edge;
+        size_t count;
+
+        path->node[k] = node;
+        path->rest[k] = rest;
+        count = edge_count(path, k);
+        edge = edges_at(path, k);
+        while (count > 1) {
+            const size_t half = count / 2;
+
+            edge += edge[half].before <= rest ? half : 0;
+            count -= half;
+        }
+        path->edge[k] = (uint32_t)(edge - edges_at(path, k));
+        path->value[k] = edge->value;
+        rest -= edge->before;
+        node = edge->child;
+    }
+    path->node[path->space->diagram.layer_count] = 0;
+    path->rest[path->space->diagram.layer_count] = 0;
+}
+
+/* The rest of an index from `node` of layer `from` on, with the values of the
+ * path; UINT64_MAX when that leads nowhere. */
+static uint64_t rest_of(const struct path *path, size_t from, uint32_t node)
+{
+    const struct shmt_diagram *diagram = &path->space->diagram;
+    uint64_t sum = 0;
+
+    for (size_t k = from; k < diagram->layer_count; k++) {
+        const struct shmt_diagram_edge *edge;
+
+        if (node == path->node[k])
+            return sum + path->rest[k];
+        edge = find_edge(&diagram->layers[k], node, path->value[k]);
+        if (edge == NULL)
+            return UINT64_MAX;
+        sum += edge->before;
+        node = edge->child;
+    }
+    return sum;
+}
+
+/* The path with another edge at `layer`; false when it leads nowhere. */
+static bool with_edge(const struct path *path, size_t layer, size_t other,
+                      uint64_t *index)
+{
+    const struct shmt_diagram_edge *edge = &edges_at(path, layer)[other];
+    const uint64_t rest = rest_of(path, layer + 1, edge->child);
+
+    *index = path->index - path->rest[layer] + edge->before + rest;
+    return rest != UINT64_MAX;
+}
+
+/* All paths with another edge at `layer`; edges next to each other often have
+ * one child. */
+static size_t with_each_edge(const struct path *path, size_t layer,
+                             uint64_t *out,
+                             size_t room)
+{
+    const struct shmt_diagram_edge *const edges = edges_at(path, layer);
+    const size_t count = edge_count(path, layer);
+    const uint64_t before = path->index - path->rest[layer];
+    uint32_t child = edges[path->edge[layer]].child;
+    uint64_t rest = path->rest[layer + 1];
+    size_t total = 0;
+
+    for (size_t e = 0; e < count; e++) {
+        if (e == path->edge[layer])
+            continue;
+        if (edges[e].child != child) {
+            child = edges[e].child;
+            rest = rest_of(path, layer + 1, child);
+        }
+        if (rest == UINT64_MAX)
+            continue;
+        if (total < room)
+            out[total] = before + edges[e].before + rest;
+        total++;
+    }
+    return total;
+}
+
+/* One step along an ordered parameter: the nearest value on either side that
+ * is valid with the others as they are. */
+static size_t step(const struct path *path, size_t layer, uint64_t found[2])
+{
+    const size_t count = edge_count(path, layer);
+    size_t used = 0;
+
+    for (size_t k = path->edge[layer]; k-- > 0;)
+        if (with_edge(path, layer, k, &found[used])) {
+            used++;
+            break;
+        }
+    for (size_t k = path->edge[layer] + 1; k < count; k++)
+        if (with_edge(path, layer, k, &found[used])) {
+            used++;
+            break;
+        }
+    return used;
+}
+
+size_t shmt_space_neighbours(const struct shmt_space *space, uint64_t index,
+                             enum shmt_space_neighbourhood kind, uint64_t *out,
+                             size_t room)
+{
+    struct path path = {.space = space, .index = index};
+    size_t total = 0;
+
+    trace(&path);
+    for (size_t k = 0; k < space->diagram.layer_count; k++) {
+        const struct shmt_parameter *parameter =
+            &space->definition
+                 .parameters[space->diagram.layers[k].parameter];
+        uint64_t found[2];
+        size_t steps;
+
+        if (kind != SHMT_SPACE_ADJACENT || !parameter->ordered) {
+            total += with_each_edge(&path, k, total < room ? out + total : NULL,
+                                    total < room ? room - total : 0);
+            continue;
+        }
+        steps = step(&path, k, found);
+        for (size_t s = 0; s < steps; s++, total++)
+            if (total < room)
+                out[total] = found[s];
+    }
+    return total;
+}
+
+uint64_t shmt_space_nearest(const struct shmt_space *space,
+                            const shmt_config *config)
+{
+    uint32_t node = 0;
+    uint64_t index = 0;
+
+    for (size_t k = 0; k < space->diagram.layer_count; k++) {
+        const struct shmt_diagram_layer *layer = &space->diagram.layers[k];
+        const struct shmt_diagram_edge *edge = layer->edges +
+            layer->first[node];
+        const struct shmt_diagram_edge *end = layer->edges +
+            layer->first[node + 1];
+        const shmt_config wanted = config[layer->parameter];
+        const struct shmt_diagram_edge *best = edge;
+        unsigned least = UINT16_MAX + 1u;
+
+        for (; edge < end; edge++) {
+            const unsigned distance = edge->value > wanted
+                                          ? (unsigned)(edge->value - wanted)
+                                          : (unsigned)(wanted - edge->value);
+
+            if (distance < least) {
+                least = distance;
+                best = edge;
+            }
+        }
+        index += best->before;
+        node = best->child;
+    }
+    return index;
 }

@@ -27,26 +27,16 @@ union shmt_graph_cell *shmt_lanes_value(const struct shmt_lanes *lanes,
 /* Compute `node` from its operands' columns, for lanes [0, count). */
 void shmt_lanes_compute(struct shmt_lanes *lanes, uint32_t node, size_t count);
 
-/* bounds.c: computes the bounds of a node of a later level from the bounds of
+/* Computes the bounds of a node of a later level from the bounds of
  * its operands, which must have been computed before.  For a truth value that
  * may have no value, equal bounds mean that it has this value. */
 struct shmt_lanes_bounds {
     const union shmt_graph_cell *low, *high;
 };
 void shmt_lanes_compute_bounds(struct shmt_lanes *lanes, uint32_t node,
-                               uint8_t at,
-                               size_t count);
+                               uint8_t at, size_t count);
 /* The bounds of such a node. */
 struct shmt_lanes_bounds shmt_lanes_get_bounds(const struct shmt_lanes *lanes,
                                                uint32_t node);
-
-/* The columns of a node: its value, its bounds at this level, and its bounds
- * from the domains alone (fixed). */
-enum {
-    SHMT_LANES_VALUE, SHMT_LANES_LOW, SHMT_LANES_HIGH,
-    SHMT_LANES_FIXED_LOW, SHMT_LANES_FIXED_HIGH, SHMT_LANES_COLUMNS
-};
-union shmt_graph_cell *shmt_lanes_column(const struct shmt_lanes *lanes,
-                                         uint32_t node, size_t which);
 
 #endif

@@ -8,11 +8,6 @@
 
 #include "space/graph.h"
 
-/* order.c: a promising order of the parameters of a component (those
- * bound to each other by constraints), from estimates.  False: no memory. */
-bool shmt_plan_greedy_order(const struct shmt_graph *graph, uint64_t component,
-                            uint8_t *order);
-
 /* Something computed at or before a level that later levels read, as a field
  * of the state's words. */
 struct shmt_plan_slot {
@@ -75,24 +70,10 @@ struct shmt_plan {
 bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
                     size_t count, struct shmt_plan *plan);
 void shmt_plan_free(struct shmt_plan *plan);
-/* The level at which the last of these parameters is decided. */
-uint8_t shmt_plan_level_of(const struct shmt_plan *plan, uint64_t support);
 
 /* symmetry.c: "a - b != constant" of two parameters; and the groups of
  * twins behind a level.  False: no memory. */
 bool shmt_plan_is_difference(const struct shmt_graph *graph, uint32_t id);
 bool shmt_plan_find_symmetry(const struct shmt_plan *plan, uint8_t at);
-
-/* group.c: nodes in the form that suits the plan's order. */
-struct shmt_plan_grouping {
-    struct shmt_plan *plan;
-    uint32_t *forms;             /* of the graph's first nodes */
-    size_t count;
-};
-bool shmt_plan_grouping_open(struct shmt_plan_grouping *grouping,
-                             struct shmt_plan *plan);
-uint32_t shmt_plan_grouping_form(struct shmt_plan_grouping *grouping,
-                                 uint32_t node);
-void shmt_plan_grouping_close(struct shmt_plan_grouping *grouping);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "space/state.h"
+#include "space/build.h"
 
 /* Limits of a build; a space that needs more is refused as too irregular. */
 static const uint64_t build_limit = UINT64_C(1) << 28;

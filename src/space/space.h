@@ -13,20 +13,19 @@
  *
  * The passes, in their order (docs/space.md explains them with an example):
  *
- *   lower.c     constraints become one graph of typed sub-expressions
- *   normal.c    one form for what means the same; graph.c keeps each once
- *   range.c     between what bounds each value lies
- *   space.c     parameters that nothing binds are components of their own
- *   order_search.c    tries orders of a component's parameters; order.c guesses
- *   plan.c      what each level computes, and what the later ones still read:
- *               the state; group.c and symmetry.c make it small
- *   build.c     all states of a level times all values of its parameter;
- *               lanes.c computes, bounds.c decides early, pack.c and states.c
- *               keep each state once
- *   reduce.c    drops dead ends, joins equal nodes, counts
- *   join.c      components one behind the other
- *   index.c      index to configuration and back; neighbours.c: neighbours
- *   from_list.c      a space that is given by its configurations
+ *   lower.c      constraints become one graph of typed sub-expressions
+ *   normal.c     one form for what means the same; graph.c keeps each once, and
+ *                knows between what bounds its value lies
+ *   space.c      parameters that nothing binds are components of their own
+ *   order.c      tries orders of a component's parameters, first guessing one
+ *   plan.c       what each level computes, and what the later ones still read:
+ *                the state, in few values; symmetry.c makes them fewer
+ *   build.c      all states of a level times all values of its parameter, each
+ *                state kept once; lanes.c computes, and decides early by bounds
+ *   reduce.c     drops dead ends, joins equal nodes, counts; puts components
+ *                one behind the other
+ *   index.c      index to configuration and back; neighbours
+ *   from_list.c  a space that is given by its configurations
  *
  * The ideas: reduced ordered diagrams (Bryant 1986), many values an edge for
  * constraints (Andersen, Hadzic, Hooker and Tiedemann 2007), building from the
