@@ -61,8 +61,8 @@ int main(void)
     const int64_t problem[] = {3000, 7000, 4};   /* rows, cols, element */
     const struct shmtune_kernel *kernel;
     struct shmtune *library;
-    struct shmtune_device device;
-    struct shmtune_choice choice;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune_message message;
     char text[1024];
     int gpu, failed;
@@ -83,9 +83,7 @@ int main(void)
     gpu = shmtune_device_query(0, &device, &message) == SHMTUNE_OK;
     if (!gpu) {
         printf("no GPU: %s\n", message.text);
-        if (shmtune_tuned_device_count(kernel) > 0)
-            device = *shmtune_tuned_device(kernel, 0);
-        else
+        if (shmtune_tuned_device_at(kernel, 0, &device) != SHMTUNE_OK)
             shmtune_device_for_arch("sm_90", &device, NULL);
     }
 

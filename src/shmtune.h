@@ -28,12 +28,58 @@
  *   and with devices, preparing and launching only where the parent had not
  *   begun with CUDA.
  * - Bytes are bytes, `_us` are microseconds, sizes count elements.
+ *
+ * What is stable
+ *
+ * A program runs, without being compiled again, with every library that has
+ * the soname it was linked with; the soname changes when that would no longer
+ * be true.  Before 1.0 a new minor version may change it, and anything below;
+ * from 1.0 on only a new major version may.  The changelog says what changed.
+ *
+ * - Functions keep their arguments and their meaning; new ones are added.
+ * - Every struct that you allocate, but shmtune_message, begins with `size`,
+ *   which says how much of it your header knows.  Initialise it by its macro:
+ *       struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+ *   The library neither reads nor writes beyond `size`.  What your struct has
+ *   and an older library does not know is written as 0.  A `size` that is too
+ *   small for what the function needs, or above SHMTUNE_SIZE_MAX, is refused:
+ *   SHMTUNE_INVALID_ARGUMENT.  So initialise before the first call; the same
+ *   struct may then be used again and again.
+ * - New members are added at the end of a struct, and 0 in them means what a
+ *   library that does not know them does.  A member never moves or changes its
+ *   type.  Do not embed these structs in the interface of your own library.
+ * - shmtune_message is one array and stays as it is; so does
+ *   SHMTUNE_DIMENSIONS.
+ * - An enumeration may gain enumerators, which take new values: give a `switch`
+ *   a `default`.  No value changes.
+ * - Texts (messages, notes, reasons, explanations) are for people, and change.
  */
 #ifndef SHMTUNE_H
 #define SHMTUNE_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* What a struct that begins with `size` is initialised with. */
+#ifdef __cplusplus
+template <typename Struct> inline Struct shmtune_init()
+{
+    Struct made = Struct();
+
+    made.size = sizeof made;
+    return made;
+}
+#define SHMTUNE_INIT(name) shmtune_init<struct name>()
+#else
+#define SHMTUNE_INIT(name) {.size = sizeof(struct name)}
+#endif
+#define SHMTUNE_DEVICE_INIT SHMTUNE_INIT(shmtune_device)
+#define SHMTUNE_DIMENSION_INIT SHMTUNE_INIT(shmtune_dimension)
+#define SHMTUNE_ARGUMENT_INIT SHMTUNE_INIT(shmtune_argument)
+#define SHMTUNE_CHOICE_INIT SHMTUNE_INIT(shmtune_choice)
+#define SHMTUNE_VALUE_INIT SHMTUNE_INIT(shmtune_value)
+#define SHMTUNE_GEOMETRY_INIT SHMTUNE_INIT(shmtune_geometry)
+enum { SHMTUNE_SIZE_MAX = 4096 };
 
 #ifdef __cplusplus
 extern "C" {
@@ -89,9 +135,11 @@ const char *shmtune_status_text(enum shmtune_status status);
 /*
  * What selection needs to know of a device.  shmtune_device_query fills it
  * from the driver; an application without CUDA, or a test, may fill it by
- * hand or from a tuning.  Zero bytes and counts mean "unknown".
+ * hand or from a tuning.  Zero bytes and counts mean "unknown".  `size` has to
+ * reach l2_bytes.
  */
 struct shmtune_device {
+    size_t size;                   /* SHMTUNE_DEVICE_INIT sets it */
     char name[256];
     char uuid[64];                 /* "GPU-...", or "" */
     int compute_major;             /* 9 for an H100 */
@@ -117,7 +165,7 @@ struct shmtune_device {
 };
 
 /* One sentence: what failed, where, both sides of the comparison with their
- * units, and the remedy.  No newline at its end. */
+ * units, and the remedy.  No newline at its end.  It needs no initialising. */
 enum { SHMTUNE_MESSAGE_BYTES = 1024 };
 struct shmtune_message {
     char text[SHMTUNE_MESSAGE_BYTES];
@@ -134,6 +182,7 @@ struct shmtune_message {
  * takes 0.1 s or more; later calls take microseconds.  Whether there is a
  * driver is checked once only.
  *
+ * SHMTUNE_INVALID_ARGUMENT: `out` is NULL or has a wrong `size`.
  * SHMTUNE_NO_DEVICE: no driver, no such device, or no current context.
  * SHMTUNE_CUDA: the driver refused.
  */
@@ -214,6 +263,7 @@ const char *shmtune_kernel_summary(const struct shmtune_kernel *kernel);
 /* What a problem is made of: dimension k, in the order of the spec, which is
  * the order of `problem` everywhere. */
 struct shmtune_dimension {
+    size_t size;           /* SHMTUNE_DIMENSION_INIT sets it */
     const char *name;      /* "rows" */
     int64_t fallback;      /* the spec's default size */
     int64_t low, high;     /* the sizes the kernel is right for */
@@ -239,6 +289,7 @@ enum shmtune_role {
                             constant memory of the launch */
 };
 struct shmtune_argument {
+    size_t size;             /* SHMTUNE_ARGUMENT_INIT sets it */
     const char *name;        /* "in" */
     const char *type;        /* the spec's word, "f32" */
     size_t element_bytes;    /* 4 for f32 */
@@ -257,10 +308,12 @@ const char *shmtune_parameter_name(const struct shmtune_kernel *kernel,
                                    size_t k);
 
 /* The devices this kernel has tunings for, in search order (one may come
- * twice, from two files); NULL past the last. */
+ * twice, from two files). */
 size_t shmtune_tuned_device_count(const struct shmtune_kernel *kernel);
-const struct shmtune_device *
-shmtune_tuned_device(const struct shmtune_kernel *kernel, size_t k);
+/* SHMTUNE_NOT_FOUND past the last. */
+enum shmtune_status
+shmtune_tuned_device_at(const struct shmtune_kernel *kernel, size_t k,
+                        struct shmtune_device *out);
 
 /* -- selecting ------------------------------------------------------------ */
 
@@ -287,8 +340,10 @@ enum shmtune_match {
 const char *shmtune_match_text(enum shmtune_match match);
 
 /* A configuration for one device and one problem.  Plain data: yours, copy it
- * as you like; what it points to belongs to the handle.  Read only. */
+ * as you like; what it points to belongs to the handle.  Read only.  `size` has
+ * to reach time_us. */
 struct shmtune_choice {
+    size_t size;                    /* SHMTUNE_CHOICE_INIT sets it */
     const struct shmtune_kernel *kernel;
     enum shmtune_match match;
     int compute_major;              /* of the device it was selected for */
@@ -315,9 +370,10 @@ struct shmtune_choice {
  * Takes well under 100 ns when the match is exact, a few microseconds
  * otherwise; allocates nothing, makes no system call, takes no lock.
  *
- * SHMTUNE_INVALID_ARGUMENT: a NULL, a problem outside of the kernel's domain,
- * or a device with no compute capability.  SHMTUNE_NO_CONFIGURATION: not even
- * the default can run here.  Either way shmtune_explain says why.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, a problem outside of the
+ * kernel's domain, or a device with no compute capability.
+ * SHMTUNE_NO_CONFIGURATION: not even the default can run here.  Either way
+ * shmtune_explain says why.
  */
 enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
                                    const struct shmtune_device *device,
@@ -344,6 +400,7 @@ size_t shmtune_choice_text(const struct shmtune_choice *choice, char *text,
 /* One parameter of it, for applications that build their kernel themselves:
  * a number, or a word.  SHMTUNE_NOT_FOUND: no such parameter. */
 struct shmtune_value {
+    size_t size;           /* SHMTUNE_VALUE_INIT sets it */
     double number;         /* 0 for a word */
     const char *word;      /* NULL for a number */
 };
@@ -354,13 +411,14 @@ enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
 /* One launch of it.  A choice is one or more launches, one after the other on
  * one stream.  SHMTUNE_NOT_FOUND past the last. */
 struct shmtune_geometry {
+    size_t size;               /* SHMTUNE_GEOMETRY_INIT sets it */
     const char *entry;         /* the kernel's name in the source, with
                                   {NAME} where a template takes a value */
     uint32_t grid[3];          /* blocks */
     uint32_t block[3];         /* threads */
-    int64_t shared_dynamic;    /* bytes */
+    uint32_t cluster[3];       /* blocks; {0, 0, 0}: no cluster */
     int carveout;              /* percent of shared memory; -1: the driver's */
-    int cluster;               /* blocks along x; 0: none */
+    int64_t shared_dynamic;    /* bytes */
 };
 enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
                                           size_t k,
@@ -415,9 +473,9 @@ enum {
  * it before the context is destroyed.  It may outlive the choice, not the
  * handle.
  *
- * SHMTUNE_INVALID_ARGUMENT: a NULL, an unknown flag, a choice made for another
- * compute capability than that of the current context, or a number or a count
- * of the spec that does not fit its type at this problem.
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, an unknown flag, a choice
+ * made for another compute capability than that of the current context, or a
+ * number or a count of the spec that does not fit its type at this problem.
  * SHMTUNE_NO_DEVICE: no driver, or no current context.
  * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set,
  * or NVRTC is not installed or knows nothing of the device's architecture.

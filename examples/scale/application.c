@@ -64,8 +64,8 @@ int main(int count, char **argument)
 {
     const int64_t problem[] = {N};
     struct shmtune_message message;
-    struct shmtune_device device;
-    struct shmtune_choice choice;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
     char text[256];
     int gpu, failed;

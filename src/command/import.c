@@ -135,7 +135,7 @@ static enum shmtune_status write_journal(const struct job *job,
                                          struct shmt_error *err)
 {
     struct shmt_text text = {0}, name = {0};
-    struct shmtune_device device = {0};
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     enum shmtune_status status =
         shmt_import_journal(done->import, kernel, &text, err);
     const char *folder;

@@ -141,6 +141,7 @@ static bool same_arch(const char *name, const char *arch)
 static void fill(const struct arch *arch, struct shmtune_device *out)
 {
     *out = (struct shmtune_device){
+        .size = sizeof *out,
         .compute_major = arch->major,
         .compute_minor = arch->minor,
         .multiprocessors = arch->multiprocessors,
@@ -275,7 +276,7 @@ enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
 {
     static const char *const needed[] = {"name", "compute_major",
                                          "compute_minor"};
-    struct shmtune_device device = {0};
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     const struct shmt_yaml *node;
     enum shmtune_status status;
     int64_t value = 0;

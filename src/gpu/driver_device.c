@@ -130,7 +130,7 @@ shmt_driver_describe_device(const struct shmt_driver *driver,
                             int ordinal, struct shmtune_device *out,
                             struct shmt_error *err)
 {
-    struct shmtune_device device = {0};
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     const char *what = "cuDeviceGet";
     enum shmtune_status status;
     CUdevice handle = 0;

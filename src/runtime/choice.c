@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "runtime/interface.h"
 #include "runtime/select.h"
 
 const char *shmtune_match_text(enum shmtune_match match)
@@ -20,6 +21,24 @@ const char *shmtune_match_text(enum shmtune_match match)
 
     return (size_t)match < sizeof texts / sizeof texts[0] ? texts[match]
                                                           : "unknown";
+}
+
+enum shmtune_status shmt_choice_check(const struct shmtune_choice *choice,
+                                      const char *what,
+                                      struct shmt_error *err)
+{
+    const enum shmtune_status status = shmt_runtime_check_size(
+        choice, SHMT_RUNTIME_LEAST_CHOICE, what, err);
+
+    if (status == SHMTUNE_OK && choice->kernel == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s->kernel is NULL", what);
+    return status;
+}
+
+static bool is_choice(const struct shmtune_choice *choice)
+{
+    return shmt_choice_check(choice, "choice", NULL) == SHMTUNE_OK;
 }
 
 void shmt_choice_evaluate(const struct shmtune_choice *choice,
@@ -51,7 +70,7 @@ size_t shmtune_choice_text(const struct shmtune_choice *choice, char *text,
 {
     struct shmt_text whole = {0};
 
-    if (choice != NULL && choice->kernel != NULL)
+    if (is_choice(choice))
         shmt_kernel_describe_config(choice->kernel->spec, choice->values,
                                     &whole);
     return copy_out(&whole, text, text == NULL ? 0 : room);
@@ -61,10 +80,11 @@ enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
                                          const char *parameter,
                                          struct shmtune_value *out)
 {
+    struct shmtune_value made = SHMTUNE_VALUE_INIT;
     const struct shmt_kernel *spec;
 
-    if (choice == NULL || choice->kernel == NULL || parameter == NULL ||
-        out == NULL)
+    if (!is_choice(choice) || parameter == NULL ||
+        !shmt_runtime_is_sized(out, sizeof *out))
         return SHMTUNE_INVALID_ARGUMENT;
     spec = choice->kernel->spec;
     for (size_t k = 0; k < spec->parameter_count; k++) {
@@ -73,12 +93,12 @@ enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
 
         if (strcmp(spec->parameters[k].name, parameter) != 0)
             continue;
-        *out = (struct shmtune_value){0};
         if (value.type == SHMT_VALUE_WORD)
-            out->word = value.w;
+            made.word = value.w;
         else
-            out->number = value.type == SHMT_VALUE_INT ? (double)value.i :
-                value.r;
+            made.number = value.type == SHMT_VALUE_INT ? (double)value.i
+                                                       : value.r;
+        shmt_runtime_copy_sized(out, &made, sizeof made);
         return SHMTUNE_OK;
     }
     return SHMTUNE_NOT_FOUND;
@@ -90,24 +110,29 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
 {
     struct shmt_kernel_evaluated evaluated;
 
-    if (choice == NULL || choice->kernel == NULL || out == NULL)
+    if (!is_choice(choice) || !shmt_runtime_is_sized(out, sizeof *out))
         return SHMTUNE_INVALID_ARGUMENT;
     shmt_choice_evaluate(choice, &evaluated);
     if (shmt_kernel_evaluate_launches(&evaluated, NULL) != SHMTUNE_OK)
         return SHMTUNE_INVALID_ARGUMENT;
     for (size_t i = 0; i < evaluated.launch_count; i++) {
         const struct shmt_geometry *geometry = &evaluated.geometry[i];
-
-        if (!geometry->used || k-- > 0)
-            continue;
-        *out = (struct shmtune_geometry){
+        struct shmtune_geometry made = {
             .entry = evaluated.launches[i].entry,
             .shared_dynamic = geometry->shared_dynamic,
             .carveout = geometry->carveout,
-            .cluster = geometry->cluster,
         };
-        memcpy(out->grid, geometry->grid, sizeof out->grid);
-        memcpy(out->block, geometry->block, sizeof out->block);
+
+        if (!geometry->used || k-- > 0)
+            continue;
+        /* A spec gives the blocks along x. */
+        if (geometry->cluster > 0) {
+            made.cluster[0] = (uint32_t)geometry->cluster;
+            made.cluster[1] = made.cluster[2] = 1;
+        }
+        memcpy(made.grid, geometry->grid, sizeof made.grid);
+        memcpy(made.block, geometry->block, sizeof made.block);
+        shmt_runtime_copy_sized(out, &made, sizeof made);
         return SHMTUNE_OK;
     }
     return SHMTUNE_NOT_FOUND;
@@ -151,7 +176,7 @@ enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
 {
     struct shmt_kernel_evaluated evaluated;
 
-    if (choice == NULL || choice->kernel == NULL || bytes == NULL)
+    if (!is_choice(choice) || bytes == NULL)
         return SHMTUNE_INVALID_ARGUMENT;
     if (k >= choice->kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
@@ -192,12 +217,13 @@ size_t shmtune_explain(const struct shmtune_kernel *kernel,
                        const int64_t *problem, char *text, size_t room)
 {
     struct shmt_text whole = {0};
-    const struct shmt_select_request request =
-        {kernel, device, problem, &whole};
+    struct shmt_select_request request = {kernel, device, problem, &whole};
+    struct shmtune_device full;
+    struct shmt_error err;
 
-    if (shmt_select_complete(&request))
+    if (shmt_select_accept(&request, &full, &err) == SHMTUNE_OK)
         explain(&request);
     else
-        shmt_text_add(&whole, "kernel, device or problem is NULL\n");
+        shmt_text_addf(&whole, "%s\n", err.text);
     return copy_out(&whole, text, text == NULL ? 0 : room);
 }

@@ -7,6 +7,12 @@
 
 #include "kernel/kernel.h"
 
+/* Whether a selection filled in the choice, which `what` names in the
+ * message. */
+enum shmtune_status shmt_choice_check(const struct shmtune_choice *choice,
+                                      const char *what,
+                                      struct shmt_error *err);
+
 /* The choice, evaluated. */
 void shmt_choice_evaluate(const struct shmtune_choice *choice,
                           struct shmt_kernel_evaluated *out);

@@ -8,7 +8,7 @@
 
 #include "device/device.h"
 #include "gpu/gpu.h"
-#include "runtime/message.h"
+#include "runtime/interface.h"
 
 enum shmtune_status
 shmt_runtime_current_context(const struct shmt_driver *driver,
@@ -96,34 +96,39 @@ enum shmtune_status shmtune_device_query(int ordinal,
                                          struct shmtune_message *message)
 {
     const struct shmt_driver *driver;
+    struct shmtune_device found;
     struct shmt_error err;
-    enum shmtune_status status;
+    enum shmtune_status status =
+        shmt_runtime_check_size(out, SHMT_RUNTIME_LEAST_DEVICE,
+                                "shmtune_device_query: out", &err);
 
-    if (out == NULL)
-        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_device_query: out is NULL");
-    status = shmt_driver_open(&driver, &err);
+    if (status == SHMTUNE_OK)
+        status = shmt_driver_open(&driver, &err);
     if (status == SHMTUNE_OK)
         status = ordinal == SHMTUNE_CURRENT_DEVICE
-                     ? shmt_runtime_current_device(driver, out, &err)
-                     : query_ordinal(driver, ordinal, out, &err);
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_runtime_message_copy(message, status, &err);
+                     ? shmt_runtime_current_device(driver, &found, &err)
+                     : query_ordinal(driver, ordinal, &found, &err);
+    if (status == SHMTUNE_OK)
+        shmt_runtime_copy_sized(out, &found, sizeof found);
+    return shmt_runtime_message_copy(message, status, &err);
 }
 
 enum shmtune_status shmtune_device_for_arch(const char *arch,
                                             struct shmtune_device *out,
                                             struct shmtune_message *message)
 {
+    struct shmtune_device found;
     struct shmt_error err;
-    enum shmtune_status status;
+    enum shmtune_status status =
+        shmt_runtime_check_size(out, SHMT_RUNTIME_LEAST_DEVICE,
+                                "shmtune_device_for_arch: out", &err);
 
-    if (arch == NULL || out == NULL)
-        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_device_for_arch: a NULL");
-    status = shmt_device_for_arch(arch, out, &err);
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_runtime_message_copy(message, SHMTUNE_NOT_FOUND, &err);
+    if (status == SHMTUNE_OK && arch == NULL)
+        status = shmt_error_set(&err, SHMTUNE_INVALID_ARGUMENT,
+                                "shmtune_device_for_arch: arch is NULL");
+    if (status == SHMTUNE_OK)
+        status = shmt_device_for_arch(arch, &found, &err);
+    if (status == SHMTUNE_OK)
+        shmt_runtime_copy_sized(out, &found, sizeof found);
+    return shmt_runtime_message_copy(message, status, &err);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config.h"
+#include "runtime/interface.h"
 #include "runtime/library.h"
 
 int shmtune_version_number(void)
@@ -71,16 +72,18 @@ enum shmtune_status shmtune_dimension_at(const struct shmtune_kernel *kernel,
                                          struct shmtune_dimension *out)
 {
     const struct shmt_dimension *dimension;
+    struct shmtune_dimension made;
 
-    if (kernel == NULL || out == NULL)
+    if (kernel == NULL || !shmt_runtime_is_sized(out, sizeof *out))
         return SHMTUNE_INVALID_ARGUMENT;
     if (k >= kernel->spec->dimension_count)
         return SHMTUNE_NOT_FOUND;
     dimension = &kernel->spec->dimensions[k];
-    *out = (struct shmtune_dimension){
+    made = (struct shmtune_dimension){
         .name = dimension->name, .fallback = dimension->default_size,
         .low = dimension->low, .high = dimension->high,
     };
+    shmt_runtime_copy_sized(out, &made, sizeof made);
     return SHMTUNE_OK;
 }
 
@@ -102,19 +105,21 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
         [SHMT_ROLE_SCALAR] = SHMTUNE_SCALAR,
     };
     const struct shmt_argument *argument;
+    struct shmtune_argument made;
 
-    if (kernel == NULL || out == NULL)
+    if (kernel == NULL || !shmt_runtime_is_sized(out, sizeof *out))
         return SHMTUNE_INVALID_ARGUMENT;
     if (k >= kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
     argument = &kernel->spec->arguments[k];
-    *out = (struct shmtune_argument){
+    made = (struct shmtune_argument){
         .name = argument->name,
         .type = shmt_element_word(argument->element),
         .element_bytes = shmt_element_bytes(argument->element),
         .role = roles[argument->role],
         .zeroed = argument->zeroed,
     };
+    shmt_runtime_copy_sized(out, &made, sizeof made);
     return SHMTUNE_OK;
 }
 
@@ -136,10 +141,16 @@ size_t shmtune_tuned_device_count(const struct shmtune_kernel *kernel)
     return kernel == NULL ? 0 : kernel->tuning_count;
 }
 
-const struct shmtune_device *
-shmtune_tuned_device(const struct shmtune_kernel *kernel, size_t k)
+enum shmtune_status
+shmtune_tuned_device_at(const struct shmtune_kernel *kernel, size_t k,
+                        struct shmtune_device *out)
 {
-    return k < shmtune_tuned_device_count(kernel)
-               ? &kernel->tunings[k].device
-               : NULL;
+    if (kernel == NULL ||
+        !shmt_runtime_is_sized(out, SHMT_RUNTIME_LEAST_DEVICE))
+        return SHMTUNE_INVALID_ARGUMENT;
+    if (k >= kernel->tuning_count)
+        return SHMTUNE_NOT_FOUND;
+    shmt_runtime_copy_sized(out, &kernel->tunings[k].device,
+                            sizeof kernel->tunings[k].device);
+    return SHMTUNE_OK;
 }

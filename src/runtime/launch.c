@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "runtime/function.h"
-#include "runtime/message.h"
+#include "runtime/interface.h"
 
 /* A message with the driver's error and its likely cause. */
 static enum shmtune_status refuse(const struct shmtune_function *function,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "runtime/message.h"
+#include "runtime/interface.h"
 
 /* Large enough for the tree of a large file. */
 enum { SCRATCH_BYTES = 512 << 10 };

@@ -11,7 +11,7 @@
 #include "runtime/choice.h"
 #include "runtime/context.h"
 #include "runtime/function.h"
-#include "runtime/message.h"
+#include "runtime/interface.h"
 
 /* What one call works on. */
 struct loading {
@@ -179,11 +179,14 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
     const struct shmt_runtime_module_request request =
         {choice, &loading.evaluated,
                                                         flags};
-    enum shmtune_status status;
+    enum shmtune_status status =
+        shmt_choice_check(choice, "shmtune_prepare: choice", &err);
 
-    if (choice == NULL || choice->kernel == NULL || out == NULL)
+    if (status != SHMTUNE_OK)
+        return shmt_runtime_message_copy(message, status, &err);
+    if (out == NULL)
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_prepare: a NULL");
+                                        "shmtune_prepare: out is NULL");
     if ((flags & ~(unsigned)(SHMTUNE_ALLOW_COMPILE | SHMTUNE_NO_CACHE)) != 0)
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
                                         "shmtune_prepare: unknown flags 0x%x",
@@ -248,10 +251,12 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
 {
     struct shmt_error err = {.status = SHMTUNE_OK};
     struct loading loading = {.choice = choice, .err = &err};
-    enum shmtune_status status;
+    enum shmtune_status status =
+        shmt_choice_check(choice, "shmtune_resize: choice", &err);
 
-    if (function == NULL || choice == NULL || choice->kernel == NULL ||
-        out == NULL)
+    if (status != SHMTUNE_OK)
+        return shmt_runtime_message_copy(message, status, &err);
+    if (function == NULL || out == NULL)
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
                                         "shmtune_resize: a NULL");
     if (choice->kernel != function->kernel)

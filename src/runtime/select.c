@@ -10,6 +10,7 @@
 
 #include "device/device.h"
 #include "runtime/check.h"
+#include "runtime/interface.h"
 #include "runtime/match.h"
 #include "runtime/nearest.h"
 
@@ -35,6 +36,7 @@ static void fill(const struct shmt_select_request *request,
     const size_t dimensions = request->kernel->spec->dimension_count;
 
     *out = (struct shmtune_choice){
+        .size = sizeof *out,
         .kernel = request->kernel,
         .match = SHMTUNE_EXACT,
         .compute_major = request->device->compute_major,
@@ -176,11 +178,27 @@ shmt_select_search(const struct shmt_select_request *request,
     return SHMTUNE_OK;
 }
 
-bool shmt_select_complete(const struct shmt_select_request *request)
+enum shmtune_status shmt_select_accept(struct shmt_select_request *request,
+                                       struct shmtune_device *full,
+                                       struct shmt_error *err)
 {
-    return request->kernel != NULL && request->device != NULL &&
-           (request->problem != NULL ||
-            request->kernel->spec->dimension_count == 0);
+    enum shmtune_status status;
+
+    if (request->kernel == NULL || request->device == NULL ||
+        (request->problem == NULL &&
+         request->kernel->spec->dimension_count > 0))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "kernel, device or problem is NULL");
+    if (shmt_runtime_is_sized(request->device, sizeof *full))
+        return SHMTUNE_OK;
+    status = shmt_runtime_check_size(
+        request->device, SHMT_RUNTIME_LEAST_DEVICE, "device", err);
+    if (status != SHMTUNE_OK)
+        return status;
+    full->size = sizeof *full;
+    shmt_runtime_copy_sized(full, request->device, request->device->size);
+    request->device = full;
+    return SHMTUNE_OK;
 }
 
 enum shmtune_status shmt_select_check(const struct shmt_select_request *request,
@@ -199,13 +217,23 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
                                    const int64_t *problem,
                                    struct shmtune_choice *out)
 {
-    const struct shmt_select_request request = {kernel, device, problem, NULL};
-    enum shmtune_status status;
+    struct shmt_select_request request = {kernel, device, problem, NULL};
+    struct shmtune_device full;
+    struct shmtune_choice made, *whole = &made;
+    enum shmtune_status status = shmt_select_accept(&request, &full, NULL);
 
-    if (!shmt_select_complete(&request) || out == NULL)
+    if (status != SHMTUNE_OK ||
+        !shmt_runtime_is_sized(out, SHMT_RUNTIME_LEAST_CHOICE))
         return SHMTUNE_INVALID_ARGUMENT;
-    if (shmt_select_exact(&request, out))
-        return SHMTUNE_OK;
-    status = shmt_select_check(&request, NULL);
-    return status == SHMTUNE_OK ? shmt_select_search(&request, out) : status;
+    /* Nearly always the caller's struct is ours, and needs no copy. */
+    if (out->size == sizeof *out)
+        whole = out;
+    if (!shmt_select_exact(&request, whole)) {
+        status = shmt_select_check(&request, NULL);
+        if (status == SHMTUNE_OK)
+            status = shmt_select_search(&request, whole);
+    }
+    if (status == SHMTUNE_OK && whole == &made)
+        shmt_runtime_copy_sized(out, &made, sizeof made);
+    return status;
 }

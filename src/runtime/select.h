@@ -17,15 +17,18 @@ struct shmt_select_request {
                                   is considered; only this allocates */
 };
 
-/* Whether no required pointer is NULL. */
-bool shmt_select_complete(const struct shmt_select_request *request);
+/* Checks that no required pointer is NULL.  A device that is shorter than this
+ * version's is replaced by a copy in `full`, with 0 for what it lacks. */
+enum shmtune_status shmt_select_accept(struct shmt_select_request *request,
+                                       struct shmtune_device *full,
+                                       struct shmt_error *err);
 
 /* The exact hit; false, and nothing written, when there is none. */
 bool shmt_select_exact(const struct shmt_select_request *request,
                        struct shmtune_choice *out);
 
-/* As shmtune_select where there is none; `question` is known to be complete
- * and the problem to be one of the kernel's. */
+/* As shmtune_select where there is none; the request was accepted and its
+ * problem to be one of the kernel's. */
 enum shmtune_status
 shmt_select_search(const struct shmt_select_request *request,
                    struct shmtune_choice *out);

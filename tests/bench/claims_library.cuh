@@ -24,8 +24,8 @@ struct Prepared {
     Prepared(const char *root, const char *kernel, const int64_t *problem)
         : message{""}
     {
-        struct shmtune_device device;
-        struct shmtune_choice choice;
+        struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+        struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
         if (shmtune_open(root, &opened, &message) != SHMTUNE_OK ||
             shmtune_device_query(0, &device, &message) != SHMTUNE_OK ||

@@ -197,7 +197,7 @@ int main(int argc, char **argv)
 {
     Options options;
     shmtune *library;
-    shmtune_device device;
+    shmtune_device device = SHMTUNE_DEVICE_INIT;
     shmtune_message message;
     Bench bench;
     int failures = 0;

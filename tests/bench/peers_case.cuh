@@ -17,7 +17,7 @@ struct Case {
     const shmtune_kernel *kernel;
     std::string name;
     std::vector<int64_t> problem;
-    shmtune_choice choice;
+    shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     shmtune_function *function;
     std::map<std::string, void *> buffers;
     std::map<std::string, int64_t> bytes;
@@ -50,7 +50,7 @@ static void make_buffers(Case &c)
     c.pointers.resize(count);
     c.arguments.assign(count, nullptr);
     for (size_t k = 0; k < count; k++) {
-        shmtune_argument a;
+        shmtune_argument a = SHMTUNE_ARGUMENT_INIT;
         int64_t bytes;
 
         shmtune_argument_at(c.kernel, k, &a);

@@ -57,7 +57,7 @@ static double time_select_ns(const struct shmtune_kernel *kernel,
                              const int64_t *problem)
 {
     static double samples[SAMPLES];
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     double sum = 0;
 
     for (size_t k = 0; k < SAMPLES; k++) {
@@ -77,7 +77,7 @@ static void report(const struct shmtune_kernel *kernel,
                    const struct shmtune_device *device,
                    const int64_t *problem)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     if (shmtune_select(kernel, device, problem, &choice) != SHMTUNE_OK)
         return;
@@ -90,12 +90,13 @@ static void report(const struct shmtune_kernel *kernel,
 static void report_levels(const struct shmtune_kernel *kernel)
 {
     const size_t last = shmtune_tuned_device_count(kernel) - 1;
-    struct shmtune_device device = *shmtune_tuned_device(kernel, last);
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     int64_t problem[SHMTUNE_DIMENSIONS] = {0};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
+    shmtune_tuned_device_at(kernel, last, &device);
     for (size_t k = 0; k < shmtune_dimension_count(kernel); k++) {
-        struct shmtune_dimension dimension;
+        struct shmtune_dimension dimension = SHMTUNE_DIMENSION_INIT;
 
         shmtune_dimension_at(kernel, k, &dimension);
         problem[k] = dimension.fallback;

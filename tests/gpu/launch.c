@@ -20,7 +20,7 @@ enum { THREADS = 4, ROUNDS = 50 };
 static const struct shmt_driver *driver;
 static CUcontext context;
 static CUstream stream;
-static struct shmtune_device device;
+static struct shmtune_device device = SHMTUNE_DEVICE_INIT;
 static struct shmtune_message message;
 static CUresult (*stream_wait)(CUstream, CUevent, unsigned);
 
@@ -46,6 +46,7 @@ static void allocate(const struct shmtune_choice *choice,
     for (size_t k = 0; k < buffers->count; k++) {
         struct shmtune_argument *argument = &buffers->arguments[k];
 
+        argument->size = sizeof *argument;
         CHECK_INT(shmtune_argument_at(choice->kernel, k, argument),
                   SHMTUNE_OK);
         CHECK_INT(shmtune_argument_bytes(choice, k, &buffers->bytes[k]),
@@ -110,7 +111,7 @@ static void run_one(const struct shmtune_kernel *kernel,
                     const struct reference *reference, const int64_t *size)
 {
     struct shmtune_function *function = NULL;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct buffers buffers;
     char text[512];
     void *result;
@@ -189,7 +190,7 @@ static void defaults_without_a_tuning(void)
 /* -- the small kernel of the fixture: out = from + 1 ---------------------- */
 
 static struct shmtune *library;
-static struct shmtune_choice choice;
+static struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 static struct shmtune_function *function;
 static const int64_t rows = 1000, cols = 1024;
 
@@ -197,7 +198,7 @@ static void prepare_toy(void)
 {
     const struct fixture_tuned tuned[] = {{rows, cols, 256, 200, 0, 1}};
     const int64_t problem[] = {rows, cols};
-    struct shmtune_geometry launch;
+    struct shmtune_geometry launch = SHMTUNE_GEOMETRY_INIT;
 
     fixture_tune("here.yaml", &device, tuned, 1);
     CHECK_INT(shmtune_open(fixture_path(""), &library, NULL), SHMTUNE_OK);
@@ -336,7 +337,7 @@ static void cost_of_a_launch(void)
 {
     struct buffers buffers;
     double select_us, launch_us;
-    struct shmtune_choice again;
+    struct shmtune_choice again = SHMTUNE_CHOICE_INIT;
 
     allocate(&choice, &buffers);
     select_us = now_us();

@@ -205,6 +205,7 @@ void fixture_end(void)
 struct shmtune_device fixture_device(void)
 {
     return (struct shmtune_device){
+        .size = sizeof(struct shmtune_device),
         .name = "NVIDIA H100 80GB HBM3",
         .uuid = "GPU-00000000-0000-0000-0000-000000000001",
         .compute_major = 9,

@@ -30,8 +30,8 @@ int main(int argc, char **argv)
     int64_t problem[SHMTUNE_DIMENSIONS] = {0};
     const struct shmtune_kernel *kernel;
     struct shmtune_message message;
-    struct shmtune_device device;
-    struct shmtune_choice choice;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
     int status = EXIT_FAILURE;
 

@@ -44,7 +44,8 @@ static int select_all(int rounds)
     int right = 0;
 
     for (int k = 0; k < rounds; k++) {
-        struct shmtune_choice choice = {.match = SHMTUNE_EXACT};
+        struct shmtune_choice choice = {.size = sizeof choice,
+                                        .match = SHMTUNE_EXACT};
         const int a = k % ASKS;
         const enum shmtune_status status = shmtune_select(
             toy, &devices[asks[a].device], asks[a].problem, &choice);
@@ -57,7 +58,8 @@ static int select_all(int rounds)
 static void every_level_is_reached(void)
 {
     for (int a = 0; a < ASKS; a++) {
-        struct shmtune_choice choice = {.match = SHMTUNE_EXACT};
+        struct shmtune_choice choice = {.size = sizeof choice,
+                                        .match = SHMTUNE_EXACT};
 
         CHECK_INT(shmtune_select(toy, &devices[asks[a].device],
                                  asks[a].problem, &choice), asks[a].status);

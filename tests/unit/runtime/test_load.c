@@ -17,7 +17,7 @@ enum { N = 1000, PARAMETERS = 6 };
 
 static const char *root;
 static struct shmtune *library;
-static struct shmtune_choice choice;
+static struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 static struct shmtune_message message;
 static const struct shmt_driver *driver;
 static CUcontext context;
@@ -38,7 +38,7 @@ static enum shmtune_status try(unsigned flags)
 
 static void no_context(void)
 {
-    struct shmtune_device device = {.warp_size = 7};
+    struct shmtune_device device = {.size = sizeof device, .warp_size = 7};
 
     CHECK_INT(shmtune_device_query(0, &device, &message), SHMTUNE_OK);
     CHECK_INT(device.compute_major, 9);

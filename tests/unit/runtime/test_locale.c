@@ -79,8 +79,8 @@ static void kernels_are_the_same(void)
 {
     const int64_t problem[] = {100};
     struct shmtune_device device = fixture_device();
-    struct shmtune_geometry launch;
-    struct shmtune_choice config;
+    struct shmtune_geometry launch = SHMTUNE_GEOMETRY_INIT;
+    struct shmtune_choice config = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
     char text[256];
 
@@ -103,7 +103,7 @@ static void tunings_are_the_same(void)
     static const struct fixture_tuned one[] = {{1024, 1024, 128, 0, 0, 10.5}};
     const int64_t problem[] = {1024, 1024};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_choice config;
+    struct shmtune_choice config = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
 
     fixture_tune("h100.yaml", &device, one, 1);

@@ -28,7 +28,7 @@ static void check_left_out(const char *part)
     const int64_t problem[] = {1024, 1024};
     struct shmtune *library = open_root();
     const struct shmtune_kernel *toy = shmtune_kernel_find(library, "toy");
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     CHECK_INT(shmtune_note_count(library), 1);
     CHECK_HAS(shmtune_note(library, 0), part);
@@ -44,8 +44,9 @@ static void begin(void)
 
 static void kernels_and_their_parts(void)
 {
-    struct shmtune_dimension dimension;
-    struct shmtune_argument argument;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+    struct shmtune_dimension dimension = SHMTUNE_DIMENSION_INIT;
+    struct shmtune_argument argument = SHMTUNE_ARGUMENT_INIT;
     const struct shmtune_kernel *toy;
     struct shmtune *library;
 
@@ -82,7 +83,7 @@ static void kernels_and_their_parts(void)
     CHECK_TEXT(shmtune_parameter_name(toy, 2), "MEMORY");
     CHECK(shmtune_parameter_name(toy, 3) == NULL);
     CHECK_INT(shmtune_tuned_device_count(toy), 0);
-    CHECK(shmtune_tuned_device(toy, 0) == NULL);
+    CHECK_INT(shmtune_tuned_device_at(toy, 0, &device), SHMTUNE_NOT_FOUND);
     shmtune_close(library);
 }
 
@@ -137,7 +138,7 @@ static void search_path(void)
 {
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {1024, 1024};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = NULL;
     char list[4096];
 
@@ -193,7 +194,7 @@ static void newer_files(void)
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {1024, 1024};
     struct shmtune *library;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_put_text("tunings/toy/new.yaml",
@@ -392,7 +393,7 @@ static void check_hostile(const char *text, size_t size)
 {
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {1024, 1024}, other[] = {77, 3000};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
     const struct shmtune_kernel *toy;
 

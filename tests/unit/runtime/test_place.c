@@ -79,7 +79,7 @@ static struct shmtune *open_and_choose(const char *path,
                                        struct shmtune_choice *choice)
 {
     const int64_t problem[] = {100};
-    struct shmtune_device device;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     struct shmtune *library = NULL;
 
     CHECK_INT(shmtune_open(path, &library, NULL), SHMTUNE_OK);
@@ -169,7 +169,7 @@ __wrap_shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
 
 static void descriptors_are_not_inherited(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
 
     written = inherited = 0;
@@ -183,7 +183,7 @@ static void descriptors_are_not_inherited(void)
 /* Or the user's quota is used up: no more than a cache that is not there. */
 static void the_disk_is_full(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
     char path[1024];
 
@@ -204,7 +204,7 @@ static void the_disk_is_full(void)
 /* As a program that becomes a daemon does. */
 static void current_folder_changes(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
     char before[4096];
 
@@ -225,7 +225,7 @@ static void current_folder_changes(void)
  * key in the cache says. */
 static void headers_change(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
     char path[1024];
 
@@ -247,7 +247,7 @@ static void headers_change(void)
  * share, an application's `cubins`. */
 static void the_driver_refuses(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
     struct stat before, after;
     char path[1024];
@@ -297,7 +297,7 @@ static void the_driver_refuses(void)
  * but for its name in the message.  (Root may read all.) */
 static void unreadable_binaries_are_named(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
     char path[1024];
 
@@ -314,7 +314,7 @@ static void unreadable_binaries_are_named(void)
 
 static void an_architecture_is_unknown(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library;
 
     setenv("FAKE_CUDA_MAJOR", "31", 1);
@@ -329,9 +329,9 @@ static void an_architecture_is_unknown(void)
 static void numbers_that_do_not_fit_are_named(void)
 {
     const int64_t problem[] = {100};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
-    struct shmtune_device device;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
 
     CHECK_INT(shmtune_device_query(0, &device, NULL), SHMTUNE_OK);
     CHECK_INT(shmtune_select(shmtune_kernel_find(library, "large"), &device,
@@ -345,11 +345,11 @@ static void numbers_that_do_not_fit_are_named(void)
 
 static void no_dimensions_need_no_problem(void)
 {
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &choice);
     const struct shmtune_kernel *kernel = shmtune_kernel_find(library,
                                                               "fixed");
-    struct shmtune_device device;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
     char text[512];
 
     CHECK_INT(shmtune_device_query(0, &device, NULL), SHMTUNE_OK);
@@ -368,7 +368,8 @@ static void no_dimensions_need_no_problem(void)
 /* As where a service opens its tunings anew. */
 static void handles_are_told_apart(void)
 {
-    struct shmtune_choice old, new;
+    struct shmtune_choice old = SHMTUNE_CHOICE_INIT;
+    struct shmtune_choice new = SHMTUNE_CHOICE_INIT;
     struct shmtune *library = open_and_choose(root, &old);
     struct shmtune *reopened = open_and_choose(root, &new);
     struct shmtune_function *function = NULL, *none = NULL;
@@ -388,7 +389,7 @@ static void handles_are_told_apart(void)
 
 static void forks_are_named(void)
 {
-    struct shmtune_device device;
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
 
     setenv("FAKE_CUDA_FAIL", "DeviceGetCount=3", 1);
     CHECK_INT(shmtune_device_query(0, &device, &message), SHMTUNE_CUDA);

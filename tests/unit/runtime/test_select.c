@@ -26,7 +26,7 @@ static void begin(void)
 
 static double value_of(const struct shmtune_choice *choice, const char *name)
 {
-    struct shmtune_value value = {.number = -1};
+    struct shmtune_value value = {.size = sizeof value, .number = -1};
 
     shmtune_choice_value(choice, name, &value);
     return value.number;
@@ -36,7 +36,7 @@ static struct shmtune_choice choose(const struct shmtune_device *device,
                                     int64_t rows, int64_t cols)
 {
     const int64_t problem[] = {rows, cols};
-    struct shmtune_choice choice = {0};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     char text[8192], end[512];
 
     CHECK_INT(shmtune_select(toy, device, problem, &choice), SHMTUNE_OK);
@@ -57,7 +57,7 @@ static void levels(void)
         {1024, 1024, 128, 0, 0, 10}, {4096, 4096, 256, 32, 0, 100}};
     const struct fixture_tuned on_a100[] = {{1024, 1024, 64, 0, 0, 20}};
     struct shmtune_device h100 = fixture_device(), other = h100, a100 = h100;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     a100.compute_major = 8;
@@ -67,7 +67,9 @@ static void levels(void)
     open_again();
     CHECK_INT(shmtune_note_count(library), 0);
     CHECK_INT(shmtune_tuned_device_count(toy), 2);
-    CHECK_TEXT(shmtune_tuned_device(toy, 0)->name, "NVIDIA A100");
+    CHECK_INT(shmtune_tuned_device_at(toy, 0, &other), SHMTUNE_OK);
+    CHECK_TEXT(other.name, "NVIDIA A100");
+    other = h100;
 
     choice = choose(&h100, 1024, 1024);
     CHECK_INT(choice.match, SHMTUNE_EXACT);
@@ -107,7 +109,7 @@ static void nearest_is_by_shape(void)
     const struct fixture_tuned tuned[] = {{32, 32, 32, 0, 0, 1},
                                           {2048, 1, 32, 32, 0, 2}};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_tune("h100.yaml", &device, tuned, 2);
@@ -124,7 +126,7 @@ static void divisibility_counts(void)
     const struct fixture_tuned tuned[] = {{1024, 1024, 256, 0, 0, 1},
                                           {901, 901, 64, 0, 0, 2}};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_tune("h100.yaml", &device, tuned, 2);
@@ -143,7 +145,7 @@ static void an_idle_device_counts(void)
                                           {64, 64, 32, 0, 0, 2}};
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {280, 1024};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     char text[4096];
 
     begin();
@@ -172,7 +174,7 @@ static void ties_stand_in(void)
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {1024, 100};
     static const char only[] = "  - {}\n";
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     char text[4096];
     char *page, *end;
 
@@ -205,7 +207,7 @@ static void constraints_hold_at_this_size(void)
                                           {1024, 8192, 1024, 0, 0, 2}};
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {1024, 100};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     char text[4096];
 
     begin();
@@ -233,7 +235,7 @@ static void shared_memory_limits_hold(void)
                                           {4096, 4096, 256, 32, 0, 2}};
     const struct shmtune_device device = fixture_device();
     struct shmtune_device small = device;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     const int64_t problem[] = {1024, 1024};
     char text[4096];
 
@@ -262,7 +264,7 @@ static void residency_is_checked(void)
                                           {4096, 4096, 256, 0, 200, 2}};
     const struct shmtune_device device = fixture_device();
     struct shmtune_device small = device;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_tune("h100.yaml", &device, tuned, 2);
@@ -286,8 +288,8 @@ static void unknown_limits_agree(void)
 {
     const struct fixture_tuned tuned[] = {{1024, 1024, 256, 200, 0, 1}};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_device bare = {.compute_major = 9};
-    struct shmtune_choice choice;
+    struct shmtune_device bare = {.size = sizeof bare, .compute_major = 9};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     const int64_t problem[] = {1024, 1024};
 
     begin();
@@ -314,7 +316,7 @@ static void files_of_one_device(void)
     const struct fixture_tuned second[] = {{1024, 1024, 64, 0, 0, 1},
                                            {4096, 4096, 256, 0, 0, 9}};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_tune("a.yaml", &device, first, 1);
@@ -334,7 +336,7 @@ static void other_devices_by_size(void)
     const struct fixture_tuned big[] = {{1024, 1024, 256, 0, 0, 1}};
     const struct fixture_tuned little[] = {{1024, 1024, 64, 0, 0, 1}};
     struct shmtune_device device = fixture_device(), mine = device;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_tune("big.yaml", &device, big, 1);
@@ -360,7 +362,7 @@ static void other_devices_by_memory(void)
                                          {4096, 4096, 128, 0, 0, 1}};
     const struct fixture_tuned fast[] = {{1024, 1024, 64, 0, 0, 1}};
     struct shmtune_device device = fixture_device(), mine;
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 
     begin();
     fixture_tune("a.yaml", &device, slow, 2);
@@ -389,7 +391,7 @@ static void wrong_arguments(void)
 {
     const struct shmtune_device device = fixture_device();
     const int64_t good[] = {8, 8}, zero[] = {0, 8}, large[] = {8, 1000001};
-    struct shmtune_choice choice = {.time_us = 7};
+    struct shmtune_choice choice = {.size = sizeof choice, .time_us = 7};
     char text[256], little[8];
 
     begin();
@@ -422,7 +424,7 @@ static void nothing_fits(void)
 {
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {1000000, 1000000};
-    struct shmtune_choice choice;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
     char text[1024];
 
     begin();
@@ -438,9 +440,9 @@ static void what_a_choice_means(void)
 {
     const struct fixture_tuned tuned[] = {{100, 1024, 256, 100, 0, 1}};
     const struct shmtune_device device = fixture_device();
-    struct shmtune_choice choice;
-    struct shmtune_geometry launch;
-    struct shmtune_value value;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+    struct shmtune_geometry launch = SHMTUNE_GEOMETRY_INIT;
+    struct shmtune_value value = SHMTUNE_VALUE_INIT;
     char text[256];
     int64_t bytes;
 

@@ -107,7 +107,7 @@ static void too_many_are_refused(void)
 
 static struct shmtune *library;
 static const struct shmtune_kernel *smooth;
-static struct shmtune_choice choice;
+static struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
 static struct shmtune_message message;
 
 static enum shmtune_status select_taps(int64_t taps)
@@ -122,7 +122,8 @@ static void the_library_describes_it(void)
 {
     const struct shmtune_device device = fixture_device();
     const int64_t problem[] = {N, FITS + 1};
-    struct shmtune_argument argument = {.role = SHMTUNE_INPUT};
+    struct shmtune_argument argument = {.size = sizeof argument,
+                                        .role = SHMTUNE_INPUT};
     char text[2048];
     int64_t bytes = 0;
 
