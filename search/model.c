@@ -135,6 +135,23 @@ static void shortlist_add(struct shortlist *list, uint64_t index, double mean)
     list->items[at] = (struct candidate){index, mean};
 }
 
+/* Candidates that are judged together. */
+struct batch {
+    uint64_t indices[SHMT_PREDICTOR_BATCH];
+    uint8_t rows[SHMT_PREDICTOR_BATCH][SHMT_OBSERVATION_WIDTH];
+    const uint8_t *places[SHMT_PREDICTOR_BATCH];
+    size_t count;
+};
+
+static void batch_add(const struct state *state, struct batch *batch,
+                      uint64_t index)
+{
+    batch->indices[batch->count] = index;
+    batch->places[batch->count] = batch->rows[batch->count];
+    shmt_observations_row(&state->observations, index,
+                          batch->rows[batch->count++]);
+}
+
 /* The one of `indices` with the largest expected improvement. */
 static size_t best_improvement(const struct state *state,
                                struct shmt_predictor *predictor,
@@ -144,19 +161,15 @@ static size_t best_improvement(const struct state *state,
     size_t best = 0;
 
     for (size_t from = 0; from < count; from += SHMT_PREDICTOR_BATCH) {
-        const size_t batch = count - from < SHMT_PREDICTOR_BATCH
-                                 ? count - from : SHMT_PREDICTOR_BATCH;
-        uint8_t rows[SHMT_PREDICTOR_BATCH][SHMT_OBSERVATION_WIDTH];
-        const uint8_t *places[SHMT_PREDICTOR_BATCH];
         double improvement[SHMT_PREDICTOR_BATCH];
+        struct batch batch = {.count = 0};
 
-        for (size_t k = 0; k < batch; k++) {
-            shmt_observations_row(&state->observations, indices[from + k],
-                                  rows[k]);
-            places[k] = rows[k];
-        }
-        shmt_predictor_improvement(predictor, places, batch, improvement);
-        for (size_t k = 0; k < batch; k++)
+        while (batch.count < SHMT_PREDICTOR_BATCH
+               && from + batch.count < count)
+            batch_add(state, &batch, indices[from + batch.count]);
+        shmt_predictor_improvement(predictor, batch.places, batch.count,
+                                   improvement);
+        for (size_t k = 0; k < batch.count; k++)
             if (improvement[k] > most) {
                 most = improvement[k];
                 best = from + k;
@@ -201,7 +214,7 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
                                          state->neighbours, state->room);
 
     shmt_observations_row(o, index, here);
-    (void)shmt_predictor_mean(state->plain, here);
+    shmt_predictor_set_base(state->plain, here);
     for (size_t k = 0; k < MOST_NEIGHBOURS && count > 0; k++) {
         const size_t drawn = count > MOST_NEIGHBOURS - k
                                  ? shmt_random_below(view->random, count) : 0;
@@ -219,10 +232,21 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
     }
 }
 
+static void shortlist_batch(struct state *state, struct batch *batch,
+                            struct shortlist *list)
+{
+    float mean[SHMT_PREDICTOR_BATCH];
+
+    shmt_predictor_means(state->plain, batch->places, batch->count, mean);
+    for (size_t k = 0; k < batch->count; k++)
+        shortlist_add(list, batch->indices[k], mean[k]);
+    batch->count = 0;
+}
+
 static void shortlist_random(struct state *state, struct shortlist *list)
 {
     const struct shmt_search_view *const view = state->view;
-    uint8_t row[SHMT_OBSERVATION_WIDTH];
+    struct batch batch = {.count = 0};
 
     for (size_t k = 0; k < (size_t)view->options[RANDOM]; k++) {
         const uint64_t index = shmt_random_below(
@@ -230,9 +254,11 @@ static void shortlist_random(struct state *state, struct shortlist *list)
 
         if (view->seen(view->session, index))
             continue;
-        shmt_observations_row(&state->observations, index, row);
-        shortlist_add(list, index, shmt_predictor_mean(state->plain, row));
+        batch_add(state, &batch, index);
+        if (batch.count == SHMT_PREDICTOR_BATCH)
+            shortlist_batch(state, &batch, list);
     }
+    shortlist_batch(state, &batch, list);
 }
 
 static uint64_t choose(struct state *state)

@@ -198,9 +198,10 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
     }
 }
 
-double shmt_predictor_mean(struct shmt_predictor *predictor, const uint8_t *row)
+void shmt_predictor_set_base(struct shmt_predictor *predictor,
+                             const uint8_t *row)
 {
-    return shmt_surrogate_mean(predictor->surrogate, row);
+    shmt_surrogate_set_base(predictor->surrogate, row);
 }
 
 double shmt_predictor_mean_changed(struct shmt_predictor *predictor,
@@ -208,6 +209,13 @@ double shmt_predictor_mean_changed(struct shmt_predictor *predictor,
                                    uint8_t level)
 {
     return shmt_surrogate_mean_changed(predictor->surrogate, feature, level);
+}
+
+void shmt_predictor_means(struct shmt_predictor *predictor,
+                          const uint8_t *const *rows, size_t count,
+                          float *mean)
+{
+    shmt_surrogate_means(predictor->surrogate, rows, count, mean);
 }
 
 void shmt_predictor_improvement(struct shmt_predictor *predictor,

@@ -28,16 +28,20 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
                            const uint64_t *pending,
                            size_t count);
 
-/* The predicted cost (logarithm) of a candidate, and of one that differs from
- * the last candidate in one feature.  Much cheaper than the expected
- * improvement. */
-double shmt_predictor_mean(struct shmt_predictor *predictor,
-                           const uint8_t *row);
+enum { SHMT_PREDICTOR_BATCH = SHMT_SURROGATE_BATCH };
+/* The predicted costs (logarithms) of at most SHMT_PREDICTOR_BATCH rows.  Much
+ * cheaper than the expected improvement. */
+void shmt_predictor_means(struct shmt_predictor *predictor,
+                          const uint8_t *const *rows, size_t count,
+                          float *mean);
+/* The predicted cost of a candidate that differs from the base in one feature,
+ * which is cheaper still. */
+void shmt_predictor_set_base(struct shmt_predictor *predictor,
+                             const uint8_t *row);
 double shmt_predictor_mean_changed(struct shmt_predictor *predictor,
                                    size_t feature,
                                    uint8_t level);
 
-enum { SHMT_PREDICTOR_BATCH = SHMT_SURROGATE_BATCH };
 /* Expected improvement (of the logarithm of the cost) over the best, for at
  * most SHMT_PREDICTOR_BATCH rows. */
 void shmt_predictor_improvement(struct shmt_predictor *predictor,

@@ -2,6 +2,8 @@
 /*
  * surrogate: see surrogate.h.  The Cholesky factor is stored by rows, so
  * adding an observation appends a row, and removing the last ones is free.
+ * Observations are stored by features, so that covariances with all of them
+ * are one walk along each feature.
  * Sums use several partial sums (lanes), which compilers can vectorise without
  * reordering floating-point additions.
  */
@@ -11,7 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 8 };
+enum {
+    LANES = 8,
+    ROWS = 4    /* of the factor at a time, so that their sums overlap */
+};
 
 static const float STEP = 0.3f, SLOPE = 1.4f;
 static const float LEAST_PIVOT = 1e-5f;
@@ -37,12 +42,14 @@ struct shmt_surrogate {
     double noise;
     float **tables;     /* [features][levels][levels] */
     float *table_room;
-    uint8_t *rows;      /* [room][features] */
+    uint8_t *columns;   /* [features][room] levels of the observations */
     float *factor;      /* [room][room], lower triangle */
     float *product;     /* [room][room], covariances while tuning */
     float *half;        /* factor^-1 targets */
     float *alpha;       /* covariance^-1 targets */
     float *batch;       /* [room][SHMT_SURROGATE_BATCH] */
+    float *batch_tables;    /* [levels of all features][SHMT_SURROGATE_BATCH],
+                               the entries of each row of a batch */
     float *base;        /* [room] alpha times covariance with base_row */
     uint8_t *base_row;
     float mean, variance;
@@ -55,12 +62,13 @@ void shmt_surrogate_free(struct shmt_surrogate *s)
     free(s->beliefs);
     free(s->tables);
     free(s->table_room);
-    free(s->rows);
+    free(s->columns);
     free(s->factor);
     free(s->product);
     free(s->half);
     free(s->alpha);
     free(s->batch);
+    free(s->batch_tables);
     free(s->base);
     free(s->base_row);
     free(s);
@@ -98,14 +106,19 @@ static void make_table(struct shmt_surrogate *s, size_t feature)
 
 static bool make_tables(struct shmt_surrogate *s)
 {
-    size_t size = 0;
+    size_t size = 0, levels = 0;
 
     s->tables = calloc(s->features + 1, sizeof *s->tables);
     s->beliefs = calloc(s->features + 1, sizeof *s->beliefs);
-    for (size_t p = 0; p < s->features; p++)
+    for (size_t p = 0; p < s->features; p++) {
         size += (size_t)s->shapes[p].levels * s->shapes[p].levels;
+        levels += s->shapes[p].levels;
+    }
     s->table_room = calloc(size + 1, sizeof *s->table_room);
-    if (s->tables == NULL || s->beliefs == NULL || s->table_room == NULL)
+    s->batch_tables = calloc(levels + 1, SHMT_SURROGATE_BATCH *
+                                             sizeof *s->batch_tables);
+    if (s->tables == NULL || s->beliefs == NULL || s->table_room == NULL
+        || s->batch_tables == NULL)
         return false;
     size = 0;
     for (size_t p = 0; p < s->features; p++) {
@@ -129,7 +142,7 @@ shmt_surrogate_new(size_t count, const struct shmt_surrogate_feature *features,
     s->shapes = features;
     s->room = room;
     s->noise = 0.01;
-    s->rows = calloc(room, count + 1);
+    s->columns = calloc(room, count + 1);
     s->factor = calloc(room, room * sizeof *s->factor);
     s->product = calloc(room, room * sizeof *s->product);
     s->half = calloc(room, sizeof *s->half);
@@ -137,7 +150,7 @@ shmt_surrogate_new(size_t count, const struct shmt_surrogate_feature *features,
     s->batch = calloc(room, SHMT_SURROGATE_BATCH * sizeof *s->batch);
     s->base = calloc(room, sizeof *s->base);
     s->base_row = calloc(count + 1, sizeof *s->base_row);
-    if (count > SHMT_SURROGATE_FEATURES || s->rows == NULL
+    if (count > SHMT_SURROGATE_FEATURES || s->columns == NULL
         || s->factor == NULL || s->product == NULL || s->half == NULL
         || s->alpha == NULL || s->batch == NULL || s->base == NULL
         || s->base_row == NULL || !make_tables(s)) {
@@ -153,23 +166,34 @@ void shmt_surrogate_keep(struct shmt_surrogate *s, size_t count)
         s->count = count;
 }
 
-/* Selects the rows of the tables for one candidate.  Its covariance with an
- * observation is the product of their entries at the observation's levels. */
-static void select_tables(const struct shmt_surrogate *s, const uint8_t *row,
-                          const float **at)
+/* Covariances of a candidate with the first `count` observations: products of
+ * the entries of the tables.  Four features in one walk, in their order. */
+static void covariances(const struct shmt_surrogate *s, const uint8_t *row,
+                        size_t count, float *restrict out)
 {
-    for (size_t p = 0; p < s->features; p++)
-        at[p] = s->tables[p] + (size_t)row[p] * s->shapes[p].levels;
-}
+    const float *at[SHMT_SURROGATE_FEATURES];
+    size_t p = 0;
 
-static float covariance(const struct shmt_surrogate *s,
-                        const float *const *at, const uint8_t *other)
-{
-    float product = 1;
+    for (size_t k = 0; k < s->features; k++)
+        at[k] = s->tables[k] + (size_t)row[k] * s->shapes[k].levels;
+    for (size_t i = 0; i < count; i++)
+        out[i] = 1;
+    for (; p + 4 <= s->features; p += 4) {
+        const uint8_t *const c0 = s->columns + p * s->room;
+        const uint8_t *const c1 = c0 + s->room;
+        const uint8_t *const c2 = c1 + s->room, *const c3 = c2 + s->room;
+        const float *const a0 = at[p], *const a1 = at[p + 1];
+        const float *const a2 = at[p + 2], *const a3 = at[p + 3];
 
-    for (size_t p = 0; p < s->features; p++)
-        product *= at[p][other[p]];
-    return product;
+        for (size_t i = 0; i < count; i++)
+            out[i] = out[i] * a0[c0[i]] * a1[c1[i]] * a2[c2[i]] * a3[c3[i]];
+    }
+    for (; p < s->features; p++) {
+        const uint8_t *const column = s->columns + p * s->room;
+
+        for (size_t i = 0; i < count; i++)
+            out[i] *= at[p][column[i]];
+    }
 }
 
 static float dot(const float *a, const float *b, size_t count)
@@ -187,41 +211,42 @@ static float dot(const float *a, const float *b, size_t count)
     return sum;
 }
 
-/* Covariances of observation `i` with those before it. */
-static void covariances(const struct shmt_surrogate *s, size_t i, float *out)
-{
-    const float *at[SHMT_SURROGATE_FEATURES];
-
-    select_tables(s, s->rows + i * s->features, at);
-    for (size_t j = 0; j < i; j++)
-        out[j] = covariance(s, at, s->rows + j * s->features);
-}
-
-/* A row of the factor from those before it and its covariances, which may
- * stand in its place. */
-static void factor_row(struct shmt_surrogate *s, size_t i,
-                       const float *covariances)
+static void set_pivot(struct shmt_surrogate *s, size_t i)
 {
     float *const row = s->factor + i * s->room;
-    float pivot;
+    const float pivot = 1 + (float)s->noise - dot(row, row, i);
 
-    for (size_t j = 0; j < i; j++) {
+    row[i] = sqrtf(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
+}
+
+/* Rows first <= i < end of the factor, from those before them and their own
+ * `covariances`, which may stand in their place. */
+static void factor_rows(struct shmt_surrogate *s, size_t first, size_t end,
+                        const float *covariances)
+{
+    for (size_t j = 0; j < end; j++) {
         const float *const other = s->factor + j * s->room;
 
-        row[j] = (covariances[j] - dot(row, other, j)) / other[j];
+        if (j >= first)
+            set_pivot(s, j);
+        for (size_t i = j < first ? first : j + 1; i < end; i++) {
+            float *const row = s->factor + i * s->room;
+
+            row[j] = (covariances[i * s->room + j] - dot(row, other, j)) /
+                     other[j];
+        }
     }
-    pivot = 1 + (float)s->noise - dot(row, row, i);
-    row[i] = sqrtf(pivot > LEAST_PIVOT ? pivot : LEAST_PIVOT);
 }
 
 void shmt_surrogate_add(struct shmt_surrogate *s, const uint8_t *row)
 {
     const size_t i = s->count++;
 
-    memcpy(s->rows + i * s->features, row, s->features);
+    for (size_t p = 0; p < s->features; p++)
+        s->columns[p * s->room + i] = row[p];
     s->alpha[i] = 0;
-    covariances(s, i, s->factor + i * s->room);
-    factor_row(s, i, s->factor + i * s->room);
+    covariances(s, row, i, s->factor + i * s->room);
+    factor_rows(s, i, i + 1, s->factor);
 }
 
 /* Sets half, mean and variance; returns the log likelihood. */
@@ -262,8 +287,9 @@ static double likelihood(struct shmt_surrogate *s, const float *targets)
 {
     double prior = 0;
 
-    for (size_t i = 0; i < s->count; i++)
-        factor_row(s, i, s->product + i * s->room);
+    for (size_t i = 0; i < s->count; i += ROWS)
+        factor_rows(s, i, i + ROWS < s->count ? i + ROWS : s->count,
+                    s->product);
     for (size_t p = 0; p < s->features; p++) {
         const struct belief *const b = &s->beliefs[p];
 
@@ -279,15 +305,14 @@ static void multiply(struct shmt_surrogate *s, size_t feature,
                      const float *ratios)
 {
     const size_t levels = s->shapes[feature].levels;
+    const uint8_t *const column = s->columns + feature * s->room;
 
     for (size_t i = 0; i < s->count; i++) {
-        float *const row = s->product + i * s->room;
-        const uint8_t *other = s->rows + feature;
-        const float *const ratio =
-            ratios + s->rows[i * s->features + feature] * levels;
+        float *const restrict row = s->product + i * s->room;
+        const float *const ratio = ratios + column[i] * levels;
 
-        for (size_t j = 0; j < i; j++, other += s->features)
-            row[j] *= ratio[*other];
+        for (size_t j = 0; j < i; j++)
+            row[j] *= ratio[column[j]];
     }
 }
 
@@ -338,10 +363,14 @@ static size_t steps_of(const struct shmt_surrogate *s)
 void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
                          struct shmt_random *random)
 {
+    uint8_t row[SHMT_SURROGATE_FEATURES];
     double best, reached;
 
-    for (size_t i = 0; i < s->count; i++)
-        covariances(s, i, s->product + i * s->room);
+    for (size_t i = 0; i < s->count; i++) {
+        for (size_t p = 0; p < s->features; p++)
+            row[p] = s->columns[p * s->room + i];
+        covariances(s, row, i, s->product + i * s->room);
+    }
     best = likelihood(s, targets);
     for (size_t step = 0; step < steps_of(s); step++) {
         const size_t p = shmt_random_below(random, s->features + 1);
@@ -365,19 +394,12 @@ void shmt_surrogate_tune(struct shmt_surrogate *s, const float *targets,
     }
 }
 
-float shmt_surrogate_mean(struct shmt_surrogate *s, const uint8_t *row)
+void shmt_surrogate_set_base(struct shmt_surrogate *s, const uint8_t *row)
 {
-    const float *at[SHMT_SURROGATE_FEATURES];
-    float sum = s->mean;
-
-    select_tables(s, row, at);
     memcpy(s->base_row, row, s->features);
-    for (size_t i = 0; i < s->count; i++) {
-        s->base[i] =
-            s->alpha[i] * covariance(s, at, s->rows + i * s->features);
-        sum += s->base[i];
-    }
-    return sum;
+    covariances(s, row, s->count, s->base);
+    for (size_t i = 0; i < s->count; i++)
+        s->base[i] *= s->alpha[i];
 }
 
 float shmt_surrogate_mean_changed(struct shmt_surrogate *s, size_t feature,
@@ -387,14 +409,60 @@ float shmt_surrogate_mean_changed(struct shmt_surrogate *s, size_t feature,
     const float *const there = s->tables[feature] + level * levels;
     const float *const here =
         s->tables[feature] + s->base_row[feature] * levels;
-    const uint8_t *column = s->rows + feature;
+    const uint8_t *const column = s->columns + feature * s->room;
     float ratio[SHMT_SURROGATE_LEVELS], sum = s->mean;
 
     for (size_t k = 0; k < levels; k++)
         ratio[k] = there[k] / here[k];
-    for (size_t i = 0; i < s->count; i++, column += s->features)
-        sum += s->base[i] * ratio[*column];
+    for (size_t i = 0; i < s->count; i++)
+        sum += s->base[i] * ratio[column[i]];
     return sum;
+}
+
+/* Sets `batch` to the covariances of up to SHMT_SURROGATE_BATCH rows with all
+ * observations.  The tables' entries of all rows at a level lie side by side,
+ * so that one multiplication serves all of them. */
+static void batch_covariances(struct shmt_surrogate *s,
+                              const uint8_t *const *rows, size_t count)
+{
+    float (*const v)[SHMT_SURROGATE_BATCH] = (void *)s->batch;
+    float (*entry)[SHMT_SURROGATE_BATCH] = (void *)s->batch_tables;
+    const float *at[SHMT_SURROGATE_FEATURES];
+
+    for (size_t p = 0; p < s->features; p++) {
+        at[p] = *entry;
+        for (size_t level = 0; level < s->shapes[p].levels; level++, entry++)
+            for (size_t c = 0; c < count; c++)
+                (*entry)[c] = s->tables[p][rows[c][p] * s->shapes[p].levels
+                                           + level];
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        float product[SHMT_SURROGATE_BATCH] = {1, 1, 1, 1, 1, 1, 1, 1};
+
+        for (size_t p = 0; p < s->features; p++) {
+            const float *const factor =
+                at[p] + s->columns[p * s->room + i] * SHMT_SURROGATE_BATCH;
+
+            for (size_t c = 0; c < SHMT_SURROGATE_BATCH; c++)
+                product[c] *= factor[c];
+        }
+        memcpy(v[i], product, sizeof product);
+    }
+}
+
+void shmt_surrogate_means(struct shmt_surrogate *s, const uint8_t *const *rows,
+                          size_t count, float *mean)
+{
+    float (*const v)[SHMT_SURROGATE_BATCH] = (void *)s->batch;
+    float sum[SHMT_SURROGATE_BATCH];
+
+    batch_covariances(s, rows, count);
+    for (size_t c = 0; c < SHMT_SURROGATE_BATCH; c++)
+        sum[c] = s->mean;
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t c = 0; c < SHMT_SURROGATE_BATCH; c++)
+            sum[c] += v[i][c] * s->alpha[i];
+    memcpy(mean, sum, count * sizeof *mean);
 }
 
 static void predict_deviation(struct shmt_surrogate *s, size_t count,
@@ -429,21 +497,12 @@ void shmt_surrogate_predict(struct shmt_surrogate *s,
                             float *mean, float *deviation)
 {
     float (*const v)[SHMT_SURROGATE_BATCH] = (void *)s->batch;
-    const float *at[SHMT_SURROGATE_BATCH][SHMT_SURROGATE_FEATURES];
     float sum[SHMT_SURROGATE_BATCH] = {0};
 
-    for (size_t c = 0; c < count; c++)
-        select_tables(s, rows[c], at[c]);
-    for (size_t i = 0; i < s->count; i++) {
-        const uint8_t *const mine = s->rows + i * s->features;
-
-        for (size_t c = 0; c < count; c++) {
-            v[i][c] = covariance(s, at[c], mine);
+    batch_covariances(s, rows, count);
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t c = 0; c < SHMT_SURROGATE_BATCH; c++)
             sum[c] += v[i][c] * s->alpha[i];
-        }
-        for (size_t c = count; c < SHMT_SURROGATE_BATCH; c++)
-            v[i][c] = 0;
-    }
     for (size_t c = 0; c < count; c++)
         mean[c] = sum[c] + s->mean;
     predict_deviation(s, count, deviation);

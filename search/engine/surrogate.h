@@ -53,14 +53,18 @@ void shmt_surrogate_solve(struct shmt_surrogate *surrogate,
 void shmt_surrogate_tune(struct shmt_surrogate *surrogate,
                          const float *targets, struct shmt_random *random);
 
-/* The mean at `row`, and at a row that differs from it in one feature, which
- * costs only a small part of the work. */
-float shmt_surrogate_mean(struct shmt_surrogate *surrogate,
-                          const uint8_t *row);
+/* Makes `row` the base of mean_changed: the mean at a row that differs from it
+ * in one feature, which costs only a small part of the work. */
+void shmt_surrogate_set_base(struct shmt_surrogate *surrogate,
+                             const uint8_t *row);
 float shmt_surrogate_mean_changed(struct shmt_surrogate *surrogate,
                                   size_t feature, uint8_t level);
 
 enum { SHMT_SURROGATE_BATCH = 8 };
+/* Means at up to SHMT_SURROGATE_BATCH rows. */
+void shmt_surrogate_means(struct shmt_surrogate *surrogate,
+                          const uint8_t *const *rows, size_t count,
+                          float *mean);
 /* Mean and deviation at up to SHMT_SURROGATE_BATCH rows. */
 void shmt_surrogate_predict(struct shmt_surrogate *surrogate,
                             const uint8_t *const *rows, size_t count,
