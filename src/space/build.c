@@ -628,15 +628,7 @@ static bool open_builder(struct builder *builder,
 
 static void close_builder(struct builder *builder)
 {
-    struct shmt_build_layer *layers = builder->raw.layers;
-
-    for (size_t k = 0; layers != NULL && k < builder->plan->level_count;
-         k++) {
-        free(layers[k].first);
-        free(layers[k].child);
-        free(layers[k].value);
-    }
-    free(layers);
+    shmt_build_free_layers(&builder->raw, builder->plan->level_count);
     free(builder->values);
     free(builder->keys);
     close_states(&builder->now);

@@ -80,6 +80,8 @@ struct shmt_build_layers {
     uint32_t end_fault;              /* the one in which a constraint has no
                                         value, or UINT32_MAX */
 };
+void shmt_build_free_layers(struct shmt_build_layers *raw, size_t count);
+
 /* reduce.c: drops states from which no configuration is reached, merges equal
  * nodes, and counts.  Frees the layers on the way.  False: no memory. */
 bool shmt_build_reduce(const struct shmt_plan *plan,

@@ -1,76 +1,47 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * list: a space that is given by its configurations, one by one: a
- * tree of prefixes, reduced like any other diagram.
+ * from_list: a space that is given by its configurations, one by one: a tree
+ * of prefixes, reduced like any other diagram.  Called for recordings.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "space/build.h"
+
+/* One configuration; POSIX's qsort has no place for the number of
+ * parameters. */
+struct row {
+    const shmt_config *config;
+    size_t parameters;
+};
 
 struct list {
     const struct shmt_space_definition *definition;
     size_t count;
-    const shmt_config **items;       /* each once, ascending */
+    struct row *rows;                /* each once, ascending */
     struct shmt_plan plan;           /* only what shmt_build_reduce reads */
     struct shmt_build_layers raw;
 };
 
-static int compare(const struct list *list, const shmt_config *a,
-                   const shmt_config *b)
+static int compare(const void *x, const void *y)
 {
-    for (size_t p = 0; p < list->definition->parameter_count; p++)
-        if (a[p] != b[p])
-            return a[p] < b[p] ? -1 : 1;
+    const struct row *const a = x, *const b = y;
+
+    for (size_t p = 0; p < a->parameters; p++)
+        if (a->config[p] != b->config[p])
+            return a->config[p] < b->config[p] ? -1 : 1;
     return 0;
 }
 
-/* Merges [from, from + half) and [from + half, to) of one array into the
- * other. */
-static void merge(const struct list *list, const shmt_config **from,
-                  const shmt_config **to, size_t bounds[3])
+static void sort(struct list *list)
 {
-    size_t a = bounds[0], b = bounds[1], at = bounds[0];
-
-    while (a < bounds[1] || b < bounds[2]) {
-        if (b == bounds[2] ||
-            (a < bounds[1] && compare(list, from[a], from[b]) <= 0))
-            to[at++] = from[a++];
-        else
-            to[at++] = from[b++];
-    }
-}
-
-/* POSIX's qsort has no place for the number of parameters. */
-static bool sort(struct list *list)
-{
-    const shmt_config **other = malloc((list->count + 1) * sizeof *other);
-    const shmt_config **from = list->items, **to = other;
+    struct row *const rows = list->rows;
     size_t kept = 0;
 
-    if (other == NULL)
-        return false;
-    for (size_t run = 1; run < list->count; run *= 2) {
-        const shmt_config **swap = from;
-
-        for (size_t at = 0; at < list->count; at += 2 * run) {
-            size_t bounds[3] = {at, at + run, at + 2 * run};
-
-            for (size_t k = 1; k < 3; k++)
-                if (bounds[k] > list->count)
-                    bounds[k] = list->count;
-            merge(list, from, to, bounds);
-        }
-        from = to;
-        to = swap;
-    }
+    qsort(rows, list->count, sizeof *rows, compare);
     for (size_t k = 0; k < list->count; k++)
-        if (kept == 0 || compare(list, from[kept - 1], from[k]) != 0)
-            from[kept++] = from[k];
+        if (kept == 0 || compare(&rows[kept - 1], &rows[k]) != 0)
+            rows[kept++] = rows[k];
     list->count = kept;
-    list->items = from;
-    free(to);
-    return true;
 }
 
 /* The edges of level `at`, one a prefix that is longer by its parameter;
@@ -89,7 +60,7 @@ static bool make_layer(struct list *list, size_t at, uint32_t *state)
     if (raw->first == NULL || raw->child == NULL || raw->value == NULL)
         return false;
     for (size_t k = 0; k < list->count; k++) {
-        const shmt_config value = list->items[k][p];
+        const shmt_config value = list->rows[k].config[p];
 
         if (k == 0 || state[k] != above ||
             value != raw->value[raw->edge_count - 1]) {
@@ -129,19 +100,6 @@ static bool make_layers(struct list *list)
     return fine;
 }
 
-static void drop(struct list *list)
-{
-    for (size_t k = 0; list->raw.layers != NULL &&
-                       k < list->plan.level_count; k++) {
-        free(list->raw.layers[k].first);
-        free(list->raw.layers[k].child);
-        free(list->raw.layers[k].value);
-    }
-    free(list->raw.layers);
-    free(list->plan.levels);
-    free(list->items);
-}
-
 /* Whether every entry is the index of a value of its parameter. */
 static bool is_sound(const struct shmt_space_definition *definition,
                      const shmt_config *config)
@@ -159,7 +117,7 @@ shmt_space_from_list(const struct shmt_space_definition *definition,
 {
     struct list list = {.definition = definition, .count = count};
     struct shmt_space *space;
-    bool fine = true;
+    bool fine;
 
     if (definition->parameter_count > SHMT_SPACE_PARAMETERS)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -171,14 +129,19 @@ shmt_space_from_list(const struct shmt_space_definition *definition,
             return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                   "configuration %zu has no such values", k);
     space = calloc(1, sizeof *space);
-    list.items = malloc((count + 1) * sizeof *list.items);
-    fine = space != NULL && list.items != NULL;
+    list.rows = malloc((count + 1) * sizeof *list.rows);
+    fine = space != NULL && list.rows != NULL;
     if (fine && count > 0) {
-        memcpy(list.items, configs, count * sizeof *configs);
-        fine = sort(&list) && list.count < UINT32_MAX && make_layers(&list) &&
+        for (size_t k = 0; k < count; k++)
+            list.rows[k] =
+                (struct row){configs[k], definition->parameter_count};
+        sort(&list);
+        fine = list.count < UINT32_MAX && make_layers(&list) &&
                shmt_build_reduce(&list.plan, &list.raw, &space->diagram);
     }
-    drop(&list);
+    shmt_build_free_layers(&list.raw, list.plan.level_count);
+    free(list.plan.levels);
+    free(list.rows);
     if (!fine) {
         shmt_space_free(space);
         return shmt_error_memory(err);

@@ -46,8 +46,7 @@ static uint32_t group(struct grouping *grouping, uint32_t id);
 /* Sorts operands by level, constants last.  So the operands that are decided
  * early become one value early, and expressions that differ by a constant
  * share it. */
-static void sort_operands(const struct grouping *grouping,
-                          uint32_t *kids,
+static void sort_operands(const struct grouping *grouping, uint32_t *kids,
                           size_t count)
 {
     for (size_t k = 1; k < count; k++) {
@@ -225,14 +224,24 @@ static bool open_grouping(struct grouping *grouping,
     return true;
 }
 
+struct mark {
+    uint64_t bits;              /* early conjuncts above the node */
+    uint64_t readers;           /* those that read it later than the level */
+    bool pinned;                /* some other conjunct is above it */
+    bool pinned_here;           /* and reads it behind the level */
+    bool reached;
+    bool slot;                  /* it is read behind the level */
+};
+
 struct planner {
     struct shmt_plan *plan;
     struct shmt_graph *graph;
-    bool *reached;
-    uint64_t *bits;             /* node -> early conjuncts above it */
-    bool *pinned;               /* node -> some other conjunct above it */
-    size_t total;
+    struct mark *marks;         /* of the graph's nodes */
     size_t differences;         /* conjuncts for symmetry.c */
+    /* The nodes of the plan, operands first, and those that the level at hand
+     * computes, bounds and leaves behind. */
+    uint32_t *order, *exact, *mixed, *slots;
+    size_t count, exact_count, mixed_count, slot_count;
 };
 
 /* The conjuncts of the component, their operands grouped. */
@@ -274,14 +283,14 @@ static bool take_conjuncts(struct planner *planner, uint64_t component)
 static void reach(struct planner *planner, uint32_t id, int bit)
 {
     struct shmt_graph_node *node = &planner->graph->nodes[id];
+    struct mark *mark = &planner->marks[id];
     const uint64_t mask = bit < 0 ? 0 : UINT64_C(1) << bit;
 
-    if (planner->reached[id] &&
-        (bit < 0 ? planner->pinned[id] : (planner->bits[id] & mask) != 0))
+    if (mark->reached && (bit < 0 ? mark->pinned : (mark->bits & mask) != 0))
         return;
-    planner->reached[id] = true;
-    planner->bits[id] |= mask;
-    planner->pinned[id] |= bit < 0;
+    mark->reached = true;
+    mark->bits |= mask;
+    mark->pinned |= bit < 0;
     node->level = level_of(planner->plan, node->support);
     for (size_t k = 0; k < node->count; k++)
         reach(planner, planner->graph->kids[node->first + k], bit);
@@ -304,16 +313,18 @@ static bool is_early(const struct planner *planner,
            !shmt_plan_is_difference(planner->graph, conjunct->node);
 }
 
-static bool allocate_marks(struct planner *planner)
+static bool open_lists(struct planner *planner)
 {
     const size_t total = planner->graph->node_count + 1;
 
-    planner->total = planner->graph->node_count;
-    planner->reached = calloc(total, sizeof *planner->reached);
-    planner->bits = calloc(total, sizeof *planner->bits);
-    planner->pinned = calloc(total, sizeof *planner->pinned);
-    return planner->reached != NULL && planner->bits != NULL &&
-           planner->pinned != NULL;
+    planner->marks = calloc(total, sizeof *planner->marks);
+    planner->order = malloc(4 * total * sizeof *planner->order);
+    if (planner->marks == NULL || planner->order == NULL)
+        return false;
+    planner->exact = planner->order + total;
+    planner->mixed = planner->exact + total;
+    planner->slots = planner->mixed + total;
+    return true;
 }
 
 static uint8_t bits_for(const struct shmt_graph_node *node)
@@ -346,53 +357,19 @@ static void place(struct shmt_plan_level *level, unsigned *used, unsigned bits,
     *used += bits;
 }
 
-/* Lists of the nodes and conjuncts that a level has to do with. */
-struct lists {
-    uint32_t *exact, *mixed, *slots;
-    size_t exact_count, mixed_count, slot_count;
-    uint64_t *readers;
-    bool *pinned;
-    bool *boundary;
-};
-
-static bool open_lists(struct lists *lists, size_t total)
-{
-    lists->exact = malloc((total + 1) * sizeof *lists->exact);
-    lists->mixed = malloc((total + 1) * sizeof *lists->mixed);
-    lists->slots = malloc((total + 1) * sizeof *lists->slots);
-    lists->readers = calloc(total + 1, sizeof *lists->readers);
-    lists->pinned = calloc(total + 1, sizeof *lists->pinned);
-    lists->boundary = calloc(total + 1, sizeof *lists->boundary);
-    return lists->exact != NULL && lists->mixed != NULL &&
-           lists->slots != NULL && lists->readers != NULL &&
-           lists->pinned != NULL && lists->boundary != NULL;
-}
-
-static void close_lists(struct lists *lists)
-{
-    free(lists->exact);
-    free(lists->mixed);
-    free(lists->slots);
-    free(lists->readers);
-    free(lists->pinned);
-    free(lists->boundary);
-}
-
 /* Operands stand before their nodes only within one pass of making; a node
  * made while grouping may be older than its operand's new form.  Ids of
  * grouped nodes are sorted by a walk from the conjuncts instead. */
-static void sort_nodes(struct planner *planner, uint32_t id, uint32_t *order,
-                       size_t *count)
+static void sort_nodes(struct planner *planner, uint32_t id)
 {
     const struct shmt_graph_node *node = &planner->graph->nodes[id];
 
-    if (!planner->reached[id])
+    if (!planner->marks[id].reached)
         return;
-    planner->reached[id] = false;
+    planner->marks[id].reached = false;
     for (size_t k = 0; k < node->count; k++)
-        sort_nodes(planner, planner->graph->kids[node->first + k], order,
-                   count);
-    order[(*count)++] = id;
+        sort_nodes(planner, planner->graph->kids[node->first + k]);
+    planner->order[planner->count++] = id;
 }
 
 /* Whether a node belongs to a conjunct that level `at` may decide early, and
@@ -410,40 +387,42 @@ static bool is_mixed(const struct planner *planner,
     for (size_t k = 0; k < level->bounded_count; k++)
         bounded |= UINT64_C(1) << plan->conjuncts[level->bounded[k]].bit;
     return (node->support & known) != 0 &&
-           (planner->bits[id] & bounded) != 0;
+           (planner->marks[id].bits & bounded) != 0;
 }
 
 /* What level `at` computes, bounds and leaves behind. */
-static void scan_level(const struct planner *planner, const uint32_t *order,
-                       size_t count, struct lists *lists, uint8_t at)
+static void scan_level(struct planner *planner, uint8_t at)
 {
     const struct shmt_graph *const graph = planner->graph;
 
-    lists->exact_count = lists->mixed_count = lists->slot_count = 0;
-    for (size_t n = 0; n < count; n++) {
-        lists->boundary[order[n]] = lists->pinned[order[n]] = false;
-        lists->readers[order[n]] = 0;
+    planner->exact_count = planner->mixed_count = planner->slot_count = 0;
+    for (size_t n = 0; n < planner->count; n++) {
+        struct mark *mark = &planner->marks[planner->order[n]];
+
+        mark->slot = mark->pinned_here = false;
+        mark->readers = 0;
     }
-    for (size_t n = 0; n < count; n++) {
-        const uint32_t id = order[n];
+    for (size_t n = 0; n < planner->count; n++) {
+        const uint32_t id = planner->order[n];
         const struct shmt_graph_node *node = &graph->nodes[id];
 
         if (node->level == at)
-            lists->exact[lists->exact_count++] = id;
+            planner->exact[planner->exact_count++] = id;
         if (node->level <= at)
             continue;
         if (is_mixed(planner, node, id, at))
-            lists->mixed[lists->mixed_count++] = id;
+            planner->mixed[planner->mixed_count++] = id;
         for (size_t k = 0; k < node->count; k++) {
             const uint32_t kid = graph->kids[node->first + k];
+            struct mark *mark = &planner->marks[kid];
 
             if (graph->nodes[kid].level == 0 || graph->nodes[kid].level > at)
                 continue;
-            if (!lists->boundary[kid])
-                lists->slots[lists->slot_count++] = kid;
-            lists->boundary[kid] = true;
-            lists->readers[kid] |= planner->bits[id];
-            lists->pinned[kid] |= planner->pinned[id];
+            if (!mark->slot)
+                planner->slots[planner->slot_count++] = kid;
+            mark->slot = true;
+            mark->readers |= planner->marks[id].bits;
+            mark->pinned_here |= planner->marks[id].pinned;
         }
     }
 }
@@ -451,31 +430,26 @@ static void scan_level(const struct planner *planner, const uint32_t *order,
 static uint32_t *keep(struct shmt_plan *plan, const uint32_t *items,
                       size_t count)
 {
-    uint32_t *kept = shmt_arena_alloc(plan->arena, count, sizeof *kept);
-
-    if (kept != NULL && count > 0)
-        memcpy(kept, items, count * sizeof *kept);
-    return kept;
+    return shmt_arena_copy(plan->arena, items, count * sizeof *items);
 }
 
-static bool keep_slots(struct planner *planner, struct shmt_plan_level *level,
-                       const struct lists *lists)
+static bool keep_slots(struct planner *planner, struct shmt_plan_level *level)
 {
     unsigned used = 0;
 
-    level->slots = shmt_arena_alloc(planner->plan->arena, lists->slot_count,
+    level->slots = shmt_arena_alloc(planner->plan->arena, planner->slot_count,
                                     sizeof *level->slots);
     if (level->slots == NULL)
         return false;
-    level->slot_count = lists->slot_count;
-    for (size_t s = 0; s < lists->slot_count; s++) {
-        const uint32_t id = lists->slots[s];
+    level->slot_count = planner->slot_count;
+    for (size_t s = 0; s < planner->slot_count; s++) {
+        const uint32_t id = planner->slots[s];
         struct shmt_plan_slot *slot = &level->slots[s];
 
         slot->node = id;
         slot->bits = bits_for(&planner->graph->nodes[id]);
-        slot->readers = lists->readers[id];
-        slot->pinned = lists->pinned[id];
+        slot->readers = planner->marks[id].readers;
+        slot->pinned = planner->marks[id].pinned_here;
         place(level, &used, slot->bits, &slot->word, &slot->shift);
     }
     if (level->open != 0)
@@ -488,8 +462,7 @@ static bool keep_slots(struct planner *planner, struct shmt_plan_level *level,
 
 /* Conjuncts that end at `at`, and those still open that it may decide. */
 static bool keep_conjuncts(struct planner *planner,
-                           struct shmt_plan_level *level,
-                           uint8_t at)
+                           struct shmt_plan_level *level, uint8_t at)
 {
     struct shmt_plan *const plan = planner->plan;
     const uint64_t here = UINT64_C(1) << level->parameter;
@@ -524,45 +497,31 @@ static bool keep_conjuncts(struct planner *planner,
     return level->decided != NULL && level->bounded != NULL;
 }
 
-static bool make_levels(struct planner *planner, uint32_t *order,
-                        size_t count)
+static bool make_level(struct planner *planner, uint8_t at)
 {
     struct shmt_plan *const plan = planner->plan;
-    struct lists lists = {0};
-    bool fine = open_lists(&lists, planner->total);
+    struct shmt_plan_level *level = &plan->levels[at];
 
-    for (uint8_t at = 1; fine && at <= plan->level_count; at++) {
-        struct shmt_plan_level *level = &plan->levels[at];
-
-        fine = keep_conjuncts(planner, level, at);
-        if (!fine)
-            break;
-        scan_level(planner, order, count, &lists, at);
-        level->exact_count = lists.exact_count;
-        level->exact = keep(plan, lists.exact, lists.exact_count);
-        level->mixed_count = lists.mixed_count;
-        level->mixed = keep(plan, lists.mixed, lists.mixed_count);
-        fine = level->exact != NULL && level->mixed != NULL &&
-               keep_slots(planner, level, &lists) &&
-               (planner->differences < LEAST_DIFFERENT ||
-                shmt_plan_find_symmetry(plan, at));
-    }
-    close_lists(&lists);
-    return fine;
+    if (!keep_conjuncts(planner, level, at))
+        return false;
+    scan_level(planner, at);
+    level->exact_count = planner->exact_count;
+    level->exact = keep(plan, planner->exact, planner->exact_count);
+    level->mixed_count = planner->mixed_count;
+    level->mixed = keep(plan, planner->mixed, planner->mixed_count);
+    return level->exact != NULL && level->mixed != NULL &&
+           keep_slots(planner, level) &&
+           (planner->differences < LEAST_DIFFERENT ||
+            shmt_plan_find_symmetry(plan, at));
 }
 
 static bool plan_levels(struct planner *planner)
 {
     struct shmt_plan *const plan = planner->plan;
-    uint32_t *order;
-    size_t count = 0;
     int bits = 0;
     bool fine;
 
-    if (!allocate_marks(planner))
-        return false;
-    order = malloc((planner->total + 1) * sizeof *order);
-    if (order == NULL)
+    if (!open_lists(planner))
         return false;
     for (size_t c = 0; c < plan->conjunct_count; c++) {
         struct shmt_plan_conjunct *conjunct = &plan->conjuncts[c];
@@ -572,13 +531,14 @@ static bool plan_levels(struct planner *planner)
         reach(planner, conjunct->node, conjunct->bit);
     }
     for (size_t c = 0; c < plan->conjunct_count; c++)
-        sort_nodes(planner, plan->conjuncts[c].node, order, &count);
-    for (size_t n = 0; n < count; n++)
-        planner->graph->nodes[order[n]].column = (uint32_t)n;
-    plan->column_count = count;
-    plan->columns = keep(plan, order, count);
-    fine = plan->columns != NULL && make_levels(planner, order, count);
-    free(order);
+        sort_nodes(planner, plan->conjuncts[c].node);
+    for (size_t n = 0; n < planner->count; n++)
+        planner->graph->nodes[planner->order[n]].column = (uint32_t)n;
+    plan->column_count = planner->count;
+    plan->columns = keep(plan, planner->order, planner->count);
+    fine = plan->columns != NULL;
+    for (uint8_t at = 1; fine && at <= plan->level_count; at++)
+        fine = make_level(planner, at);
     return fine;
 }
 
@@ -603,9 +563,8 @@ bool shmt_plan_make(struct shmt_graph *graph, const uint8_t *order,
     }
     fine = fine && take_conjuncts(&planner, component) &&
            plan_levels(&planner);
-    free(planner.reached);
-    free(planner.bits);
-    free(planner.pinned);
+    free(planner.marks);
+    free(planner.order);
     if (!fine)
         shmt_plan_free(plan);
     return fine;

@@ -140,6 +140,21 @@ static void shrink(struct reducer *reducer)
     layer->total = less == NULL ? layer->total : less;
 }
 
+static void free_layer(struct shmt_build_layer *layer)
+{
+    free(layer->first);
+    free(layer->child);
+    free(layer->value);
+    *layer = (struct shmt_build_layer){0};
+}
+
+void shmt_build_free_layers(struct shmt_build_layers *raw, size_t count)
+{
+    for (size_t k = 0; raw->layers != NULL && k < count; k++)
+        free_layer(&raw->layers[k]);
+    free(raw->layers);
+}
+
 static bool reduce_layer(struct reducer *reducer, size_t at,
                          struct shmt_diagram *diagram)
 {
@@ -159,10 +174,7 @@ static bool reduce_layer(struct reducer *reducer, size_t at,
         if (!join(reducer, raw, s))
             return false;
     shrink(reducer);
-    free(raw->first);
-    free(raw->child);
-    free(raw->value);
-    *raw = (struct shmt_build_layer){0};
+    free_layer(raw);
     free(reducer->below);
     reducer->below = reducer->here;
     reducer->here = NULL;
