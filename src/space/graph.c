@@ -161,6 +161,8 @@ static struct range absolute_of(struct range a)
 
 static struct range of_two(unsigned op, struct range a, struct range b)
 {
+    bool may, must;         /* they be equal */
+
     switch (op) {
     case SHMT_OP_ADD:
     case SHMT_OP_SUB:
@@ -186,13 +188,11 @@ static struct range of_two(unsigned op, struct range a, struct range b)
     case SHMT_OP_LT:
         return (struct range){a.high < b.low, a.low < b.high, false};
     case SHMT_OP_EQ:
-        return (struct range){a.low == a.high && b.low == b.high &&
-                                  a.low == b.low,
-                              a.low <= b.high && b.low <= a.high, false};
     case SHMT_OP_NE:
-        return (struct range){a.low > b.high || b.low > a.high,
-                              !(a.low == a.high && b.low == b.high &&
-                                a.low == b.low), false};
+        may = a.low <= b.high && b.low <= a.high;
+        must = may && a.low == b.high && b.low == a.high;
+        return op == SHMT_OP_EQ ? (struct range){must, may, false}
+                                : (struct range){!may, !must, false};
     default:
         return (struct range){0, 1, false};
     }
@@ -211,9 +211,6 @@ static struct range of_kids(const struct shmt_graph *graph,
         return (struct range){!(out.high != 0), out.low == 0, false};
     case SHMT_OP_ABS:
         return absolute_of(out);
-    case SHMT_OP_AND:
-    case SHMT_OP_OR:
-        return (struct range){0, 1, false};
     case SHMT_OP_IF:
         out = of(&nodes[kids[1]]);
         widen(&out, nodes[kids[2]].low);
@@ -235,33 +232,24 @@ static struct range of_kids(const struct shmt_graph *graph,
 static void set_real(const struct shmt_graph *graph,
                      struct shmt_graph_node *node, const uint32_t *kids)
 {
-    double bounds[4], value;
-    double a[2], b[2] = {0.0, 0.0};
+    double a[2], b[2] = {0.0, 0.0}, value;
 
     node->unbounded = true;
     for (size_t k = 0; k < node->count; k++) {
         const struct shmt_graph_node *kid = &graph->nodes[kids[k]];
+        const bool real = kid->type == SHMT_VALUE_REAL;
         double *bound = k == 0 ? a : b;
 
-        if (k > 1 || (kid->type == SHMT_VALUE_REAL && kid->unbounded))
+        if (k > 1 || (real ? kid->unbounded
+                           : kid->low < -EXACT || kid->high > EXACT))
             return;
-        if (kid->type != SHMT_VALUE_REAL &&
-            (kid->low < -EXACT || kid->high > EXACT))
-            return;
-        bound[0] = kid->type == SHMT_VALUE_REAL ? kid->real_low :
-            (double)kid->low;
-        bound[1] = kid->type == SHMT_VALUE_REAL ? kid->real_high
-                                          : (double)kid->high;
+        bound[0] = real ? kid->real_low : (double)kid->low;
+        bound[1] = real ? kid->real_high : (double)kid->high;
     }
-    if (node->op == SHMT_OP_FLOAT) {
-        b[0] = b[1] = 0.0;
-    } else if (node->op == SHMT_OP_DIV) {
-        if (b[0] <= 0.0 && b[1] >= 0.0)
-            return;
-    } else if (node->op != SHMT_OP_ADD && node->op != SHMT_OP_SUB &&
-               node->op != SHMT_OP_MUL) {
+    if (node->op == SHMT_OP_DIV ? b[0] <= 0.0 && b[1] >= 0.0
+        : node->op != SHMT_OP_FLOAT && node->op != SHMT_OP_ADD &&
+              node->op != SHMT_OP_SUB && node->op != SHMT_OP_MUL)
         return;
-    }
     node->real_low = INFINITY;
     node->real_high = -INFINITY;
     for (int k = 0; k < 4; k++) {
@@ -270,9 +258,8 @@ static void set_real(const struct shmt_graph *graph,
         else if (shmt_arith_real(node->op, a[k / 2], b[k % 2], &value) !=
                      SHMT_ARITH_FAULT_NONE || !isfinite(value))
             return;
-        bounds[k] = value;
-        node->real_low = fmin(node->real_low, bounds[k]);
-        node->real_high = fmax(node->real_high, bounds[k]);
+        node->real_low = fmin(node->real_low, value);
+        node->real_high = fmax(node->real_high, value);
     }
     node->unbounded = false;
 }
@@ -438,7 +425,7 @@ uint32_t shmt_graph_int(struct shmt_graph *graph, int64_t value)
     return intern(graph, &node, NULL);
 }
 
-uint32_t shmt_graph_real(struct shmt_graph *graph, double value)
+static uint32_t add_real(struct shmt_graph *graph, double value)
 {
     struct shmt_graph_node node = {
         .op = SHMT_OP_CONST, .type = SHMT_VALUE_REAL, .real_low = value,
@@ -469,7 +456,7 @@ uint32_t shmt_graph_value(struct shmt_graph *graph, struct shmt_value value)
     if (value.type == SHMT_VALUE_INT)
         return shmt_graph_int(graph, value.i);
     if (value.type == SHMT_VALUE_REAL)
-        return shmt_graph_real(graph, value.r);
+        return add_real(graph, value.r);
     node.low = node.high = node.constant.i =
         shmt_graph_rank(graph, value.w);
     return intern(graph, &node, NULL);
@@ -505,23 +492,33 @@ uint32_t shmt_graph_parameter(struct shmt_graph *graph, uint32_t parameter)
     return intern(graph, &node, NULL);
 }
 
+struct shmt_value *
+shmt_graph_first_values(const struct shmt_space_definition *definition)
+{
+    const size_t fixed = definition->fixed_count;
+    struct shmt_value *values =
+        malloc((fixed + definition->parameter_count + 1) * sizeof *values);
+
+    if (values == NULL)
+        return NULL;
+    for (size_t k = 0; k < fixed; k++)
+        values[k] = definition->fixed[k];
+    for (size_t p = 0; p < definition->parameter_count; p++)
+        values[fixed + p] = definition->parameters[p].values[0];
+    return values;
+}
+
 /* A constraint that no parameter of several values occurs in. */
 static uint32_t settle(struct shmt_graph *graph, const struct shmt_expr *expr)
 {
-    const struct shmt_space_definition *const d = graph->definition;
-    struct shmt_value *symbols =
-        malloc((d->fixed_count + d->parameter_count + 1) * sizeof *symbols);
+    struct shmt_value *values = shmt_graph_first_values(graph->definition);
     enum shmtune_status status;
     bool truth = false;
 
-    if (symbols == NULL)
+    if (values == NULL)
         return fail(graph);
-    if (d->fixed_count > 0)
-        memcpy(symbols, d->fixed, d->fixed_count * sizeof *symbols);
-    for (size_t p = 0; p < d->parameter_count; p++)
-        symbols[d->fixed_count + p] = d->parameters[p].values[0];
-    status = shmt_expr_eval_bool(expr, symbols, &truth, NULL);
-    free(symbols);
+    status = shmt_expr_eval_bool(expr, values, &truth, NULL);
+    free(values);
     return status == SHMTUNE_OK ? shmt_graph_int(graph, truth)
                                 : add_fault(graph, SHMT_VALUE_INT);
 }

@@ -85,9 +85,13 @@ void shmt_graph_rewind(struct shmt_graph *graph, size_t count);
  * them. */
 uint32_t shmt_graph_rank(const struct shmt_graph *graph, const char *word);
 
+/* The values of all symbols of the constraints: the fixed ones, then of each
+ * parameter the first.  The caller frees them; NULL when there is no memory. */
+struct shmt_value *
+shmt_graph_first_values(const struct shmt_space_definition *definition);
+
 /* Nodes, made once.  After a failure any id may come back. */
 uint32_t shmt_graph_int(struct shmt_graph *graph, int64_t value);
-uint32_t shmt_graph_real(struct shmt_graph *graph, double value);
 uint32_t shmt_graph_value(struct shmt_graph *graph, struct shmt_value value);
 uint32_t shmt_graph_parameter(struct shmt_graph *graph, uint32_t parameter);
 uint32_t shmt_graph_opaque(struct shmt_graph *graph,
@@ -101,6 +105,8 @@ uint32_t shmt_graph_sum(struct shmt_graph *graph, const uint32_t *terms,
                         size_t count);
 uint32_t shmt_graph_product(struct shmt_graph *graph, const uint32_t *factors,
                             size_t count);
+/* a * b, as a product where it cannot overflow. */
+uint32_t shmt_graph_multiply(struct shmt_graph *graph, uint32_t a, uint32_t b);
 /* Comparison of two nodes; SHMT_GRAPH_NONE when it has no typed form. */
 uint32_t shmt_graph_compare(struct shmt_graph *graph, enum shmt_op op,
                             uint32_t a, uint32_t b);
@@ -109,6 +115,9 @@ uint32_t shmt_graph_logic(struct shmt_graph *graph, enum shmt_op op,
                           const uint32_t *kids, size_t count);
 uint32_t shmt_graph_negate(struct shmt_graph *graph, uint32_t truth);
 uint32_t shmt_graph_truth(struct shmt_graph *graph, uint32_t node);
+
+/* Operands whose order does not matter stand by their ids. */
+void shmt_graph_sort(uint32_t *kids, size_t count);
 
 bool shmt_graph_is_constant(const struct shmt_graph *graph, uint32_t node);
 /* A cell of a node, as a value and back. */

@@ -12,6 +12,19 @@
 
 #include "space/build.h"
 
+/* Of a node's `count` edges the one that the path of an index takes. */
+static inline const struct shmt_diagram_edge *
+edge_of(const struct shmt_diagram_edge *edge, size_t count, uint64_t index)
+{
+    while (count > 1) {
+        const size_t half = count / 2;
+
+        edge += edge[half].before <= index ? half : 0;
+        count -= half;
+    }
+    return edge;
+}
+
 void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
                               shmt_config *config)
 {
@@ -22,14 +35,9 @@ void shmt_space_configuration(const struct shmt_space *space, uint64_t index,
         const struct shmt_diagram_layer *layer = &space->diagram.layers[k];
         const struct shmt_diagram_edge *edge = layer->edges +
             layer->first[node];
-        size_t count = layer->first[node + 1] - layer->first[node];
 
-        while (count > 1) {
-            const size_t half = count / 2;
-
-            edge += edge[half].before <= index ? half : 0;
-            count -= half;
-        }
+        edge = edge_of(edge, layer->first[node + 1] - layer->first[node],
+                       index);
         index -= edge->before;
         config[layer->parameter] = edge->value;
         node = edge->child;
@@ -184,18 +192,10 @@ static void trace(struct path *path)
 
     for (size_t k = 0; k < path->space->diagram.layer_count; k++) {
         const struct shmt_diagram_edge *edge;
-        size_t count;
 
         path->node[k] = node;
         path->rest[k] = rest;
-        count = edge_count(path, k);
-        edge = edges_at(path, k);
-        while (count > 1) {
-            const size_t half = count / 2;
-
-            edge += edge[half].before <= rest ? half : 0;
-            count -= half;
-        }
+        edge = edge_of(edges_at(path, k), edge_count(path, k), rest);
         path->edge[k] = (uint32_t)(edge - edges_at(path, k));
         path->value[k] = edge->value;
         rest -= edge->before;

@@ -24,24 +24,18 @@ enum { VALUE, LOW, HIGH, FIXED_LOW, FIXED_HIGH, COLUMNS };
 bool shmt_lanes_open(struct shmt_lanes *lanes, const struct shmt_plan *plan)
 {
     const struct shmt_graph *const graph = plan->graph;
-    const struct shmt_space_definition *const d = graph->definition;
-    const size_t symbols = d->fixed_count + d->parameter_count;
 
     *lanes = (struct shmt_lanes){.plan = plan};
     lanes->cells = malloc((plan->column_count + 1) * COLUMNS * SHMT_LANES *
                           sizeof *lanes->cells);
     lanes->fixed_ready =
         calloc(plan->column_count + 1, sizeof *lanes->fixed_ready);
-    lanes->symbols = calloc(symbols + 1, sizeof *lanes->symbols);
+    lanes->symbols = shmt_graph_first_values(graph->definition);
     if (lanes->cells == NULL || lanes->fixed_ready == NULL ||
         lanes->symbols == NULL) {
         shmt_lanes_close(lanes);
         return false;
     }
-    for (size_t k = 0; k < d->fixed_count; k++)
-        lanes->symbols[k] = d->fixed[k];
-    for (size_t p = 0; p < d->parameter_count; p++)
-        lanes->symbols[d->fixed_count + p] = d->parameters[p].values[0];
     for (size_t c = 0; c < plan->column_count; c++) {
         const struct shmt_graph_node *node = &graph->nodes[plan->columns[c]];
 

@@ -69,10 +69,8 @@ static uint32_t real_operator(struct lower *lower, enum shmt_op op,
 {
     for (size_t k = 0; k < count; k++)
         if (node_at(lower, kids[k])->type == SHMT_VALUE_INT)
-            kids[k] =
-                shmt_graph_add_node(lower->graph, SHMT_OP_FLOAT,
-                                    SHMT_VALUE_REAL,
-                                          &kids[k], 1);
+            kids[k] = shmt_graph_add_node(lower->graph, SHMT_OP_FLOAT,
+                                          SHMT_VALUE_REAL, &kids[k], 1);
     return shmt_graph_add_node(lower->graph, op, SHMT_VALUE_REAL, kids, count);
 }
 
@@ -109,8 +107,7 @@ static uint32_t int_operator(struct lower *lower, enum shmt_op op,
         id = shmt_graph_sum(graph, kids, 2);
         break;
     case SHMT_OP_MUL:
-        id = shmt_graph_product(graph, kids, 2);
-        break;
+        return shmt_graph_multiply(graph, kids[0], kids[1]);
     case SHMT_OP_POW:
         return power(lower, kids);
     case SHMT_OP_DIV:
@@ -142,7 +139,7 @@ static uint32_t unary(struct lower *lower, uint32_t tree)
 {
     const enum shmt_op op = lower->expr->nodes[tree].op;
     struct shmt_graph *const graph = lower->graph;
-    uint32_t kid = value_of(lower, kid_of(lower, tree, 0)), both[2], id;
+    uint32_t kid = value_of(lower, kid_of(lower, tree, 0));
     enum shmt_value_type type;
 
     if (kid == NONE || node_at(lower, kid)->type == SHMT_VALUE_WORD)
@@ -151,13 +148,8 @@ static uint32_t unary(struct lower *lower, uint32_t tree)
     if (op == SHMT_OP_POS || (op == SHMT_OP_INT && type == SHMT_VALUE_INT) ||
         (op == SHMT_OP_FLOAT && type == SHMT_VALUE_REAL))
         return kid;
-    if (op == SHMT_OP_NEG && type == SHMT_VALUE_INT) {
-        both[0] = shmt_graph_int(graph, -1);
-        both[1] = kid;
-        id = shmt_graph_product(graph, both, 2);
-        return id != NONE ? id : shmt_graph_add_node(graph, SHMT_OP_MUL,
-                                                     SHMT_VALUE_INT, both, 2);
-    }
+    if (op == SHMT_OP_NEG && type == SHMT_VALUE_INT)
+        return shmt_graph_multiply(graph, shmt_graph_int(graph, -1), kid);
     if (op == SHMT_OP_INT || op == SHMT_OP_FLOAT)
         type = op == SHMT_OP_INT ? SHMT_VALUE_INT : SHMT_VALUE_REAL;
     return shmt_graph_add_node(graph, op, type, &kid, 1);
@@ -180,13 +172,6 @@ static bool values_of(struct lower *lower, uint32_t tree, uint32_t *kids,
     return true;
 }
 
-static int by_id(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 static uint32_t extreme(struct lower *lower, uint32_t tree)
 {
     const struct shmt_expr_node *node = &lower->expr->nodes[tree];
@@ -196,7 +181,7 @@ static uint32_t extreme(struct lower *lower, uint32_t tree)
     if (node->count > 255 || !values_of(lower, tree, kids, &type))
         return NONE;
     if (type != SHMT_VALUE_REAL) {
-        qsort(kids, node->count, sizeof *kids, by_id);
+        shmt_graph_sort(kids, node->count);
         return shmt_graph_add_node(lower->graph, node->op, type, kids,
                                    node->count);
     }

@@ -109,6 +109,11 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void shmt_graph_sort(uint32_t *kids, size_t count)
+{
+    qsort(kids, count, sizeof *kids, by_id);
+}
+
 /* Combines the terms of equal base.  A term that may have no value stays even
  * with factor 0, because it decides whether the sum has a value. */
 static void combine(const struct shmt_graph *graph, struct terms *terms)
@@ -161,6 +166,16 @@ static bool is_bounded(const struct shmt_graph *graph,
     return true;
 }
 
+uint32_t shmt_graph_multiply(struct shmt_graph *graph, uint32_t a, uint32_t b)
+{
+    const uint32_t both[2] = {a, b};
+    const uint32_t id = shmt_graph_product(graph, both, 2);
+
+    return id != SHMT_GRAPH_NONE
+               ? id : shmt_graph_add_node(graph, SHMT_OP_MUL, SHMT_VALUE_INT,
+                                          both, 2);
+}
+
 /* The node of the terms without their constant. */
 static uint32_t make_sum(struct shmt_graph *graph, const struct terms *terms,
                          bool with_constant)
@@ -174,30 +189,22 @@ static uint32_t make_sum(struct shmt_graph *graph, const struct terms *terms,
     for (size_t k = 0; k < terms->count; k++) {
         const struct term *term = &terms->items[k];
 
-        kids[count] = term->base;
-        if (term->factor != 1) {
-            const uint32_t both[2] = {
-                shmt_graph_int(graph, term->factor), term->base};
-
-            kids[count] = shmt_graph_product(graph, both, 2);
-            if (kids[count] == SHMT_GRAPH_NONE)
-                kids[count] =
-                    shmt_graph_add_node(graph, SHMT_OP_MUL, SHMT_VALUE_INT,
-                                                  both, 2);
-        }
-        count++;
+        kids[count++] =
+            term->factor == 1
+                ? term->base
+                : shmt_graph_multiply(
+                      graph, shmt_graph_int(graph, term->factor), term->base);
     }
     if (with_constant && (terms->constant != 0 || count == 0))
         kids[count++] = shmt_graph_int(graph, terms->constant);
-    qsort(kids, count, sizeof *kids, by_id);
+    shmt_graph_sort(kids, count);
     if (count == 0)
         id = shmt_graph_int(graph, 0);
     else if (count == 1)
         id = kids[0];
     else
-        id =
-            shmt_graph_add_node(graph, SHMT_OP_ADD, SHMT_VALUE_INT, kids,
-                                count);
+        id = shmt_graph_add_node(graph, SHMT_OP_ADD, SHMT_VALUE_INT, kids,
+                                 count);
     free(kids);
     return id;
 }
@@ -252,10 +259,9 @@ uint32_t shmt_graph_product(struct shmt_graph *graph, const uint32_t *factors,
         flat[used++] = shmt_graph_int(graph, constant);
     if (used == 1)
         return flat[0];
-    qsort(flat, used, sizeof *flat, by_id);
+    shmt_graph_sort(flat, used);
     return shmt_graph_add_node(graph, SHMT_OP_MUL, SHMT_VALUE_INT, flat, used);
 }
-
 
 /* sum op -constant, with what is common to all factors divided out. */
 static uint32_t compare_sum(struct shmt_graph *graph, enum shmt_op op,
@@ -365,20 +371,18 @@ uint32_t shmt_graph_compare(struct shmt_graph *graph, enum shmt_op op,
 uint32_t shmt_graph_truth(struct shmt_graph *graph, uint32_t id)
 {
     const struct shmt_graph_node *node = &graph->nodes[id];
-    const struct shmt_value empty = {.type = SHMT_VALUE_WORD, .w = ""};
+    struct shmt_value zero = {.type = node->type};
 
     if (graph->failed)
         return 0;
     if (node->type == SHMT_VALUE_REAL)
-        return shmt_graph_compare(graph, SHMT_OP_NE, id,
-                                  shmt_graph_real(graph, 0.0));
-    if (node->type == SHMT_VALUE_WORD)
-        return shmt_graph_compare(graph, SHMT_OP_NE, id,
-                                  shmt_graph_value(graph, empty));
-    if (node->low >= 0 && node->high <= 1)
+        zero.r = 0.0;
+    else if (node->type == SHMT_VALUE_WORD)
+        zero.w = "";
+    else if (node->low >= 0 && node->high <= 1)
         return id;
     return shmt_graph_compare(graph, SHMT_OP_NE, id,
-                              shmt_graph_int(graph, 0));
+                              shmt_graph_value(graph, zero));
 }
 
 uint32_t shmt_graph_negate(struct shmt_graph *graph, uint32_t truth)
@@ -454,7 +458,7 @@ uint32_t shmt_graph_logic(struct shmt_graph *graph, enum shmt_op op,
         id = shmt_graph_int(graph, op == SHMT_OP_OR);
     } else {
         if (!fails && used > 1) {
-            qsort(flat, used, sizeof *flat, by_id);
+            shmt_graph_sort(flat, used);
             for (size_t k = 0; k < used; k++)
                 if (kept == 0 || flat[kept - 1] != flat[k])
                     flat[kept++] = flat[k];

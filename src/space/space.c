@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * space: builds a space: one diagram for each component of connected
- * parameters (order_search.c), joined into one (join.c).  Also counts the
- * space, and estimates the counts after each constraint.
+ * parameters (order.c), joined into one (reduce.c).  Also counts the space,
+ * and estimates the counts after each constraint.
  */
 #include "space/space.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "space/build.h"
 
@@ -100,8 +99,8 @@ static enum shmt_build_outcome build_parts(struct shmt_graph *graph,
     enum shmt_build_outcome built = SHMT_BUILD_DONE;
     uint64_t done = 0;
 
-    for (size_t p = 0; p < d->parameter_count && built ==
-         SHMT_BUILD_DONE; p++) {
+    for (size_t p = 0; p < d->parameter_count && built == SHMT_BUILD_DONE;
+         p++) {
         uint64_t component;
 
         if (d->parameters[p].count < 2 || (done >> p & 1) != 0)
@@ -124,13 +123,13 @@ explain(const struct shmt_space_definition *definition,
         const struct shmt_diagram *parts, size_t count,
         struct shmt_error *err)
 {
-    struct shmt_value values[SHMT_SPACE_PARAMETERS], out, *all;
-    const size_t fixed = definition->fixed_count;
+    struct shmt_value *all = shmt_graph_first_values(definition), *values, out;
     enum shmtune_status status = SHMTUNE_OK;
     bool shown = false;
 
-    for (size_t p = 0; p < definition->parameter_count; p++)
-        values[p] = definition->parameters[p].values[0];
+    if (all == NULL)
+        return shmt_error_memory(err);
+    values = all + definition->fixed_count;
     for (size_t k = 0; k < count; k++) {
         const bool wanted = parts[k].fault && (!shown || parts[k].count == 0);
         uint32_t node = 0;
@@ -148,13 +147,6 @@ explain(const struct shmt_space_definition *definition,
             node = wanted ? 0 : edge->child;
         }
     }
-    all = malloc((fixed + definition->parameter_count + 1) * sizeof *all);
-    if (all == NULL)
-        return shmt_error_memory(err);
-    if (fixed > 0)
-        memcpy(all, definition->fixed, fixed * sizeof *all);
-    memcpy(all + fixed, values,
-           definition->parameter_count * sizeof *values);
     for (size_t c = 0; c < definition->constraint_count &&
                        status == SHMTUNE_OK; c++)
         status = shmt_expr_eval(definition->constraints[c], all, &out, err);
@@ -335,15 +327,12 @@ estimate(const struct shmt_space_definition *definition, size_t constraints,
 {
     enum { POINTS = 20000 };
     const size_t fixed = definition->fixed_count;
-    struct shmt_value *values =
-        malloc((fixed + definition->parameter_count + 1) * sizeof *values);
+    struct shmt_value *values = shmt_graph_first_values(definition);
     uint64_t draws = 0, held = 0;
     double size = 1.0;
 
     if (values == NULL)
         return shmt_error_memory(err);
-    if (fixed > 0)
-        memcpy(values, definition->fixed, fixed * sizeof *values);
     for (int n = 0; n < POINTS; n++) {
         bool truth = true;
 
