@@ -101,4 +101,23 @@ bool shmt_driver_is_sticky(CUresult result);
  * than its user has. */
 const char *shmt_driver_setting(const char *variable);
 
+/* -- devices -------------------------------------------------------------- */
+
+/* 0 devices is SHMTUNE_NO_DEVICE. */
+enum shmtune_status shmt_driver_device_count(const struct shmt_driver *driver,
+                                             int *count,
+                                             struct shmt_error *err);
+
+/* "0", "1", ... or a UUID, "GPU-..." (a beginning that fits one is enough).
+ * SHMTUNE_NO_DEVICE names the devices that are there. */
+enum shmtune_status shmt_driver_find_device(const struct shmt_driver *driver,
+                                            const char *text, int *ordinal,
+                                            struct shmt_error *err);
+
+/* Every field. */
+enum shmtune_status
+shmt_driver_describe_device(const struct shmt_driver *driver,
+                            int ordinal, struct shmtune_device *out,
+                            struct shmt_error *err);
+
 #endif

@@ -10,7 +10,6 @@
 #include "gpu/image.h"
 #include "gpu/module.h"
 #include "gpu/nvrtc.h"
-#include "gpu/driver_device.h"
 #include "gpu/ptxas.h"
 
 #endif

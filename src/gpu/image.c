@@ -1,25 +1,501 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image: gets an image from a folder, or compiles it. image_build.c decides
- * what it is made of and compiles; image_store.c reads and writes the folder.
+ * image: the options and names that make an image and its key, the compile, the
+ * check of the arguments that the spec passes against the kernel's parameters,
+ * and getting an image from a folder, which image_store.c reads and writes.
+ *
+ * Options are composed here and in kernel/text.c from declared names and
+ * numbers; no string of a user's becomes an option.  Folders of headers are
+ * not in the key: the text of local headers is in the kernel's digest, and the
+ * toolkit's belong to the NVRTC version, which is in it.
  */
 #include "gpu/image.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "gpu/image_arguments.h"
-#include "gpu/image_build.h"
+#include "gpu/cubin.h"
+#include "gpu/image_store.h"
+#include "gpu/ptxas.h"
+
+/* The version of this recipe: it changes when the same request would make
+ * another binary. */
+#define RECIPE "image/1"
+
+/* Everything that decides what the binary is, in the image's arena. */
+struct recipe {
+    struct shmt_image *image;      /* key, launch_entry, names are set */
+    const struct shmt_kernel *kernel;   /* NULL: of source of our own */
+    const char *name;              /* of the source */
+    const char *source;            /* NULL: there is none to compile */
+    int nvrtc_version;             /* 0: whichever */
+    bool recompile;                /* see shmt_image_request */
+    size_t option_count;
+    const char **options;
+};
+
+/* The index of `name` among the image's entries, added when it is new. */
+static int index_of(struct shmt_image_entry *entries, size_t *count,
+                    const char *name)
+{
+    for (size_t k = 0; k < *count; k++)
+        if (strcmp(entries[k].name, name) == 0)
+            return (int)k;
+    entries[*count].name = name;
+    return (int)(*count)++;
+}
+
+static enum shmtune_status
+name_entries(const struct shmt_image_request *request,
+             struct shmt_image *image, struct shmt_error *err)
+{
+    struct shmt_kernel_evaluated *evaluated = request->evaluated;
+    struct shmt_image_entry *entries =
+        shmt_arena_alloc(image->arena, SHMT_KERNEL_LAUNCHES, sizeof *entries);
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_text text = {0};
+
+    if (entries == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
+        image->launch_entry[k] = -1;
+    image->launch_count = evaluated->launch_count;
+    for (size_t k = 0; k < image->launch_count && status == SHMTUNE_OK; k++) {
+        const char *name;
+        bool used;
+
+        status = shmt_kernel_uses_launch(evaluated, k, &used, err);
+        if (status != SHMTUNE_OK || !used)
+            continue;
+        shmt_text_clear(&text);
+        status = shmt_kernel_entry(evaluated, k, &text, err);
+        if (status != SHMTUNE_OK)
+            break;
+        name = text.failed ? NULL
+                           : shmt_arena_copy(image->arena,
+                                             shmt_text_string(&text),
+                                             text.length);
+        if (name == NULL)
+            status = shmt_error_memory(err);
+        else
+            image->launch_entry[k] = index_of(entries, &image->entry_count,
+                                              name);
+    }
+    shmt_text_free(&text);
+    if (status == SHMTUNE_OK && image->entry_count == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: no launch is used in this configuration; "
+                                "see `when` of its launches",
+                                evaluated->kernel->path);
+    image->entries = entries;
+    return status;
+}
+
+/* One option a line; the definitions come behind them. */
+static void write_options(const struct shmt_image_request *request,
+                          struct shmt_text *text)
+{
+    const struct shmt_kernel *kernel = request->evaluated->kernel;
+
+    shmt_text_addf(text, "--gpu-architecture=%s\n", request->arch);
+    shmt_text_addf(text, "-std=%s\n",
+                   kernel->standard != NULL ? kernel->standard : "c++17");
+    shmt_text_add(text, "-default-device\n--ptxas-options=-v\n-lineinfo\n");
+    if (kernel->fast_math)
+        shmt_text_add(text, "--use_fast_math\n");
+}
+
+/* `names` says what is made of the source, and for which launches. */
+static void make_key(const char *source, int nvrtc_version,
+                     const struct shmt_text *options, const char *names,
+                     char key[SHMT_DIGEST_TEXT])
+{
+    struct shmt_digest digest;
+    char version[32];
+
+    snprintf(version, sizeof version, "\nnvrtc %d\n", nvrtc_version);
+    shmt_digest_begin(&digest);
+    shmt_digest_add(&digest, RECIPE "\n", sizeof RECIPE);
+    shmt_digest_add(&digest, source, strlen(source));
+    shmt_digest_add(&digest, version, strlen(version));
+    shmt_digest_add(&digest, options->data, options->length);
+    shmt_digest_add(&digest, names, strlen(names));
+    shmt_digest_end(&digest, key);
+}
+
+enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
+                                   char key[SHMT_DIGEST_TEXT],
+                                   struct shmt_error *err)
+{
+    struct shmt_text options = {0};
+    char names[SHMT_DIGEST_TEXT];
+    enum shmtune_status status =
+        shmt_kernel_binary_key(request->evaluated, names);
+
+    write_options(request, &options);
+    if (options.failed || status != SHMTUNE_OK)
+        status = shmt_error_memory(err);
+    else
+        make_key(request->evaluated->kernel->digest, request->nvrtc_version,
+                 &options, names, key);
+    shmt_text_free(&options);
+    return status;
+}
+
+/* Lines to an array, with the folders of the kernel's headers behind them. */
+static enum shmtune_status list_options(const struct shmt_text *text,
+                                        const char *include,
+                                        struct recipe *plan,
+                                        struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = plan->kernel;
+    const size_t folders = kernel == NULL ? 0 : kernel->include_count + 2;
+    struct shmt_arena *arena = plan->image->arena;
+    struct shmt_text folder = {0};
+    size_t count = 0, room = folders;
+    const char *end, *option;
+    bool whole = !text->failed;
+
+    for (size_t i = 0; i < text->length; i++)
+        room += text->data[i] == '\n';
+    plan->options = shmt_arena_alloc(arena, room, sizeof *plan->options);
+    if (plan->options == NULL)
+        return shmt_error_memory(err);
+    for (const char *line = shmt_text_string(text); *line != '\0';
+         line = end + 1) {
+        end = strchr(line, '\n');
+        plan->options[count++] = shmt_arena_copy(arena, line,
+                                                 (size_t)(end - line));
+    }
+    for (size_t k = 0; k < folders; k++) {
+        const char *path = k == 0 ? shmt_path_folder(arena, kernel->source)
+                           : k <= kernel->include_count
+                               ? kernel->includes[k - 1] : include;
+
+        if (path == NULL)
+            continue;
+        shmt_text_clear(&folder);
+        shmt_text_addf(&folder, "-I%s", path);
+        option = shmt_arena_copy(arena, shmt_text_string(&folder),
+                                 folder.length);
+        plan->options[count++] = folder.failed ? NULL : option;
+    }
+    shmt_text_free(&folder);
+    for (size_t k = 0; k < count; k++)
+        whole = whole && plan->options[k] != NULL;
+    plan->option_count = count;
+    return whole ? SHMTUNE_OK : shmt_error_memory(err);
+}
+
+static enum shmtune_status new_image(struct recipe *plan,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+
+    plan->image = arena == NULL
+                      ? NULL : shmt_arena_alloc(arena, 1, sizeof *plan->image);
+    if (plan->image == NULL) {
+        shmt_arena_free(arena);
+        return shmt_error_memory(err);
+    }
+    plan->image->arena = arena;
+    return SHMTUNE_OK;
+}
+
+/* A new image with its key, names and which launch uses which; and the options
+ * to compile it with, `include` among them when not NULL. */
+static enum shmtune_status
+make_recipe(const struct shmt_image_request *request, const char *include,
+            struct recipe *out, struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = request->evaluated->kernel;
+    struct recipe plan = {
+        .kernel = kernel, .name = kernel->source,
+        .source = kernel->source_text, .nvrtc_version = request->nvrtc_version,
+        .recompile = request->recompile,
+    };
+    struct shmt_text options = {0};
+    enum shmtune_status status = new_image(&plan, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = name_entries(request, plan.image, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_image_key(request, plan.image->key, err);
+    write_options(request, &options);
+    shmt_kernel_definitions(request->evaluated, &options);
+    if (status == SHMTUNE_OK)
+        status = list_options(&options, include, &plan, err);
+    shmt_text_free(&options);
+    if (status == SHMTUNE_OK)
+        *out = plan;
+    else
+        shmt_image_free(plan.image);
+    return status;
+}
+
+/* The same for source of our own. */
+static enum shmtune_status make_text_recipe(const struct shmt_image_text *text,
+                                            struct recipe *out,
+                                            struct shmt_error *err)
+{
+    struct recipe plan = {
+        .name = text->name, .source = text->source,
+        .nvrtc_version = text->nvrtc_version,
+    };
+    struct shmt_text options = {0}, names = {0};
+    struct shmt_image_entry *entries;
+    enum shmtune_status status = new_image(&plan, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    entries = shmt_arena_alloc(plan.image->arena, text->entry_count,
+                               sizeof *entries);
+    shmt_text_addf(&options, "--gpu-architecture=%s\n-std=c++17\n"
+                   "-default-device\n--ptxas-options=-v\n", text->arch);
+    for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
+        plan.image->launch_entry[k] = k < text->entry_count ? (int)k : -1;
+    for (size_t k = 0; entries != NULL && k < text->entry_count; k++) {
+        entries[k].name = text->entries[k];
+        shmt_text_addf(&names, "\nentry %s", text->entries[k]);
+    }
+    plan.image->launch_count = plan.image->entry_count = text->entry_count;
+    plan.image->entries = entries;
+    if (entries == NULL || names.failed)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = list_options(&options, NULL, &plan, err);
+    if (status == SHMTUNE_OK)
+        make_key(text->source, text->nvrtc_version, &options,
+                 shmt_text_string(&names), plan.image->key);
+    shmt_text_free(&options);
+    shmt_text_free(&names);
+    if (status == SHMTUNE_OK)
+        *out = plan;
+    else
+        shmt_image_free(plan.image);
+    return status;
+}
+
+/* NVRTC refused an option.  If that is the architecture, the device is too new
+ * or too old for this NVRTC, and the message says that another NVRTC is
+ * needed. */
+static enum shmtune_status
+explain_architecture(const struct recipe *plan,
+                     const struct shmt_nvrtc *nvrtc,
+                     struct shmt_error *err)
+{
+    const char *flag = plan->options[0], *arch = strchr(flag, '=');
+
+    if (err == NULL || arch == NULL ||
+        strstr(err->text, "--gpu-architecture") == NULL)
+        return SHMTUNE_INVALID_ARGUMENT;
+    return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                          "NVRTC %d.%d (%s) does not know the architecture "
+                          "%s; name one that does in $SHMTUNE_NVRTC",
+                          nvrtc->version / 1000, nvrtc->version % 1000 / 10,
+                          nvrtc->path, arch + 1);
+}
+
+/* Compiles: fills in the binary and the resources. */
+static enum shmtune_status compile(const struct recipe *plan,
+                                     const struct shmt_nvrtc *nvrtc,
+                                     struct shmt_error *err)
+{
+    struct shmt_image *image = plan->image;
+    const char *names[SHMT_KERNEL_LAUNCHES];
+    struct shmt_image_entry *entries =
+        shmt_arena_alloc(image->arena, image->entry_count, sizeof *entries);
+    struct shmt_nvrtc_product product;
+    const struct shmt_nvrtc_job job = {
+        .name = plan->name, .source = plan->source,
+        .option_count = plan->option_count, .options = plan->options,
+        .entry_count = image->entry_count, .entries = names,
+    };
+    enum shmtune_status status;
+
+    if (entries == NULL)
+        return shmt_error_memory(err);
+    if (plan->source == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "the spec has no source to compile");
+    if (plan->nvrtc_version != 0 && nvrtc->version != plan->nvrtc_version)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "a binary of NVRTC %d was asked for, this one "
+                              "is %d", plan->nvrtc_version, nvrtc->version);
+    for (size_t k = 0; k < image->entry_count; k++)
+        names[k] = image->entries[k].name;
+    status = shmt_nvrtc_compile(nvrtc, &job, image->arena, &product, err);
+    if (status == SHMTUNE_INVALID_ARGUMENT)
+        status = explain_architecture(plan, nvrtc, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < image->entry_count; k++) {
+        entries[k].name = names[k];
+        entries[k].lowered = product.lowered[k];
+        if (!shmt_ptxas_resources(product.log, product.lowered[k],
+                                  &entries[k].resources))
+            return shmt_error_set(err, SHMTUNE_INTERNAL,
+                                  "NVRTC %d reported no resources of \"%s\" "
+                                  "(%s)", nvrtc->version, names[k],
+                                  product.lowered[k]);
+    }
+    image->entries = entries;
+    image->cubin = product.cubin;
+    image->cubin_size = product.cubin_size;
+    image->compile_ms = product.elapsed_ms;
+    return SHMTUNE_OK;
+}
+
+/* -- the arguments of a launch -------------------------------------------- */
+
+/* The longest path that a message has room for. */
+enum { PATH_SHOWN = 60 };
+
+/* Both sides of one launch. */
+struct sides {
+    const struct shmt_kernel *kernel;
+    const struct shmt_launch *launch;
+    size_t number;                 /* of the launch, from 1 */
+    const char *entry;
+    struct shmt_cubin_params takes; /* the kernel */
+    uint32_t passes[SHMT_KERNEL_ARGUMENTS];
+};
+
+/* "8, 8 and 4", the first few of many. */
+static void add_sizes(struct shmt_text *text, const uint32_t *sizes,
+                      size_t count)
+{
+    enum { SHOWN = 8 };
+
+    for (size_t k = 0; k < count && k < SHOWN; k++)
+        shmt_text_addf(text, "%s%lu",
+                       k == 0 ? "" : k + 1 == count ? " and " : ", ",
+                       (unsigned long)sizes[k]);
+    if (count > SHOWN)
+        shmt_text_addf(text, ", ...");
+}
+
+static void add_count(struct shmt_text *text, const struct sides *sides)
+{
+    const size_t takes = sides->takes.count;
+    const size_t passes = sides->launch->argument_count;
+
+    shmt_text_addf(text, "%.64s takes %zu parameter%s of ", sides->entry,
+                   takes, shmt_text_plural(takes));
+    add_sizes(text, sides->takes.sizes, takes);
+    shmt_text_addf(text, " bytes, the spec passes %zu%s", passes,
+                   passes == 0 ? "" : " of ");
+    add_sizes(text, sides->passes, passes);
+}
+
+static void add_size(struct shmt_text *text, const struct sides *sides,
+                     size_t k)
+{
+    const size_t which = sides->launch->arguments[k];
+
+    shmt_text_addf(text,
+                   "%.64s takes %lu byte%s as parameter %zu, the spec passes "
+                   "%.40s of %lu", sides->entry,
+                   (unsigned long)sides->takes.sizes[k],
+                   shmt_text_plural(sides->takes.sizes[k]), k + 1,
+                   sides->kernel->arguments[which].name,
+                   (unsigned long)sides->passes[k]);
+}
+
+static void add_place(struct shmt_text *text, const struct sides *sides)
+{
+    const struct shmt_place place = sides->launch->arguments_place;
+    const char *slash = strrchr(place.file, '/');
+    const char *file = strlen(place.file) > PATH_SHOWN && slash != NULL
+                           ? slash + 1 : place.file;
+
+    shmt_text_addf(text, ": see 'arguments' of launch %zu (%.*s:%d:%d)",
+                   sides->number, PATH_SHOWN, file, place.line, place.column);
+}
+
+static enum shmtune_status compare(const struct sides *sides,
+                                   struct shmt_error *err)
+{
+    const size_t count = sides->launch->argument_count;
+    struct shmt_text text = {0};
+    enum shmtune_status status;
+    size_t k = 0;
+
+    while (k < count && k < sides->takes.count &&
+           sides->takes.sizes[k] == sides->passes[k])
+        k++;
+    if (k == count && k == sides->takes.count)
+        return SHMTUNE_OK;
+    if (count != sides->takes.count)
+        add_count(&text, sides);
+    else
+        add_size(&text, sides, k);
+    add_place(&text, sides);
+    status = text.failed ? shmt_error_memory(err)
+                         : shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s",
+                                          shmt_text_string(&text));
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
+                                     const struct shmt_image *image,
+                                     size_t k, struct shmt_error *err)
+{
+    const struct shmt_image_entry *entry =
+        &image->entries[image->launch_entry[k]];
+    struct sides sides = {
+        .kernel = evaluated->kernel, .number = k + 1, .entry = entry->name,
+        .launch = &evaluated->launches[k]
+    };
+
+    if (!shmt_cubin_read_params(image->cubin, image->cubin_size, entry->lowered,
+                                &sides.takes))
+        return SHMTUNE_OK;
+    for (size_t a = 0; a < sides.launch->argument_count; a++) {
+        int64_t bytes;
+        const enum shmtune_status status = shmt_kernel_argument_bytes(
+            evaluated, sides.launch->arguments[a], &bytes, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        sides.passes[a] = bytes < UINT32_MAX ? (uint32_t)bytes : UINT32_MAX;
+    }
+    return compare(&sides, err);
+}
+
+/* SHMTUNE_INVALID_FILE with both sides and the place in the spec for the first
+ * used launch whose arguments are not as many, or not as large, as the
+ * parameters of its kernel in `image`.  The driver cannot check this: it reads
+ * as many addresses, and as many bytes at each, as the kernel has parameters.
+ * A kernel whose parameters cannot be read from the binary is accepted. */
+static enum shmtune_status
+check_arguments(struct shmt_kernel_evaluated *evaluated,
+                           const struct shmt_image *image,
+                           struct shmt_error *err)
+{
+    for (size_t k = 0; k < evaluated->launch_count; k++) {
+        const enum shmtune_status status =
+            image->launch_entry[k] < 0 ? SHMTUNE_OK
+                                       : check_one(evaluated, image, k, err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    return SHMTUNE_OK;
+}
+
+/* -- getting it ----------------------------------------------------------- */
 
 /* Compiles the image and stores it.  The key covers the local headers as they
  * were when the spec was read.  If one has changed since, the image is
  * refused: stored under this key it would be wrong for ever. */
-static enum shmtune_status build(const struct shmt_image_recipe *plan,
+static enum shmtune_status build(const struct recipe *plan,
                                  const struct shmt_nvrtc *nvrtc,
                                  const char *folder, struct shmt_error *err)
 {
-    enum shmtune_status status = shmt_image_build(plan, nvrtc, err);
+    enum shmtune_status status = compile(plan, nvrtc, err);
 
     if (plan->kernel != NULL &&
         (status == SHMTUNE_OK || status == SHMTUNE_COMPILE)) {
@@ -39,7 +515,7 @@ static enum shmtune_status build(const struct shmt_image_recipe *plan,
 }
 
 /* Becomes the owner of the plan's image. */
-static enum shmtune_status get(const struct shmt_image_recipe *plan,
+static enum shmtune_status get(const struct recipe *plan,
                                const struct shmt_nvrtc *nvrtc,
                                const char *folder, struct shmt_image **out,
                                struct shmt_error *err)
@@ -106,12 +582,12 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
                                    struct shmt_image **out,
                                    struct shmt_error *err)
 {
-    struct shmt_image_recipe plan;
+    struct recipe plan;
     struct shmt_image *image;
     enum shmtune_status status;
 
     status =
-        shmt_image_recipe_make(request, nvrtc != NULL ? nvrtc->include : NULL,
+        make_recipe(request, nvrtc != NULL ? nvrtc->include : NULL,
                                     &plan, err);
     if (status == SHMTUNE_OK)
         status = get(&plan, nvrtc, folder, &image, err);
@@ -119,7 +595,7 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
         explain_undefined(request->evaluated->kernel, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = shmt_image_check_arguments(request->evaluated, image, err);
+    status = check_arguments(request->evaluated, image, err);
     if (status == SHMTUNE_OK)
         *out = image;
     else
@@ -133,8 +609,8 @@ enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
                                              struct shmt_image **out,
                                              struct shmt_error *err)
 {
-    struct shmt_image_recipe plan;
-    enum shmtune_status status = shmt_image_recipe_from_text(text, &plan, err);
+    struct recipe plan;
+    enum shmtune_status status = make_text_recipe(text, &plan, err);
 
     if (status != SHMTUNE_OK)
         return status;

@@ -6,12 +6,11 @@
  * is synchronised to disk, for speed: the report holds the size and digest of
  * the binary, so one that a crash of the machine cut short is not used.
  */
-#include "gpu/image_build.h"
+#include "gpu/image_store.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "yaml/yaml.h"
 
 #define FORMAT "image/1"

@@ -9,7 +9,7 @@
 
 #include "bench/bench.h"
 #include "bench/pattern.h"
-#include "gpu/driver_device.h"
+#include "gpu/driver.h"
 #include "oracle.h"
 #include "tests/support/check.h"
 #include "tests/support/gpu_fixture.h"

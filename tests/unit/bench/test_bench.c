@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "bench/bench.h"
-#include "gpu/driver_device.h"
+#include "gpu/driver.h"
 #include "tests/fake/fake_kernel.h"
 #include "tests/support/check.h"
 #include "tests/support/driver_fixture.h"

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * image_store: images in a folder, for image.c alone.
+ */
+#ifndef SHMT_GPU_IMAGE_STORE_H
+#define SHMT_GPU_IMAGE_STORE_H
+
+#include "gpu/image.h"
+
+/* SHMTUNE_NOT_FOUND unless a whole pair of the image's key lies in
+ * `folder`. */
+enum shmtune_status shmt_image_read_stored(const char *folder,
+                                           struct shmt_image *image,
+                                           struct shmt_error *err);
+enum shmtune_status shmt_image_write_stored(const char *folder,
+                                            const struct shmt_image *image,
+                                            struct shmt_error *err);
+
+#endif
