@@ -2,6 +2,9 @@
 /*
  * bench: measures one candidate: loads it, compares the driver's attributes
  * with the compiler's report, verifies it, times it and verifies it again.
+ *
+ * Loaded binaries are kept: the finals measure a few candidates in turn, which
+ * then need not be loaded again.
  */
 #include "bench/bench.h"
 
@@ -12,6 +15,85 @@
 #include "bench/state.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
+
+/* -- binaries ------------------------------------------------------------- */
+
+static void drop(struct shmt_bench *bench, struct shmt_bench_loaded *loaded)
+{
+    if (!bench->lost)
+        shmt_module_unload(bench->options.driver, &loaded->module);
+    shmt_image_free(loaded->image);
+    *loaded = (struct shmt_bench_loaded){0};
+}
+
+static void unload_all(struct shmt_bench *bench)
+{
+    for (size_t k = 0; k < SHMT_BENCH_MODULES; k++)
+        drop(bench, &bench->modules[k]);
+}
+
+static struct shmt_bench_loaded *find(struct shmt_bench *bench, const char *key)
+{
+    for (size_t k = 0; k < SHMT_BENCH_MODULES; k++)
+        if (bench->modules[k].image != NULL &&
+            strcmp(bench->modules[k].key, key) == 0)
+            return &bench->modules[k];
+    return NULL;
+}
+
+/* A free place, or that of the one that was not used for the longest time. */
+static struct shmt_bench_loaded *make_room(struct shmt_bench *bench)
+{
+    struct shmt_bench_loaded *oldest = &bench->modules[0];
+
+    for (size_t k = 0; k < SHMT_BENCH_MODULES; k++) {
+        if (bench->modules[k].image == NULL)
+            return &bench->modules[k];
+        if (bench->modules[k].used < oldest->used)
+            oldest = &bench->modules[k];
+    }
+    drop(bench, oldest);
+    return oldest;
+}
+
+enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
+                                    struct shmt_kernel_evaluated *evaluated,
+                                    struct shmt_bench_loaded **out,
+                                    struct shmt_error *err)
+{
+    const struct shmt_image_request request = {
+        .evaluated = evaluated, .arch = bench->arch,
+        .nvrtc_version = bench->options.nvrtc->version,
+    };
+    char key[SHMT_DIGEST_TEXT];
+    enum shmtune_status status = shmt_image_key(&request, key, err);
+    struct shmt_bench_loaded *place, fresh = {0};
+
+    if (status != SHMTUNE_OK)
+        return status;
+    place = find(bench, key);
+    if (place == NULL) {
+        status = shmt_image_get(&request, bench->options.nvrtc,
+                                bench->options.images, &fresh.image, err);
+        if (status != SHMTUNE_OK)
+            return status;
+        status = shmt_module_load(bench->options.driver, fresh.image,
+                                  &fresh.module, err);
+        /* There is no other binary to try. */
+        if (status == SHMTUNE_NO_CONFIGURATION)
+            status = SHMTUNE_CUDA;
+        if (status != SHMTUNE_OK) {
+            shmt_image_free(fresh.image);
+            return status;
+        }
+        memcpy(fresh.key, key, sizeof key);
+        place = make_room(bench);
+        *place = fresh;
+    }
+    place->used = ++bench->uses;
+    *out = place;
+    return SHMTUNE_OK;
+}
 
 /* -- open and close ------------------------------------------------------- */
 
@@ -88,7 +170,7 @@ void shmt_bench_close(struct shmt_bench *bench)
     if (bench == NULL)
         return;
     driver = bench->options.driver;
-    shmt_bench_unload_all(bench);
+    unload_all(bench);
     if (bench->lost) {
         /* A broken context cannot be released, and the process ends anyway. */
         free(bench);
@@ -177,12 +259,6 @@ static void check_static(const struct shmt_function *function,
                                 function->shared_static_bytes);
 }
 
-static int threads_of(const struct shmt_geometry *geometry)
-{
-    return (int)(geometry->block[0] * geometry->block[1] *
-                 geometry->block[2]);
-}
-
 /* The launch with the lowest occupancy stands for all. */
 static enum shmtune_status
 read_occupancy(const struct shmt_bench *bench, const struct shmt_bench_run *run,
@@ -197,7 +273,8 @@ read_occupancy(const struct shmt_bench *bench, const struct shmt_bench_run *run,
     struct shmt_resources resources = entry->resources;
     struct shmt_fit fit;
     char text[SHMT_FIT_TEXT];
-    const int threads = threads_of(geometry), warp = bench->device.warp_size;
+    const int threads = (int)shmt_geometry_threads(geometry);
+    const int warp = bench->device.warp_size;
     int blocks = 0, percent;
     enum shmtune_status status = shmt_function_occupancy(
         bench->options.driver, function, geometry, &blocks, err);
@@ -328,10 +405,8 @@ static CUresult verify(struct shmt_bench *bench,
                        const struct shmt_bench_run *run,
                        struct shmt_result *out)
 {
-    CUresult result = shmt_bench_run_restore(bench, run, SHMT_PATTERN_POISON_A);
+    CUresult result = shmt_bench_run_fresh(bench, run, SHMT_PATTERN_POISON_A);
 
-    if (result == CUDA_SUCCESS)
-        result = shmt_bench_run_zero_and_launch(bench, run);
     if (result == CUDA_SUCCESS)
         result = shmt_bench_verify(bench, SHMT_PATTERN_POISON_A, out);
     return result;

@@ -23,7 +23,7 @@ struct shmt_buffer {
     enum shmt_element element;
 };
 
-enum { SHMT_PROBE_FINDINGS = 2 * SHMT_KERNEL_ARGUMENTS };
+enum { SHMT_PROBE_FINDINGS = 3 * SHMT_KERNEL_ARGUMENTS };
 
 struct shmt_probe {
     const struct shmt_driver *driver;

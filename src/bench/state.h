@@ -18,9 +18,6 @@ struct shmt_bench_slot {
     struct shmt_buffer actual;     /* what the kernel is given */
     struct shmt_buffer expected;   /* outputs and in-outs: the reference's */
     struct shmt_buffer initial;    /* in-outs: as they begin */
-    uint64_t actual_hash;          /* inputs */
-    uint64_t expected_hash;
-    uint64_t initial_hash;
     union shmt_element_scalar scalar;
     void *array;                   /* passed by value. It has as many bytes
                                       as the arguments of a launch may take,
@@ -59,6 +56,7 @@ struct shmt_bench {
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];
+    uint64_t hashes[SHMT_PROBE_FINDINGS];   /* when they were prepared */
     struct shmt_bench_loaded modules[SHMT_BENCH_MODULES];
     uint64_t uses;
 };
@@ -69,7 +67,7 @@ struct shmt_bench {
 void shmt_bench_set_verdict(struct shmt_bench *bench, CUresult result,
                             const char *when, struct shmt_result *out);
 
-/* -- loaded.c ------------------------------------------------------- */
+/* -- bench.c -------------------------------------------------------- */
 
 /* Loads the binary of a configuration, or finds it loaded.  It stays loaded
  * until its place is needed. */
@@ -77,7 +75,6 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
                                     struct shmt_kernel_evaluated *evaluated,
                                     struct shmt_bench_loaded **out,
                                     struct shmt_error *err);
-void shmt_bench_unload_all(struct shmt_bench *bench);
 
 /* -- problem.c ------------------------------------------------------ */
 
@@ -100,6 +97,11 @@ shmt_bench_problem_configure(struct shmt_bench *bench,
  * was damaged, the problem is marked to be prepared again. */
 CUresult shmt_bench_problem_repair(struct shmt_bench *bench);
 
+/* Waits for the stream, compares the outputs, checks guards and inputs.  Sets
+ * a verdict in *out only when something is wrong. */
+CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
+                           struct shmt_result *out);
+
 /* -- run.c ---------------------------------------------------------- */
 
 /* Sets everything that a launch may write to its state before the first
@@ -107,25 +109,15 @@ CUresult shmt_bench_problem_repair(struct shmt_bench *bench);
 CUresult shmt_bench_run_restore(struct shmt_bench *bench,
                                 const struct shmt_bench_run *run,
                                 uint32_t poison);
-/* In-outs alone. */
-CUresult shmt_bench_run_restore_inouts(struct shmt_bench *bench,
-                                       const struct shmt_bench_run *run);
-/* Zeroes the buffers that the spec wants zeroed; launches; both. */
+/* Zeroes the buffers that the spec wants zeroed; launches. */
 CUresult shmt_bench_run_zero(struct shmt_bench *bench,
                              const struct shmt_bench_run *run);
 CUresult shmt_bench_run_launch(struct shmt_bench *bench,
                                const struct shmt_bench_run *run);
-CUresult shmt_bench_run_zero_and_launch(struct shmt_bench *bench,
-                                        const struct shmt_bench_run *run);
-
-/* -- verify.c ------------------------------------------------------- */
-
-/* Waits for the stream, compares the outputs, checks guards and inputs.  Sets
- * a verdict in *out only when something is wrong. */
-CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
-                           struct shmt_result *out);
-
-/* -- time.c --------------------------------------------------------- */
+/* All three. */
+CUresult shmt_bench_run_fresh(struct shmt_bench *bench,
+                              const struct shmt_bench_run *run,
+                              uint32_t poison);
 
 /* Writes the samples to *out.  The verdict is SLOW when the candidate is given
  * up. */

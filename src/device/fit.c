@@ -33,15 +33,6 @@ static int64_t known(int64_t value, int64_t fallback)
     return value > 0 ? value : fallback;
 }
 
-/* The threads of a block; fewer than there are if one extent alone is too
- * large. */
-static int64_t threads_of(const struct shmt_geometry *launch)
-{
-    const int64_t plane = (int64_t)launch->block[0] * launch->block[1];
-
-    return (plane > INT32_MAX ? INT32_MAX : plane) * launch->block[2];
-}
-
 /* The opt-in is never less than what there is without; INT64_MAX when neither
  * is known. */
 static int64_t most_shared(const struct shmtune_device *device)
@@ -95,7 +86,7 @@ static bool exceeds_limits(const struct shmtune_device *device,
                            struct shmt_fit *out)
 {
     const uint32_t *const block = launch->block, *const grid = launch->grid;
-    const int64_t threads = threads_of(launch);
+    const int64_t threads = shmt_geometry_threads(launch);
     const int64_t fixed = known(taken->shared_static_bytes, 0);
 
     return exceeds(SHMT_FIT_BLOCK_X, block[0], BLOCK_XY, out) ||

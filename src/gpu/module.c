@@ -158,36 +158,23 @@ enum shmtune_status shmt_function_prepare(const struct shmt_driver *driver,
     return SHMTUNE_OK;
 }
 
-/* The threads of a block, limited to INT_MAX: more than any device allows. */
-static int threads_of(const struct shmt_geometry *geometry)
-{
-    uint64_t threads = 1;
-
-    for (size_t i = 0; i < 3; i++) {
-        threads *= geometry->block[i];
-        if (threads > INT32_MAX)
-            return INT32_MAX;
-    }
-    return (int)threads;
-}
-
 enum shmtune_status
 shmt_function_occupancy(const struct shmt_driver *driver,
                         const struct shmt_function *function,
                         const struct shmt_geometry *geometry, int *blocks,
                         struct shmt_error *err)
 {
+    const int64_t all = shmt_geometry_threads(geometry);
+    const int threads = all < INT32_MAX ? (int)all : INT32_MAX;
     int found = 0;
     const CUresult result = driver->OccupancyMaxActiveBlocksPerMultiprocessor(
-        &found, function->handle, threads_of(geometry),
-        (size_t)geometry->shared_dynamic);
+        &found, function->handle, threads, (size_t)geometry->shared_dynamic);
 
     if (result != CUDA_SUCCESS)
         return shmt_driver_check(driver, result, err,
                                  "resident blocks of %d threads and %lld "
                                  "bytes of dynamic shared memory",
-                                 threads_of(geometry),
-                                 (long long)geometry->shared_dynamic);
+                                 threads, (long long)geometry->shared_dynamic);
     *blocks = found;
     return SHMTUNE_OK;
 }

@@ -333,3 +333,10 @@ shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
     shmt_text_free(&text);
     return failed ? SHMTUNE_NO_MEMORY : SHMTUNE_OK;
 }
+
+int64_t shmt_geometry_threads(const struct shmt_geometry *geometry)
+{
+    const int64_t plane = (int64_t)geometry->block[0] * geometry->block[1];
+
+    return (plane > INT32_MAX ? INT32_MAX : plane) * geometry->block[2];
+}

@@ -177,6 +177,9 @@ struct shmt_geometry {
     int carveout;
     int cluster;
 };
+/* The threads of a block; fewer than there are if one extent alone is too
+ * large for any device. */
+int64_t shmt_geometry_threads(const struct shmt_geometry *geometry);
 
 /* A configuration at a problem, and what follows from the two.  Each part is
  * computed when it is first needed, and what several parts share is computed
