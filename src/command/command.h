@@ -182,37 +182,39 @@ void shmt_command_catch_signals(void);
 
 /* -- table.c ----------------------------------------------------- */
 
-struct shmt_command_column {
-    const char *title;
-    bool right;            /* numbers */
-};
-
 enum shmt_command_paint {
     SHMT_PAINT_NONE, SHMT_PAINT_GOOD, SHMT_PAINT_BAD, SHMT_PAINT_DIM,
     SHMT_PAINT_BOLD
 };
 
-struct shmt_command_cell;
+struct shmt_table_cell;
 
-/* Starts as {.columns = ..., .column_count = ...}. Cells are added row by row.
+/* Starts as {.titles = "name|>count"}: the titles of the columns, with '>'
+ * before those that are aligned to the right.  Cells are added row by row.
  * After a failed allocation `failed` is set and later additions do nothing. */
-struct shmt_command_table {
-    const struct shmt_command_column *columns;
-    size_t column_count;
-    struct shmt_command_cell *cells;
+struct shmt_table {
+    const char *titles;
+    struct shmt_table_cell *cells;
     size_t cell_count, room;
     bool failed;
 };
 
-void shmt_command_add_cell(struct shmt_command_table *table,
-                           enum shmt_command_paint paint, const char *format,
-                           ...)
+void shmt_table_add(struct shmt_table *table, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void shmt_table_paint(struct shmt_table *table, enum shmt_command_paint paint,
+                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A number; "-" when it is below 0, which says that it is not known. */
+void shmt_table_add_known(struct shmt_table *table, int64_t number);
 /* Appends the title line and the rows, with two spaces between columns and
- * none at the end of a line. */
-void shmt_command_table_add(const struct shmt_command_table *table,
-                            bool colour, struct shmt_text *text);
-void shmt_command_table_free(struct shmt_command_table *table);
+ * none at the end of a line, and frees the table. */
+void shmt_table_end(struct shmt_table *table, bool colour,
+                    struct shmt_text *text);
+
+/* Prints the text to standard output, and frees it.  SHMTUNE_NO_MEMORY when it
+ * has failed. */
+enum shmtune_status shmt_command_print(struct shmt_text *text,
+                                       struct shmt_error *err);
 
 /* The escape sequences that begin and end a colour; "" without colour or for
  * NONE. */

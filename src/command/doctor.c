@@ -46,7 +46,7 @@ static const struct {
 };
 
 struct visit {
-    struct shmt_command_table table;
+    struct shmt_table table;
     json_t *json;
     bool can_tune;
 };
@@ -65,10 +65,10 @@ static void add_finding(struct visit *visit, enum state state, const char *what,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    shmt_command_add_cell(&visit->table, states[state].paint, "%s",
-                          states[state].word);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", what);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", text);
+    shmt_table_paint(&visit->table, states[state].paint, "%s",
+                     states[state].word);
+    shmt_table_add(&visit->table, "%s", what);
+    shmt_table_add(&visit->table, "%s", text);
     json_array_append_new(visit->json,
                           json_pack("{s:s, s:s, s:o}", "check", what, "state",
                                     states[state].word, "text",
@@ -378,32 +378,25 @@ static enum shmtune_status print(struct visit *visit, bool json, bool colour,
                                  struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status = SHMTUNE_OK;
 
-    if (json)
+    shmt_table_end(&visit->table, colour, &text);
+    if (json) {
+        shmt_text_free(&text);
         return shmt_json_print(json_pack("{s:b, s:O}", "can_tune",
                                          visit->can_tune, "checks",
                                          visit->json), err);
-    shmt_command_table_add(&visit->table, colour, &text);
+    }
     shmt_text_add(&text, visit->can_tune
                              ? "\nThis machine can tune on a GPU.\n"
                              : "\nThis machine cannot tune on a GPU.\n");
-    if (text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    return status;
+    return shmt_command_print(&text, err);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    static const struct shmt_command_column columns[] = {
-        {"", false}, {"what", false}, {"finding", false}
-    };
     struct visit visit = {
-        .table = {.columns = columns, .column_count = 3}, .can_tune = true
+        .table = {.titles = "|what|finding"}, .can_tune = true
     };
     bool json = false;
     const struct shmt_command_option options[] = {
@@ -433,7 +426,6 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK && !visit.can_tune)
         status = SHMTUNE_NO_DEVICE;   /* all has been said */
     json_decref(visit.json);
-    shmt_command_table_free(&visit.table);
     return status;
 }
 

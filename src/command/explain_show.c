@@ -200,7 +200,7 @@ static const struct {
 
 struct sheet {
     const struct shmt_explain_view *all;
-    struct shmt_command_table table;
+    struct shmt_table table;
 };
 
 /* The ratio means something between two columns only. */
@@ -209,10 +209,9 @@ static void add_ratio(struct sheet *sheet, double first, double last)
     if (sheet->all->count != 2)
         return;
     if (first > 0 && isfinite(last))
-        shmt_command_add_cell(&sheet->table, SHMT_PAINT_DIM, "%.2f",
-                              last / first);
+        shmt_table_paint(&sheet->table, SHMT_PAINT_DIM, "%.2f", last / first);
     else
-        shmt_command_add_cell(&sheet->table, SHMT_PAINT_NONE, "%s", "");
+        shmt_table_add(&sheet->table, "%s", "");
 }
 
 static void add_number(struct sheet *sheet, double number, int decimals)
@@ -220,86 +219,70 @@ static void add_number(struct sheet *sheet, double number, int decimals)
     struct shmt_text text = {0};
 
     if (!isfinite(number) || number < 0) {
-        shmt_command_add_cell(&sheet->table, SHMT_PAINT_DIM, "-");
+        shmt_table_paint(&sheet->table, SHMT_PAINT_DIM, "-");
         return;
     }
     if (decimals == 0 && number < 1e18)
         shmt_command_add_count(&text, (uint64_t)(number + 0.5));
     else
         shmt_text_addf(&text, "%.*f", decimals, number);
-    shmt_command_add_cell(&sheet->table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&text));
+    shmt_table_add(&sheet->table, "%s", shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
 static void begin_row(struct sheet *sheet, const char *title, const char *unit)
 {
-    shmt_command_add_cell(&sheet->table, SHMT_PAINT_NONE, "%s", title);
-    shmt_command_add_cell(&sheet->table, SHMT_PAINT_DIM, "%s", unit);
+    shmt_table_add(&sheet->table, "%s", title);
+    shmt_table_paint(&sheet->table, SHMT_PAINT_DIM, "%s", unit);
 }
 
-struct row {
+static const struct {
     const char *title, *unit;
     int decimals;
-    double (*of)(const struct shmt_result *result);
+} known[] = {
+    {"time", "us", 2},
+    {"registers a thread", "", 0},
+    {"  spilled", "B a thread", 0},
+    {"  stack", "B a thread", 0},
+    {"shared memory, static", "B a block", 0},
+    {"shared memory, dynamic", "B a block", 0},
+    {"resident blocks", "a multiprocessor", 0},
+    {"occupancy", "%", 0},
 };
+enum { KNOWN = sizeof known / sizeof *known };
 
-static double time_of(const struct shmt_result *r) { return r->time_us; }
-static double registers_of(const struct shmt_result *r)
+/* In the order of `known`. */
+static void list_known(const struct shmt_result *result, double out[KNOWN])
 {
-    return r->resources.registers;
-}
-static double spill_of(const struct shmt_result *r)
-{
-    return r->resources.spill_store_bytes;
-}
-static double stack_of(const struct shmt_result *r)
-{
-    return r->resources.stack_bytes;
-}
-static double static_of(const struct shmt_result *r)
-{
-    return (double)r->resources.shared_static_bytes;
-}
-static double dynamic_of(const struct shmt_result *r)
-{
-    return (double)r->shared_dynamic_bytes;
-}
-static double blocks_of(const struct shmt_result *r)
-{
-    return r->resident_blocks;
-}
-static double occupancy_of(const struct shmt_result *r)
-{
-    return r->occupancy_percent;
+    const double numbers[KNOWN] = {
+        result->time_us, result->resources.registers,
+        result->resources.spill_store_bytes, result->resources.stack_bytes,
+        (double)result->resources.shared_static_bytes,
+        (double)result->shared_dynamic_bytes, result->resident_blocks,
+        result->occupancy_percent
+    };
+
+    memcpy(out, numbers, sizeof numbers);
 }
 
 static void add_known(struct sheet *sheet)
 {
-    const struct row rows[] = {
-        {"time", "us", 2, time_of},
-        {"registers a thread", "", 0, registers_of},
-        {"  spilled", "B a thread", 0, spill_of},
-        {"  stack", "B a thread", 0, stack_of},
-        {"shared memory, static", "B a block", 0, static_of},
-        {"shared memory, dynamic", "B a block", 0, dynamic_of},
-        {"resident blocks", "a multiprocessor", 0, blocks_of},
-        {"occupancy", "%", 0, occupancy_of},
-    };
     const struct shmt_explain_view *const all = sheet->all;
+    double first[KNOWN], numbers[KNOWN];
 
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        begin_row(sheet, rows[i].title, rows[i].unit);
-        for (size_t k = 0; k < all->count; k++)
-            add_number(sheet, rows[i].of(&all->columns[k].result),
-                       rows[i].decimals);
-        add_ratio(sheet, rows[i].of(&all->columns[0].result),
-                  rows[i].of(&all->columns[all->count - 1].result));
+    list_known(&all->columns[0].result, first);
+    for (int i = 0; i < KNOWN; i++) {
+        begin_row(sheet, known[i].title, known[i].unit);
+        for (size_t k = 0; k < all->count; k++) {
+            list_known(&all->columns[k].result, numbers);
+            add_number(sheet, numbers[i], known[i].decimals);
+        }
+        add_ratio(sheet, first[i], numbers[i]);
     }
     begin_row(sheet, "  limited by", "");
     for (size_t k = 0; k < all->count; k++)
-        shmt_command_add_cell(
-            &sheet->table, SHMT_PAINT_NONE, "%s",
+        shmt_table_add(
+            &sheet->table, "%s",
             all->columns[k].result.resident_blocks >= 0
                 ? shmt_limiter_word(all->columns[k].result.limiter) : "-");
     add_ratio(sheet, -1, -1);
@@ -371,34 +354,25 @@ static void add_remarks(const struct shmt_explain_view *all,
 enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
                                       bool colour, struct shmt_error *err)
 {
-    struct shmt_command_column columns[3 + SHMT_EXPLAIN_COLUMNS] = {
-        {"", false}, {"", false}
-    };
-    struct sheet sheet = {.all = all, .table = {.columns = columns}};
-    struct shmt_text text = {0};
-    enum shmtune_status status = SHMTUNE_OK;
-    size_t n = 2;
+    struct shmt_text text = {0}, titles = {0};
+    struct sheet sheet = {.all = all};
 
+    shmt_text_add(&titles, "|");
     for (size_t k = 0; k < all->count; k++)
-        columns[n++] =
-            (struct shmt_command_column){all->columns[k].label, true};
+        shmt_text_addf(&titles, "|>%s", all->columns[k].label);
     if (all->count == 2)
-        columns[n++] = (struct shmt_command_column){"ratio", true};
-    sheet.table.column_count = n;
+        shmt_text_add(&titles, "|>ratio");
+    text.failed = titles.failed;
+    sheet.table.titles = shmt_text_string(&titles);
     add_head(all, &text);
     add_known(&sheet);
     if (all->counted)
         add_counted(&sheet);
-    shmt_command_table_add(&sheet.table, colour, &text);
+    shmt_table_end(&sheet.table, colour, &text);
+    shmt_text_free(&titles);
     if (all->counted)
         add_remarks(all, &text);
-    if (text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    shmt_command_table_free(&sheet.table);
-    return status;
+    return shmt_command_print(&text, err);
 }
 
 /* -- JSON ----------------------------------------------------------------- */
@@ -406,51 +380,43 @@ enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
 static json_t *json_column(const struct shmt_explain_view *all,
                            const struct shmt_explain_column *column)
 {
-    json_t *const one = json_object();
-    json_t *const counters = json_object(), *const derived = json_object();
+    json_t *const one = shmt_json_object(
+        "label", shmt_json_text(column->label),
+        "configuration", shmt_json_config(all->kernel, column->config),
+        "result", shmt_json_result(&column->result), NULL);
+    json_t *counters, *derived;
     double numbers[READING_COUNT];
 
-    json_object_set_new(one, "label", shmt_json_text(column->label));
-    json_object_set_new(one, "configuration",
-                        shmt_json_config(all->kernel, column->config));
-    json_object_set_new(one, "result", shmt_json_result(&column->result));
-    if (all->counted) {
-        compute_readings(&column->counters, numbers);
-        for (int m = 0; m < SHMT_METRIC_COUNT; m++)
-            json_object_set_new(counters,
-                                shmt_metric_name((enum shmt_metric)m),
-                                shmt_json_real(column->counters.value[m]));
-        for (int i = 0; i < READING_COUNT; i++)
-            json_object_set_new(derived, readings[i].key,
-                                shmt_json_real(numbers[i]));
-        json_object_set(one, "counters", counters);
-        json_object_set(one, "derived", derived);
-    }
-    json_decref(counters);
-    json_decref(derived);
+    if (!all->counted)
+        return one;
+    counters = json_object();
+    derived = json_object();
+    compute_readings(&column->counters, numbers);
+    for (int m = 0; m < SHMT_METRIC_COUNT; m++)
+        json_object_set_new(counters, shmt_metric_name((enum shmt_metric)m),
+                            shmt_json_real(column->counters.value[m]));
+    for (int i = 0; i < READING_COUNT; i++)
+        json_object_set_new(derived, readings[i].key,
+                            shmt_json_real(numbers[i]));
+    json_object_set_new(one, "counters", counters);
+    json_object_set_new(one, "derived", derived);
     return one;
 }
 
 enum shmtune_status shmt_explain_json(const struct shmt_explain_view *all,
                                       struct shmt_error *err)
 {
-    json_t *const root = json_object(), *const columns = json_array();
+    json_t *const columns = json_array();
 
-    json_object_set_new(root, "kernel", shmt_json_text(all->kernel->name));
-    json_object_set_new(root, "size",
-                        shmt_json_problem(all->kernel, all->problem));
-    json_object_set_new(root, "device",
-                        shmt_json_device(&all->target->device));
-    json_object_set_new(root, "recorded",
-                        json_boolean(all->target->recorded));
-    json_object_set_new(root, "protocol",
-                        shmt_json_text(all->target->protocol));
-    if (all->tuning != NULL)
-        json_object_set_new(root, "tuning", shmt_json_text(all->tuning));
-    if (all->missing != NULL)
-        json_object_set_new(root, "no_counters", shmt_json_text(all->missing));
     for (size_t k = 0; k < all->count; k++)
         json_array_append_new(columns, json_column(all, &all->columns[k]));
-    json_object_set_new(root, "configurations", columns);
-    return shmt_json_print(root, err);
+    return shmt_json_print(shmt_json_object(
+        "kernel", shmt_json_text(all->kernel->name),
+        "size", shmt_json_problem(all->kernel, all->problem),
+        "device", shmt_json_device(&all->target->device),
+        "recorded", json_boolean(all->target->recorded),
+        "protocol", shmt_json_text(all->target->protocol),
+        "tuning", shmt_json_text(all->tuning),
+        "no_counters", shmt_json_text(all->missing),
+        "configurations", columns, NULL), err);
 }

@@ -238,15 +238,7 @@ static enum shmtune_status choose(struct inspection *inspection,
 
 /* -- what is printed ------------------------------------------------------ */
 
-static void add_known(struct shmt_command_table *table, int64_t number)
-{
-    if (number < 0)
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
-    else
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
-}
-
-static void add_row(struct shmt_command_table *table,
+static void add_row(struct shmt_table *table,
                     const struct shmt_kernel *kernel,
                     const struct shmt_result *result,
                     const shmt_config *config)
@@ -256,32 +248,29 @@ static void add_row(struct shmt_command_table *table,
     struct shmt_text text = {0};
 
     shmt_kernel_describe_config(kernel, config, &text);
-    add_known(table, resources->registers);
+    shmt_table_add_known(table, resources->registers);
     if (spills)
-        shmt_command_add_cell(table, SHMT_PAINT_BAD, "%d/%d",
-                              resources->spill_store_bytes,
-                              resources->spill_load_bytes);
+        shmt_table_paint(table, SHMT_PAINT_BAD, "%d/%d",
+                         resources->spill_store_bytes,
+                         resources->spill_load_bytes);
     else
-        add_known(table, resources->spill_store_bytes);
-    add_known(table, resources->stack_bytes);
-    add_known(table, resources->shared_static_bytes);
-    add_known(table, result->shared_dynamic_bytes);
-    add_known(table, result->resident_blocks);
+        shmt_table_add_known(table, resources->spill_store_bytes);
+    shmt_table_add_known(table, resources->stack_bytes);
+    shmt_table_add_known(table, resources->shared_static_bytes);
+    shmt_table_add_known(table, result->shared_dynamic_bytes);
+    shmt_table_add_known(table, result->resident_blocks);
     if (result->resident_blocks >= 0)
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%d %%",
-                              result->occupancy_percent);
+        shmt_table_add(table, "%d %%", result->occupancy_percent);
     else
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
+        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
+    shmt_table_add(table, "%s",
                           result->resident_blocks >= 0
                           ? shmt_limiter_word(result->limiter) : "-");
-    shmt_command_add_cell(table,
-                          result->verdict == SHMT_VERDICT_OK ? SHMT_PAINT_NONE
+    shmt_table_paint(table, result->verdict == SHMT_VERDICT_OK ? SHMT_PAINT_NONE
                                                          : SHMT_PAINT_BAD,
                           "%s", result->verdict == SHMT_VERDICT_OK
                                 ? "" : shmt_verdict_word(result->verdict));
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&text));
+    shmt_table_add(table, "%s", shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
@@ -337,16 +326,12 @@ static void add_reasons(const struct inspection *inspection,
 static enum shmtune_status print_table(const struct inspection *inspection,
                                        struct shmt_error *err)
 {
-    static const struct shmt_command_column columns[] = {
-        {"regs", true}, {"spill", true}, {"stack", true}, {"static", true},
-        {"dynamic", true}, {"blocks", true}, {"occ", true},
-        {"limiter", false}, {"", false}, {"configuration", false}
+    struct shmt_table table = {
+        .titles = ">regs|>spill|>stack|>static|>dynamic|>blocks|>occ|"
+                  "limiter||configuration"
     };
-    struct shmt_command_table table = {.columns = columns,
-                                       .column_count = 10};
     const struct shmt_compiler_batch *batch = &inspection->batch;
     struct shmt_text text = {0};
-    enum shmtune_status status = SHMTUNE_OK;
 
     shmt_text_addf(&text, "%s ", inspection->kernel->name);
     shmt_kernel_describe_problem(inspection->kernel, inspection->problem,
@@ -355,16 +340,10 @@ static enum shmtune_status print_table(const struct inspection *inspection,
     for (size_t k = 0; k < batch->count; k++)
         add_row(&table, inspection->kernel, &batch->results[k],
                 batch->configs + k * inspection->kernel->parameter_count);
-    shmt_command_table_add(&table, inspection->call->colour, &text);
+    shmt_table_end(&table, inspection->call->colour, &text);
     add_summary(inspection, &text);
     add_reasons(inspection, &text);
-    if (text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    shmt_command_table_free(&table);
-    return status;
+    return shmt_command_print(&text, err);
 }
 
 static enum shmtune_status print_json(const struct inspection *inspection,
@@ -372,7 +351,7 @@ static enum shmtune_status print_json(const struct inspection *inspection,
 {
     const struct shmt_compiler_batch *batch = &inspection->batch;
     const struct shmt_kernel *kernel = inspection->kernel;
-    json_t *root = json_object(), *candidates = json_array();
+    json_t *const candidates = json_array();
 
     for (size_t k = 0; k < batch->count; k++) {
         json_t *one = shmt_json_result(&batch->results[k]);
@@ -383,20 +362,15 @@ static enum shmtune_status print_json(const struct inspection *inspection,
                                          k * kernel->parameter_count));
         json_array_append_new(candidates, one);
     }
-    json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
-    json_object_set_new(root, "size",
-                        shmt_json_problem(kernel, inspection->problem));
-    json_object_set_new(root, "arch",
-                        shmt_json_text(inspection->options->arch));
-    json_object_set_new(root, "device",
-                        shmt_json_device(&inspection->device));
-    json_object_set_new(root, "nvrtc_version",
-                        json_integer(inspection->nvrtc_version));
-    json_object_set_new(root, "space",
-                        shmt_json_count(shmt_space_count(inspection->space)));
-    json_object_set_new(root, "elapsed_s", shmt_json_real(batch->elapsed_s));
-    json_object_set_new(root, "candidates", candidates);
-    return shmt_json_print(root, err);
+    return shmt_json_print(shmt_json_object(
+        "kernel", shmt_json_text(kernel->name),
+        "size", shmt_json_problem(kernel, inspection->problem),
+        "arch", shmt_json_text(inspection->options->arch),
+        "device", shmt_json_device(&inspection->device),
+        "nvrtc_version", json_integer(inspection->nvrtc_version),
+        "space", shmt_json_count(shmt_space_count(inspection->space)),
+        "elapsed_s", shmt_json_real(batch->elapsed_s),
+        "candidates", candidates, NULL), err);
 }
 
 /* -- the command ---------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "command/json.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -16,9 +17,11 @@
 json_t *shmt_json_text(const char *text)
 {
     struct shmt_text copy = {0};
-    size_t size = strlen(text);
+    size_t size = text == NULL ? 0 : strlen(text);
     json_t *string;
 
+    if (text == NULL)
+        return NULL;
     while (size > 0) {
         uint32_t code;
         const size_t length = shmt_utf8_decode(text, size, &code);
@@ -35,9 +38,26 @@ json_t *shmt_json_text(const char *text)
     return string;
 }
 
+json_t *shmt_json_object(const char *key, ...)
+{
+    json_t *const object = json_object();
+    va_list arguments;
+
+    va_start(arguments, key);
+    for (; key != NULL; key = va_arg(arguments, const char *))
+        json_object_set_new(object, key, va_arg(arguments, json_t *));
+    va_end(arguments);
+    return object;
+}
+
 json_t *shmt_json_real(double number)
 {
     return isfinite(number) ? json_real(number) : json_null();
+}
+
+json_t *shmt_json_known(double number)
+{
+    return number < 0 ? json_null() : shmt_json_real(number);
 }
 
 json_t *shmt_json_value(struct shmt_value value)
@@ -75,6 +95,18 @@ json_t *shmt_json_config(const struct shmt_kernel *kernel,
             object, kernel->parameters[p].name,
             shmt_json_value(kernel->parameters[p].values[config[p]]));
     return object;
+}
+
+json_t *shmt_json_verdicts(const uint64_t counts[SHMT_VERDICT_COUNT])
+{
+    json_t *const verdicts = json_object();
+
+    for (int v = 0; v < SHMT_VERDICT_COUNT; v++)
+        if (counts[v] > 0)
+            json_object_set_new(verdicts,
+                                shmt_verdict_word((enum shmt_verdict)v),
+                                shmt_json_count(counts[v]));
+    return verdicts;
 }
 
 static void set_known(json_t *object, const char *key, int64_t number)

@@ -14,9 +14,12 @@
 #include "kernel/kernel.h"
 #include "record/record.h"
 
-/* A string; what is not UTF-8 in it (a path, a line of a source) becomes ?:
- * jansson takes no such text, and a member would be missing. */
+/* A string, NULL of NULL; what is not UTF-8 in it (a path, a line of a source)
+ * becomes ?: jansson takes no such text, and a member would be missing. */
 json_t *shmt_json_text(const char *text);
+/* An object of the keys and values that follow, up to a NULL for a key.  A
+ * value that is NULL is left out. */
+json_t *shmt_json_object(const char *key, ...) __attribute__((sentinel));
 json_t *shmt_json_value(struct shmt_value value);
 /* null for a number that is not finite. */
 json_t *shmt_json_real(double number);
@@ -26,6 +29,11 @@ json_t *shmt_json_problem(const struct shmt_kernel *kernel,
                           const int64_t *problem);
 json_t *shmt_json_config(const struct shmt_kernel *kernel,
                          const shmt_config *config);
+/* How many candidates have each verdict, by its word; those that none has are
+ * left out. */
+json_t *shmt_json_verdicts(const uint64_t counts[SHMT_VERDICT_COUNT]);
+/* null for what is below 0, which is not known. */
+json_t *shmt_json_known(double number);
 /* The fields that are known, under the names of the journal, and the stage. */
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);

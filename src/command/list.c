@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,13 +30,14 @@ static const char help[] =
     "  shmtune list kernels strategies\n"
     "  shmtune list tunings --json\n";
 
-/* One use of the command: where it looks, and where the answer goes. */
+/* One use of the command: where it looks, and the section at hand. */
 struct listing {
     const struct shmt_command_call *call;
     struct shmt_arena *arena;
     struct shmt_catalogue *catalogue;
-    json_t *json;            /* NULL: for people */
-    struct shmt_text text;   /* for people */
+    struct shmt_table table;     /* for people */
+    json_t *array;               /* for --json */
+    struct shmt_error why;       /* what stands below an empty section */
 };
 
 /* A file that cannot be read is skipped with a note. */
@@ -45,72 +47,36 @@ static void note(const struct listing *listing, const struct shmt_error *why)
         fprintf(stderr, "shmtune: left out: %s\n", why->text);
 }
 
-static void add_section(struct listing *listing, const char *title,
-                        const struct shmt_command_table *table)
+static enum shmtune_status list_kernels(struct listing *listing)
 {
-    const bool colour = listing->call->colour;
-
-    if (listing->json != NULL)
-        return;
-    shmt_text_addf(&listing->text, "%s%s%s%s\n",
-                   listing->text.length == 0 ? "" : "\n",
-                   shmt_command_begin_paint(SHMT_PAINT_BOLD, colour), title,
-                   shmt_command_end_paint(SHMT_PAINT_BOLD, colour));
-    if (table->cell_count == 0)
-        shmt_text_add(&listing->text, "(none)\n");
-    else
-        shmt_command_table_add(table, colour, &listing->text);
-}
-
-static enum shmtune_status list_kernels(struct listing *listing,
-                                        struct shmt_error *err)
-{
-    static const struct shmt_command_column columns[] = {
-        {"name", false}, {"parameters", true}, {"sizes", true},
-        {"summary", false}
-    };
-    struct shmt_command_table table = {.columns = columns, .column_count = 4};
-    json_t *array = json_array();
-
     for (size_t i = 0; i < listing->catalogue->kernel_count; i++) {
         const struct shmt_kernel *kernel =
             listing->catalogue->kernels[i].kernel;
 
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", kernel->name);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu",
-                              kernel->parameter_count);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu",
-                              kernel->size_count);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", kernel->summary);
-        json_array_append_new(
-            array, json_pack("{s:s, s:o, s:o, s:I, s:I, s:s}", "name",
-                             kernel->name, "summary",
-                             shmt_json_text(kernel->summary), "spec",
-                             shmt_json_text(kernel->path), "parameters",
-                             (json_int_t)kernel->parameter_count, "sizes",
-                             (json_int_t)kernel->size_count, "digest",
-                             kernel->digest));
+        shmt_table_add(&listing->table, "%s", kernel->name);
+        shmt_table_add(&listing->table, "%zu", kernel->parameter_count);
+        shmt_table_add(&listing->table, "%zu", kernel->size_count);
+        shmt_table_add(&listing->table, "%s", kernel->summary);
+        json_array_append_new(listing->array, shmt_json_object(
+            "name", shmt_json_text(kernel->name),
+            "summary", shmt_json_text(kernel->summary),
+            "spec", shmt_json_text(kernel->path),
+            "parameters", shmt_json_count(kernel->parameter_count),
+            "sizes", shmt_json_count(kernel->size_count),
+            "digest", shmt_json_text(kernel->digest), NULL));
     }
-    (void)err;
-    add_section(listing, "kernels", &table);
-    json_object_set_new(listing->json, "kernels", array);
-    shmt_command_table_free(&table);
     return SHMTUNE_OK;
 }
 
-/* The files under FOLDER/tunings/KERNEL of every kernel and folder. */
-struct visit {
-    const char *suffix;
-    void (*file)(struct listing *listing, const struct shmt_kernel *kernel,
-                 const char *path, struct visit *visit);
-    struct shmt_command_table table;
-    json_t *array;
-};
+/* Lists one file of a kernel. */
+typedef void visitor(struct listing *listing, const struct shmt_kernel *kernel,
+                     const char *path);
 
+/* Those of the files FOLDER/tunings/KERNEL/...SUFFIX of one kernel. */
 static enum shmtune_status visit_folder(struct listing *listing,
                                         const char *folder,
                                         const struct shmt_kernel *kernel,
-                                        struct visit *visit)
+                                        const char *suffix, visitor *visit)
 {
     const char *tunings = shmt_path_join(listing->arena, folder, "tunings");
     const char *place = tunings == NULL
@@ -122,38 +88,38 @@ static enum shmtune_status visit_folder(struct listing *listing,
 
     if (place == NULL)
         return SHMTUNE_NO_MEMORY;
-    if (shmt_path_list(listing->arena, place, visit->suffix, &names, &count,
-                       NULL) != SHMTUNE_OK)
+    if (shmt_path_list(listing->arena, place, suffix, &names, &count, NULL) !=
+        SHMTUNE_OK)
         return SHMTUNE_OK;
     for (size_t i = 0; i < count; i++) {
         const char *path = shmt_path_join(listing->arena, place, names[i]);
 
         if (path == NULL)
             return SHMTUNE_NO_MEMORY;
-        visit->file(listing, kernel, path, visit);
+        visit(listing, kernel, path);
     }
     return SHMTUNE_OK;
 }
 
+/* The files with that suffix of every kernel and folder. */
 static enum shmtune_status visit_all(struct listing *listing,
-                                     struct visit *visit,
-                                     struct shmt_error *err)
+                                     const char *suffix, visitor *visit)
 {
     const struct shmt_catalogue *catalogue = listing->catalogue;
+    enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; k < catalogue->kernel_count; k++)
-        for (size_t f = 0; f < catalogue->folder_count; f++)
-            if (visit_folder(listing, catalogue->folders[f],
-                             catalogue->kernels[k].kernel, visit) !=
-                SHMTUNE_OK)
-                return shmt_error_memory(err);
-    return SHMTUNE_OK;
+        for (size_t f = 0; status == SHMTUNE_OK && f < catalogue->folder_count;
+             f++)
+            status = visit_folder(listing, catalogue->folders[f],
+                                  catalogue->kernels[k].kernel, suffix, visit);
+    return status;
 }
 
 static void list_tuning(struct listing *listing,
-                        const struct shmt_kernel *kernel, const char *path,
-                        struct visit *visit)
+                        const struct shmt_kernel *kernel, const char *path)
 {
+    struct shmt_table *const table = &listing->table;
     struct shmt_error why = {0};
     struct shmt_tuning *tuning;
 
@@ -161,46 +127,30 @@ static void list_tuning(struct listing *listing,
         note(listing, &why);
         return;
     }
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s",
-                          tuning->device.name);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%zu",
-                          tuning->tuned_count);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%.10s",
-                          tuning->created);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
-    json_array_append_new(
-        visit->array,
-        json_pack("{s:s, s:o, s:I, s:s, s:s, s:o}", "kernel", kernel->name,
-                  "device", shmt_json_text(tuning->device.name), "sizes",
-                  (json_int_t)tuning->tuned_count, "created", tuning->created,
-                  "digest", tuning->digest, "file", shmt_json_text(path)));
+    shmt_table_add(table, "%s", kernel->name);
+    shmt_table_add(table, "%s", tuning->device.name);
+    shmt_table_add(table, "%zu", tuning->tuned_count);
+    shmt_table_add(table, "%.10s", tuning->created);
+    shmt_table_paint(table, SHMT_PAINT_DIM, "%s", path);
+    json_array_append_new(listing->array, shmt_json_object(
+        "kernel", shmt_json_text(kernel->name),
+        "device", shmt_json_text(tuning->device.name),
+        "sizes", shmt_json_count(tuning->tuned_count),
+        "created", shmt_json_text(tuning->created),
+        "digest", shmt_json_text(tuning->digest),
+        "file", shmt_json_text(path), NULL));
     shmt_tuning_free(tuning);
 }
 
-static enum shmtune_status list_tunings(struct listing *listing,
-                                        struct shmt_error *err)
+static enum shmtune_status list_tunings(struct listing *listing)
 {
-    static const struct shmt_command_column columns[] = {
-        {"kernel", false}, {"device", false}, {"sizes", true},
-        {"created", false}, {"file", false}
-    };
-    struct visit visit = {
-        ".yaml", list_tuning, {.columns = columns, .column_count = 5},
-        json_array()
-    };
-    const enum shmtune_status status = visit_all(listing, &visit, err);
-
-    add_section(listing, "tunings", &visit.table);
-    json_object_set_new(listing->json, "tunings", visit.array);
-    shmt_command_table_free(&visit.table);
-    return status;
+    return visit_all(listing, ".yaml", list_tuning);
 }
 
 static void list_recording(struct listing *listing,
-                           const struct shmt_kernel *kernel,
-                           const char *path, struct visit *visit)
+                           const struct shmt_kernel *kernel, const char *path)
 {
+    struct shmt_table *const table = &listing->table;
     struct shmt_error why = {0};
     struct shmt_journal_header header;
     struct shmt_text size = {0};
@@ -210,160 +160,121 @@ static void list_recording(struct listing *listing,
         return;
     }
     shmt_kernel_describe_problem(kernel, header.problem, &size);
-    json_array_append_new(
-        visit->array,
-        json_pack("{s:s, s:o, s:o, s:o, s:o}", "kernel", kernel->name,
-                  "device", shmt_json_text(header.device.name), "size",
-                  shmt_json_problem(kernel, header.problem), "space",
-                  shmt_json_count(header.space_count), "file",
-                  shmt_json_text(path)));
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s", kernel->name);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s",
-                          header.device.name);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&size));
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_NONE, "%llu",
-                          (unsigned long long)header.space_count);
-    shmt_command_add_cell(&visit->table, SHMT_PAINT_DIM, "%s", path);
+    json_array_append_new(listing->array, shmt_json_object(
+        "kernel", shmt_json_text(kernel->name),
+        "device", shmt_json_text(header.device.name),
+        "size", shmt_json_problem(kernel, header.problem),
+        "space", shmt_json_count(header.space_count),
+        "file", shmt_json_text(path), NULL));
+    shmt_table_add(table, "%s", kernel->name);
+    shmt_table_add(table, "%s", header.device.name);
+    shmt_table_add(table, "%s", shmt_text_string(&size));
+    shmt_table_add(table, "%" PRIu64, header.space_count);
+    shmt_table_paint(table, SHMT_PAINT_DIM, "%s", path);
     shmt_text_free(&size);
 }
 
-static enum shmtune_status list_recordings(struct listing *listing,
-                                           struct shmt_error *err)
+static enum shmtune_status list_recordings(struct listing *listing)
 {
-    static const struct shmt_command_column columns[] = {
-        {"kernel", false}, {"device", false}, {"size", false},
-        {"space", true}, {"file", false}
-    };
-    struct visit visit = {
-        ".journal", list_recording, {.columns = columns, .column_count = 5},
-        json_array()
-    };
-    enum shmtune_status status = visit_all(listing, &visit, err);
+    const enum shmtune_status status =
+        visit_all(listing, ".journal", list_recording);
 
-    visit.suffix = ".journal.gz";
-    if (status == SHMTUNE_OK)
-        status = visit_all(listing, &visit, err);
-    add_section(listing, "recordings", &visit.table);
-    json_object_set_new(listing->json, "recordings", visit.array);
-    shmt_command_table_free(&visit.table);
-    return status;
+    return status == SHMTUNE_OK
+               ? visit_all(listing, ".journal.gz", list_recording)
+               : status;
 }
 
-static void add_device(const struct shmtune_device *device, int ordinal,
-                       struct shmt_command_table *table, json_t *array)
+static void add_device(struct listing *listing, int ordinal,
+                       const struct shmtune_device *device)
 {
+    struct shmt_table *const table = &listing->table;
     json_t *object = shmt_json_device(device);
     char arch[16];
 
     shmt_device_arch_text(device, arch);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%d", ordinal);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", device->name);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", arch);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.1f GiB",
-                          (double)device->memory_bytes / 1073741824.0);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%lld KiB",
-                          (long long)device->shared_per_block_optin / 1024);
-    shmt_command_add_cell(table, SHMT_PAINT_DIM, "%s", device->uuid);
+    shmt_table_add(table, "%d", ordinal);
+    shmt_table_add(table, "%s", device->name);
+    shmt_table_add(table, "%s", arch);
+    shmt_table_add(table, "%.1f GiB",
+                   (double)device->memory_bytes / 1073741824.0);
+    shmt_table_add(table, "%lld KiB",
+                   (long long)device->shared_per_block_optin / 1024);
+    shmt_table_paint(table, SHMT_PAINT_DIM, "%s", device->uuid);
     json_object_set_new(object, "ordinal", json_integer(ordinal));
-    json_array_append_new(array, object);
+    json_array_append_new(listing->array, object);
 }
 
-static enum shmtune_status list_devices(struct listing *listing,
-                                        struct shmt_error *err)
+static enum shmtune_status list_devices(struct listing *listing)
 {
-    static const struct shmt_command_column columns[] = {
-        {"device", true}, {"name", false}, {"arch", false}, {"memory", true},
-        {"shared/block", true}, {"uuid", false}
-    };
-    struct shmt_command_table table = {.columns = columns, .column_count = 6};
     const struct shmt_driver *driver;
     struct shmtune_device device;
-    struct shmt_error why = {0};
-    json_t *array = json_array();
     int count = 0;
 
-    if (shmt_driver_open(&driver, &why) != SHMTUNE_OK ||
-        shmt_driver_device_count(driver, &count, &why) != SHMTUNE_OK)
+    if (shmt_driver_open(&driver, &listing->why) != SHMTUNE_OK ||
+        shmt_driver_device_count(driver, &count, &listing->why) != SHMTUNE_OK)
         count = 0;
     for (int i = 0; i < count; i++) {
-        if (shmt_driver_describe_device(driver, i, &device, &why) == SHMTUNE_OK)
-            add_device(&device, i, &table, array);
+        if (shmt_driver_describe_device(driver, i, &device, &listing->why) ==
+            SHMTUNE_OK)
+            add_device(listing, i, &device);
         else
-            note(listing, &why);
+            note(listing, &listing->why);
     }
-    (void)err;
-    add_section(listing, "devices", &table);
-    if (count == 0 && listing->json == NULL)
-        shmt_text_addf(&listing->text, "%s\n", why.text);
-    json_object_set_new(listing->json, "devices", array);
-    shmt_command_table_free(&table);
+    if (count > 0)
+        listing->why.text[0] = '\0';
     return SHMTUNE_OK;
-}
-
-static json_t *option_json(const struct shmt_strategy_option *option)
-{
-    return json_pack("{s:s, s:f, s:f, s:f, s:s}", "name", option->name,
-                     "default", option->default_value, "low", option->low,
-                     "high",
-                     option->high, "help", option->help);
 }
 
 /* A row each, below their strategy. */
 static json_t *list_options(const struct shmt_strategy_option *option,
-                            struct shmt_command_table *table)
+                            struct shmt_table *table)
 {
     json_t *const options = json_array();
 
     for (; option != NULL && option->name != NULL; option++) {
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s=%g", option->name,
-                              option->default_value);
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s (%g to %g)",
-                              option->help, option->low, option->high);
-        json_array_append_new(options, option_json(option));
+        shmt_table_add(table, "%s", "");
+        shmt_table_add(table, "%s=%g", option->name, option->default_value);
+        shmt_table_add(table, "%s (%g to %g)", option->help, option->low,
+                       option->high);
+        json_array_append_new(options, shmt_json_object(
+            "name", shmt_json_text(option->name),
+            "default", json_real(option->default_value),
+            "low", json_real(option->low),
+            "high", json_real(option->high),
+            "help", shmt_json_text(option->help), NULL));
     }
     return options;
 }
 
-static enum shmtune_status list_strategies(struct listing *listing,
-                                           struct shmt_error *err)
+static enum shmtune_status list_strategies(struct listing *listing)
 {
-    static const struct shmt_command_column columns[] = {
-        {"name", false}, {"option", false}, {"summary", false}
-    };
-    struct shmt_command_table table = {.columns = columns, .column_count = 3};
     const struct shmt_strategy *strategy;
-    json_t *array = json_array();
 
     for (size_t k = 0; (strategy = shmt_strategy_at(k)) != NULL; k++) {
         const bool usual = strcmp(strategy->name, shmt_strategy_default) == 0;
 
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", strategy->name);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
-                              usual ? "(the default)" : "");
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s", strategy->summary);
-        json_array_append_new(
-            array, json_pack("{s:s, s:s, s:b, s:o}", "name", strategy->name,
-                             "summary", strategy->summary, "default", usual,
-                             "options",
-                             list_options(strategy->options, &table)));
+        shmt_table_add(&listing->table, "%s", strategy->name);
+        shmt_table_add(&listing->table, "%s", usual ? "(the default)" : "");
+        shmt_table_add(&listing->table, "%s", strategy->summary);
+        json_array_append_new(listing->array, shmt_json_object(
+            "name", shmt_json_text(strategy->name),
+            "summary", shmt_json_text(strategy->summary),
+            "default", json_boolean(usual),
+            "options", list_options(strategy->options, &listing->table),
+            NULL));
     }
-    (void)err;
-    add_section(listing, "strategies", &table);
-    json_object_set_new(listing->json, "strategies", array);
-    shmt_command_table_free(&table);
     return SHMTUNE_OK;
 }
 
 static const struct {
-    const char *name;
-    enum shmtune_status (*list)(struct listing *listing,
-                                struct shmt_error *err);
+    const char *name, *titles;
+    enum shmtune_status (*list)(struct listing *listing);
 } sections[] = {
-    {"kernels", list_kernels},       {"tunings", list_tunings},
-    {"recordings", list_recordings}, {"devices", list_devices},
-    {"strategies", list_strategies},
+    {"kernels", "name|>parameters|>sizes|summary", list_kernels},
+    {"tunings", "kernel|device|>sizes|created|file", list_tunings},
+    {"recordings", "kernel|device|size|>space|file", list_recordings},
+    {"devices", ">device|name|arch|>memory|>shared/block|uuid", list_devices},
+    {"strategies", "name|option|summary", list_strategies},
 };
 
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
@@ -389,22 +300,53 @@ static enum shmtune_status choose_sections(const struct shmt_command_call *call,
     return SHMTUNE_OK;
 }
 
+/* Adds section `s` to the text for people and to the document of --json. */
+static enum shmtune_status list_section(struct listing *listing, size_t s,
+                                        struct shmt_text *text, json_t *json)
+{
+    const bool colour = listing->call->colour;
+    enum shmtune_status status;
+
+    listing->table = (struct shmt_table){.titles = sections[s].titles};
+    listing->array = json_array();
+    listing->why.text[0] = '\0';
+    status = sections[s].list(listing);
+    json_object_set_new(json, sections[s].name, listing->array);
+    shmt_text_addf(text, "%s%s%s%s\n", text->length == 0 ? "" : "\n",
+                   shmt_command_begin_paint(SHMT_PAINT_BOLD, colour),
+                   sections[s].name,
+                   shmt_command_end_paint(SHMT_PAINT_BOLD, colour));
+    if (listing->table.cell_count == 0)
+        shmt_text_add(text, "(none)\n");
+    else
+        shmt_table_end(&listing->table, colour, text);
+    if (listing->why.text[0] != '\0')
+        shmt_text_addf(text, "%s\n", listing->why.text);
+    return status;
+}
+
 static enum shmtune_status list_chosen(struct listing *listing,
-                                       const bool *chosen,
+                                       const bool *chosen, bool json,
                                        struct shmt_error *err)
 {
+    json_t *const root = json_object();
+    struct shmt_text text = {0};
     enum shmtune_status status =
         shmt_command_catalogue(&listing->catalogue, err);
 
-    if (status != SHMTUNE_OK)
-        return status;
-    for (size_t k = 0; k < listing->catalogue->note_count; k++)
+    for (size_t k = 0; status == SHMTUNE_OK &&
+                       k < listing->catalogue->note_count; k++)
         if (!listing->call->quiet)
             fprintf(stderr, "shmtune: note: %s\n",
                     listing->catalogue->notes[k]);
     for (size_t s = 0; status == SHMTUNE_OK && s < SECTIONS; s++)
-        if (chosen[s])
-            status = sections[s].list(listing, err);
+        if (chosen[s] && list_section(listing, s, &text, root) != SHMTUNE_OK)
+            status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK)
+        status = json ? shmt_json_print(json_incref(root), err)
+                      : shmt_command_print(&text, err);
+    json_decref(root);
+    shmt_text_free(&text);
     return status;
 }
 
@@ -426,24 +368,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status != SHMTUNE_OK)
         return status;
     listing.arena = shmt_arena_new();
-    listing.json = json ? json_object() : NULL;
-    if (listing.arena == NULL || (json && listing.json == NULL)) {
-        status = shmt_error_memory(err);
-        goto done;
-    }
-    status = list_chosen(&listing, chosen, err);
-    if (status != SHMTUNE_OK)
-        goto done;
-    if (json)
-        status = shmt_json_print(json_incref(listing.json), err);
-    else if (listing.text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&listing.text), stdout);
-
-done:
-    json_decref(listing.json);
-    shmt_text_free(&listing.text);
+    status = listing.arena == NULL ? shmt_error_memory(err)
+                                   : list_chosen(&listing, chosen, json, err);
     shmt_catalogue_close(listing.catalogue);
     shmt_arena_free(listing.arena);
     return status;

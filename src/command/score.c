@@ -225,22 +225,21 @@ static enum shmtune_status write_plot(const struct scoreboard *scoreboard,
 
 /* -- results as tables ---------------------------------------------------- */
 
-static void add_number(struct shmt_command_table *table, const char *format,
+static void add_number(struct shmt_table *table, const char *format,
                        double number)
 {
     char text[32];
 
     snprintf(text, sizeof text, format, number);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
-                          isfinite(number) ? text : "-");
+    shmt_table_add(table, "%s", isfinite(number) ? text : "-");
 }
 
 static void add_row(const struct scoreboard *scoreboard, size_t column,
-                    size_t row, struct shmt_command_table *table)
+                    size_t row, struct shmt_table *table)
 {
     const struct shmt_score *const score = score_at(scoreboard, column, row);
 
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", scoreboard->rows[row]);
+    shmt_table_add(table, "%s", scoreboard->rows[row]);
     add_number(table, "%.3f", score->score);
     add_number(table, "%.3f", score->spread);
     for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
@@ -254,13 +253,10 @@ static void add_row(const struct scoreboard *scoreboard, size_t column,
 static void add_recording(const struct scoreboard *scoreboard, size_t column,
                           bool colour, struct shmt_text *text)
 {
-    static const struct shmt_command_column columns[] = {
-        {"strategy", false}, {"score", true}, {"spread", true},
-        {"to 10 %", true}, {"s", true}, {"to 5 %", true}, {"s", true},
-        {"to 1 %", true}, {"s", true}, {"tried", true}, {"us/ask", true}
+    struct shmt_table table = {
+        .titles = "strategy|>score|>spread|>to 10 %|>s|>to 5 %|>s|"
+                  ">to 1 %|>s|>tried|>us/ask"
     };
-    struct shmt_command_table table = {.columns = columns,
-                                       .column_count = 11};
     const struct shmt_score_scale *const scale =
         scoreboard->columns[column].scale;
 
@@ -274,19 +270,14 @@ static void add_recording(const struct scoreboard *scoreboard, size_t column,
                    (unsigned long long)scale->budget_evaluations);
     for (size_t r = 0; r < scoreboard->row_count; r++)
         add_row(scoreboard, column, r, &table);
-    shmt_command_table_add(&table, colour, text);
-    shmt_command_table_free(&table);
+    shmt_table_end(&table, colour, text);
     shmt_text_add(text, "\n");
 }
 
 static void add_means(const struct scoreboard *scoreboard, bool colour,
                       struct shmt_text *text)
 {
-    static const struct shmt_command_column columns[] = {
-        {"strategy", false}, {"score", true}, {"", false}
-    };
-    struct shmt_command_table table = {.columns = columns,
-                                       .column_count = 3};
+    struct shmt_table table = {.titles = "strategy|>score|"};
 
     shmt_text_addf(text, "mean of %zu recordings, %zu repeats\n\n",
                    scoreboard->column_count, scoreboard->repeats);
@@ -294,33 +285,24 @@ static void add_means(const struct scoreboard *scoreboard, bool colour,
         struct shmt_text bar = {0};
 
         shmt_command_add_bar(&bar, fmax(0, mean_of(scoreboard, r)), 40);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
-                              scoreboard->rows[r]);
+        shmt_table_add(&table, "%s", scoreboard->rows[r]);
         add_number(&table, "%.3f", mean_of(scoreboard, r));
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
-                              shmt_text_string(&bar));
+        shmt_table_add(&table, "%s", shmt_text_string(&bar));
         shmt_text_free(&bar);
     }
-    shmt_command_table_add(&table, colour, text);
-    shmt_command_table_free(&table);
+    shmt_table_end(&table, colour, text);
 }
 
 static enum shmtune_status print_tables(const struct scoreboard *scoreboard,
                                         bool colour, struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t c = 0; c < scoreboard->column_count; c++)
         add_recording(scoreboard, c, colour, &text);
     if (scoreboard->column_count > 1)
         add_means(scoreboard, colour, &text);
-    if (text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    return status;
+    return shmt_command_print(&text, err);
 }
 
 /* -- results as JSON ------------------------------------------------------ */
@@ -332,23 +314,20 @@ static json_t *score_json(const struct scoreboard *scoreboard, size_t column,
         "within_10_percent", "within_5_percent", "within_1_percent"
     };
     const struct shmt_score *const score = score_at(scoreboard, column, row);
-    json_t *const root = json_object(), *const curve = json_array();
+    json_t *const curve = json_array();
+    json_t *const root = shmt_json_object(
+        "strategy", shmt_json_text(scoreboard->rows[row]),
+        "score", shmt_json_real(score->score),
+        "spread", shmt_json_real(score->spread),
+        "evaluations", shmt_json_real(score->evaluations), NULL);
 
-    json_object_set_new(root, "strategy",
-                        shmt_json_text(scoreboard->rows[row]));
-    json_object_set_new(root, "score", shmt_json_real(score->score));
-    json_object_set_new(root, "spread", shmt_json_real(score->spread));
-    json_object_set_new(root, "evaluations",
-                        shmt_json_real(score->evaluations));
     for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
-        const struct shmt_score_effort *const e = &score->efforts[k];
-        json_t *const effort = json_object();
+        const struct shmt_score_effort *const effort = &score->efforts[k];
 
-        json_object_set_new(effort, "evaluations",
-                            shmt_json_real(e->evaluations));
-        json_object_set_new(effort, "seconds", shmt_json_real(e->seconds));
-        json_object_set_new(effort, "repeats", shmt_json_count(e->reached));
-        json_object_set_new(root, keys[k], effort);
+        json_object_set_new(root, keys[k], shmt_json_object(
+            "evaluations", shmt_json_real(effort->evaluations),
+            "seconds", shmt_json_real(effort->seconds),
+            "repeats", shmt_json_count(effort->reached), NULL));
     }
     /* One point in ten is plenty. */
     for (size_t k = 0; k < SHMT_SCORE_POINTS; k += 10)
@@ -361,42 +340,39 @@ static json_t *recording_json(const struct scoreboard *scoreboard,
                               size_t column)
 {
     const struct column *const c = &scoreboard->columns[column];
-    json_t *const root = json_object(), *const strategies = json_array();
+    const struct shmt_score_scale *const scale = c->scale;
+    json_t *const strategies = json_array();
 
-    json_object_set_new(root, "recording", shmt_json_text(c->path));
-    json_object_set_new(root, "name", shmt_json_text(c->name));
-    json_object_set_new(
-        root, "configurations",
-        shmt_json_count(shmt_space_count(c->scale->table->space)));
-    json_object_set_new(root, "valid", shmt_json_count(c->scale->valid));
-    json_object_set_new(root, "optimum_us",
-                        shmt_json_real(c->scale->optimum));
-    json_object_set_new(root, "median_us", shmt_json_real(c->scale->median));
-    json_object_set_new(root, "budget_s", shmt_json_real(c->scale->budget_s));
-    json_object_set_new(root, "budget_evaluations",
-                        shmt_json_count(c->scale->budget_evaluations));
     for (size_t r = 0; r < scoreboard->row_count; r++)
         json_array_append_new(strategies, score_json(scoreboard, column, r));
-    json_object_set_new(root, "strategies", strategies);
-    return root;
+    return shmt_json_object(
+        "recording", shmt_json_text(c->path),
+        "name", shmt_json_text(c->name),
+        "configurations",
+        shmt_json_count(shmt_space_count(scale->table->space)),
+        "valid", shmt_json_count(scale->valid),
+        "optimum_us", shmt_json_real(scale->optimum),
+        "median_us", shmt_json_real(scale->median),
+        "budget_s", shmt_json_real(scale->budget_s),
+        "budget_evaluations", shmt_json_count(scale->budget_evaluations),
+        "strategies", strategies, NULL);
 }
 
 static enum shmtune_status print_json(const struct scoreboard *scoreboard,
                                       struct shmt_error *err)
 {
-    json_t *const root = json_object(), *const recordings = json_array();
-    json_t *const means = json_object();
+    json_t *const recordings = json_array(), *const means = json_object();
 
     for (size_t c = 0; c < scoreboard->column_count; c++)
         json_array_append_new(recordings, recording_json(scoreboard, c));
     for (size_t r = 0; r < scoreboard->row_count; r++)
         json_object_set_new(means, scoreboard->rows[r],
                             shmt_json_real(mean_of(scoreboard, r)));
-    json_object_set_new(root, "repeats", shmt_json_count(scoreboard->repeats));
-    json_object_set_new(root, "seed", shmt_json_count(scoreboard->seed));
-    json_object_set_new(root, "mean", means);
-    json_object_set_new(root, "recordings", recordings);
-    return shmt_json_print(root, err);
+    return shmt_json_print(shmt_json_object(
+        "repeats", shmt_json_count(scoreboard->repeats),
+        "seed", shmt_json_count(scoreboard->seed),
+        "mean", means,
+        "recordings", recordings, NULL), err);
 }
 
 /* -- strategies ---------------------------------------------------------- */

@@ -55,15 +55,6 @@ static void add_device(const struct shmtune_device *device,
         shmt_text_addf(text, " (%s)", arch);
 }
 
-/* A cell; below 0, which is not known, "-". */
-static void add_known(struct shmt_command_table *table, int64_t number)
-{
-    if (number < 0)
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
-    else
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%" PRId64, number);
-}
-
 /* -- a tuning ------------------------------------------------------------- */
 
 static void add_settings(struct shmt_text *text,
@@ -75,12 +66,12 @@ static void add_settings(struct shmt_text *text,
     }
 }
 
-static void add_time(struct shmt_command_table *table, double time_us)
+static void add_time(struct shmt_table *table, double time_us)
 {
     if (time_us < 0)
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
+        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
     else
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.2f", time_us);
+        shmt_table_add(table, "%.2f", time_us);
 }
 
 static double gain(const struct shmt_tuned *tuned)
@@ -89,49 +80,48 @@ static double gain(const struct shmt_tuned *tuned)
                ? tuned->default_us / tuned->result.time_us : -1;
 }
 
-static void add_gain(struct shmt_command_table *table,
+static void add_gain(struct shmt_table *table,
                      const struct shmt_tuned *tuned, double most)
 {
     struct shmt_text bar = {0};
     const double ratio = gain(tuned);
 
     if (ratio < 0) {
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
+        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
+        shmt_table_add(table, "%s", "");
         return;
     }
     shmt_command_add_bar(&bar, ratio / most, BAR);
-    shmt_command_add_cell(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
-                          "%.2fx", ratio);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
+    shmt_table_paint(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
+                     "%.2fx", ratio);
+    shmt_table_add(table, "%s", shmt_text_string(&bar));
     shmt_text_free(&bar);
 }
 
-static void add_row(struct shmt_command_table *table,
+static void add_row(struct shmt_table *table,
                     const struct shmt_tuned *tuned, double most)
 {
     const struct shmt_result *result = &tuned->result;
     struct shmt_text size = {0};
 
     add_settings(&size, tuned->size, tuned->size_count);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&size));
+    shmt_table_add(table, "%s", shmt_text_string(&size));
     add_time(table, result->time_us);
     add_time(table, tuned->default_us);
     add_gain(table, tuned, most);
     if (tuned->floor_us > 0 && result->time_us > 0)
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.0f %%",
-                              100 * tuned->floor_us / result->time_us);
+        shmt_table_add(table, "%.0f %%",
+                       100 * tuned->floor_us / result->time_us);
     else
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "-");
-    add_known(table, result->resources.registers);
-    add_known(table, result->resources.spill_store_bytes);
-    add_known(table, result->resources.shared_static_bytes);
-    add_known(table, result->shared_dynamic_bytes);
-    add_known(table, result->occupancy_percent);
-    add_known(table, (int64_t)tuned->tried);
-    add_known(table, (int64_t)tuned->space_count);
-    add_known(table, (int64_t)tuned->tie_count);
+        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
+    shmt_table_add_known(table, result->resources.registers);
+    shmt_table_add_known(table, result->resources.spill_store_bytes);
+    shmt_table_add_known(table, result->resources.shared_static_bytes);
+    shmt_table_add_known(table, result->shared_dynamic_bytes);
+    shmt_table_add_known(table, result->occupancy_percent);
+    shmt_table_add_known(table, (int64_t)tuned->tried);
+    shmt_table_add_known(table, (int64_t)tuned->space_count);
+    shmt_table_add_known(table, (int64_t)tuned->tie_count);
     shmt_text_free(&size);
 }
 
@@ -157,19 +147,11 @@ static void add_tuning_heading(const struct shmt_tuning *tuning,
 static void add_tables(const struct shmt_tuning *tuning, bool colour,
                        struct shmt_text *text)
 {
-    static const struct shmt_command_column columns[] = {
-        {"problem", false}, {"us", true}, {"default", true}, {"gain", true},
-        {"", false}, {"of floor", true}, {"regs", true}, {"spill", true},
-        {"static", true}, {"dynamic", true}, {"occ %", true},
-        {"tried", true}, {"of", true}, {"ties", true}
+    struct shmt_table times = {
+        .titles = "problem|>us|>default|>gain||>of floor|>regs|"
+                  ">spill|>static|>dynamic|>occ %|>tried|>of|>ties"
     };
-    static const struct shmt_command_column winners[] = {
-        {"problem", false}, {"configuration", false}
-    };
-    struct shmt_command_table times = {.columns = columns,
-                                       .column_count = 14};
-    struct shmt_command_table configurations = {.columns = winners,
-                                                .column_count = 2};
+    struct shmt_table configurations = {.titles = "problem|configuration"};
     double most = 1;
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
@@ -181,18 +163,14 @@ static void add_tables(const struct shmt_tuning *tuning, bool colour,
         add_row(&times, tuned, most);
         add_settings(&size, tuned->size, tuned->size_count);
         add_settings(&settings, tuned->settings, tuned->setting_count);
-        shmt_command_add_cell(&configurations, SHMT_PAINT_NONE, "%s",
-                              shmt_text_string(&size));
-        shmt_command_add_cell(&configurations, SHMT_PAINT_NONE, "%s",
-                              shmt_text_string(&settings));
+        shmt_table_add(&configurations, "%s", shmt_text_string(&size));
+        shmt_table_add(&configurations, "%s", shmt_text_string(&settings));
         shmt_text_free(&size);
         shmt_text_free(&settings);
     }
-    shmt_command_table_add(&times, colour, text);
+    shmt_table_end(&times, colour, text);
     shmt_text_add(text, "\n");
-    shmt_command_table_add(&configurations, colour, text);
-    shmt_command_table_free(&times);
-    shmt_command_table_free(&configurations);
+    shmt_table_end(&configurations, colour, text);
 }
 
 static json_t *settings_json(const struct shmt_setting *settings,
@@ -206,63 +184,51 @@ static json_t *settings_json(const struct shmt_setting *settings,
     return object;
 }
 
-static void set_real(json_t *object, const char *key, double number)
+/* NULL, which is left out, of what is below 0: it is not known. */
+static json_t *real_or_none(double number)
 {
-    if (number >= 0)
-        json_object_set_new(object, key, shmt_json_real(number));
+    return number >= 0 ? shmt_json_real(number) : NULL;
 }
 
 static json_t *tuned_json(const struct shmt_tuned *tuned)
 {
-    json_t *object = json_object(), *ties = json_array();
-    json_t *verdicts = json_object();
+    json_t *const ties = json_array();
 
-    json_object_set_new(object, "size",
-                        settings_json(tuned->size, tuned->size_count));
-    json_object_set_new(object, "config",
-                        settings_json(tuned->settings, tuned->setting_count));
-    json_object_set_new(object, "result", shmt_json_result(&tuned->result));
-    set_real(object, "default_us", tuned->default_us);
-    set_real(object, "gain", gain(tuned));
-    set_real(object, "floor_us", tuned->floor_us);
-    set_real(object, "spread", tuned->spread);
-    set_real(object, "elapsed_s", tuned->elapsed_s);
-    if (tuned->strategy != NULL)
-        json_object_set_new(object, "strategy",
-                            shmt_json_text(tuned->strategy));
-    json_object_set_new(object, "seed", shmt_json_count(tuned->seed));
-    json_object_set_new(object, "data_seed",
-                        shmt_json_count(tuned->data_seed));
-    json_object_set_new(object, "space", shmt_json_count(tuned->space_count));
-    json_object_set_new(object, "tried", shmt_json_count(tuned->tried));
-    for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
-        if (tuned->verdicts[v] > 0)
-            json_object_set_new(verdicts,
-                                shmt_verdict_word((enum shmt_verdict)v),
-                                shmt_json_count(tuned->verdicts[v]));
-    json_object_set_new(object, "verdicts", verdicts);
     for (size_t i = 0; i < tuned->tie_count; i++)
         json_array_append_new(ties, settings_json(tuned->ties[i],
                                                   tuned->setting_count));
-    json_object_set_new(object, "ties", ties);
-    return object;
+    return shmt_json_object(
+        "size", settings_json(tuned->size, tuned->size_count),
+        "config", settings_json(tuned->settings, tuned->setting_count),
+        "result", shmt_json_result(&tuned->result),
+        "default_us", real_or_none(tuned->default_us),
+        "gain", real_or_none(gain(tuned)),
+        "floor_us", real_or_none(tuned->floor_us),
+        "spread", real_or_none(tuned->spread),
+        "elapsed_s", real_or_none(tuned->elapsed_s),
+        "strategy", shmt_json_text(tuned->strategy),
+        "seed", shmt_json_count(tuned->seed),
+        "data_seed", shmt_json_count(tuned->data_seed),
+        "space", shmt_json_count(tuned->space_count),
+        "tried", shmt_json_count(tuned->tried),
+        "verdicts", shmt_json_verdicts(tuned->verdicts),
+        "ties", ties, NULL);
 }
 
 static json_t *tuning_json(const struct shmt_tuning *tuning)
 {
-    json_t *root = json_object(), *tuned = json_array();
+    json_t *const tuned = json_array();
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
         json_array_append_new(tuned, tuned_json(tuning->tuned[i]));
-    json_object_set_new(root, "kernel", shmt_json_text(tuning->kernel));
-    json_object_set_new(root, "digest", shmt_json_text(tuning->digest));
-    json_object_set_new(root, "device", shmt_json_device(&tuning->device));
-    json_object_set_new(root, "created", shmt_json_text(tuning->created));
-    json_object_set_new(root, "nvrtc_version",
-                        json_integer(tuning->nvrtc_version));
-    json_object_set_new(root, "protocol", shmt_json_text(tuning->protocol));
-    json_object_set_new(root, "tuned", tuned);
-    return root;
+    return shmt_json_object(
+        "kernel", shmt_json_text(tuning->kernel),
+        "digest", shmt_json_text(tuning->digest),
+        "device", shmt_json_device(&tuning->device),
+        "created", shmt_json_text(tuning->created),
+        "nvrtc_version", json_integer(tuning->nvrtc_version),
+        "protocol", shmt_json_text(tuning->protocol),
+        "tuned", tuned, NULL);
 }
 
 static enum shmtune_status show_tuning(const struct show *show,
@@ -280,11 +246,7 @@ static enum shmtune_status show_tuning(const struct show *show,
     } else {
         add_tuning_heading(tuning, &text);
         add_tables(tuning, show->colour, &text);
-        if (text.failed)
-            status = shmt_error_memory(err);
-        else
-            fputs(shmt_text_string(&text), stdout);
-        shmt_text_free(&text);
+        status = shmt_command_print(&text, err);
     }
     shmt_tuning_free(tuning);
     return status;
@@ -299,7 +261,7 @@ struct summary {
     const struct shmt_journal_record **results;
     bool *latest;              /* of all records: which stand there */
     size_t count, timed;
-    size_t verdicts[SHMT_VERDICT_COUNT];
+    uint64_t verdicts[SHMT_VERDICT_COUNT];
     const struct shmt_journal_record *usual;  /* the default, or NULL */
 };
 
@@ -386,10 +348,7 @@ static void add_journal_heading(const struct summary *summary,
 static void add_verdicts(const struct summary *summary, bool colour,
                          struct shmt_text *text)
 {
-    static const struct shmt_command_column columns[] = {
-        {"verdict", false}, {"count", true}, {"", false}, {"meaning", false}
-    };
-    struct shmt_command_table table = {.columns = columns, .column_count = 4};
+    struct shmt_table table = {.titles = "verdict|>count||meaning"};
 
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++) {
         struct shmt_text bar = {0};
@@ -398,20 +357,15 @@ static void add_verdicts(const struct summary *summary, bool colour,
             continue;
         shmt_command_add_bar(&bar, (double)summary->verdicts[v] /
                                        (double)summary->count, BAR);
-        shmt_command_add_cell(&table,
-                              v == SHMT_VERDICT_OK ? SHMT_PAINT_GOOD
+        shmt_table_paint(&table, v == SHMT_VERDICT_OK ? SHMT_PAINT_GOOD
                                                : SHMT_PAINT_NONE,
                               "%s", shmt_verdict_word((enum shmt_verdict)v));
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu",
-                              summary->verdicts[v]);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
-                              shmt_text_string(&bar));
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
-                              shmt_verdict_text((enum shmt_verdict)v));
+        shmt_table_add(&table, "%" PRIu64, summary->verdicts[v]);
+        shmt_table_add(&table, "%s", shmt_text_string(&bar));
+        shmt_table_add(&table, "%s", shmt_verdict_text((enum shmt_verdict)v));
         shmt_text_free(&bar);
     }
-    shmt_command_table_add(&table, colour, text);
-    shmt_command_table_free(&table);
+    shmt_table_end(&table, colour, text);
 }
 
 /* Why, by the first candidate of each verdict. */
@@ -442,11 +396,8 @@ static void add_reasons(const struct summary *summary, struct shmt_text *text)
 static void add_distribution(const struct summary *summary, bool colour,
                              struct shmt_text *text)
 {
-    static const struct shmt_command_column columns[] = {
-        {"of the best", true}, {"count", true}, {"", false}
-    };
     static const double edges[] = {1.01, 1.05, 1.1, 1.25, 1.5, 2, 4, 1e300};
-    struct shmt_command_table table = {.columns = columns, .column_count = 3};
+    struct shmt_table table = {.titles = ">of the best|>count|"};
     const double best =
         summary->timed > 0 ? summary->results[0]->result->time_us : 0;
     size_t at = 0;
@@ -461,21 +412,18 @@ static void add_distribution(const struct summary *summary, bool colour,
         shmt_command_add_bar(&bar, (double)(at - before) /
                                        (double)summary->timed, BAR);
         if (edges[e] < 1e9)
-            shmt_command_add_cell(&table, SHMT_PAINT_NONE, "<= %.2fx",
-                                  edges[e]);
+            shmt_table_add(&table, "<= %.2fx", edges[e]);
         else
-            shmt_command_add_cell(&table, SHMT_PAINT_NONE, "more");
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%zu", at - before);
-        shmt_command_add_cell(&table, SHMT_PAINT_NONE, "%s",
-                              shmt_text_string(&bar));
+            shmt_table_add(&table, "more");
+        shmt_table_add(&table, "%zu", at - before);
+        shmt_table_add(&table, "%s", shmt_text_string(&bar));
         shmt_text_free(&bar);
     }
     shmt_text_add(text, "\n");
-    shmt_command_table_add(&table, colour, text);
-    shmt_command_table_free(&table);
+    shmt_table_end(&table, colour, text);
 }
 
-static void add_one(struct shmt_command_table *table,
+static void add_one(struct shmt_table *table,
                     const struct summary *summary,
                     const struct shmt_journal_record *record)
 {
@@ -485,14 +433,13 @@ static void add_one(struct shmt_command_table *table,
 
     shmt_command_add_bar(&bar, best / result->time_us, BAR);
     shmt_kernel_describe_config(summary->kernel, record->config, &config);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.2f", result->time_us);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", shmt_text_string(&bar));
-    add_known(table, result->resources.registers);
-    add_known(table, result->resources.spill_store_bytes);
-    add_known(table, result->occupancy_percent);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s%s",
-                          shmt_text_string(&config),
-                          record == summary->usual ? "  (default)" : "");
+    shmt_table_add(table, "%.2f", result->time_us);
+    shmt_table_add(table, "%s", shmt_text_string(&bar));
+    shmt_table_add_known(table, result->resources.registers);
+    shmt_table_add_known(table, result->resources.spill_store_bytes);
+    shmt_table_add_known(table, result->occupancy_percent);
+    shmt_table_add(table, "%s%s", shmt_text_string(&config),
+                   record == summary->usual ? "  (default)" : "");
     shmt_text_free(&bar);
     shmt_text_free(&config);
 }
@@ -500,11 +447,10 @@ static void add_one(struct shmt_command_table *table,
 static void add_best(const struct summary *summary, int64_t top, bool colour,
                      struct shmt_text *text)
 {
-    static const struct shmt_command_column columns[] = {
-        {"us", true}, {"", false}, {"regs", true}, {"spill", true},
-        {"occ %", true}, {"configuration", false}
+    struct shmt_table table = {
+        .titles = ">us||>regs|>spill|>occ %|"
+                  "configuration"
     };
-    struct shmt_command_table table = {.columns = columns, .column_count = 6};
     bool usual_shown = summary->usual == NULL ||
                        !is_timed(summary->usual->result);
 
@@ -516,48 +462,38 @@ static void add_best(const struct summary *summary, int64_t top, bool colour,
         add_one(&table, summary, summary->usual);
     if (table.cell_count > 0) {
         shmt_text_add(text, "\n");
-        shmt_command_table_add(&table, colour, text);
+        shmt_table_end(&table, colour, text);
     }
-    shmt_command_table_free(&table);
 }
 
 static json_t *summary_json(const struct summary *summary)
 {
-    const struct shmt_journal_header *header = &summary->journal->header;
-    json_t *root = json_object(), *verdicts = json_object();
-    json_t *results = json_array();
+    const struct shmt_kernel *const kernel = summary->kernel;
+    const struct shmt_journal_header *const header = &summary->journal->header;
+    json_t *const results = json_array();
 
-    for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
-        if (summary->verdicts[v] > 0)
-            json_object_set_new(verdicts,
-                                shmt_verdict_word((enum shmt_verdict)v),
-                                shmt_json_count(summary->verdicts[v]));
     for (size_t i = 0; i < summary->count; i++) {
-        json_t *one = shmt_json_result(summary->results[i]->result);
+        const struct shmt_journal_record *const record = summary->results[i];
+        json_t *const one = shmt_json_result(record->result);
 
         json_object_set_new(one, "config",
-                            shmt_json_config(summary->kernel,
-                                             summary->results[i]->config));
-        json_object_set_new(one, "at_s",
-                            shmt_json_real(summary->results[i]->at_s));
+                            shmt_json_config(kernel, record->config));
+        json_object_set_new(one, "at_s", shmt_json_real(record->at_s));
         json_array_append_new(results, one);
     }
-    json_object_set_new(root, "kernel", shmt_json_text(header->kernel));
-    json_object_set_new(root, "digest", shmt_json_text(header->digest));
-    json_object_set_new(root, "device", shmt_json_device(&header->device));
-    json_object_set_new(root, "size",
-                        shmt_json_problem(summary->kernel, header->problem));
-    json_object_set_new(root, "nvrtc_version",
-                        json_integer(header->nvrtc_version));
-    json_object_set_new(root, "protocol", shmt_json_text(header->protocol));
-    json_object_set_new(root, "seed", shmt_json_count(header->seed));
-    json_object_set_new(root, "data_seed",
-                        shmt_json_count(header->data_seed));
-    json_object_set_new(root, "space", shmt_json_count(header->space_count));
-    json_object_set_new(root, "cut", json_boolean(summary->journal->cut));
-    json_object_set_new(root, "verdicts", verdicts);
-    json_object_set_new(root, "results", results);
-    return root;
+    return shmt_json_object(
+        "kernel", shmt_json_text(header->kernel),
+        "digest", shmt_json_text(header->digest),
+        "device", shmt_json_device(&header->device),
+        "size", shmt_json_problem(kernel, header->problem),
+        "nvrtc_version", json_integer(header->nvrtc_version),
+        "protocol", shmt_json_text(header->protocol),
+        "seed", shmt_json_count(header->seed),
+        "data_seed", shmt_json_count(header->data_seed),
+        "space", shmt_json_count(header->space_count),
+        "cut", json_boolean(summary->journal->cut),
+        "verdicts", shmt_json_verdicts(summary->verdicts),
+        "results", results, NULL);
 }
 
 static enum shmtune_status print_journal(const struct show *show,
@@ -565,7 +501,6 @@ static enum shmtune_status print_journal(const struct show *show,
                                          struct shmt_error *err)
 {
     struct shmt_text text = {0};
-    enum shmtune_status status = SHMTUNE_OK;
 
     if (show->json)
         return shmt_json_print(summary_json(summary), err);
@@ -576,12 +511,7 @@ static enum shmtune_status print_journal(const struct show *show,
         add_distribution(summary, show->colour, &text);
         add_best(summary, show->top, show->colour, &text);
     }
-    if (text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    return status;
+    return shmt_command_print(&text, err);
 }
 
 static enum shmtune_status show_journal(const struct show *show,

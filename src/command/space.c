@@ -76,8 +76,7 @@ static enum shmtune_status measure(struct funnel *funnel,
 static json_t *funnel_json(const struct funnel *funnel)
 {
     const struct shmt_kernel *kernel = funnel->kernel;
-    json_t *root = json_object(), *stages = json_array();
-    json_t *parameters = json_object();
+    json_t *const stages = json_array(), *const parameters = json_object();
 
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         json_t *values = json_array();
@@ -88,57 +87,46 @@ static json_t *funnel_json(const struct funnel *funnel)
         json_object_set_new(parameters, kernel->parameters[p].name, values);
     }
     for (size_t i = 0; i < kernel->constraint_count; i++)
-        json_array_append_new(
-            stages, json_pack("{s:o, s:o, s:b}", "constraint",
-                              shmt_json_text(
-                                  shmt_expr_text(kernel->constraints[i])),
-                              "left",
-                              shmt_json_count(funnel->stages[i + 1].count),
-                              "exact", funnel->stages[i + 1].exact));
-    json_object_set_new(root, "kernel", shmt_json_text(kernel->name));
-    json_object_set_new(root, "size",
-                        shmt_json_problem(kernel, funnel->problem));
-    json_object_set_new(root, "parameters", parameters);
-    json_object_set_new(root, "cartesian",
-                        shmt_json_count(funnel->stages[0].count));
-    json_object_set_new(root, "constraints", stages);
-    json_object_set_new(root, "valid", shmt_json_count(funnel->valid));
-    json_object_set_new(root, "nodes", json_integer((json_int_t)funnel->nodes));
-    json_object_set_new(root, "bytes", json_integer((json_int_t)funnel->bytes));
-    json_object_set_new(root, "build_ms", shmt_json_real(funnel->build_ms));
-    return root;
+        json_array_append_new(stages, shmt_json_object(
+            "constraint",
+            shmt_json_text(shmt_expr_text(kernel->constraints[i])),
+            "left", shmt_json_count(funnel->stages[i + 1].count),
+            "exact", json_boolean(funnel->stages[i + 1].exact), NULL));
+    return shmt_json_object(
+        "kernel", shmt_json_text(kernel->name),
+        "size", shmt_json_problem(kernel, funnel->problem),
+        "parameters", parameters,
+        "cartesian", shmt_json_count(funnel->stages[0].count),
+        "constraints", stages,
+        "valid", shmt_json_count(funnel->valid),
+        "nodes", shmt_json_count(funnel->nodes),
+        "bytes", shmt_json_count(funnel->bytes),
+        "build_ms", shmt_json_real(funnel->build_ms), NULL);
 }
 
-static void add_stage(struct shmt_command_table *table, const char *what,
+static void add_stage(struct shmt_table *table, const char *what,
                       const struct stage *stage, const struct stage *before)
 {
     struct shmt_text count = {0};
 
     shmt_text_add(&count, stage->exact ? "" : "~");
     shmt_command_add_count(&count, stage->count);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&count));
+    shmt_table_add(table, "%s", shmt_text_string(&count));
     if (before == NULL || before->count == 0)
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", "");
+        shmt_table_add(table, "%s", "");
     else
-        shmt_command_add_cell(table, SHMT_PAINT_NONE, "%.1f %%",
-                              100.0 * (double)stage->count /
-                              (double)before->count);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", what);
+        shmt_table_add(table, "%.1f %%",
+                       100.0 * (double)stage->count / (double)before->count);
+    shmt_table_add(table, "%s", what);
     shmt_text_free(&count);
 }
 
 static enum shmtune_status print_table(const struct funnel *funnel,
                                        bool colour, struct shmt_error *err)
 {
-    static const struct shmt_command_column columns[] = {
-        {"left", true}, {"kept", true}, {"after", false}
-    };
     const struct shmt_kernel *kernel = funnel->kernel;
-    struct shmt_command_table table = {.columns = columns,
-                                       .column_count = 3};
+    struct shmt_table table = {.titles = ">left|>kept|after"};
     struct shmt_text text = {0};
-    enum shmtune_status status = SHMTUNE_OK;
 
     shmt_text_addf(&text, "%s ", kernel->name);
     shmt_kernel_describe_problem(kernel, funnel->problem, &text);
@@ -148,7 +136,7 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     for (size_t i = 0; i < kernel->constraint_count; i++)
         add_stage(&table, shmt_expr_text(kernel->constraints[i]),
                   &funnel->stages[i + 1], &funnel->stages[i]);
-    shmt_command_table_add(&table, colour, &text);
+    shmt_table_end(&table, colour, &text);
     shmt_text_add(&text, "\n");
     shmt_command_add_count(&text, funnel->valid);
     shmt_text_addf(&text, " valid configurations, enumerated in %.2f ms as ",
@@ -156,13 +144,7 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     shmt_command_add_count(&text, funnel->nodes);
     shmt_text_addf(&text, " nodes (%.1f KiB)\n",
                    (double)funnel->bytes / 1024);
-    if (text.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    shmt_command_table_free(&table);
-    return status;
+    return shmt_command_print(&text, err);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,

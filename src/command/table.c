@@ -3,6 +3,7 @@
  * table: formats tables, numbers with separators, bars and colours for people.
  * Called by all commands.
  */
+#define _GNU_SOURCE   /* vasprintf */
 #include "config.h"
 
 #include "command/command.h"
@@ -13,47 +14,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct shmt_command_cell {
+struct shmt_table_cell {
     char *text;
     enum shmt_command_paint paint;
 };
 
-void shmt_command_add_cell(struct shmt_command_table *table,
-                           enum shmt_command_paint paint, const char *format,
-                           ...)
+static void add(struct shmt_table *table, enum shmt_command_paint paint,
+                const char *format, va_list arguments)
 {
-    va_list arguments;
-    char *text;
-    int length;
+    struct shmt_table_cell cell = {.paint = paint};
 
+    table->failed |= !shmt_array_reserve(&table->cells, &table->room,
+                                         table->cell_count + 1,
+                                         sizeof *table->cells);
     if (table->failed)
         return;
-    table->failed = !shmt_array_reserve(&table->cells, &table->room,
-                                        table->cell_count + 1,
-                                        sizeof *table->cells);
-    if (table->failed)
-        return;
-    va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
-    va_end(arguments);
-    text = length < 0 ? NULL : malloc((size_t)length + 1);
-    table->failed = text == NULL;
-    if (table->failed)
-        return;
-    va_start(arguments, format);
-    vsnprintf(text, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-    table->cells[table->cell_count++] =
-        (struct shmt_command_cell){text, paint};
+    table->failed = vasprintf(&cell.text, format, arguments) < 0;
+    if (!table->failed)
+        table->cells[table->cell_count++] = cell;
 }
 
-void shmt_command_table_free(struct shmt_command_table *table)
+void shmt_table_add(struct shmt_table *table, const char *format, ...)
 {
-    for (size_t i = 0; i < table->cell_count; i++)
-        free(table->cells[i].text);
-    free(table->cells);
-    table->cells = NULL;
-    table->cell_count = table->room = 0;
+    va_list arguments;
+
+    va_start(arguments, format);
+    add(table, SHMT_PAINT_NONE, format, arguments);
+    va_end(arguments);
+}
+
+void shmt_table_paint(struct shmt_table *table, enum shmt_command_paint paint,
+                      const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    add(table, paint, format, arguments);
+    va_end(arguments);
+}
+
+void shmt_table_add_known(struct shmt_table *table, int64_t number)
+{
+    if (number < 0)
+        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
+    else
+        shmt_table_add(table, "%" PRId64, number);
 }
 
 /* Characters, not bytes: continuation bytes of UTF-8 take no room. */
@@ -72,64 +77,91 @@ static void add_spaces(struct shmt_text *text, size_t count)
         shmt_text_add(text, " ");
 }
 
-struct place {
-    size_t column, room;
-    bool right, last, colour;
+struct column {
+    char *title;
+    size_t room;
+    bool right, last;
 };
 
-static void add_cell(const struct place *place, const char *content,
-                     enum shmt_command_paint paint, struct shmt_text *text)
+/* Cuts `titles` into columns, and returns how many they are. */
+static size_t cut_titles(char *titles, struct column *columns)
 {
-    const size_t used = width(content);
-    const size_t fill = place->room > used ? place->room - used : 0;
+    size_t count = 0;
 
-    if (place->column > 0)
-        shmt_text_add(text, "  ");
-    if (place->right)
-        add_spaces(text, fill);
-    shmt_text_add(text, shmt_command_begin_paint(paint, place->colour));
-    shmt_text_add(text, content);
-    shmt_text_add(text, shmt_command_end_paint(paint, place->colour));
-    if (!place->right && !place->last)
-        add_spaces(text, fill);
-    if (place->last) {
-        /* Drop the blanks that an empty last cell leaves behind. */
-        while (text->length > 0 && text->data[text->length - 1] == ' ')
-            text->data[--text->length] = '\0';
-        shmt_text_add(text, "\n");
+    for (char *end; titles != NULL; titles = end) {
+        struct column *const column = &columns[count++];
+
+        end = strchr(titles, '|');
+        column->last = end == NULL;
+        if (end != NULL)
+            *end++ = '\0';
+        column->right = *titles == '>';
+        column->title = titles + column->right;
+        column->room = width(column->title);
     }
+    return count;
 }
 
-void shmt_command_table_add(const struct shmt_command_table *table,
-                            bool colour, struct shmt_text *text)
+static void add_cell(const struct column *column,
+                     const struct shmt_table_cell *cell, bool colour,
+                     struct shmt_text *text)
 {
-    const size_t columns = table->column_count;
-    size_t *rooms = calloc(columns, sizeof *rooms);
+    const size_t used = width(cell->text);
+    const size_t fill = column->room > used ? column->room - used : 0;
 
-    if (rooms == NULL || table->failed) {
-        text->failed = true;
-        free(rooms);
+    if (column->right)
+        add_spaces(text, fill);
+    shmt_text_add(text, shmt_command_begin_paint(cell->paint, colour));
+    shmt_text_add(text, cell->text);
+    shmt_text_add(text, shmt_command_end_paint(cell->paint, colour));
+    if (!column->last) {
+        add_spaces(text, column->right ? 2 : fill + 2);
         return;
     }
-    for (size_t c = 0; c < columns; c++)
-        rooms[c] = width(table->columns[c].title);
-    for (size_t i = 0; i < table->cell_count; i++)
-        if (width(table->cells[i].text) > rooms[i % columns])
-            rooms[i % columns] = width(table->cells[i].text);
-    for (size_t i = 0; i < columns + table->cell_count; i++) {
-        const size_t c = i % columns;
-        const struct place place = {
-            .column = c, .room = rooms[c], .right = table->columns[c].right,
-            .last = c + 1 == columns, .colour = colour
-        };
+    /* Drop the blanks that an empty last cell leaves behind. */
+    while (text->length > 0 && text->data[text->length - 1] == ' ')
+        text->data[--text->length] = '\0';
+    shmt_text_add(text, "\n");
+}
 
-        if (i < columns)
-            add_cell(&place, table->columns[c].title, SHMT_PAINT_BOLD, text);
-        else
-            add_cell(&place, table->cells[i - columns].text,
-                     table->cells[i - columns].paint, text);
+void shmt_table_end(struct shmt_table *table, bool colour,
+                    struct shmt_text *text)
+{
+    char *const titles = strdup(table->titles);
+    struct column *const columns =
+        calloc(strlen(table->titles) + 1, sizeof *columns);
+    const bool failed = table->failed || titles == NULL || columns == NULL;
+    const size_t count = failed ? 0 : cut_titles(titles, columns);
+
+    text->failed |= failed;
+    for (size_t i = 0; !failed && i < table->cell_count; i++)
+        if (width(table->cells[i].text) > columns[i % count].room)
+            columns[i % count].room = width(table->cells[i].text);
+    for (size_t c = 0; c < count; c++)
+        add_cell(&columns[c], &(struct shmt_table_cell){columns[c].title,
+                                                        SHMT_PAINT_BOLD},
+                 colour, text);
+    for (size_t i = 0; i < table->cell_count; i++) {
+        if (!failed)
+            add_cell(&columns[i % count], &table->cells[i], colour, text);
+        free(table->cells[i].text);
     }
-    free(rooms);
+    free(columns);
+    free(titles);
+    free(table->cells);
+    table->cells = NULL;
+    table->cell_count = table->room = 0;
+}
+
+enum shmtune_status shmt_command_print(struct shmt_text *text,
+                                       struct shmt_error *err)
+{
+    const bool failed = text->failed;
+
+    if (!failed)
+        fputs(shmt_text_string(text), stdout);
+    shmt_text_free(text);
+    return failed ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
 const char *shmt_command_begin_paint(enum shmt_command_paint paint,

@@ -191,19 +191,13 @@ shmt_display_interrupt(const struct shmt_target *target,
 
 /* -- standard output ----------------------------------------------------- */
 
-static const struct shmt_command_column columns[] = {
-    {"kernel", false},    {"problem", false},  {"time us", true},
-    {"x default", true},  {"regs", true},      {"spills", true},
-    {"occupancy", true},  {"measured", true},  {"rejected", true},
-    {"cand/s", true},     {"GPU busy", true},  {"configuration", false},
-};
-
 void shmt_sheet_begin(struct shmt_sheet *sheet, bool json)
 {
     *sheet = (struct shmt_sheet){
         .json = json,
-        .table = {.columns = columns,
-                  .column_count = sizeof columns / sizeof *columns},
+        .table = {.titles = "kernel|problem|>time us|>x default|>regs|>spills|"
+                            ">occupancy|>measured|>rejected|>cand/s|>GPU busy|"
+                            "configuration"},
     };
     if (json) {
         sheet->results = json_array();
@@ -224,35 +218,24 @@ static double speedup_of(const struct shmt_tune_outcome *outcome)
                                                : -1;
 }
 
-static void add_real(struct shmt_command_table *table,
+/* What an imported run does not say is below 0. */
+static void add_real(struct shmt_table *table,
                      enum shmt_command_paint paint, const char *format,
                      double value)
 {
     char text[32];
 
     if (value < 0) {
-        shmt_command_add_cell(table, SHMT_PAINT_DIM, "%s", "-");
+        shmt_table_paint(table, SHMT_PAINT_DIM, "%s", "-");
         return;
     }
     if (value >= 1000)
         format = "%.0f";
     snprintf(text, sizeof text, format, value);
-    shmt_command_add_cell(table, paint, "%s", text);
+    shmt_table_paint(table, paint, "%s", text);
 }
 
-/* What an imported run does not say is below 0. */
-static void add_known(struct shmt_command_table *table,
-                      enum shmt_command_paint paint, const char *format,
-                      int value)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, format, value);
-    shmt_command_add_cell(table, value < 0 ? SHMT_PAINT_DIM : paint, "%s",
-                          value < 0 ? "-" : text);
-}
-
-static void add_row(struct shmt_command_table *table,
+static void add_row(struct shmt_table *table,
                     const struct shmt_kernel *kernel,
                     const struct shmt_tune_outcome *outcome)
 {
@@ -263,92 +246,66 @@ static void add_row(struct shmt_command_table *table,
     struct shmt_text text = {0};
 
     shmt_kernel_describe_problem(kernel, outcome->header.problem, &text);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s", kernel->name);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&text));
+    shmt_table_add(table, "%s", kernel->name);
+    shmt_table_add(table, "%s", shmt_text_string(&text));
     add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
     add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
              "%.2f", speedup);
-    add_known(table, SHMT_PAINT_NONE, "%d", result->resources.registers);
-    add_known(table, result->resources.spill_store_bytes > 0
-                         ? SHMT_PAINT_BAD
-                         : SHMT_PAINT_NONE,
-              "%d", result->resources.spill_store_bytes);
-    add_known(table, SHMT_PAINT_NONE, "%d %%", result->occupancy_percent);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%llu",
-                          (unsigned long long)measured);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%llu",
-                          (unsigned long long)(outcome->tried - measured));
+    shmt_table_add_known(table, result->resources.registers);
+    add_real(table, result->resources.spill_store_bytes > 0 ? SHMT_PAINT_BAD
+                                                            : SHMT_PAINT_NONE,
+             "%.0f", result->resources.spill_store_bytes);
+    add_real(table, SHMT_PAINT_NONE, "%.0f %%", result->occupancy_percent);
+    shmt_table_add(table, "%llu", (unsigned long long)measured);
+    shmt_table_add(table, "%llu",
+                   (unsigned long long)(outcome->tried - measured));
     add_real(table, SHMT_PAINT_NONE, "%.1f", rate_of(outcome));
     add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * busy_of(outcome));
     shmt_text_clear(&text);
     shmt_kernel_describe_config(kernel, winner->config, &text);
-    shmt_command_add_cell(table, SHMT_PAINT_NONE, "%s",
-                          shmt_text_string(&text));
+    shmt_table_add(table, "%s", shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
 /* -- JSON ---------------------------------------------------------------- */
-
-static json_t *ledger_json(const struct shmt_tune_outcome *outcome)
-{
-    json_t *const verdicts = json_object();
-
-    for (int v = 0; v < SHMT_VERDICT_COUNT; v++)
-        if (outcome->verdicts[v] > 0)
-            json_object_set_new(verdicts,
-                                shmt_verdict_word((enum shmt_verdict)v),
-                                shmt_json_count(outcome->verdicts[v]));
-    return verdicts;
-}
-
-static json_t *known_real(double value)
-{
-    return value < 0 ? json_null() : shmt_json_real(value);
-}
 
 static json_t *outcome_json(const struct shmt_target *target,
                             const struct shmt_tune_outcome *outcome,
                             const struct shmt_output_paths *place)
 {
     const struct shmt_kernel *const kernel = target->kernel;
+    const struct shmt_journal_header *const header = &outcome->header;
     const struct shmt_tune_final *const winner = &outcome->finals[0];
-    json_t *const ties = json_array(), *one = json_object();
+    json_t *const ties = json_array();
 
     for (size_t k = 0; k < outcome->tie_count; k++)
         json_array_append_new(
             ties, shmt_json_config(kernel, outcome->finals[k].config));
-    json_object_set_new(one, "kernel", shmt_json_text(kernel->name));
-    json_object_set_new(one, "device", shmt_json_text(target->name));
-    json_object_set_new(one, "recorded", json_boolean(target->recorded));
-    json_object_set_new(one, "size",
-                        shmt_json_problem(kernel, outcome->header.problem));
-    json_object_set_new(one, "config",
-                        shmt_json_config(kernel, winner->config));
-    json_object_set_new(one, "result", shmt_json_result(&winner->result));
-    json_object_set_new(one, "spread", shmt_json_real(outcome->spread));
-    json_object_set_new(one, "default_us", known_real(outcome->default_us));
-    json_object_set_new(one, "speedup", known_real(speedup_of(outcome)));
-    json_object_set_new(one, "floor_us", known_real(outcome->floor_us));
-    json_object_set_new(one, "ties", ties);
-    json_object_set_new(one, "strategy", shmt_json_text(outcome->strategy));
-    json_object_set_new(one, "seed", shmt_json_count(outcome->header.seed));
-    json_object_set_new(one, "data_seed",
-                        shmt_json_count(outcome->header.data_seed));
-    json_object_set_new(one, "space",
-                        shmt_json_count(outcome->header.space_count));
-    json_object_set_new(one, "tried", shmt_json_count(outcome->tried));
-    json_object_set_new(one, "resumed", shmt_json_count(outcome->resumed));
-    json_object_set_new(one, "verdicts", ledger_json(outcome));
-    json_object_set_new(one, "elapsed_s",
-                        shmt_json_real(outcome->elapsed_s));
-    json_object_set_new(one, "search_s", shmt_json_real(outcome->search_s));
-    json_object_set_new(one, "candidates_per_s",
-                        known_real(rate_of(outcome)));
-    json_object_set_new(one, "gpu_busy", known_real(busy_of(outcome)));
-    json_object_set_new(one, "tuning", shmt_json_text(place->tuning));
-    json_object_set_new(one, "journal", shmt_json_text(place->journal));
-    return one;
+    return shmt_json_object(
+        "kernel", shmt_json_text(kernel->name),
+        "device", shmt_json_text(target->name),
+        "recorded", json_boolean(target->recorded),
+        "size", shmt_json_problem(kernel, header->problem),
+        "config", shmt_json_config(kernel, winner->config),
+        "result", shmt_json_result(&winner->result),
+        "spread", shmt_json_real(outcome->spread),
+        "default_us", shmt_json_known(outcome->default_us),
+        "speedup", shmt_json_known(speedup_of(outcome)),
+        "floor_us", shmt_json_known(outcome->floor_us),
+        "ties", ties,
+        "strategy", shmt_json_text(outcome->strategy),
+        "seed", shmt_json_count(header->seed),
+        "data_seed", shmt_json_count(header->data_seed),
+        "space", shmt_json_count(header->space_count),
+        "tried", shmt_json_count(outcome->tried),
+        "resumed", shmt_json_count(outcome->resumed),
+        "verdicts", shmt_json_verdicts(outcome->verdicts),
+        "elapsed_s", shmt_json_real(outcome->elapsed_s),
+        "search_s", shmt_json_real(outcome->search_s),
+        "candidates_per_s", shmt_json_known(rate_of(outcome)),
+        "gpu_busy", shmt_json_known(busy_of(outcome)),
+        "tuning", shmt_json_text(place->tuning),
+        "journal", shmt_json_text(place->journal), NULL);
 }
 
 void shmt_sheet_add(struct shmt_sheet *sheet,
@@ -383,22 +340,13 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
                                    bool colour, struct shmt_error *err)
 {
-    enum shmtune_status status = SHMTUNE_OK;
     struct shmt_text text = {0};
 
-    if (sheet->json) {
-        json_t *const root = json_object();
-        json_object_set_new(root, "results", sheet->results);
-        json_object_set_new(root, "failures", sheet->failures);
-        return shmt_json_print(root, err);
-    }
+    if (sheet->json)
+        return shmt_json_print(shmt_json_object("results", sheet->results,
+                                                "failures", sheet->failures,
+                                                NULL), err);
     if (sheet->count > 0)
-        shmt_command_table_add(&sheet->table, colour, &text);
-    if (text.failed || sheet->table.failed)
-        status = shmt_error_memory(err);
-    else
-        fputs(shmt_text_string(&text), stdout);
-    shmt_text_free(&text);
-    shmt_command_table_free(&sheet->table);
-    return status;
+        shmt_table_end(&sheet->table, colour, &text);
+    return shmt_command_print(&text, err);
 }

@@ -56,7 +56,7 @@ struct shmt_sheet {
     bool json;
     struct json_t *results;
     struct json_t *failures;
-    struct shmt_command_table table;
+    struct shmt_table table;
     size_t count;
 };
 

@@ -40,6 +40,7 @@ score: score
 profile: counters metric
 runtime: choice nearest runtime select shmtune
 command: check command compiler display explain format json option paint sheet
+    table
 main: main
 TABLE
 
