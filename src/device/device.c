@@ -50,40 +50,39 @@ static const struct arch {
 
 enum { ARCHS = sizeof archs / sizeof archs[0] };
 
-/* X(field, high, limit): every number of a device in the order it is
- * written; the most a file may say; whether it decides what can run. */
+/* X(field, high): every number of a device in the order it is written; the most
+ * a file may say. */
 #define NUMBERS(X)                                                           \
-    X(compute_major, 99, true)                                               \
-    X(compute_minor, 9, true)                                                \
-    X(multiprocessors, 100000, false)                                        \
-    X(max_threads_per_block, 1 << 20, true)                                  \
-    X(max_threads_per_multiprocessor, 1 << 20, true)                         \
-    X(max_blocks_per_multiprocessor, 1 << 20, true)                          \
-    X(registers_per_block, 1 << 28, true)                                    \
-    X(registers_per_multiprocessor, 1 << 28, true)                           \
-    X(warp_size, 1024, true)                                                 \
-    X(shared_per_block, 1 << 28, true)                                       \
-    X(shared_per_block_optin, 1 << 28, true)                                 \
-    X(shared_per_multiprocessor, 1 << 28, true)                              \
-    X(shared_reserved_per_block, 1 << 28, true)                              \
-    X(l2_bytes, INT64_C(1) << 50, false)                                     \
-    X(memory_bytes, INT64_C(1) << 50, false)                                 \
-    X(max_grid_y, INT32_MAX, true)                                           \
-    X(clock_khz, INT32_MAX, false)                                           \
-    X(memory_clock_khz, INT32_MAX, false)                                    \
-    X(memory_bus_bits, INT32_MAX, false)                                     \
-    X(driver_version, INT32_MAX, false)
+    X(compute_major, 99)                                                     \
+    X(compute_minor, 9)                                                      \
+    X(multiprocessors, 100000)                                               \
+    X(max_threads_per_block, 1 << 20)                                        \
+    X(max_threads_per_multiprocessor, 1 << 20)                               \
+    X(max_blocks_per_multiprocessor, 1 << 20)                                \
+    X(registers_per_block, 1 << 28)                                          \
+    X(registers_per_multiprocessor, 1 << 28)                                 \
+    X(warp_size, 1024)                                                       \
+    X(shared_per_block, 1 << 28)                                             \
+    X(shared_per_block_optin, 1 << 28)                                       \
+    X(shared_per_multiprocessor, 1 << 28)                                    \
+    X(shared_reserved_per_block, 1 << 28)                                    \
+    X(l2_bytes, INT64_C(1) << 50)                                            \
+    X(memory_bytes, INT64_C(1) << 50)                                        \
+    X(max_grid_y, INT32_MAX)                                                 \
+    X(clock_khz, INT32_MAX)                                                  \
+    X(memory_clock_khz, INT32_MAX)                                           \
+    X(memory_bus_bits, INT32_MAX)                                            \
+    X(driver_version, INT32_MAX)
 
 static const struct number {
     const char *key;
     size_t offset;
     size_t size;      /* of an int or an int64_t */
     int64_t high;
-    bool limit;
 } numbers[] = {
-#define NUMBER_ROW(field, high, limit)                                       \
+#define NUMBER_ROW(field, high)                                              \
     {#field, offsetof(struct shmtune_device, field),                         \
-     sizeof((struct shmtune_device *)NULL)->field, high, limit},
+     sizeof((struct shmtune_device *)NULL)->field, high},
     NUMBERS(NUMBER_ROW)
 #undef NUMBER_ROW
 };
@@ -95,7 +94,7 @@ enum {
 
 static const char *const keys[] = {
     "name", "uuid",
-#define NUMBER_KEY(field, high, limit) #field,
+#define NUMBER_KEY(field, high) #field,
     NUMBERS(NUMBER_KEY)
 #undef NUMBER_KEY
     NULL
@@ -303,22 +302,4 @@ enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
     if (status == SHMTUNE_OK)
         *out = device;
     return status;
-}
-
-bool shmt_device_equal_limits(const struct shmtune_device *a,
-                              const struct shmtune_device *b)
-{
-    for (size_t k = 0; k < NUMBER_COUNT; k++)
-        if (numbers[k].limit
-            && get_number(a, &numbers[k]) != get_number(b, &numbers[k]))
-            return false;
-    return true;
-}
-
-bool shmt_device_equal(const struct shmtune_device *a,
-                       const struct shmtune_device *b)
-{
-    return shmt_device_equal_limits(a, b)
-           && a->multiprocessors == b->multiprocessors
-           && strcmp(a->name, b->name) == 0;
 }

@@ -8,6 +8,7 @@
 #define SHMT_DEVICE_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "device/fit.h"
@@ -42,11 +43,44 @@ enum shmtune_status shmt_device_read(const struct shmt_yaml *mapping,
                                      struct shmtune_device *out,
                                      struct shmt_error *err);
 
-/* Whether all limits that decide what can run are equal. */
-bool shmt_device_equal_limits(const struct shmtune_device *a,
-                              const struct shmtune_device *b);
-/* Same capability, limits, multiprocessors and name. */
-bool shmt_device_equal(const struct shmtune_device *a,
-                       const struct shmtune_device *b);
+/* What decides whether and how well a configuration runs.  Sorted so that the
+ * limits in which devices differ most often come first. */
+#define SHMT_DEVICE_LIMIT_LIST(X)                                            \
+    X(multiprocessors) X(shared_per_block_optin)                             \
+    X(shared_per_multiprocessor) X(shared_per_block)                         \
+    X(shared_reserved_per_block) X(registers_per_multiprocessor)             \
+    X(registers_per_block) X(max_threads_per_multiprocessor)                 \
+    X(max_blocks_per_multiprocessor) X(max_threads_per_block) X(warp_size)   \
+    X(max_grid_y)
+
+static inline bool shmt_device_same_capability(const struct shmtune_device *a,
+                                               const struct shmtune_device *b)
+{
+    return a->compute_major == b->compute_major &&
+           a->compute_minor == b->compute_minor;
+}
+
+/* "The same device" has one rule: the same compute capability, the same
+ * limits, the same name.  A limit that `asked` does not know (0) is no
+ * difference: an application may describe its device in part and still wants
+ * what was measured on it.  Inline, because an exact match has to be fast. */
+static inline bool shmt_device_matches(const struct shmtune_device *known,
+                                       const struct shmtune_device *asked)
+{
+#define SHMT_DEVICE_LIMIT_AGREES(limit)                                      \
+    && (known->limit == asked->limit || asked->limit == 0)
+    return shmt_device_same_capability(known, asked)
+               SHMT_DEVICE_LIMIT_LIST(SHMT_DEVICE_LIMIT_AGREES) &&
+           strcmp(known->name, asked->name) == 0;
+#undef SHMT_DEVICE_LIMIT_AGREES
+}
+
+/* The same both ways, so that neither knows more.  Results are kept together
+ * by it: what was filtered under a limit is not mixed with what was not. */
+static inline bool shmt_device_equal(const struct shmtune_device *a,
+                                     const struct shmtune_device *b)
+{
+    return shmt_device_matches(a, b) && shmt_device_matches(b, a);
+}
 
 #endif

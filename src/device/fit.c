@@ -162,16 +162,17 @@ static bool check_all(const struct shmt_fit_launches *ask, bool compiled,
     size_t made = 0;
 
     *out = fitting;
-    for (size_t k = 0; k < ask->count && fits; k++) {
+    for (size_t k = 0; k < ask->evaluated->launch_count && fits; k++) {
+        const struct shmt_geometry *launch = &ask->evaluated->geometry[k];
         struct shmt_resources taken;
         struct shmt_fit one;
 
-        if (!ask->launches[k].used)
+        if (!launch->used)
             continue;
         if (compiled)
             taken = taken_by(ask, made++, used);
-        fits = shmt_fit_launch(ask->device, &ask->launches[k],
-                               compiled ? &taken : NULL, &one);
+        fits = shmt_fit_launch(ask->device, launch, compiled ? &taken : NULL,
+                               &one);
         if (!is_lower(&one.occupancy, &out->occupancy))
             one.occupancy = out->occupancy;
         one.launch = fits || used == 1 ? 0 : (int)k + 1;
@@ -187,8 +188,8 @@ bool shmt_fit_launches(const struct shmt_fit_launches *ask,
     size_t used = 0;
     bool fits = true;
 
-    for (size_t k = 0; k < ask->count; k++)
-        used += ask->launches[k].used;
+    for (size_t k = 0; k < ask->evaluated->launch_count; k++)
+        used += ask->evaluated->geometry[k].used;
     /* The shape of all of several before what was reported of any. */
     if (!compiled || used > 1)
         fits = check_all(ask, false, used, out);

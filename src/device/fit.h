@@ -80,8 +80,9 @@ bool shmt_fit_launch(const struct shmtune_device *device,
 /* The launches of a configuration on a device. */
 struct shmt_fit_launches {
     const struct shmtune_device *device;
-    size_t count;
-    const struct shmt_geometry *launches;   /* those not used do not count */
+    struct shmt_kernel_evaluated *evaluated; /* with the geometry of its
+                                               launches; those not used do not
+                                               count */
     const struct shmt_resources *resources; /* NULL: not yet compiled */
     const struct shmt_resources_of_launches *each; /* with resources */
 };

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * choice: what a choice means: as text, by parameter, and as the geometry and
- * bytes of its launches.  Also shmtune_explain.
+ * bytes of its launches.
  */
 #include "runtime/choice.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/interface.h"
-#include "runtime/select.h"
+#include "runtime/library.h"
 
 const char *shmtune_match_text(enum shmtune_match match)
 {
@@ -48,19 +49,12 @@ void shmt_choice_evaluate(const struct shmtune_choice *choice,
                          choice->values, out);
 }
 
-/* As snprintf: cut to `room`, the length of the whole.  Ends `from`. */
-static size_t copy_out(struct shmt_text *from, char *text, size_t room)
+size_t shmt_choice_copy_text(struct shmt_text *from, char *text, size_t room)
 {
     const size_t length = from->failed ? 0 : from->length;
-    size_t cut = length;
 
-    if (room > 0) {
-        if (cut > room - 1)
-            cut = room - 1;
-        if (cut > 0)
-            memcpy(text, from->data, cut);
-        text[cut] = '\0';
-    }
+    if (text != NULL && room > 0)
+        snprintf(text, room, "%s", shmt_text_string(from));
     shmt_text_free(from);
     return length;
 }
@@ -73,7 +67,7 @@ size_t shmtune_choice_text(const struct shmtune_choice *choice, char *text,
     if (is_choice(choice))
         shmt_kernel_describe_config(choice->kernel->spec, choice->values,
                                     &whole);
-    return copy_out(&whole, text, text == NULL ? 0 : room);
+    return shmt_choice_copy_text(&whole, text, room);
 }
 
 enum shmtune_status shmtune_choice_value(const struct shmtune_choice *choice,
@@ -186,44 +180,4 @@ enum shmtune_status shmtune_argument_bytes(const struct shmtune_choice *choice,
         return SHMTUNE_OK;
     }
     return shmt_choice_bytes(&evaluated, k, bytes, NULL);
-}
-
-static void explain(const struct shmt_select_request *request)
-{
-    struct shmt_text *text = request->trace;
-    struct shmtune_choice choice;
-    struct shmt_error err;
-
-    shmt_text_addf(text, "%s, ", request->kernel->spec->name);
-    shmt_kernel_describe_problem(request->kernel->spec, request->problem, text);
-    shmt_text_addf(text, ", on \"%s\" (compute capability %d.%d)\n",
-                   request->device->name, request->device->compute_major,
-                   request->device->compute_minor);
-    if (shmt_select_check(request, &err) != SHMTUNE_OK) {
-        shmt_text_addf(text, "%s\n", err.text);
-        return;
-    }
-    if (!shmt_select_exact(request, &choice) &&
-        shmt_select_search(request, &choice) != SHMTUNE_OK) {
-        shmt_text_add(text, "nothing fits\n");
-        return;
-    }
-    shmt_text_addf(text, "%s: %s\n", shmtune_match_text(choice.match),
-                   choice.reason);
-}
-
-size_t shmtune_explain(const struct shmtune_kernel *kernel,
-                       const struct shmtune_device *device,
-                       const int64_t *problem, char *text, size_t room)
-{
-    struct shmt_text whole = {0};
-    struct shmt_select_request request = {kernel, device, problem, &whole};
-    struct shmtune_device full;
-    struct shmt_error err;
-
-    if (shmt_select_accept(&request, &full, &err) == SHMTUNE_OK)
-        explain(&request);
-    else
-        shmt_text_addf(&whole, "%s\n", err.text);
-    return copy_out(&whole, text, text == NULL ? 0 : room);
 }

@@ -17,6 +17,10 @@ enum shmtune_status shmt_choice_check(const struct shmtune_choice *choice,
 void shmt_choice_evaluate(const struct shmtune_choice *choice,
                           struct shmt_kernel_evaluated *out);
 
+/* Cuts to `room` and returns the length of the whole, as snprintf does; `text`
+ * may be NULL.  Frees `from`. */
+size_t shmt_choice_copy_text(struct shmt_text *from, char *text, size_t room);
+
 /* Bytes of the buffer that argument `k` needs, 0 for a scalar.
  * SHMTUNE_INVALID_ARGUMENT: negative, too large, or not to be worked out. */
 enum shmtune_status

@@ -36,8 +36,7 @@ struct shmt_runtime_tuning {
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
     struct shmt_runtime_entry *entries;
-    /* Open addressing by shmt_runtime_problem_hash: 0 is empty, else
-     * entry + 1. */
+    /* Open addressing by a hash of the problem: 0 is empty, else entry + 1. */
     uint32_t *slots;
     size_t mask;
 };
@@ -65,23 +64,13 @@ enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
                                             struct shmtune_kernel *kernel,
                                             const char *file);
 
-/* Depends on the first `dimensions` sizes. */
-static inline uint64_t shmt_runtime_problem_hash(const int64_t *problem,
-                                                 size_t dimensions)
-{
-    uint64_t hash = dimensions;
-
-    for (size_t k = 0; k < dimensions; k++) {
-        hash = (hash ^ (uint64_t)problem[k]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 /* The entry for exactly this problem, or NULL. */
 const struct shmt_runtime_entry *
 shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
-        const int64_t *problem,
-        size_t dimensions);
+                         const int64_t *problem, size_t dimensions);
+
+/* log2 of memory clock times bus width, to compare two devices by; 0: not
+ * known. */
+double shmt_runtime_log2_memory_rate(const struct shmtune_device *device);
 
 #endif

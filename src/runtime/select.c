@@ -1,18 +1,303 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * select: this device and problem; this device, nearest problem; another
- * device of this compute capability; the kernel's default.
+ * select: shmtune_select, and shmtune_explain, which follows the same steps:
+ * this device and problem; this device, nearest problem; another device of this
+ * compute capability; the kernel's default.
  *
  * An exact hit is a comparison of devices and one look into a hash table: its
- * entry was checked when it was opened.  All else is checked again here.
+ * entry was checked when it was opened.  All else is checked again here: the
+ * entries of one match level are visited in order of their distance, each is
+ * checked with device/fit, and the search stops when no later one can be
+ * better.  Allocates nothing but the lines of the trace.
  */
-#include "runtime/select.h"
+#include <math.h>
+#include <stdlib.h>
 
-#include "device/device.h"
 #include "runtime/check.h"
+#include "runtime/choice.h"
 #include "runtime/interface.h"
-#include "runtime/match.h"
-#include "runtime/nearest.h"
+#include "runtime/library.h"
+
+struct request {
+    const struct shmtune_kernel *kernel;
+    const struct shmtune_device *device;
+    const int64_t *problem;
+    struct shmt_text *trace;   /* NULL, or gets a line for each tuning that
+                                  is considered; only this allocates */
+};
+
+/* Tunings are not trusted: a file with a million problems whose configurations
+ * all fail the checks must not make a selection take seconds. */
+enum { MOST_CHECKS = 512 };
+
+/* Weights of the distance, in doublings of one size.  They were fitted on an
+ * H100 to 90 problems of ten kernels: to what each problem lost when it ran
+ * the configurations of the others.  Whether a size is divisible by 2 and 4
+ * decides whether a configuration can use accesses of 8 and 16 bytes. */
+static const double cost_of_factor = 0.8;        /* each 2 that one lacks */
+static const double cost_of_half_waves = 8;      /* each halving */
+static const double cost_of_tie = 1;             /* not the winner */
+/* Not fitted.  It is so small that it only decides between devices with
+ * equally many multiprocessors. */
+static const double cost_of_memory_rate = 0.25;  /* each doubling, halving */
+enum { MOST_FACTORS = 2 };
+
+struct nearest {
+    const struct shmt_runtime_tuning *tuning;
+    const struct shmt_runtime_entry *entry;
+    const shmt_config *values;      /* the winner's there, or a tie's */
+    double distance;                /* in doublings of a size */
+};
+
+/* An iteration over the entries of a match level in order of their distance. */
+struct walk {
+    const struct request *request;
+    const struct shmtune_device *device;   /* completed */
+    double log2_problem[SHMTUNE_DIMENSIONS];
+    double log2_multiprocessors, log2_memory_rate;
+    bool other_devices;        /* the level: not this device */
+    /* where it stands */
+    size_t tuning, entry;
+    double distance;           /* < 0 before the first step */
+    int checks;                /* how many more it may make */
+};
+
+static int factors_of_two(int64_t size)
+{
+    int factors = 0;
+
+    while (factors < MOST_FACTORS && (size >> factors & 1) == 0)
+        factors++;
+    return factors;
+}
+
+static double distance(const struct walk *walk,
+                       const struct shmt_runtime_tuning *tuning,
+                       const struct shmt_runtime_entry *entry)
+{
+    const size_t dimensions = walk->request->kernel->spec->dimension_count;
+    const int64_t *problem = walk->request->problem;
+    double sum = 0;
+
+    if (walk->other_devices)
+        sum = fabs(walk->log2_multiprocessors - tuning->log2_multiprocessors);
+    if (walk->other_devices && walk->log2_memory_rate > 0 &&
+        tuning->log2_memory_rate > 0)
+        sum += cost_of_memory_rate *
+               fabs(walk->log2_memory_rate - tuning->log2_memory_rate);
+    for (size_t k = 0; k < dimensions; k++)
+        sum += fabs(walk->log2_problem[k] - entry->log2[k]) +
+               cost_of_factor * abs(factors_of_two(problem[k]) -
+                                    factors_of_two(entry->problem[k]));
+    return sum;
+}
+
+static bool on_level(const struct walk *walk,
+                     const struct shmt_runtime_tuning *tuning)
+{
+    if (!shmt_device_same_capability(&tuning->device, walk->request->device))
+        return false;
+    return shmt_device_matches(&tuning->device, walk->request->device) !=
+           walk->other_devices;
+}
+
+/* Ties go to the earlier tuning, then to the earlier entry. */
+static bool comes_later(const struct walk *walk, double at, size_t tuning,
+                        size_t entry)
+{
+    if (at != walk->distance)
+        return at > walk->distance;
+    return tuning > walk->tuning ||
+           (tuning == walk->tuning && entry > walk->entry);
+}
+
+/* Steps to the nearest entry beyond where it stands. */
+static bool step(struct walk *walk)
+{
+    const struct shmtune_kernel *kernel = walk->request->kernel;
+    size_t best_tuning = 0, best_entry = 0;
+    double best = INFINITY;
+
+    for (size_t s = 0; s < kernel->tuning_count; s++) {
+        const struct shmt_runtime_tuning *tuning = &kernel->tunings[s];
+
+        if (!on_level(walk, tuning))
+            continue;
+        for (size_t e = 0; e < tuning->entry_count; e++) {
+            const double at = distance(walk, tuning, &tuning->entries[e]);
+
+            if (at < best && comes_later(walk, at, s, e)) {
+                best = at;
+                best_tuning = s;
+                best_entry = e;
+            }
+        }
+    }
+    if (best == INFINITY)
+        return false;
+    walk->distance = best;
+    walk->tuning = best_tuning;
+    walk->entry = best_entry;
+    return true;
+}
+
+/* The beginning of a line about an entry. */
+static void trace_entry(const struct request *request,
+                        const struct shmt_runtime_tuning *tuning,
+                        const struct shmt_runtime_entry *entry)
+{
+    shmt_text_addf(request->trace, "%s: ", tuning->file);
+    shmt_kernel_describe_problem(request->kernel->spec, entry->problem,
+                                 request->trace);
+}
+
+/* The resources of the entry, or NULL.  They are not known for a tie, or when
+ * a dimension is compiled in and differs, because both are other binaries. */
+static const struct shmt_resources *
+known_resources(const struct request *request,
+                const struct shmt_runtime_entry *entry,
+                const shmt_config *values)
+{
+    const struct shmt_kernel *spec = request->kernel->spec;
+
+    if (values != entry->values)
+        return NULL;
+    for (size_t k = 0; k < spec->dimension_count; k++)
+        if (spec->dimensions[k].defined &&
+            entry->problem[k] != request->problem[k])
+            return NULL;
+    return &entry->resources;
+}
+
+/* log2 of the share of the device that a configuration fills; resources are
+ * taken to be the winner's. */
+static double log2_waves_of(const struct shmtune_device *device,
+                            const struct shmt_runtime_entry *entry,
+                            struct shmt_kernel_evaluated *evaluated)
+{
+    const struct shmt_fit_launches ask = {
+        device, evaluated, &entry->resources, entry->launches};
+
+    return log2(shmt_runtime_wave_efficiency(&ask));
+}
+
+/* The same where it was measured, which is known of the winner. */
+static double log2_waves_there(const struct shmt_kernel *spec,
+                               const struct shmt_runtime_tuning *tuning,
+                               const struct shmt_runtime_entry *entry,
+                               const shmt_config *values)
+{
+    struct shmt_kernel_evaluated evaluated;
+
+    if (values == entry->values)
+        return entry->log2_waves;
+    shmt_kernel_evaluate(spec, entry->problem, values, &evaluated);
+    return log2_waves_of(&tuning->device, entry, &evaluated);
+}
+
+/* Computes the full distance of the current entry: of its problem, plus the
+ * loss of wave efficiency compared with where it was measured. */
+static void weigh(const struct walk *walk, const shmt_config *values,
+                  struct shmt_kernel_evaluated *evaluated,
+                  struct nearest *best)
+{
+    const struct request *request = walk->request;
+    const struct shmt_runtime_tuning *tuning =
+        &request->kernel->tunings[walk->tuning];
+    const struct shmt_runtime_entry *entry = &tuning->entries[walk->entry];
+    const double here = log2_waves_of(walk->device, entry, evaluated);
+    const double there =
+        log2_waves_there(request->kernel->spec, tuning, entry, values);
+    const double at = walk->distance +
+                      (values == entry->values ? 0 : cost_of_tie) +
+                      cost_of_half_waves * fmax(0, there - here);
+
+    if (request->trace != NULL) {
+        trace_entry(request, tuning, entry);
+        shmt_text_addf(request->trace,
+                       ", distance %.3g: %swave efficiency %.0f %%, %.0f %% "
+                       "where it was measured: total %.3g\n",
+                       walk->distance,
+                       values == entry->values ? "" : "of a tie, ",
+                       100 * exp2(here), 100 * exp2(there), at);
+    }
+    if (at < best->distance)
+        *best = (struct nearest){tuning, entry, values, at};
+}
+
+static void trace_refusal(const struct walk *walk,
+                          const struct shmt_error *err)
+{
+    const struct request *request = walk->request;
+    const struct shmt_runtime_tuning *tuning =
+        &request->kernel->tunings[walk->tuning];
+
+    trace_entry(request, tuning, &tuning->entries[walk->entry]);
+    shmt_text_addf(request->trace, ", distance %.3g: %s\n", walk->distance,
+                   err->text);
+}
+
+/* Considers the winner of the current entry, or, if it may not run here, the
+ * first of its ties that may. */
+static void weigh_entry(struct walk *walk, struct nearest *best)
+{
+    const struct request *request = walk->request;
+    const struct shmt_kernel *spec = request->kernel->spec;
+    const struct shmt_runtime_entry *entry =
+        &request->kernel->tunings[walk->tuning].entries[walk->entry];
+
+    for (size_t k = 0; k <= entry->tie_count && walk->checks > 0; k++) {
+        const shmt_config *values =
+            k == 0 ? entry->values
+                   : entry->ties + (k - 1) * spec->parameter_count;
+        struct shmt_kernel_evaluated evaluated;
+        const struct shmt_fit_launches candidate = {
+            walk->device, &evaluated, known_resources(request, entry, values),
+            entry->launches};
+        struct shmt_error err;
+
+        walk->checks--;
+        shmt_kernel_evaluate(spec, request->problem, values, &evaluated);
+        if (shmt_runtime_check(&candidate,
+                               request->trace != NULL ? &err : NULL) ==
+            SHMTUNE_OK) {
+            weigh(walk, values, &evaluated, best);
+            return;
+        }
+        if (request->trace != NULL && k == 0)
+            trace_refusal(walk, &err);
+    }
+}
+
+/* Stops when the distance of the problem alone exceeds the total of the best
+ * so far. */
+static bool find_nearest(const struct request *request,
+                         const struct shmtune_device *device,
+                         bool other_devices, struct nearest *out)
+{
+    struct walk walk = {.request = request, .device = device,
+                        .other_devices = other_devices,
+                        .distance = -1, .checks = MOST_CHECKS};
+
+    if (device->multiprocessors > 0)
+        walk.log2_multiprocessors = log2(device->multiprocessors);
+    /* The caller's own value: a clock is no limit, so it was not completed
+     * from the table. */
+    walk.log2_memory_rate = shmt_runtime_log2_memory_rate(request->device);
+    for (size_t k = 0; k < request->kernel->spec->dimension_count; k++)
+        walk.log2_problem[k] =
+            log2(request->problem[k] > 1 ? (double)request->problem[k] : 1);
+    *out = (struct nearest){.distance = INFINITY};
+    while (walk.checks > 0 && step(&walk) && walk.distance < out->distance)
+        weigh_entry(&walk, out);
+    if (out->entry == NULL)
+        return false;
+    if (request->trace != NULL) {
+        trace_entry(request, out->tuning, out->entry);
+        shmt_text_add(request->trace, ": taken\n");
+    }
+    return true;
+}
 
 static const char reason_exact[] =
     "measured on this device for this problem";
@@ -28,7 +313,7 @@ static const char reason_no_device[] =
 static const char reason_no_fit[] =
     "no tuned configuration fits this problem on this device";
 
-static void fill(const struct shmt_select_request *request,
+static void fill(const struct request *request,
                  const struct shmt_runtime_tuning *tuning,
                  const struct shmt_runtime_entry *entry,
                  const shmt_config *values, struct shmtune_choice *out)
@@ -54,13 +339,13 @@ static void fill(const struct shmt_select_request *request,
 
 /* The exact hit, NULL when there is none. */
 static const struct shmt_runtime_entry *
-find_exact(const struct shmt_select_request *request,
+find_exact(const struct request *request,
            const struct shmt_runtime_tuning **tuning)
 {
     const struct shmtune_kernel *kernel = request->kernel;
 
     for (size_t k = 0; k < kernel->tuning_count; k++)
-        if (shmt_runtime_same_device(&kernel->tunings[k].device,
+        if (shmt_device_matches(&kernel->tunings[k].device,
                                      request->device)) {
             const struct shmt_runtime_entry *entry =
                 shmt_runtime_tuning_find(&kernel->tunings[k], request->problem,
@@ -74,8 +359,8 @@ find_exact(const struct shmt_select_request *request,
     return NULL;
 }
 
-bool shmt_select_exact(const struct shmt_select_request *request,
-                       struct shmtune_choice *out)
+static bool select_exact(const struct request *request,
+                         struct shmtune_choice *out)
 {
     const struct shmt_runtime_tuning *tuning;
     const struct shmt_runtime_entry *entry = find_exact(request, &tuning);
@@ -99,7 +384,7 @@ static const struct shmtune_device *complete(
     char arch[16];
 
 #define LIMIT_KNOWN(limit) && device->limit != 0
-    if (true SHMT_RUNTIME_LIMIT_LIST(LIMIT_KNOWN))
+    if (true SHMT_DEVICE_LIMIT_LIST(LIMIT_KNOWN))
         return device;
 #undef LIMIT_KNOWN
     shmt_device_arch_text(device, arch);
@@ -107,41 +392,42 @@ static const struct shmtune_device *complete(
         return device;
 #define LIMIT_TAKE(limit)                                                    \
     room->limit = device->limit != 0 ? device->limit : room->limit;
-    SHMT_RUNTIME_LIMIT_LIST(LIMIT_TAKE)
+    SHMT_DEVICE_LIMIT_LIST(LIMIT_TAKE)
 #undef LIMIT_TAKE
     return room;
 }
 
-static const char *default_reason(const struct shmt_select_request *request)
+static const char *default_reason(const struct request *request)
 {
     const struct shmtune_kernel *kernel = request->kernel;
 
     if (kernel->tuning_count == 0)
         return reason_no_tuning;
     for (size_t k = 0; k < kernel->tuning_count; k++)
-        if (shmt_runtime_same_capability(&kernel->tunings[k].device,
+        if (shmt_device_same_capability(&kernel->tunings[k].device,
                                          request->device))
             return reason_no_fit;
     return reason_no_device;
 }
 
 static enum shmtune_status
-take_default(const struct shmt_select_request *request,
+take_default(const struct request *request,
              const struct shmtune_device *device,
              struct shmtune_choice *out)
 {
-    static const struct shmt_runtime_tuning no_shelf;
+    static const struct shmt_runtime_tuning no_tuning;
     const struct shmt_runtime_entry entry =
         {.values = request->kernel->default_config,
                                      .time_us = -1, .default_us = -1};
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_runtime_candidate candidate = {.evaluated = &evaluated};
+    const struct shmt_fit_launches candidate = {.device = device,
+                                                .evaluated = &evaluated};
     struct shmt_error err;
     enum shmtune_status status;
 
     shmt_kernel_evaluate(request->kernel->spec, request->problem, entry.values,
                          &evaluated);
-    status = shmt_runtime_check(device, &candidate,
+    status = shmt_runtime_check(&candidate,
                                 request->trace != NULL ? &err : NULL);
     if (request->trace != NULL)
         shmt_text_addf(request->trace, "the default of %s: %s\n",
@@ -149,26 +435,26 @@ take_default(const struct shmt_select_request *request,
                        status == SHMTUNE_OK ? "taken" : err.text);
     if (status != SHMTUNE_OK)
         return status;
-    fill(request, &no_shelf, &entry, entry.values, out);
+    fill(request, &no_tuning, &entry, entry.values, out);
     out->match = SHMTUNE_DEFAULT;
     out->reason = default_reason(request);
     out->tuned_problem = NULL;
     return SHMTUNE_OK;
 }
 
-enum shmtune_status
-shmt_select_search(const struct shmt_select_request *request,
-                   struct shmtune_choice *out)
+/* Where there is no exact hit. */
+static enum shmtune_status search(const struct request *request,
+                                  struct shmtune_choice *out)
 {
     struct shmtune_device room;
     const struct shmtune_device *device =
         complete(request->device, &room);
-    struct shmt_nearest found;
+    struct nearest found;
     bool other_devices = false;
 
-    if (!shmt_nearest_find(request, device, false, &found)) {
+    if (!find_nearest(request, device, false, &found)) {
         other_devices = true;
-        if (!shmt_nearest_find(request, device, true, &found))
+        if (!find_nearest(request, device, true, &found))
             return take_default(request, device, out);
     }
     fill(request, found.tuning, found.entry, found.values, out);
@@ -178,9 +464,11 @@ shmt_select_search(const struct shmt_select_request *request,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_select_accept(struct shmt_select_request *request,
-                                       struct shmtune_device *full,
-                                       struct shmt_error *err)
+/* Checks that no required pointer is NULL.  A device that is shorter than this
+ * version's is replaced by a copy in `full`, with 0 for what it lacks. */
+static enum shmtune_status accept_request(struct request *request,
+                                          struct shmtune_device *full,
+                                          struct shmt_error *err)
 {
     enum shmtune_status status;
 
@@ -201,8 +489,9 @@ enum shmtune_status shmt_select_accept(struct shmt_select_request *request,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_select_check(const struct shmt_select_request *request,
-                                      struct shmt_error *err)
+/* Not needed for an exact hit, which has passed it when it was opened. */
+static enum shmtune_status check_request(const struct request *request,
+                                         struct shmt_error *err)
 {
     if (request->device->compute_major < 1)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -217,10 +506,10 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
                                    const int64_t *problem,
                                    struct shmtune_choice *out)
 {
-    struct shmt_select_request request = {kernel, device, problem, NULL};
+    struct request request = {kernel, device, problem, NULL};
     struct shmtune_device full;
     struct shmtune_choice made, *whole = &made;
-    enum shmtune_status status = shmt_select_accept(&request, &full, NULL);
+    enum shmtune_status status = accept_request(&request, &full, NULL);
 
     if (status != SHMTUNE_OK ||
         !shmt_runtime_is_sized(out, SHMT_RUNTIME_LEAST_CHOICE))
@@ -228,12 +517,52 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
     /* Nearly always the caller's struct is ours, and needs no copy. */
     if (out->size == sizeof *out)
         whole = out;
-    if (!shmt_select_exact(&request, whole)) {
-        status = shmt_select_check(&request, NULL);
+    if (!select_exact(&request, whole)) {
+        status = check_request(&request, NULL);
         if (status == SHMTUNE_OK)
-            status = shmt_select_search(&request, whole);
+            status = search(&request, whole);
     }
     if (status == SHMTUNE_OK && whole == &made)
         shmt_runtime_copy_sized(out, &made, sizeof made);
     return status;
+}
+
+static void explain(const struct request *request)
+{
+    struct shmt_text *text = request->trace;
+    struct shmtune_choice choice;
+    struct shmt_error err;
+
+    shmt_text_addf(text, "%s, ", request->kernel->spec->name);
+    shmt_kernel_describe_problem(request->kernel->spec, request->problem, text);
+    shmt_text_addf(text, ", on \"%s\" (compute capability %d.%d)\n",
+                   request->device->name, request->device->compute_major,
+                   request->device->compute_minor);
+    if (check_request(request, &err) != SHMTUNE_OK) {
+        shmt_text_addf(text, "%s\n", err.text);
+        return;
+    }
+    if (!select_exact(request, &choice) &&
+        search(request, &choice) != SHMTUNE_OK) {
+        shmt_text_add(text, "nothing fits\n");
+        return;
+    }
+    shmt_text_addf(text, "%s: %s\n", shmtune_match_text(choice.match),
+                   choice.reason);
+}
+
+size_t shmtune_explain(const struct shmtune_kernel *kernel,
+                       const struct shmtune_device *device,
+                       const int64_t *problem, char *text, size_t room)
+{
+    struct shmt_text whole = {0};
+    struct request request = {kernel, device, problem, &whole};
+    struct shmtune_device full;
+    struct shmt_error err;
+
+    if (accept_request(&request, &full, &err) == SHMTUNE_OK)
+        explain(&request);
+    else
+        shmt_text_addf(&whole, "%s\n", err.text);
+    return shmt_choice_copy_text(&whole, text, room);
 }

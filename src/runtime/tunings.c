@@ -8,19 +8,36 @@
 
 #include "record/record.h"
 #include "runtime/check.h"
-#include "runtime/match.h"
 #include "runtime/library.h"
-#include "runtime/waves.h"
 
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
                "the public limit is the private one");
 
+double shmt_runtime_log2_memory_rate(const struct shmtune_device *device)
+{
+    const double rate =
+        (double)device->memory_clock_khz * device->memory_bus_bits;
+
+    return rate > 1 ? log2(rate) : 0;
+}
+
+/* Depends on the first `dimensions` sizes. */
+static uint64_t hash_of(const int64_t *problem, size_t dimensions)
+{
+    uint64_t hash = dimensions;
+
+    for (size_t k = 0; k < dimensions; k++) {
+        hash = (hash ^ (uint64_t)problem[k]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    return hash;
+}
+
 const struct shmt_runtime_entry *
 shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
-        const int64_t *problem,
-        size_t dimensions)
+                         const int64_t *problem, size_t dimensions)
 {
-    size_t slot = shmt_runtime_problem_hash(problem, dimensions) & tuning->mask;
+    size_t slot = hash_of(problem, dimensions) & tuning->mask;
 
     while (tuning->slots[slot] != 0) {
         const struct shmt_runtime_entry *entry =
@@ -51,8 +68,7 @@ static bool index_entries(struct shmt_arena *arena,
     tuning->mask = slots - 1;
     for (size_t k = 0; k < tuning->entry_count; k++) {
         size_t slot =
-            shmt_runtime_problem_hash(tuning->entries[k].problem, dimensions) &
-                      tuning->mask;
+            hash_of(tuning->entries[k].problem, dimensions) & tuning->mask;
 
         while (tuning->slots[slot] != 0)
             slot = (slot + 1) & tuning->mask;
@@ -139,9 +155,8 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
                                        struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_runtime_candidate candidate = {
-        .evaluated = &evaluated, .resources = &entry->resources,
-        .launches = entry->launches};
+    const struct shmt_fit_launches candidate = {
+        &tuning->device, &evaluated, &entry->resources, entry->launches};
     enum shmtune_status status;
 
     for (size_t k = 0; k < tuning->entry_count; k++)
@@ -150,10 +165,9 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
             return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                   "this problem is in the file twice");
     shmt_kernel_evaluate(spec, entry->problem, entry->values, &evaluated);
-    status = shmt_runtime_check(&tuning->device, &candidate, err);
+    status = shmt_runtime_check(&candidate, err);
     if (status == SHMTUNE_OK)
-        entry->log2_waves =
-            log2(shmt_runtime_wave_efficiency(&tuning->device, &candidate));
+        entry->log2_waves = log2(shmt_runtime_wave_efficiency(&candidate));
     return status;
 }
 

@@ -35,8 +35,7 @@ static void judge(const struct shmt_filter *filter, const shmt_config *config,
 {
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_fit_launches ask = {
-        filter->device, filter->kernel->launch_count, evaluated.geometry,
-        resources, &result->launches
+        filter->device, &evaluated, resources, &result->launches
     };
     struct shmt_error why;
     struct shmt_fit fit;
@@ -61,9 +60,11 @@ static void judge(const struct shmt_filter *filter, const shmt_config *config,
     result->occupancy_percent = fit.occupancy.percent;
     result->limiter = fit.occupancy.limiter;
     result->shared_dynamic_bytes = 0;
-    for (size_t k = 0; k < ask.count; k++)
-        if (ask.launches[k].shared_dynamic > result->shared_dynamic_bytes)
-            result->shared_dynamic_bytes = ask.launches[k].shared_dynamic;
+    for (size_t k = 0; k < evaluated.launch_count; k++)
+        if (evaluated.geometry[k].shared_dynamic >
+            result->shared_dynamic_bytes)
+            result->shared_dynamic_bytes =
+                evaluated.geometry[k].shared_dynamic;
 }
 
 bool shmt_filter_before_compile(const struct shmt_filter *filter,

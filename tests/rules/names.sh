@@ -38,7 +38,7 @@ tune: filter output progress tune winner winners
 exchange: export import
 score: score
 profile: counters metric
-runtime: choice nearest runtime select shmtune
+runtime: choice runtime shmtune
 command: check command compiler display explain format json option paint sheet
     table
 main: main

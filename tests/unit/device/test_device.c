@@ -179,28 +179,40 @@ static void wrong_devices_are_refused(void)
     }
 }
 
-static void sameness_is_of_limits_or_of_all(void)
+static void the_same_device(void)
 {
     struct shmtune_device a, b;
 
     shmt_device_for_arch("sm_90", &a, NULL);
     b = a;
-    CHECK(shmt_device_equal(&a, &b));
-    strcpy(b.name, "another");
-    CHECK(shmt_device_equal_limits(&a, &b));
-    CHECK(!shmt_device_equal(&a, &b));
-    b = a;
-    b.multiprocessors = 114;
-    CHECK(shmt_device_equal_limits(&a, &b));
-    CHECK(!shmt_device_equal(&a, &b));
-    b = a;
     b.driver_version = 12090;
     b.clock_khz = 1;
     strcpy(b.uuid, "GPU-1");
     CHECK(shmt_device_equal(&a, &b));
-    b.shared_per_block_optin--;
-    CHECK(!shmt_device_equal_limits(&a, &b));
-    CHECK(!shmt_device_equal(&a, &b));
+    strcpy(b.name, "another");
+    CHECK(!shmt_device_equal(&a, &b) && !shmt_device_matches(&a, &b));
+    b = a;
+    b.compute_minor++;
+    CHECK(!shmt_device_equal(&a, &b) && !shmt_device_matches(&a, &b));
+    CHECK(!shmt_device_same_capability(&a, &b));
+}
+
+/* Each limit: another one differs; an unknown one differs where results are
+ * kept together, and not where an application describes its device. */
+static void limits_of_the_same_device(void)
+{
+    struct shmtune_device a, b;
+
+    shmt_device_for_arch("sm_90", &a, NULL);
+#define LIMIT_COUNTS(limit)                                                  \
+    b = a;                                                                   \
+    b.limit--;                                                               \
+    CHECK(!shmt_device_equal(&a, &b) && !shmt_device_matches(&a, &b));       \
+    b.limit = 0;                                                             \
+    CHECK(shmt_device_matches(&a, &b) && !shmt_device_matches(&b, &a));      \
+    CHECK(!shmt_device_equal(&a, &b) && !shmt_device_equal(&b, &a));
+    SHMT_DEVICE_LIMIT_LIST(LIMIT_COUNTS)
+#undef LIMIT_COUNTS
 }
 
 static void feed(const char *data, size_t size)
@@ -231,7 +243,8 @@ int main(void)
     CHECK_RUN(slugs_are_file_names);
     CHECK_RUN(devices_survive_both_forms);
     CHECK_RUN(wrong_devices_are_refused);
-    CHECK_RUN(sameness_is_of_limits_or_of_all);
+    CHECK_RUN(the_same_device);
+    CHECK_RUN(limits_of_the_same_device);
     CHECK_RUN(damage_is_refused_or_read);
     return CHECK_END();
 }

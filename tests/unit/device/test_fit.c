@@ -329,12 +329,15 @@ static void what_the_spec_states(void)
 static void several_launches(void)
 {
     const struct shmtune_device device = device_of("sm_90");
-    struct shmt_geometry launches[] = {
-        launch_of(32, 0, -1), {.shared_static = -1}, launch_of(1024, 0, -1)
+    struct shmt_kernel_evaluated evaluated = {
+        .launch_count = 3,
+        .geometry = {launch_of(32, 0, -1), {.shared_static = -1},
+                     launch_of(1024, 0, -1)}
     };
     struct shmt_resources_of_launches each = {2, {with(168, 0), with(32, 0)}};
     const struct shmt_resources most = with(168, 0);
-    const struct shmt_fit_launches ask = {&device, 3, launches, &most, &each};
+    const struct shmt_fit_launches ask = {&device, &evaluated, &most,
+                                          &each};
     struct shmt_fit found;
     char text[SHMT_FIT_TEXT];
 
@@ -351,7 +354,7 @@ static void several_launches(void)
     each.count = 0;
     CHECK(shmt_fit_launches(&ask, &found));
     CHECK_INT(found.occupancy.resident_blocks, -1);
-    launches[2].used = false;
+    evaluated.geometry[2].used = false;
     CHECK(shmt_fit_launches(&ask, &found));
     CHECK_INT(found.occupancy.resident_blocks, 12);
 }

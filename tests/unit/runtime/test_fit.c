@@ -94,14 +94,13 @@ static const char *library_says(const struct question *ask)
 {
     static struct shmt_error why;
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_runtime_candidate candidate = {
-        .evaluated = &evaluated, .resources = &ask->resources,
-        .launches = &ask->launches
+    const struct shmt_fit_launches candidate = {
+        &ask->device, &evaluated, &ask->resources, &ask->launches
     };
     enum shmtune_status status;
 
     shmt_kernel_evaluate(kernel, ask->problem, ask->config, &evaluated);
-    status = shmt_runtime_check(&ask->device, &candidate, &why);
+    status = shmt_runtime_check(&candidate, &why);
     CHECK(status == SHMTUNE_OK || status == SHMTUNE_NO_CONFIGURATION);
     return status == SHMTUNE_OK ? "" : why.text;
 }

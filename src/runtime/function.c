@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * prepare: shmtune_prepare, shmtune_resize and shmtune_release: make a
- * function from a choice.  It loads the binary, sets the shared memory of each
- * launch, lets the driver check it, and computes what every launch needs.
+ * function: shmtune_prepare and shmtune_resize make a function from a choice,
+ * which never changes from then on.  They load the binary, set the shared
+ * memory of each launch, let the driver check it, and compute what every launch
+ * needs.  shmtune_launch, the hot path, neither allocates nor waits: everything
+ * that does not depend on the call is in the function.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +12,32 @@
 #include "runtime/check.h"
 #include "runtime/choice.h"
 #include "runtime/context.h"
-#include "runtime/function.h"
 #include "runtime/interface.h"
+#include "runtime/library.h"
+#include "runtime/module.h"
+
+struct step {
+    const struct shmt_function *function;   /* in the module */
+    struct shmt_geometry geometry;
+    const struct shmt_launch *launch;
+};
+
+struct slot {
+    bool scalar;
+    bool array;                  /* passed by value */
+    bool needed;                 /* a step uses it */
+    int64_t cleared;             /* bytes to set to 0 first */
+    union shmt_element_scalar value; /* of a scalar: the spec's */
+};
+
+struct shmtune_function {
+    struct shmt_runtime_module *binary; /* one of its users */
+    const struct shmtune_kernel *kernel;
+    size_t step_count;
+    struct step steps[SHMT_KERNEL_LAUNCHES];
+    size_t slot_count;
+    struct slot slots[SHMT_KERNEL_ARGUMENTS];
+};
 
 /* What one call works on. */
 struct loading {
@@ -25,10 +51,9 @@ static enum shmtune_status check_fit(struct loading *loading)
 {
     const struct shmtune_choice *choice = loading->choice;
     const struct shmtune_device *device = &loading->function->binary->device;
-    const struct shmt_runtime_candidate candidate = {.evaluated =
-                                                 &loading->evaluated};
-    enum shmtune_status status =
-        shmt_runtime_check(device, &candidate, loading->err);
+    const struct shmt_fit_launches ask = {.device = device,
+                                          .evaluated = &loading->evaluated};
+    enum shmtune_status status = shmt_runtime_check(&ask, loading->err);
 
     if (status == SHMTUNE_NO_CONFIGURATION)
         return shmt_error_prefix(loading->err, "kernel %s cannot run on "
@@ -56,7 +81,7 @@ static enum shmtune_status prepare_step(struct loading *loading, size_t launch)
 {
     struct shmtune_function *function = loading->function;
     const struct shmt_driver *driver = function->binary->driver;
-    struct shmt_runtime_step *step = &function->steps[function->step_count];
+    struct step *step = &function->steps[function->step_count];
     struct shmt_function *loaded =
         shmt_module_function(&function->binary->module, launch);
     int blocks = 0;
@@ -102,7 +127,7 @@ static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
     struct shmtune_function *function = loading->function;
     const struct shmt_kernel *spec = function->kernel->spec;
     const struct shmt_argument *argument = &spec->arguments[k];
-    struct shmt_runtime_argument *slot = &function->slots[k];
+    struct slot *slot = &function->slots[k];
     struct shmt_value value;
     int64_t bytes = 0;
     enum shmtune_status status;
@@ -288,4 +313,112 @@ void shmtune_release(struct shmtune_function *function)
     if (function->binary != NULL)
         shmt_runtime_module_release(function->binary);
     free(function);
+}
+
+/* A message with the driver's error and its likely cause. */
+static enum shmtune_status refuse(const struct shmtune_function *function,
+                                  CUresult result, const char *what,
+                                  struct shmtune_message *message)
+{
+    const struct shmt_driver *driver = function->binary->driver;
+    CUcontext current = NULL;
+    const bool elsewhere =
+        driver->CtxGetCurrent(&current) == CUDA_SUCCESS &&
+        current != function->binary->context;
+
+    return shmt_runtime_message_set(
+        message, SHMTUNE_CUDA, "kernel %s: %s: %s (%d)%s",
+        function->kernel->spec->name, what,
+        shmt_driver_error_name(driver, result), (int)result,
+        elsewhere ? "; the current context is not the one it was prepared in"
+        : shmt_driver_is_sticky(result)
+            ? "; this or earlier work on the device failed, and the context "
+              "is lost"
+            : "");
+}
+
+/* A pointer may be declared as a CUdeviceptr or as any device pointer. */
+static bool is_null(const void *argument)
+{
+    CUdeviceptr pointer;
+
+    memcpy(&pointer, argument, sizeof pointer);
+    return pointer == 0;
+}
+
+/* One pointer for each argument, the spec's value where none is given. */
+static enum shmtune_status collect(const struct shmtune_function *function,
+                                   void *const *arguments, void **out,
+                                   struct shmtune_message *message)
+{
+    static const CUdeviceptr no_buffer;
+    const struct shmt_kernel *spec = function->kernel->spec;
+
+    for (size_t k = 0; k < function->slot_count; k++) {
+        const struct slot *slot = &function->slots[k];
+
+        if (arguments[k] != NULL)
+            out[k] = arguments[k];
+        else if (slot->scalar)
+            out[k] = (void *)&slot->value;
+        else
+            out[k] = (void *)&no_buffer;
+        if (slot->needed && !slot->scalar &&
+            (slot->array ? arguments[k] == NULL : is_null(out[k])))
+            return shmt_runtime_message_set(
+                message, SHMTUNE_INVALID_ARGUMENT,
+                "kernel %s: the %s %s (argument %zu) is null", spec->name,
+                slot->array ? "array" : "buffer", spec->arguments[k].name,
+                k);
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status clear(const struct shmtune_function *function,
+                                 void *const *pointers, CUstream stream,
+                                 struct shmtune_message *message)
+{
+    for (size_t k = 0; k < function->slot_count; k++) {
+        const struct slot *slot = &function->slots[k];
+        CUdeviceptr buffer;
+        CUresult result;
+
+        if (slot->cleared == 0)
+            continue;
+        memcpy(&buffer, pointers[k], sizeof buffer);
+        result = function->binary->driver->MemsetD8Async(
+            buffer, 0, (size_t)slot->cleared, stream);
+        if (result != CUDA_SUCCESS)
+            return refuse(function, result, "cuMemsetD8Async", message);
+    }
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmtune_launch(const struct shmtune_function *function,
+                                   void *const *arguments, void *stream,
+                                   struct shmtune_message *message)
+{
+    void *pointers[SHMT_KERNEL_ARGUMENTS];
+    void *given[SHMT_KERNEL_ARGUMENTS];
+    enum shmtune_status status;
+
+    if (function == NULL || (arguments == NULL && function->slot_count > 0))
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_launch: a NULL");
+    status = collect(function, arguments, pointers, message);
+    if (status == SHMTUNE_OK)
+        status = clear(function, pointers, stream, message);
+    for (size_t s = 0; status == SHMTUNE_OK && s < function->step_count;
+         s++) {
+        const struct step *step = &function->steps[s];
+        CUresult result;
+
+        for (size_t k = 0; k < step->launch->argument_count; k++)
+            given[k] = pointers[step->launch->arguments[k]];
+        result = shmt_function_launch(function->binary->driver, step->function,
+                                      &step->geometry, given, stream);
+        if (result != CUDA_SUCCESS)
+            status = refuse(function, result, step->launch->entry, message);
+    }
+    return status;
 }
