@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory that runs out while a spec is read or its space is built: the n-th
- * allocation fails, for every n until the work is done without meeting it.
+ * Memory that runs out while a spec is read, its space is built or a catalogue
+ * is opened: the n-th allocation fails, for every n until the work is done
+ * without meeting it.
  */
+#include <unistd.h>
+
 #include "tests/support/allocations.h"
 #include "tests/support/check.h"
 
@@ -38,6 +41,21 @@ static enum shmtune_status build_space(void)
         CHECK_INT(shmt_space_count(space), 36);
     shmt_space_free(space);
     shmt_kernel_free(kernel);
+    return status;
+}
+
+static char folder[] = "/tmp/test_memory.XXXXXX";
+
+static enum shmtune_status open_catalogue(void)
+{
+    struct shmt_catalogue *catalogue = NULL;
+    const enum shmtune_status status =
+        shmt_catalogue_open(folder, NULL, &catalogue, &err);
+
+    CHECK((status == SHMTUNE_OK) == (catalogue != NULL));
+    if (catalogue != NULL)
+        CHECK(shmt_catalogue_find(catalogue, "scale") != NULL);
+    shmt_catalogue_close(catalogue);
     return status;
 }
 
@@ -81,6 +99,20 @@ static void derived_names_are_read_or_memory_is_missed(void)
     starve(read_spec);
 }
 
+/* A folder whose kernels are the files beside the spec. */
+static void so_is_a_catalogue_opened(void)
+{
+    char link[sizeof folder + 8];
+
+    CHECK(mkdtemp(folder) != NULL);
+    snprintf(link, sizeof link, "%s/kernels", folder);
+    path[strlen(path) - strlen("/scale.yaml")] = '\0';
+    CHECK_INT(symlink(path, link), 0);
+    starve(open_catalogue);
+    CHECK_INT(unlink(link), 0);
+    CHECK_INT(rmdir(folder), 0);
+}
+
 static void set_path(const char *spec)
 {
     const char *source = getenv("SHMT_SRCDIR");
@@ -93,6 +125,7 @@ int main(void)
     set_path("tests/cli/data/scale.yaml");
     CHECK_RUN(a_spec_is_read_or_memory_is_missed);
     CHECK_RUN(so_is_its_space_built);
+    CHECK_RUN(so_is_a_catalogue_opened);
     set_path("kernels/matmul.yaml");
     CHECK_RUN(derived_names_are_read_or_memory_is_missed);
     return CHECK_END();
