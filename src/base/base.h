@@ -12,6 +12,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/field.h"
 #include "base/map.h"
 #include "base/path.h"
 #include "base/random.h"

@@ -103,28 +103,14 @@ static const char *const keys[] = {
 static int64_t get_number(const struct shmtune_device *device,
                           const struct number *number)
 {
-    const char *field = (const char *)device + number->offset;
-    int64_t wide;
-    int narrow;
-
-    if (number->size == sizeof wide) {
-        memcpy(&wide, field, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, field, sizeof narrow);
-    return narrow;
+    return shmt_field_get((const char *)device + number->offset,
+                          number->size);
 }
 
 static void set_number(struct shmtune_device *device,
-                       const struct number *number, int64_t value)
+                      const struct number *number, int64_t value)
 {
-    char *field = (char *)device + number->offset;
-    const int narrow = (int)value;
-
-    if (number->size == sizeof value)
-        memcpy(field, &value, sizeof value);
-    else
-        memcpy(field, &narrow, sizeof narrow);
+    shmt_field_set((char *)device + number->offset, number->size, value);
 }
 
 static bool same_arch(const char *name, const char *arch)

@@ -78,6 +78,16 @@ enum shmtune_status shmt_journal_latest(const struct shmt_kernel *kernel,
                                         const struct shmt_journal *journal,
                                         bool *latest, struct shmt_error *err);
 
+/* compile_ms[k], in milliseconds, for each record of the journal; negative when
+ * nothing was compiled.  Configurations that differ only in launch parameters
+ * share a binary, and the journal gives its compile time to only one of them,
+ * whichever came first in that run.  Here each of them gets the compile time of
+ * its binary. */
+enum shmtune_status
+shmt_journal_compile_times(const struct shmt_kernel *kernel,
+                           const struct shmt_journal *journal,
+                           double *compile_ms, struct shmt_error *err);
+
 /* Reads the header only.  If `kernel` is NULL, only the kernel's name and the
  * digest are read, which stay readable whatever has changed in the spec. */
 enum shmtune_status shmt_journal_read_header(const char *path,

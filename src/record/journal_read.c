@@ -169,10 +169,10 @@ static enum shmtune_status read_header(const char *path,
     return status;
 }
 
-static enum shmtune_status read_header_of(const char *path,
-                                          const struct shmt_kernel *kernel,
-                                          struct shmt_journal_header *out,
-                                          struct shmt_error *err)
+enum shmtune_status shmt_journal_read_header(const char *path,
+                                             const struct shmt_kernel *kernel,
+                                             struct shmt_journal_header *out,
+                                             struct shmt_error *err)
 {
     struct shmt_text text = {0};
     struct shmt_journal_header header;
@@ -187,20 +187,13 @@ static enum shmtune_status read_header_of(const char *path,
     return status;
 }
 
-enum shmtune_status shmt_journal_read_header(const char *path,
-                                             const struct shmt_kernel *kernel,
-                                             struct shmt_journal_header *out,
-                                             struct shmt_error *err)
-{
-    return read_header_of(path, kernel, out, err);
-}
-
 enum shmtune_status shmt_journal_read_kernel_name(const char *path,
                                                   char name[80],
                                                   struct shmt_error *err)
 {
     struct shmt_journal_header header;
-    enum shmtune_status status = read_header_of(path, NULL, &header, err);
+    enum shmtune_status status =
+        shmt_journal_read_header(path, NULL, &header, err);
 
     if (status == SHMTUNE_OK)
         memcpy(name, header.kernel, sizeof header.kernel);
@@ -374,23 +367,6 @@ static enum shmtune_status read_records(struct reading *r,
     return SHMTUNE_OK;
 }
 
-/* The records move from the heap into the arena, where they are freed with
- * everything else. */
-static enum shmtune_status keep_records(struct reading *r,
-                                        struct shmt_error *err)
-{
-    const size_t count = r->journal->count;
-    struct shmt_journal_record *const kept =
-        shmt_arena_alloc(r->journal->arena, count + 1, sizeof *kept);
-
-    if (kept == NULL)
-        return shmt_error_memory(err);
-    if (count > 0)
-        memcpy(kept, r->records, count * sizeof *kept);
-    r->journal->records = kept;
-    return SHMTUNE_OK;
-}
-
 enum shmtune_status shmt_journal_read(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal **out,
@@ -413,8 +389,13 @@ enum shmtune_status shmt_journal_read(const char *path,
                              &journal->header, err);
     if (status == SHMTUNE_OK)
         status = read_records(&r, &text, err);
-    if (status == SHMTUNE_OK)
-        status = keep_records(&r, err);
+    /* The records move from the heap into the arena, where they are freed with
+     * everything else. */
+    if (status == SHMTUNE_OK &&
+        (journal->records = shmt_arena_copy(
+             journal->arena, r.records,
+             journal->count * sizeof *r.records)) == NULL)
+        status = shmt_error_memory(err);
     free(r.records);
     shmt_arena_free(r.scratch);
     shmt_text_free(&text);

@@ -7,7 +7,6 @@
 #ifndef SHMT_RECORD_H
 #define SHMT_RECORD_H
 
-#include "record/compile_times.h"
 #include "record/journal.h"
 #include "record/ledger.h"
 #include "record/gzip.h"

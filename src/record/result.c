@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "record/result_launch.h"
 #include "yaml/yaml.h"
 
 enum { SAMPLE_DIGITS = 5, TIME_DIGITS = 6 };
@@ -131,28 +130,14 @@ bool shmt_verdict_find(const char *word, enum shmt_verdict *out)
 static int64_t get_integer(const struct shmt_result *result,
                            const struct integer *integer)
 {
-    const char *field = (const char *)result + integer->offset;
-    int64_t wide;
-    int narrow;
-
-    if (integer->size == sizeof wide) {
-        memcpy(&wide, field, sizeof wide);
-        return wide;
-    }
-    memcpy(&narrow, field, sizeof narrow);
-    return narrow;
+    return shmt_field_get((const char *)result + integer->offset,
+                          integer->size);
 }
 
 static void set_integer(struct shmt_result *result,
-                        const struct integer *integer, int64_t value)
+                       const struct integer *integer, int64_t value)
 {
-    char *field = (char *)result + integer->offset;
-    const int narrow = (int)value;
-
-    if (integer->size == sizeof value)
-        memcpy(field, &value, sizeof value);
-    else
-        memcpy(field, &narrow, sizeof narrow);
+    shmt_field_set((char *)result + integer->offset, integer->size, value);
 }
 
 static double *real_at(struct shmt_result *result, const struct real *real)
@@ -248,6 +233,22 @@ static void write_samples(const struct shmt_result *result,
     shmt_text_add(text, "]");
 }
 
+/* What each of several launches takes: registers, static shared bytes and most
+ * threads, -1 where not known: [[166, 29184, 128], ...]. */
+static void write_launches(const struct shmt_result *result,
+                           struct shmt_text *text)
+{
+    shmt_text_add(text, "launches: [");
+    for (int k = 0; k < result->launches.count; k++) {
+        const struct shmt_resources *one = &result->launches.of[k];
+
+        shmt_text_addf(text, "%s[%d, %" PRId64 ", %d]", k > 0 ? ", " : "",
+                       one->registers, one->shared_static_bytes,
+                       one->max_threads);
+    }
+    shmt_text_add(text, "]");
+}
+
 /* What is known, `between` one field and the next. */
 static void write_fields(const struct shmt_result *result,
                          const char *between, struct shmt_text *text)
@@ -285,7 +286,7 @@ static void write_fields(const struct shmt_result *result,
         shmt_text_addf(text, "%simage: %s", between, result->image);
     if (result->launches.count > 0) {
         shmt_text_add(text, between);
-        shmt_result_write_launches(result, text);
+        write_launches(result, text);
     }
 }
 
@@ -424,6 +425,46 @@ static enum shmtune_status read_samples(const struct shmt_yaml *node,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status read_launch(const struct shmt_yaml *node,
+                                       struct shmt_resources *out,
+                                       struct shmt_error *err)
+{
+    int64_t values[3] = {-1, -1, -1};
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "a launch", err);
+
+    if (status == SHMTUNE_OK && node->count != 3)
+        return shmt_yaml_refuse(node, err, "found %zu numbers, expected "
+                                "registers, static shared bytes and threads",
+                                node->count);
+    for (size_t k = 0; k < 3 && status == SHMTUNE_OK; k++)
+        status = shmt_yaml_int(node->items[k], -1, INT32_MAX, &values[k],
+                               err);
+    out->registers = (int)values[0];
+    out->shared_static_bytes = values[1];
+    out->max_threads = (int)values[2];
+    return status;
+}
+
+static enum shmtune_status read_launches(const struct shmt_yaml *node,
+                                         struct shmt_result *result,
+                                         struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "launches", err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count > SHMT_RESOURCES_LAUNCHES)
+        return shmt_yaml_refuse(node, err, "found %zu launches, expected at "
+                                "most %d", node->count,
+                                SHMT_RESOURCES_LAUNCHES);
+    for (size_t k = 0; k < node->count && status == SHMTUNE_OK; k++)
+        status = read_launch(node->items[k], &result->launches.of[k], err);
+    result->launches.count = (int)node->count;
+    return status;
+}
+
 static enum shmtune_status read_image(const struct shmt_yaml *node,
                                       struct shmt_result *result,
                                       struct shmt_error *err)
@@ -460,8 +501,7 @@ static enum shmtune_status read_fields(const struct shmt_yaml *mapping,
     if (status == SHMTUNE_OK && values[KEY_IMAGE] != NULL)
         status = read_image(values[KEY_IMAGE], &result, err);
     if (status == SHMTUNE_OK && values[KEY_LAUNCHES] != NULL)
-        status = shmt_result_read_launches(values[KEY_LAUNCHES], &result,
-                                           err);
+        status = read_launches(values[KEY_LAUNCHES], &result, err);
     if (status == SHMTUNE_OK)
         *out = result;
     return status;

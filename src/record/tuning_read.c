@@ -1,12 +1,466 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning_read: reads a tuning from a file or from memory (YAML), and gives the
- * tree to tuning_tree.c.
+ * tuning_read: reads a tuning from a file or from memory (YAML).  The file is
+ * not trusted: everything in it is checked.  Called by runtime/, tune/ and
+ * command/.
  */
+#include "record/tuning.h"
+
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "record/tuning_tree.h"
+#include "device/device.h"
+#include "record/tuning_order.h"
+#include "yaml/yaml.h"
+
+enum { TEXT = 128, CREATED = 20 };
+
+/* An upper bound for times: a thousand years in microseconds. */
+static const double most_real = 3.2e16;
+
+enum {
+    SIZE, CONFIGURATION, RESULT, SPREAD, DEFAULT_US, FLOOR_US, STRATEGY,
+    SEED, DATA_SEED, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S, TIES, TUNED_KEYS
+};
+
+static const char *const tuned_keys[TUNED_KEYS + 1] = {
+    "size", "configuration", "result", "spread", "default_us", "floor_us",
+    "strategy", "seed", "data_seed", "space_count", "tried", "verdicts",
+    "elapsed_s", "ties", NULL
+};
+
+static const struct {
+    int key;
+    size_t offset;
+} reals[] = {
+    {SPREAD, offsetof(struct shmt_tuned, spread)},
+    {DEFAULT_US, offsetof(struct shmt_tuned, default_us)},
+    {FLOOR_US, offsetof(struct shmt_tuned, floor_us)},
+    {ELAPSED_S, offsetof(struct shmt_tuned, elapsed_s)},
+}, counts[] = {
+    {SEED, offsetof(struct shmt_tuned, seed)},
+    {DATA_SEED, offsetof(struct shmt_tuned, data_seed)},
+    {SPACE_COUNT, offsetof(struct shmt_tuned, space_count)},
+    {TRIED, offsetof(struct shmt_tuned, tried)},
+};
+
+enum {
+    REALS = sizeof reals / sizeof reals[0],
+    COUNTS = sizeof counts / sizeof counts[0]
+};
+
+static const char *const keys[] = {
+    "format", "kernel", "digest", "created", "nvrtc_version", "protocol",
+    "device", "tuned", NULL
+};
+
+static enum shmtune_status read_value(const struct shmt_yaml *node,
+                                      struct shmt_value *out,
+                                      struct shmt_error *err)
+{
+    const enum shmtune_status status = shmt_yaml_value(node, out, err);
+
+    /* Not any text: what a macro can be made of. */
+    return status == SHMTUNE_OK && out->type == SHMT_VALUE_WORD && node->quoted
+               ? shmt_yaml_word(node, &out->w, err)
+               : status;
+}
+
+static enum shmtune_status check_settings(const struct shmt_yaml *mapping,
+                                          size_t most, struct shmt_error *err)
+{
+    const enum shmtune_status status = shmt_yaml_expect(
+        mapping, SHMT_YAML_MAPPING, "names and values", err);
+
+    if (status == SHMTUNE_OK && mapping->count > most)
+        return shmt_yaml_refuse(mapping, err, "found %zu names, expected at "
+                                "most %zu", mapping->count, most);
+    return status;
+}
+
+/* Names and values in the order of the file. */
+static enum shmtune_status read_settings(struct shmt_arena *arena,
+                                         const struct shmt_yaml *mapping,
+                                         size_t most,
+                                         const struct shmt_setting **out,
+                                         struct shmt_error *err)
+{
+    struct shmt_setting *settings;
+    enum shmtune_status status = check_settings(mapping, most, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    settings = shmt_arena_alloc_raw(arena, mapping->count * sizeof *settings);
+    if (settings == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < mapping->count; k++) {
+        status = shmt_yaml_word(mapping->keys[k], &settings[k].name, err);
+        if (status == SHMTUNE_OK)
+            status = read_value(mapping->items[k], &settings[k].value, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    *out = settings;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_size(struct shmt_arena *arena,
+                                     const struct shmt_yaml *entry,
+                                     struct shmt_tuned *tuned,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *node = NULL;
+    enum shmtune_status status = shmt_yaml_need(entry, "size", &node, err);
+    int64_t unused;
+
+    if (status == SHMTUNE_OK)
+        status = read_settings(arena, node, SHMT_KERNEL_DIMENSIONS,
+                               &tuned->size, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    tuned->size_count = node->count;
+    for (size_t k = 0; k < node->count && status == SHMTUNE_OK; k++)
+        status = shmt_yaml_int(node->items[k], 0, INT64_MAX, &unused, err);
+    return status;
+}
+
+static bool same_settings(const struct shmt_setting *a,
+                          const struct shmt_setting *b, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        if (!shmt_value_equal(a[k].value, b[k].value))
+            return false;
+    return true;
+}
+
+static enum shmtune_status refuse_tie(const struct shmt_yaml *key,
+                                      struct shmt_error *err)
+{
+    const char *name;
+    const enum shmtune_status status = shmt_yaml_word(key, &name, err);
+
+    return status != SHMTUNE_OK
+               ? status
+               : shmt_yaml_refuse(key, err, "found the name %.64s, expected "
+                                  "one of the configuration's", name);
+}
+
+/* The winner's settings with those of `mapping` in place of its own. */
+static enum shmtune_status read_tie(struct shmt_arena *arena,
+                                    const struct shmt_yaml *mapping,
+                                    const struct shmt_tuned *tuned,
+                                    const struct shmt_setting **out,
+                                    struct shmt_error *err)
+{
+    const size_t count = tuned->setting_count;
+    struct shmt_setting *const all =
+        shmt_arena_alloc_raw(arena, count * sizeof *all);
+    enum shmtune_status status =
+        check_settings(mapping, SHMT_SPACE_PARAMETERS, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (all == NULL)
+        return shmt_error_memory(err);
+    memcpy(all, tuned->settings, count * sizeof *all);
+    for (size_t k = 0, at = 0; k < mapping->count; k++) {
+        const char *name = mapping->keys[k]->text;
+        size_t looked = 0;    /* the search starts behind the last match,
+                                 because the names are mostly in order */
+
+        while (looked < count && !shmt_text_equal(all[at].name, name)) {
+            at = at + 1 < count ? at + 1 : 0;
+            looked++;
+        }
+        if (looked == count)
+            return refuse_tie(mapping->keys[k], err);
+        status = read_value(mapping->items[k], &all[at].value, err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    *out = all;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_ties(struct shmt_arena *arena,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_tuned *tuned,
+                                     struct shmt_error *err)
+{
+    const struct shmt_setting **ties;
+    struct shmt_place *places;
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "ties", err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->count > SHMT_TUNING_TIES)
+        return shmt_yaml_refuse(node, err, "found %zu ties, expected at most "
+                                "%d", node->count, SHMT_TUNING_TIES);
+    ties = shmt_arena_alloc(arena, node->count, sizeof *ties);
+    places = shmt_arena_alloc(arena, node->count, sizeof *places);
+    if (ties == NULL || places == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < node->count; k++) {
+        places[k] = node->items[k]->place;
+        status = read_tie(arena, node->items[k], tuned, &ties[k], err);
+        if (status != SHMTUNE_OK)
+            return status;
+    }
+    if (node->count > 0
+        && !same_settings(tuned->settings, ties[0], tuned->setting_count))
+        return shmt_yaml_refuse(node->items[0], err, "found another "
+                                "configuration, expected the winner as the "
+                                "first tie");
+    tuned->ties = ties;
+    tuned->tie_places = places;
+    tuned->tie_count = node->count;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_verdicts(const struct shmt_yaml *node,
+                                         struct shmt_tuned *tuned,
+                                         struct shmt_error *err)
+{
+    char found[SHMT_YAML_QUOTED];
+    enum shmt_verdict verdict;
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_MAPPING, "verdicts", err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < node->count; k++) {
+        if (!shmt_verdict_find(node->keys[k]->text, &verdict)) {
+            shmt_yaml_quote(node->keys[k]->text, found);
+            return shmt_yaml_refuse(node->keys[k], err, "found %s, expected "
+                                    "a verdict like \"ok\"", found);
+        }
+        status = shmt_yaml_count(node->items[k], &tuned->verdicts[verdict],
+                                 err);
+    }
+    return status;
+}
+
+static enum shmtune_status read_numbers(const struct shmt_yaml *const *values,
+                                        struct shmt_tuned *tuned,
+                                        struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; k < REALS && status == SHMTUNE_OK; k++) {
+        double value = -1;
+
+        node = values[reals[k].key];
+        if (node != NULL) {
+            status = shmt_yaml_real(node, &value, err);
+            if (status == SHMTUNE_OK && (value < 0 || value > most_real))
+                status = shmt_yaml_refuse(node, err, "%s: found %g, expected "
+                                          "0 to %g",
+                                          tuned_keys[reals[k].key], value,
+                                          most_real);
+        }
+        memcpy((char *)tuned + reals[k].offset, &value, sizeof value);
+    }
+    for (size_t k = 0; k < COUNTS && status == SHMTUNE_OK; k++) {
+        uint64_t value = 0;
+
+        node = values[counts[k].key];
+        if (node != NULL)
+            status = shmt_yaml_count(node, &value, err);
+        memcpy((char *)tuned + counts[k].offset, &value, sizeof value);
+    }
+    if (values[DATA_SEED] == NULL)
+        tuned->data_seed = tuned->seed;
+    return status;
+}
+
+static enum shmtune_status read_result(const struct shmt_yaml *node,
+                                       struct shmt_result *result,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_MAPPING, "result", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_result_read_strict(node, result, err);
+    if (status == SHMTUNE_OK && result->verdict != SHMT_VERDICT_OK)
+        status = shmt_yaml_refuse(node, err, "found the verdict \"%s\", "
+                                  "expected a winner that is ok",
+                                  shmt_verdict_word(result->verdict));
+    return status;
+}
+
+static enum shmtune_status read_optional(struct shmt_arena *arena,
+                                         const struct shmt_yaml *const *values,
+                                         struct shmt_tuned *tuned,
+                                         struct shmt_error *err)
+{
+    enum shmtune_status status = read_numbers(values, tuned, err);
+
+    shmt_result_clear(&tuned->result);
+    tuned->strategy = "";
+    if (status == SHMTUNE_OK && values[RESULT] != NULL)
+        status = read_result(values[RESULT], &tuned->result, err);
+    if (status == SHMTUNE_OK && values[STRATEGY] != NULL)
+        status = shmt_yaml_text(values[STRATEGY], TEXT, &tuned->strategy,
+                                err);
+    if (status == SHMTUNE_OK && values[VERDICTS] != NULL)
+        status = read_verdicts(values[VERDICTS], tuned, err);
+    if (status == SHMTUNE_OK && values[TIES] != NULL)
+        status = read_ties(arena, values[TIES], tuned, err);
+    return status;
+}
+
+static enum shmtune_status read_tuned(struct shmt_arena *arena,
+                                      const struct shmt_yaml *entry,
+                                      struct shmt_tuned *tuned,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *node = NULL, *values[TUNED_KEYS];
+    enum shmtune_status status =
+        shmt_yaml_expect(entry, SHMT_YAML_MAPPING, "a tuned problem", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_get_keys(entry, tuned_keys, values, err);
+    if (status == SHMTUNE_OK)
+        status = read_size(arena, entry, tuned, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(entry, "configuration", &node, err);
+    if (status == SHMTUNE_OK)
+        status = read_settings(arena, node, SHMT_SPACE_PARAMETERS,
+                               &tuned->settings, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    tuned->setting_count = node->count;
+    tuned->place = entry->place;
+    tuned->settings_place = node->place;
+    return read_optional(arena, values, tuned, err);
+}
+
+static int compare_tuned(const void *left, const void *right)
+{
+    return shmt_tuning_compare(*(const struct shmt_tuned *const *)left,
+                               *(const struct shmt_tuned *const *)right);
+}
+
+static enum shmtune_status read_all(struct shmt_tuning *tuning,
+                                    const struct shmt_yaml *list,
+                                    struct shmt_error *err)
+{
+    struct shmt_tuned *entries, **tuned;
+    enum shmtune_status status =
+        shmt_yaml_expect(list, SHMT_YAML_SEQUENCE, "tuned", err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (list->count > SHMT_TUNING_SIZES)
+        return shmt_yaml_refuse(list, err, "found %zu sizes, expected at "
+                                "most %d", list->count, SHMT_TUNING_SIZES);
+    entries = shmt_arena_alloc(tuning->arena, list->count, sizeof *entries);
+    tuned = shmt_arena_alloc(tuning->arena, list->count, sizeof *tuned);
+    if (entries == NULL || tuned == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < list->count; k++) {
+        tuned[k] = &entries[k];
+        status = read_tuned(tuning->arena, list->items[k], tuned[k], err);
+        if (status != SHMTUNE_OK)
+            return status;
+        if (!shmt_tuning_same_names(entries[0].size, entries[0].size_count,
+                                    entries[k].size, entries[k].size_count))
+            return shmt_yaml_refuse(list->items[k], err, "found a size of "
+                                    "other dimensions, expected those of the "
+                                    "first in their order");
+    }
+    qsort(tuned, list->count, sizeof *tuned, compare_tuned);
+    for (size_t k = 1; k < list->count; k++)
+        if (shmt_tuning_compare(tuned[k - 1], tuned[k]) == 0)
+            return shmt_yaml_refuse(
+                list->items[tuned[k] > tuned[k - 1] ? tuned[k] - entries
+                                                    : tuned[k - 1] - entries],
+                err, "found the same size again, expected it once");
+    tuning->tuned = tuned;
+    tuning->tuned_count = list->count;
+    return SHMTUNE_OK;
+}
+
+/* "2026-11-21T10:00:00Z" */
+static bool is_time(const char *text)
+{
+    static const char form[] = "0000-00-00T00:00:00Z";
+
+    if (strlen(text) != CREATED)
+        return false;
+    for (size_t k = 0; k < CREATED; k++)
+        if (form[k] == '0' ? text[k] < '0' || text[k] > '9'
+                           : text[k] != form[k])
+            return false;
+    return true;
+}
+
+static enum shmtune_status read_header(const struct shmt_yaml *root,
+                                       struct shmt_tuning *tuning,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(root, "created");
+    enum shmtune_status status = SHMTUNE_OK;
+    char found[SHMT_YAML_QUOTED];
+    int64_t version = 0;
+
+    if (node != NULL) {
+        if (node->kind != SHMT_YAML_SCALAR || !is_time(node->text)) {
+            shmt_yaml_describe(node, found);
+            return shmt_yaml_refuse(node, err, "found %s, expected a time "
+                                    "like \"2026-11-21T10:00:00Z\"", found);
+        }
+        tuning->created = node->text;
+    }
+    node = shmt_yaml_get(root, "nvrtc_version");
+    if (node != NULL)
+        status = shmt_yaml_int(node, 1, INT32_MAX, &version, err);
+    tuning->nvrtc_version = (int)version;
+    node = shmt_yaml_get(root, "protocol");
+    if (status == SHMTUNE_OK && node != NULL)
+        status = shmt_yaml_word(node, &tuning->protocol, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "kernel", &node, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_word(node, &tuning->kernel, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "digest", &node, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (node->kind != SHMT_YAML_SCALAR || !shmt_digest_valid(node->text)) {
+        shmt_yaml_describe(node, found);
+        return shmt_yaml_refuse(node, err, "found %s, expected 64 "
+                                "hexadecimal digits", found);
+    }
+    memcpy(tuning->digest, node->text, SHMT_DIGEST_TEXT);
+    return SHMTUNE_OK;
+}
+
+/* The tree lives in the tuning's arena, and the tuning points into it. */
+static enum shmtune_status read_tree(struct shmt_tuning *tuning,
+                                     const struct shmt_yaml *root,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *node = NULL;
+    enum shmtune_status status =
+        shmt_yaml_format(root, SHMT_YAML_TUNING, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_check_keys(root, keys, err);
+    if (status == SHMTUNE_OK)
+        status = read_header(root, tuning, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "device", &node, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_device_read(node, &tuning->device, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "tuned", &node, err);
+    if (status == SHMTUNE_OK)
+        status = read_all(tuning, node, err);
+    return status;
+}
 
 /* Everything goes into `arena`. */
 static enum shmtune_status parse(struct shmt_arena *arena,
@@ -29,7 +483,7 @@ static enum shmtune_status parse(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_parse_from(arena, &source, &root, err);
     if (status == SHMTUNE_OK)
-        status = shmt_tuning_read_tree(tuning, root, err);
+        status = read_tree(tuning, root, err);
     if (status == SHMTUNE_OK)
         *out = tuning;
     return status;

@@ -1,13 +1,191 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * handle: the public functions that read a handle: its kernels, their
- * dimensions, arguments, parameters and tuned devices.
+ * handle: opens a handle: the kernels of the catalogue that can be launched,
+ * their tunings, and a note for everything that was left out; and the public
+ * functions that read it.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/base.h"
 #include "config.h"
 #include "runtime/interface.h"
 #include "runtime/library.h"
+
+/* Large enough for the tree of a large file. */
+enum { SCRATCH_BYTES = 512 << 10 };
+
+static enum shmtune_status add_kernel(struct shmtune *library,
+                                      const struct shmt_catalogue_kernel *from)
+{
+    const struct shmt_kernel *spec = from->kernel;
+    shmt_config *values = shmt_arena_alloc(
+        library->arena, spec->parameter_count, sizeof *values);
+    const char *binaries =
+        shmt_path_join(library->arena, from->folder, "cubins");
+
+    if (spec->source == NULL || spec->launch_count == 0)
+        return shmt_catalogue_note(
+            library->catalogue, "%s: left out: describes a space, not a "
+            "kernel (no source)", spec->path);
+    if (values == NULL || binaries == NULL)
+        return SHMTUNE_NO_MEMORY;
+    shmt_kernel_default(spec, values);
+    library->kernels[library->kernel_count++] = (struct shmtune_kernel){
+        .library = library, .spec = spec, .binaries = binaries,
+        .default_config = values};
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status add_kernels(struct shmtune *library)
+{
+    const struct shmt_catalogue *catalogue = library->catalogue;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    library->kernels = shmt_arena_alloc(
+        library->arena, catalogue->kernel_count, sizeof *library->kernels);
+    if (library->kernels == NULL)
+        return SHMTUNE_NO_MEMORY;
+    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;
+         k++)
+        status = add_kernel(library, &catalogue->kernels[k]);
+    return status;
+}
+
+static struct shmtune_kernel *find(const struct shmtune *library,
+                                   const char *name)
+{
+    size_t low = 0, high = library->kernel_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const int order = strcmp(name, library->kernels[middle].spec->name);
+
+        if (order == 0)
+            return &library->kernels[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static enum shmtune_status read_kernel_tunings(struct shmtune *library,
+                                               struct shmtune_kernel *kernel,
+                                               const char *folder)
+{
+    const char *const *names;
+    size_t count;
+    enum shmtune_status status = shmt_catalogue_list(
+        library->catalogue, folder, ".yaml", &names, &count);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        const char *path = shmt_path_join(library->arena, folder, names[k]);
+
+        status = path == NULL ? SHMTUNE_NO_MEMORY
+                              : shmt_runtime_tuning_add(library, kernel, path);
+    }
+    return status;
+}
+
+static enum shmtune_status read_tunings(struct shmtune *library,
+                                        const char *folder)
+{
+    const char *part = shmt_path_join(library->arena, folder, "tunings");
+    const char *const *names;
+    size_t count = 0;
+    enum shmtune_status status =
+        part == NULL ? SHMTUNE_NO_MEMORY
+                     : shmt_catalogue_list(library->catalogue, part, "",
+                                           &names, &count);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        struct shmtune_kernel *kernel = find(library, names[k]);
+        const char *path = shmt_path_join(library->arena, part, names[k]);
+
+        if (path == NULL)
+            return SHMTUNE_NO_MEMORY;
+        if (kernel != NULL)
+            status = read_kernel_tunings(library, kernel, path);
+        else if (shmt_path_is_folder(path))
+            status = shmt_catalogue_note(library->catalogue, "%s: left out: "
+                                         "there is no kernel %s", path,
+                                         names[k]);
+    }
+    return status;
+}
+
+/* The kernels of all folders are read before any tunings, because a user's
+ * tunings may be for an installed kernel. */
+static enum shmtune_status fill(struct shmtune *library)
+{
+    const struct shmt_catalogue *catalogue = library->catalogue;
+    enum shmtune_status status = SHMTUNE_NO_MEMORY;
+
+    library->arena = shmt_arena_new();
+    library->scratch = shmt_arena_new();
+    if (library->scratch != NULL)
+        shmt_arena_reserve(library->scratch, SCRATCH_BYTES);
+    if (library->arena != NULL && library->scratch != NULL)
+        status = add_kernels(library);
+    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->folder_count;
+         k++)
+        status = read_tunings(library, catalogue->folders[k]);
+    shmt_arena_free(library->scratch);
+    library->scratch = NULL;
+    return status;
+}
+
+enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
+                                 struct shmtune_message *message)
+{
+    struct shmt_error err = {0};
+    struct shmtune *library;
+    enum shmtune_status status;
+
+    if (out == NULL)
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_open: out is NULL");
+    library = calloc(1, sizeof *library);
+    if (library == NULL)
+        return shmt_runtime_message_set(message, SHMTUNE_NO_MEMORY,
+                                        "out of memory");
+    status = shmt_catalogue_open(path, NULL, &library->catalogue, &err);
+    if (status == SHMTUNE_OK)
+        status = fill(library);
+    if (status == SHMTUNE_OK) {
+        *out = library;
+        return SHMTUNE_OK;
+    }
+    shmtune_close(library);
+    return status == SHMTUNE_NO_MEMORY
+               ? shmt_runtime_message_set(message, status, "out of memory")
+               : shmt_runtime_message_set(message, status, "shmtune_open: %s",
+                                          err.text);
+}
+
+void shmtune_close(struct shmtune *library)
+{
+    if (library == NULL)
+        return;
+    shmt_catalogue_close(library->catalogue);
+    shmt_arena_free(library->arena);
+    free(library);
+}
+
+size_t shmtune_note_count(const struct shmtune *library)
+{
+    return library == NULL ? 0 : library->catalogue->note_count;
+}
+
+const char *shmtune_note(const struct shmtune *library, size_t k)
+{
+    return k < shmtune_note_count(library) ? library->catalogue->notes[k]
+                                           : NULL;
+}
+
+/* -- reading a handle ---------------------------------------------------- */
 
 int shmtune_version_number(void)
 {
@@ -33,21 +211,7 @@ const struct shmtune_kernel *shmtune_kernel_at(const struct shmtune *library,
 const struct shmtune_kernel *shmtune_kernel_find(const struct shmtune *library,
                                                  const char *name)
 {
-    size_t low = 0, high = shmtune_kernel_count(library);
-
-    while (name != NULL && low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct shmtune_kernel *kernel = &library->kernels[middle];
-        const int order = strcmp(name, kernel->spec->name);
-
-        if (order == 0)
-            return kernel;
-        if (order < 0)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return NULL;
+    return library == NULL || name == NULL ? NULL : find(library, name);
 }
 
 const char *shmtune_kernel_name(const struct shmtune_kernel *kernel)

@@ -3,7 +3,7 @@
  * library: what a handle holds: the kernels of its folders, each with the
  * tunings that fit it, made ready for selection.  Private to runtime.
  *
- * Filled by open.c (kernels) and tunings.c (tunings) inside shmtune_open;
+ * Filled by handle.c (kernels) and tunings.c (tunings) inside shmtune_open;
  * read-only from then on.
  */
 #ifndef SHMT_RUNTIME_LIBRARY_H

@@ -26,10 +26,8 @@ static uint64_t hash_of(const int64_t *problem, size_t dimensions)
 {
     uint64_t hash = dimensions;
 
-    for (size_t k = 0; k < dimensions; k++) {
-        hash = (hash ^ (uint64_t)problem[k]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
+    for (size_t k = 0; k < dimensions; k++)
+        hash = shmt_map_hash(hash, (uint64_t)problem[k]);
     return hash;
 }
 
