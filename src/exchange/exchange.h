@@ -1,11 +1,137 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * exchange: files of other tuners, read and written.
+ *
+ * Import reads
+ *
+ *   T1 JSON             a search space: parameters, conditions
+ *   Kernel Tuner cache  every configuration of a run, by its values
+ *   T4 JSON             results, one an entry
+ *
+ * each also compressed by gzip, and writes specs and journals from them.  Of
+ * Python's lists and conditions it reads what the expression language (expr/)
+ * covers; anything else is refused with its place.  No Python is run.
+ *
+ * Export writes a journal in these formats.  A run that was imported is
+ * exported unchanged.  What the other format cannot hold of our own runs is put
+ * into members named "shmtune", which import reads back.
  */
 #ifndef SHMT_EXCHANGE_H
 #define SHMT_EXCHANGE_H
 
-#include "exchange/export.h"
-#include "exchange/import.h"
+#include "kernel/kernel.h"
+#include "record/record.h"
+
+/* -- import ---------------------------------------------------------------- */
+
+enum shmt_import_kind {
+    SHMT_IMPORT_SPACE,      /* T1 */
+    SHMT_IMPORT_CACHE,      /* Kernel Tuner */
+    SHMT_IMPORT_RESULTS     /* T4 */
+};
+const char *shmt_import_kind_text(enum shmt_import_kind kind);
+
+struct shmt_import_parameter {
+    const char *name;
+    enum shmt_value_type type;
+    size_t count;
+    const struct shmt_value *values;
+    size_t default_value;       /* index of its default, or SIZE_MAX */
+    bool truths;                /* written as true and false */
+    bool mixed;                 /* integers written among reals */
+};
+
+struct shmt_import_constraint {
+    const char *text;
+    const char *where;          /* "f.json: ...Conditions[2].Expression" */
+};
+
+struct shmt_import_entry {
+    const struct shmt_value *values;    /* [parameter_count] */
+    struct shmt_result result;
+    double at_s;
+    const char *origin;         /* JSON of what else is there, or NULL */
+};
+
+struct shmt_import {
+    struct shmt_arena *arena;
+    enum shmt_import_kind kind;
+    const char *file;
+    const char *name;           /* an identifier */
+    const char *device;         /* "" when the file does not say */
+    double unit_ms;             /* T4: a unit of its times, milliseconds */
+    size_t dimension_count;
+    int64_t dimensions[SHMT_KERNEL_DIMENSIONS];
+    const char *dimension_names[SHMT_KERNEL_DIMENSIONS];
+    size_t parameter_count;
+    struct shmt_import_parameter *parameters;
+    size_t constraint_count;
+    struct shmt_import_constraint *constraints;
+    size_t entry_count;
+    struct shmt_import_entry *entries;
+    const char *origin;         /* the file's own, as JSON, or NULL */
+    /* The header of the journal, if the file was exported by us, or NULL. */
+    const char *header;
+};
+
+/* SHMTUNE_STORAGE, SHMTUNE_NOT_FOUND; SHMTUNE_INVALID_FILE with the file and
+ * the place in it. */
+enum shmtune_status shmt_import_read(const char *path,
+                                     struct shmt_import **out,
+                                     struct shmt_error *err);
+/* From memory; `file` is for messages, and for a name where the data has
+ * none. */
+enum shmtune_status shmt_import_parse(const char *file, const char *data,
+                                      size_t size, struct shmt_import **out,
+                                      struct shmt_error *err);
+void shmt_import_free(struct shmt_import *import);
+
+/* Python text of a list: [1, 2], (1, 2), range(1, 9), list(...), lists that
+ * are added, [2**i for i in range(3) if i != 1]; numbers and words. */
+struct shmt_import_list {
+    enum shmt_value_type type;
+    size_t count;
+    struct shmt_value *values;
+};
+enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
+                                           const char *where, const char *text,
+                                           struct shmt_import_list *out,
+                                           struct shmt_error *err);
+
+/* Counts the configurations of the space.  SHMTUNE_INVALID_FILE names the
+ * condition that cannot be evaluated for one of them, or that leaves none. */
+enum shmtune_status shmt_import_count(const struct shmt_import *import,
+                                      uint64_t *count,
+                                      struct shmt_error *err);
+
+/* The space as a spec of ours (kernel/1).  *defaults is false when the file
+ * has a default configuration that its own conditions exclude: the spec then
+ * has none. */
+enum shmtune_status shmt_import_spec(const struct shmt_import *import,
+                                     struct shmt_text *text, bool *defaults,
+                                     struct shmt_error *err);
+
+/* The results as the text of a journal of `kernel`, whose parameters are the
+ * import's, in any order, and have all its values. */
+enum shmtune_status shmt_import_journal(const struct shmt_import *import,
+                                        const struct shmt_kernel *kernel,
+                                        struct shmt_text *text,
+                                        struct shmt_error *err);
+
+/* -- export ---------------------------------------------------------------- */
+
+/* A Kernel Tuner cache file; T4 results. */
+enum shmtune_status shmt_export_cache(const struct shmt_kernel *kernel,
+                                      const struct shmt_journal *journal,
+                                      struct shmt_text *text,
+                                      struct shmt_error *err);
+enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
+                                   const struct shmt_journal *journal,
+                                   struct shmt_text *text,
+                                   struct shmt_error *err);
+/* How many results stand in either of them. */
+enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
+                                      const struct shmt_journal *journal,
+                                      size_t *out, struct shmt_error *err);
 
 #endif

@@ -4,7 +4,7 @@
  * open), recognises its format by its top-level keys and calls its importer.
  * Called by command/import.c.
  */
-#include "exchange/import.h"
+#include "exchange/exchange.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +42,22 @@ static enum shmtune_status dispatch(const struct shmt_import_place *place,
     return shmt_import_refuse(place, "found neither \"ConfigurationSpace\" "
                                      "(T1), nor \"cache\" (Kernel Tuner), "
                                      "nor \"results\" (T4)");
+}
+
+/* Results of other tuners do not say when they were taken: each follows the one
+ * before it. */
+static void set_times(struct shmt_import *import)
+{
+    double at_s = 0.0;
+
+    for (size_t k = 0; k < import->entry_count; k++) {
+        struct shmt_import_entry *const entry = &import->entries[k];
+
+        if (entry->origin == NULL)
+            continue;
+        at_s += (entry->result.compile_ms + entry->result.measure_ms) / 1000.0;
+        entry->at_s = at_s;
+    }
 }
 
 /* Kernel Tuner leaves a cache open while it tunes: entries end in a comma,
@@ -102,6 +118,7 @@ enum shmtune_status shmt_import_parse(const char *file, const char *data,
                                   : load(&place, data, size, &json);
     if (status == SHMTUNE_OK)
         status = dispatch(&place, json);
+    set_times(import);
     json_decref(json);
     if (status != SHMTUNE_OK) {
         shmt_import_free(import);

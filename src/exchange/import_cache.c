@@ -35,14 +35,7 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
     if (status != SHMTUNE_OK)
         return status;
     count = json_array_size(keys);
-    if (count == 0 || count > SHMT_SPACE_PARAMETERS)
-        return shmt_import_refuse(&keys_place, "%zu parameters, 1 to %d are "
-                                               "possible", count,
-                                  SHMT_SPACE_PARAMETERS);
-    import->parameters = shmt_arena_alloc(import->arena, count,
-                                          sizeof *import->parameters);
-    if (import->parameters == NULL)
-        return shmt_error_memory(place->err);
+    status = shmt_import_make_parameters(&keys_place, count);
     for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
         const struct shmt_import_place item =
             shmt_import_item(&keys_place, k);
@@ -177,7 +170,6 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
     enum shmtune_status status = SHMTUNE_OK;
     const char *key;
     json_t *value;
-    double at_s = 0.0;
 
     import->entries = shmt_arena_alloc(import->arena, json_object_size(json),
                                        sizeof *import->entries);
@@ -185,17 +177,11 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
         return shmt_error_memory(place->err);
     json_object_foreach((json_t *)json, key, value) {
         const struct shmt_import_place below = shmt_import_member(place, key);
-        struct shmt_import_entry *const entry =
-            &import->entries[import->entry_count];
 
-        status = read_entry(&below, value, entry);
+        status = read_entry(&below, value,
+                            &import->entries[import->entry_count]);
         if (status != SHMTUNE_OK)
             break;
-        if (entry->origin != NULL) {
-            at_s += (entry->result.compile_ms + entry->result.measure_ms) /
-                    1000.0;
-            entry->at_s = at_s;
-        }
         import->entry_count++;
     }
     return status;

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "exchange/import.h"
+#include "exchange/exchange.h"
 
 /* The path of a value within the file, as a linked list.  It is formatted
  * ("results[3].configuration") only for a message. */
@@ -58,6 +58,23 @@ enum shmtune_status shmt_import_name(const struct shmt_import_place *place,
 enum shmtune_status shmt_import_identifier(const struct shmt_import_place *at,
                                            const char *text,
                                            const char **out);
+/* The name of the kernel from that of the file. */
+enum shmtune_status
+shmt_import_name_of_file(const struct shmt_import_place *place);
+/* Makes room for the parameters; refused unless they are 1 to
+ * SHMT_SPACE_PARAMETERS. */
+enum shmtune_status
+shmt_import_make_parameters(const struct shmt_import_place *place,
+                            size_t count);
+/* A condition; an error names its place in the imported file. */
+enum shmtune_status
+shmt_import_compile(const struct shmt_import *import, struct shmt_arena *arena,
+                    const struct shmt_import_constraint *constraint,
+                    struct shmt_expr **out, struct shmt_error *err);
+/* One type for all values: integers among reals (`*mixed`) become reals.
+ * False when there are words and numbers. */
+bool shmt_import_unify(struct shmt_value *values, size_t count,
+                       enum shmt_value_type *type, bool *mixed);
 /* `json` without the members named by `drop` and, but for the whole file, by
  * the parameters, as text; NULL when nothing is left. */
 enum shmtune_status shmt_import_rest(const struct shmt_import_place *place,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exchange/import.h"
+#include "exchange/import_json.h"
 #include "expr/expr.h"
 
 enum {
@@ -384,29 +384,6 @@ static enum shmtune_status read_sum(struct reader *reader)
     return status;
 }
 
-/* One type for all: integers among reals become reals. */
-static enum shmtune_status unify_type(struct reader *reader,
-                                      enum shmt_value_type *type)
-{
-    bool words = false, reals = false, ints = false;
-
-    for (size_t k = 0; k < reader->count; k++) {
-        words |= reader->values[k].type == SHMT_VALUE_WORD;
-        reals |= reader->values[k].type == SHMT_VALUE_REAL;
-        ints |= reader->values[k].type == SHMT_VALUE_INT;
-    }
-    if (words && (reals || ints))
-        return shmt_error_set(reader->err, SHMTUNE_INVALID_FILE,
-                              "%s: words and numbers in one list",
-                              reader->where);
-    for (size_t k = 0; reals && k < reader->count; k++)
-        if (reader->values[k].type == SHMT_VALUE_INT)
-            reader->values[k] = (struct shmt_value){
-                .type = SHMT_VALUE_REAL, .r = (double)reader->values[k].i};
-    *type = words ? SHMT_VALUE_WORD : reals ? SHMT_VALUE_REAL : SHMT_VALUE_INT;
-    return SHMTUNE_OK;
-}
-
 enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
                                            const char *where, const char *text,
                                            struct shmt_import_list *out,
@@ -416,6 +393,7 @@ enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
                             .at = text, .err = err};
     struct shmt_import_list list = {0};
     enum shmtune_status status;
+    bool mixed;
 
     if (strnlen(text, TEXT_BYTES + 1) > TEXT_BYTES)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
@@ -424,8 +402,10 @@ enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
     status = read_sum(&reader);
     if (status == SHMTUNE_OK && *reader.at != '\0')
         status = refuse(&reader, reader.at, "expected the end");
-    if (status == SHMTUNE_OK)
-        status = unify_type(&reader, &list.type);
+    if (status == SHMTUNE_OK &&
+        !shmt_import_unify(reader.values, reader.count, &list.type, &mixed))
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                                "%s: words and numbers in one list", where);
     if (status == SHMTUNE_OK) {
         list.count = reader.count;
         list.values = shmt_arena_alloc(arena, reader.count,

@@ -17,8 +17,6 @@ static enum shmtune_status read_name(const struct shmt_import_place *place,
         {"KernelSpecification", "BenchmarkName"},
         {"KernelSpecification", "KernelName"},
     };
-    const char *file = strrchr(place->import->file, '/');
-    char stem[64];
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         const json_t *const name = json_object_get(
@@ -28,11 +26,7 @@ static enum shmtune_status read_name(const struct shmt_import_place *place,
             return shmt_import_identifier(place, json_string_value(name),
                                           &place->import->name);
     }
-    file = file == NULL ? place->import->file : file + 1;
-    memset(stem, 0, sizeof stem);
-    strncpy(stem, file, sizeof stem - 1);
-    stem[strcspn(stem, ".")] = '\0';
-    return shmt_import_identifier(place, stem, &place->import->name);
+    return shmt_import_name_of_file(place);
 }
 
 /* A default that is none of the values is left out. */
@@ -87,16 +81,8 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
 {
     struct shmt_import *const import = place->import;
     const size_t count = json_array_size(json);
-    enum shmtune_status status = SHMTUNE_OK;
+    enum shmtune_status status = shmt_import_make_parameters(place, count);
 
-    if (count == 0 || count > SHMT_SPACE_PARAMETERS)
-        return shmt_import_refuse(place, "%zu parameters, 1 to %d are "
-                                         "possible", count,
-                                  SHMT_SPACE_PARAMETERS);
-    import->parameters = shmt_arena_alloc(import->arena, count,
-                                          sizeof *import->parameters);
-    if (import->parameters == NULL)
-        return shmt_error_memory(place->err);
     for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
         const struct shmt_import_place item = shmt_import_item(place, k);
 
@@ -109,25 +95,18 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
 
 /* The condition is compiled here too, so that an error names its place in this
  * file. */
-static enum shmtune_status try_condition(const struct shmt_import_place *place,
-                                         const char *text, const char *where)
+static enum shmtune_status
+try_condition(const struct shmt_import_place *place,
+              const struct shmt_import_constraint *constraint)
 {
-    const struct shmt_import *const import = place->import;
-    struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS];
-    const struct shmt_expr_scope scope = {.count = import->parameter_count,
-                                          .symbols = symbols};
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_expr *expr;
     enum shmtune_status status;
 
     if (arena == NULL)
         return shmt_error_memory(place->err);
-    for (size_t p = 0; p < import->parameter_count; p++) {
-        symbols[p].name = import->parameters[p].name;
-        symbols[p].type = import->parameters[p].type;
-    }
-    status = shmt_expr_compile(arena, (struct shmt_place){where, 0, 0}, text,
-                               &scope, &expr, place->err);
+    status = shmt_import_compile(place->import, arena, constraint, &expr,
+                                 place->err);
     shmt_arena_free(arena);
     return status;
 }
@@ -155,7 +134,7 @@ read_condition(const struct shmt_import_place *place, const json_t *json,
     status = shmt_import_copy(place, json_string_value(expression),
                               &out->text);
     if (status == SHMTUNE_OK)
-        status = try_condition(place, out->text, out->where);
+        status = try_condition(place, out);
     return status;
 }
 

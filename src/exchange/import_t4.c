@@ -25,18 +25,12 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
 {
     struct shmt_import *const import = place->import;
     const size_t count = json_object_size(json);
-    enum shmtune_status status = SHMTUNE_OK;
+    enum shmtune_status status = shmt_import_make_parameters(place, count);
     const char *key;
     json_t *value;
 
-    if (count == 0 || count > SHMT_SPACE_PARAMETERS)
-        return shmt_import_refuse(place, "%zu parameters, 1 to %d are "
-                                         "possible", count,
-                                  SHMT_SPACE_PARAMETERS);
-    import->parameters = shmt_arena_alloc(import->arena, count,
-                                          sizeof *import->parameters);
-    if (import->parameters == NULL)
-        return shmt_error_memory(place->err);
+    if (status != SHMTUNE_OK)
+        return status;
     json_object_foreach((json_t *)json, key, value) {
         struct shmt_import_parameter *const p =
             &import->parameters[import->parameter_count];
@@ -231,7 +225,6 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
     struct shmt_import *const import = place->import;
     const size_t count = json_array_size(json);
     enum shmtune_status status = SHMTUNE_OK;
-    double at_s = 0.0;
 
     import->entries = shmt_arena_alloc(import->arena, count,
                                        sizeof *import->entries);
@@ -239,30 +232,12 @@ static enum shmtune_status read_entries(const struct shmt_import_place *place,
         return shmt_error_memory(place->err);
     for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
         const struct shmt_import_place item = shmt_import_item(place, k);
-        struct shmt_import_entry *const entry = &import->entries[k];
 
-        status = read_entry(&item, json_array_get(json, k), entry);
-        if (status == SHMTUNE_OK && entry->origin != NULL) {
-            at_s += (entry->result.compile_ms + entry->result.measure_ms) /
-                    1000.0;
-            entry->at_s = at_s;
-        }
+        status = read_entry(&item, json_array_get(json, k),
+                            &import->entries[k]);
         import->entry_count += status == SHMTUNE_OK;
     }
     return status;
-}
-
-/* The file has no name but its own, and an export of ours its kernel's. */
-static enum shmtune_status read_name(const struct shmt_import_place *place)
-{
-    const char *file = strrchr(place->import->file, '/');
-    char stem[64];
-
-    file = file == NULL ? place->import->file : file + 1;
-    memset(stem, 0, sizeof stem);
-    strncpy(stem, file, sizeof stem - 1);
-    stem[strcspn(stem, ".")] = '\0';
-    return shmt_import_identifier(place, stem, &place->import->name);
 }
 
 /* What is said once, and which parameters are written as true and false. */
@@ -320,7 +295,7 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
         status = shmt_import_need(place, json, "results", JSON_ARRAY,
                                   &results);
     if (status == SHMTUNE_OK)
-        status = read_name(place);
+        status = shmt_import_name_of_file(place);
     if (status == SHMTUNE_OK)
         status = read_entries(&below, results);
     if (status == SHMTUNE_OK)

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "exchange/import.h"
+#include "exchange/exchange.h"
 
 struct figures {
     uint64_t valid;

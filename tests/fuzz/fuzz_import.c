@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "exchange/import.h"
+#include "exchange/exchange.h"
 #include "yaml/yaml.h"
 
 const char fuzz_name[] = "import";

@@ -6,7 +6,7 @@
 #ifndef SHMT_TESTS_IMPORT_FIXTURE_H
 #define SHMT_TESTS_IMPORT_FIXTURE_H
 
-#include "exchange/import.h"
+#include "exchange/exchange.h"
 
 /* Of the last text. */
 extern struct shmt_error err;

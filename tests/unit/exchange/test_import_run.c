@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "base/text.h"
-#include "exchange/export.h"
+#include "exchange/exchange.h"
 #include "tests/support/check.h"
 #include "tests/support/import_fixture.h"
 
