@@ -220,27 +220,9 @@ static bool to_int(const char *text, int64_t *out)
     return true;
 }
 
-/* Up to 18 digits, most there are: each is looked at once. */
-static bool to_short_int(const char *text, int64_t *out)
-{
-    const bool negative = *text == '-';
-    int64_t value = 0;
-    size_t count = 0;
-
-    for (text += negative; text[count] >= '0' && text[count] <= '9'; count++) {
-        if (count == 18)
-            return false;
-        value = 10 * value + (text[count] - '0');
-    }
-    if (count == 0 || text[count] != '\0' || (count > 1 && *text == '0'))
-        return false;
-    *out = negative ? -value : value;
-    return true;
-}
-
 static bool read_int(const char *text, int64_t *out)
 {
-    return to_short_int(text, out) || (looks_int(text) && to_int(text, out));
+    return looks_int(text) && to_int(text, out);
 }
 
 /* Up to 15 digits, no exponent: most there are.  Both numbers are exact, so
@@ -319,13 +301,7 @@ enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
 {
     char found[SHMT_YAML_QUOTED];
     uintmax_t value = 0;
-    int64_t brief;
 
-    if (is_plain(node) && *node->text != '-' &&
-        to_short_int(node->text, &brief)) {
-        *out = (uint64_t)brief;
-        return SHMTUNE_OK;
-    }
     errno = is_plain(node) && looks_int(node->text) && *node->text != '-'
                 ? 0
                 : EINVAL;
