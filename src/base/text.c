@@ -125,3 +125,53 @@ double shmt_text_real(const char *number)
              radix, point + 1);
     return strtod(copy, NULL);
 }
+
+enum { NEAREST = 64 };     /* longer words are not compared */
+
+/* Levenshtein distance, with two neighbours changing places counted as one
+ * change. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t rows[3][NEAREST + 1];
+    const size_t a_length = strlen(a), b_length = strlen(b);
+
+    if (a_length > NEAREST || b_length > NEAREST)
+        return SIZE_MAX;
+    for (size_t k = 0; k <= b_length; k++)
+        rows[0][k] = k;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t *now = rows[i % 3];
+        const size_t *before = rows[(i - 1) % 3];
+
+        now[0] = i;
+        for (size_t k = 1; k <= b_length; k++) {
+            size_t best = before[k - 1] + (a[i - 1] != b[k - 1]);
+
+            if (before[k] + 1 < best)
+                best = before[k] + 1;
+            if (now[k - 1] + 1 < best)
+                best = now[k - 1] + 1;
+            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
+                a[i - 2] == b[k - 1] && rows[(i - 2) % 3][k - 2] + 1 < best)
+                best = rows[(i - 2) % 3][k - 2] + 1;
+            now[k] = best;
+        }
+    }
+    return rows[a_length % 3][b_length];
+}
+
+const char *shmt_text_nearest(const char *word, const char *const *names,
+                              size_t limit)
+{
+    const char *nearest = NULL;
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        const size_t away = distance(word, names[i]);
+
+        if (away < limit) {
+            limit = away;
+            nearest = names[i];
+        }
+    }
+    return nearest;
+}

@@ -46,6 +46,11 @@ const char *shmt_text_string(const struct shmt_text *text);
  * digits and '_'. */
 size_t shmt_text_name_length(const char *text);
 
+/* The one of `names` (NULL-terminated) that the fewest changes of a letter make
+ * of `word`; NULL when all of them take `limit` changes or more. */
+const char *shmt_text_nearest(const char *word, const char *const *names,
+                              size_t limit);
+
 /* The value of `number`, a decimal number with a point, as strtod gives it in
  * the C locale.  (An application may have set a locale with another decimal
  * point.)  NAN when it has SHMT_TEXT_NUMBER bytes or more. */

@@ -236,13 +236,9 @@ static enum shmtune_status check_journal(struct shmt_check *check,
                                          struct shmt_error *err)
 {
     struct shmt_kernel *kernel;
-    char name[80];
-    enum shmtune_status status =
-        shmt_journal_read_kernel_name(check->file, name, err);
+    enum shmtune_status status = shmt_command_kernel_of_journal(
+        check->file, check->spec, &kernel, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(check->file, name, check->spec,
-                                        &kernel, err);
     if (status != SHMTUNE_OK)
         return status;
     status = check_content(check, kernel, err);

@@ -92,10 +92,6 @@ shmt_command_options(const struct shmt_command_call *call,
                      const struct shmt_command_option *options, int *rest,
                      struct shmt_error *err);
 
-/* The one of `names` (NULL-terminated) that `word` most looks like, NULL when
- * none is near. */
-const char *shmt_command_nearest(const char *word, const char *const *names);
-
 /* Changes the status of `err` from `from` to `to` and keeps its message: a
  * "not found" may mean a wrong word on the command line, or something that has
  * to be installed.  Returns the status. */
@@ -165,6 +161,13 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
                                            const char *spec,
                                            struct shmt_kernel **out,
                                            struct shmt_error *err);
+
+/* The same of a journal, which names its kernel.  SHMTUNE_STORAGE: no such
+ * file. */
+enum shmtune_status shmt_command_kernel_of_journal(const char *path,
+                                                   const char *spec,
+                                                   struct shmt_kernel **out,
+                                                   struct shmt_error *err);
 
 /* -- json.c ----------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * export: the command `shmtune export`: writes a journal or recording in a
- * format of other tuners (exchange/export.h).
+ * format of other tuners (exchange/export.c).
  */
 #include "config.h"
 
@@ -95,17 +95,11 @@ static enum shmtune_status export_one(const char *path,
     struct shmt_kernel *kernel = NULL;
     struct shmt_journal *journal = NULL;
     struct shmt_text text = {0};
-    char name[80];
-    enum shmtune_status status = shmt_journal_read_kernel_name(path, name, err);
+    enum shmtune_status status =
+        shmt_command_kernel_of_journal(path, request->spec, &kernel, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(path, name, request->spec, &kernel,
-                                        err);
-    if (status == SHMTUNE_OK)
         status = shmt_journal_read(path, kernel, &journal, err);
-    if (status == SHMTUNE_NOT_FOUND)
-        status =
-            shmt_command_change_status(err, SHMTUNE_NOT_FOUND, SHMTUNE_STORAGE);
     if (status == SHMTUNE_OK)
         status = forms[request->form].write(kernel, journal, &text, err);
     if (status == SHMTUNE_OK)

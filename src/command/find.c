@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "record/record.h"
 
 enum { LARGEST = 64 << 20 };
 
@@ -131,7 +132,7 @@ static enum shmtune_status refuse_word(const struct shmt_catalogue *catalogue,
         names[i] = commands[i];
     for (size_t i = 0; i < count; i++)
         names[used + i] = catalogue->kernels[i].kernel->name;
-    nearest = shmt_command_nearest(word, names);
+    nearest = shmt_text_nearest(word, names, strlen(word) / 3 + 2);
     if (commands != NULL)
         return shmt_error_set(
             err, SHMTUNE_INVALID_ARGUMENT,
@@ -329,4 +330,21 @@ enum shmtune_status shmt_command_kernel_of(const char *file,
     else
         shmt_kernel_free(kernel);
     return status;
+}
+
+enum shmtune_status shmt_command_kernel_of_journal(const char *path,
+                                                   const char *spec,
+                                                   struct shmt_kernel **out,
+                                                   struct shmt_error *err)
+{
+    char name[80];
+    enum shmtune_status status =
+        shmt_journal_read_kernel_name(path, name, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_kernel_of(path, name, spec, out, err);
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_STORAGE);
 }

@@ -14,54 +14,6 @@
 
 enum { NEAREST_LENGTH = 40 };
 
-/* Levenshtein distance, with two neighbours changing places counted as one
- * change. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t rows[3][NEAREST_LENGTH + 1];
-    const size_t a_length = strlen(a), b_length = strlen(b);
-
-    if (a_length > NEAREST_LENGTH || b_length > NEAREST_LENGTH)
-        return SIZE_MAX;
-    for (size_t k = 0; k <= b_length; k++)
-        rows[0][k] = k;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t *now = rows[i % 3];
-        const size_t *before = rows[(i - 1) % 3];
-
-        now[0] = i;
-        for (size_t k = 1; k <= b_length; k++) {
-            size_t best = before[k - 1] + (a[i - 1] != b[k - 1]);
-
-            if (before[k] + 1 < best)
-                best = before[k] + 1;
-            if (now[k - 1] + 1 < best)
-                best = now[k - 1] + 1;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] &&
-                a[i - 2] == b[k - 1] && rows[(i - 2) % 3][k - 2] + 1 < best)
-                best = rows[(i - 2) % 3][k - 2] + 1;
-            now[k] = best;
-        }
-    }
-    return rows[a_length % 3][b_length];
-}
-
-const char *shmt_command_nearest(const char *word, const char *const *names)
-{
-    const char *nearest = NULL;
-    size_t least = strlen(word) / 3 + 2;
-
-    for (size_t i = 0; names[i] != NULL; i++) {
-        const size_t away = distance(word, names[i]);
-
-        if (away < least) {
-            least = away;
-            nearest = names[i];
-        }
-    }
-    return nearest;
-}
-
 static enum shmtune_status
 refuse_unknown(const struct shmt_command_option *options, const char *word,
                struct shmt_error *err)
@@ -78,7 +30,7 @@ refuse_unknown(const struct shmt_command_option *options, const char *word,
                               "unknown option \"%.64s\"", word);
     memcpy(name, word + 2, length - 2);
     name[length - 2] = '\0';
-    nearest = shmt_command_nearest(name, names);
+    nearest = shmt_text_nearest(name, names, strlen(name) / 3 + 2);
     if (nearest == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "unknown option \"--%s\"", name);

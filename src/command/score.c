@@ -450,13 +450,9 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
                                        struct column *column,
                                        struct shmt_error *err)
 {
-    char name[80];
-    enum shmtune_status status =
-        shmt_journal_read_kernel_name(column->path, name, err);
+    enum shmtune_status status = shmt_command_kernel_of_journal(
+        column->path, options->spec, &column->kernel, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(column->path, name, options->spec,
-                                        &column->kernel, err);
     if (status == SHMTUNE_OK)
         status = shmt_score_load(column->path, column->kernel,
                                  options->recorded, &column->recording, err);
@@ -469,10 +465,7 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
         if (status != SHMTUNE_OK)
             status = shmt_error_prefix(err, "%s", column->path);
     }
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                            SHMTUNE_STORAGE);
+    return status;
 }
 
 static void free_columns(struct scoreboard *scoreboard)

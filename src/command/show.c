@@ -520,13 +520,9 @@ static enum shmtune_status show_journal(const struct show *show,
     struct summary summary = {0};
     struct shmt_kernel *kernel = NULL;
     struct shmt_journal *journal = NULL;
-    char name[80];
-    enum shmtune_status status =
-        shmt_journal_read_kernel_name(show->file, name, err);
+    enum shmtune_status status = shmt_command_kernel_of_journal(
+        show->file, show->spec, &kernel, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_command_kernel_of(show->file, name, show->spec, &kernel,
-                                        err);
     if (status == SHMTUNE_OK)
         status = shmt_journal_read(show->file, kernel, &journal, err);
     summary.kernel = kernel;
@@ -539,10 +535,7 @@ static enum shmtune_status show_journal(const struct show *show,
     free(summary.latest);
     shmt_journal_free(journal);
     shmt_kernel_free(kernel);
-    return status == SHMTUNE_OK
-               ? status
-               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                            SHMTUNE_STORAGE);
+    return status;
 }
 
 /* -- the command ---------------------------------------------------------- */
