@@ -94,19 +94,18 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
     const double *const option = state->view->options;
-    bool taken = outcome->cost <= state->cost;
+    bool taken = cost <= state->cost;
 
-    if (!taken && isfinite(outcome->cost))
+    if (!taken && isfinite(cost))
         taken = shmt_random_unit(state->view->random) <
-                exp(-log(outcome->cost / state->cost) / state->temperature);
-    if (taken && isfinite(outcome->cost)) {
+                exp(-log(cost / state->cost) / state->temperature);
+    if (taken && isfinite(cost)) {
         state->here = index;
-        state->cost = outcome->cost;
+        state->cost = cost;
     }
     state->temperature *= option[COOLING];
     if (state->temperature < option[FLOOR])

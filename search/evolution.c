@@ -144,24 +144,23 @@ static struct member *slowest_of(struct state *state)
     return slowest;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
     const uint32_t target = shmt_map_find(&state->trials, index);
     struct member *member;
 
-    if (!isfinite(outcome->cost))
+    if (!isfinite(cost))
         return;
     if (state->count < state->room) {
         state->members[state->count++] =
-            (struct member){index, outcome->cost};
+            (struct member){index, cost};
         return;
     }
     member = target != SHMT_MAP_NONE ? &state->members[target]
                                      : slowest_of(state);
-    if (outcome->cost <= member->cost)
-        *member = (struct member){index, outcome->cost};
+    if (cost <= member->cost)
+        *member = (struct member){index, cost};
 }
 
 const struct shmt_strategy shmt_strategy_evolution = {

@@ -104,24 +104,23 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
     struct member *slowest = &state->members[0];
 
-    if (!isfinite(outcome->cost))
+    if (!isfinite(cost))
         return;
     if (state->count < state->room) {
         state->members[state->count++] =
-            (struct member){index, outcome->cost};
+            (struct member){index, cost};
         return;
     }
     for (size_t k = 1; k < state->count; k++)
         if (state->members[k].cost > slowest->cost)
             slowest = &state->members[k];
-    if (outcome->cost < slowest->cost)
-        *slowest = (struct member){index, outcome->cost};
+    if (cost < slowest->cost)
+        *slowest = (struct member){index, cost};
 }
 
 const struct shmt_strategy shmt_strategy_genetic = {

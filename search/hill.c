@@ -118,18 +118,17 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
 
     state->told++;
-    if (outcome->cost < state->best_cost) {
-        state->best_cost = outcome->cost;
+    if (cost < state->best_cost) {
+        state->best_cost = cost;
         state->best = index;
     }
-    if (outcome->cost < state->cost) {
-        state->cost = outcome->cost;
+    if (cost < state->cost) {
+        state->cost = cost;
         state->here = index;
         list_neighbours(state);
     }

@@ -4,9 +4,7 @@
  * then always the one with the largest expected improvement among the
  * neighbours of the best so far and some at random.  Of the compiled
  * candidates that wait for the GPU it picks the one with the largest expected
- * improvement; with resources=1, when registers, spills, shared bytes and
- * resident blocks are known as well (no better on recordings, and twice the
- * work).
+ * improvement.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 #include "search/engine/engine.h"
 #include "search/strategies.h"
 
-enum { INITIAL, ELITES, RANDOM, CLIP, RESOURCES };
+enum { INITIAL, ELITES, RANDOM, CLIP };
 
 enum {
     PENDING = 64,
@@ -37,8 +35,6 @@ static const struct shmt_strategy_option options[] = {
     {"random", 100, 0, 10000, "random candidates that are considered"},
     {"clip", 0.6, 0, 1,
      "quantile of the costs above which one is as bad as the other"},
-    {"resources", 0, 0, 1,
-     "1: order what waits for the GPU by what the compiler reported as well"},
     {NULL, 0, 0, 0, NULL}
 };
 
@@ -46,9 +42,7 @@ struct state {
     const struct shmt_search_view *view;
     struct shmt_observations observations;
     struct shmt_coverage *coverage;
-    struct shmt_predictor *plain;    /* parameters */
-    struct shmt_predictor *with_resources; /* and resources; NULL until
-                                              needed */
+    struct shmt_predictor *predictor;
     size_t initial, asked;
     uint64_t pending[PENDING];       /* handed out and not told, the latest
                                         last */
@@ -75,8 +69,7 @@ static void destroy(void *opaque)
 
     shmt_observations_end(&state->observations);
     shmt_coverage_free(state->coverage);
-    shmt_predictor_free(state->plain);
-    shmt_predictor_free(state->with_resources);
+    shmt_predictor_free(state->predictor);
     free(state->neighbours);
     free(state);
 }
@@ -105,11 +98,10 @@ static void *create(const struct shmt_search_view *view)
         state->room += shmt_space_parameter(view->space, p)->count;
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
     state->coverage = shmt_coverage_new(view);
-    state->plain = shmt_predictor_new(&state->observations,
-                                      state->observations.parameters,
-                                      view->options[CLIP], view->random);
+    state->predictor = shmt_predictor_new(
+        &state->observations, view->options[CLIP], view->random);
     if (state->neighbours == NULL || state->coverage == NULL
-        || state->plain == NULL) {
+        || state->predictor == NULL) {
         destroy(state);
         return NULL;
     }
@@ -137,9 +129,9 @@ static void shortlist_add(struct shortlist *list, uint64_t index, double mean)
 
 /* Candidates that are judged together. */
 struct batch {
-    uint64_t indices[SHMT_PREDICTOR_BATCH];
-    uint8_t rows[SHMT_PREDICTOR_BATCH][SHMT_OBSERVATION_WIDTH];
-    const uint8_t *places[SHMT_PREDICTOR_BATCH];
+    uint64_t indices[SHMT_SURROGATE_BATCH];
+    uint8_t rows[SHMT_SURROGATE_BATCH][SHMT_SPACE_PARAMETERS];
+    const uint8_t *places[SHMT_SURROGATE_BATCH];
     size_t count;
 };
 
@@ -154,21 +146,20 @@ static void batch_add(const struct state *state, struct batch *batch,
 
 /* The one of `indices` with the largest expected improvement. */
 static size_t best_improvement(const struct state *state,
-                               struct shmt_predictor *predictor,
                                const uint64_t *indices, size_t count)
 {
     double most = -1;
     size_t best = 0;
 
-    for (size_t from = 0; from < count; from += SHMT_PREDICTOR_BATCH) {
-        double improvement[SHMT_PREDICTOR_BATCH];
+    for (size_t from = 0; from < count; from += SHMT_SURROGATE_BATCH) {
+        double improvement[SHMT_SURROGATE_BATCH];
         struct batch batch = {.count = 0};
 
-        while (batch.count < SHMT_PREDICTOR_BATCH
+        while (batch.count < SHMT_SURROGATE_BATCH
                && from + batch.count < count)
             batch_add(state, &batch, indices[from + batch.count]);
-        shmt_predictor_improvement(predictor, batch.places, batch.count,
-                                   improvement);
+        shmt_predictor_improvement(state->predictor, batch.places,
+                                   batch.count, improvement);
         for (size_t k = 0; k < batch.count; k++)
             if (improvement[k] > most) {
                 most = improvement[k];
@@ -208,13 +199,15 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
 {
     const struct shmt_search_view *const view = state->view;
     const struct shmt_observations *const o = &state->observations;
-    uint8_t here[SHMT_OBSERVATION_WIDTH], there[SHMT_OBSERVATION_WIDTH];
+    struct shmt_surrogate *const surrogate =
+        shmt_predictor_surrogate(state->predictor);
+    uint8_t here[SHMT_SPACE_PARAMETERS], there[SHMT_SPACE_PARAMETERS];
     size_t count = shmt_space_neighbours(view->space, index,
                                          SHMT_SPACE_HAMMING,
                                          state->neighbours, state->room);
 
     shmt_observations_row(o, index, here);
-    shmt_predictor_set_base(state->plain, here);
+    shmt_surrogate_set_base(surrogate, here);
     for (size_t k = 0; k < MOST_NEIGHBOURS && count > 0; k++) {
         const size_t drawn = count > MOST_NEIGHBOURS - k
                                  ? shmt_random_below(view->random, count) : 0;
@@ -228,16 +221,17 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
         while (p + 1 < o->parameters && here[p] == there[p])
             p++;
         shortlist_add(list, neighbour,
-                      shmt_predictor_mean_changed(state->plain, p, there[p]));
+                      shmt_surrogate_mean_changed(surrogate, p, there[p]));
     }
 }
 
 static void shortlist_batch(struct state *state, struct batch *batch,
                             struct shortlist *list)
 {
-    float mean[SHMT_PREDICTOR_BATCH];
+    float mean[SHMT_SURROGATE_BATCH];
 
-    shmt_predictor_means(state->plain, batch->places, batch->count, mean);
+    shmt_surrogate_means(shmt_predictor_surrogate(state->predictor),
+                         batch->places, batch->count, mean);
     for (size_t k = 0; k < batch->count; k++)
         shortlist_add(list, batch->indices[k], mean[k]);
     batch->count = 0;
@@ -255,7 +249,7 @@ static void shortlist_random(struct state *state, struct shortlist *list)
         if (view->seen(view->session, index))
             continue;
         batch_add(state, &batch, index);
-        if (batch.count == SHMT_PREDICTOR_BATCH)
+        if (batch.count == SHMT_SURROGATE_BATCH)
             shortlist_batch(state, &batch, list);
     }
     shortlist_batch(state, &batch, list);
@@ -269,7 +263,8 @@ static uint64_t choose(struct state *state)
     uint64_t indices[SHORTLIST_NEAR + SHORTLIST_FAR];
     size_t elites[MOST_ELITES], count = find_elites(state, elites), n = 0;
 
-    shmt_predictor_update(state->plain, state->pending, state->pending_count);
+    shmt_predictor_update(state->predictor, state->pending,
+                          state->pending_count);
     for (size_t k = 0; k < count; k++)
         shortlist_neighbours(state, o->list[elites[k]].index, &near);
     shortlist_random(state, &far);
@@ -278,20 +273,19 @@ static uint64_t choose(struct state *state)
     for (size_t k = 0; k < far.count; k++)
         indices[n++] = far.items[k].index;
     return n == 0 ? shmt_coverage_draw(state->coverage, DRAWS)
-                  : indices[best_improvement(state, state->plain, indices, n)];
+                  : indices[best_improvement(state, indices, n)];
 }
 
-static void remove_pending(struct state *state, uint64_t index,
-                           bool *was_pending)
+/* Whether it was there. */
+static bool remove_pending(struct state *state, uint64_t index)
 {
-    *was_pending = false;
     for (size_t k = 0; k < state->pending_count; k++)
         if (state->pending[k] == index) {
             memmove(state->pending + k, state->pending + k + 1,
                     (--state->pending_count - k) * sizeof *state->pending);
-            *was_pending = true;
-            return;
+            return true;
         }
+    return false;
 }
 
 static enum shmt_search_ask ask(void *opaque, uint64_t *index)
@@ -315,54 +309,33 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
-    bool was_pending;
 
-    remove_pending(state, index, &was_pending);
-    if (!was_pending)
+    if (!remove_pending(state, index))
         shmt_coverage_note(state->coverage, index);
-    shmt_observations_tell(&state->observations, index, outcome);
-}
-
-static void learn(void *opaque, uint64_t index,
-                  const struct shmt_result *compiled)
-{
-    struct state *const state = opaque;
-
-    shmt_observations_learn(&state->observations, index, compiled);
+    shmt_observations_tell(&state->observations, index, cost);
 }
 
 static size_t pick(void *opaque, const uint64_t *indices, size_t count)
 {
     struct state *const state = opaque;
-    const struct shmt_observations *const o = &state->observations;
-    struct shmt_predictor *predictor = state->plain;
 
-    if (o->valid < 2)
+    if (state->observations.valid < 2)
         return 0;
-    if (state->view->options[RESOURCES] >= 0.5 && o->resources) {
-        if (state->with_resources == NULL)
-            state->with_resources = shmt_predictor_new(
-                o, o->width, state->view->options[CLIP], state->view->random);
-        if (state->with_resources != NULL)
-            predictor = state->with_resources;
-    }
-    shmt_predictor_update(predictor, NULL, 0);
-    return best_improvement(state, predictor, indices, count);
+    shmt_predictor_update(state->predictor, NULL, 0);
+    return best_improvement(state, indices, count);
 }
 
 const struct shmt_strategy shmt_strategy_model = {
     .name = "model",
     .summary = "Bayesian optimisation with a Gaussian process over "
-               "parameters and resources",
+               "parameters",
     .options = options,
     .create = create,
     .destroy = destroy,
     .ask = ask,
     .tell = tell,
-    .learn = learn,
     .pick = pick,
 };

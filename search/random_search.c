@@ -36,12 +36,11 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     (void)opaque;
     (void)index;
-    (void)outcome;
+    (void)cost;
 }
 
 const struct shmt_strategy shmt_strategy_random_search = {

@@ -2,16 +2,15 @@
 /*
  * search: search strategies, which propose the next candidate.
  *
- * A strategy sees indices of a space (space/space.h), costs and what the
- * compiler reported.  It does no I/O, reads no clock, and takes randomness
- * from the generator it is given; so on a recorded device the same seed gives
- * the same run.  A session wraps a strategy: it never hands out a candidate
- * twice, and allows several in flight.
+ * A strategy sees indices of a space (space/space.h) and costs.  It does no
+ * I/O, reads no clock, and takes randomness from the generator it is given; so
+ * on a recorded device the same seed gives the same run.  A session wraps a
+ * strategy: it never hands out a candidate twice, and allows several in flight.
  */
 #ifndef SHMT_SEARCH_H
 #define SHMT_SEARCH_H
 
-#include "record/record.h"
+#include "base/base.h"
 #include "space/space.h"
 
 /* An option of a strategy, given as name:option=value. */
@@ -33,13 +32,6 @@ struct shmt_search_view {
     const void *session;
 };
 
-/* The result of a candidate, as a strategy is told it.  cost: microseconds, or
- * INFINITY when it failed (the verdict says how). */
-struct shmt_search_outcome {
-    double cost;
-    const struct shmt_result *result;   /* resources known from COMPILE on */
-};
-
 enum shmt_search_ask {
     SHMT_SEARCH_CANDIDATE, /* *index is set */
     SHMT_SEARCH_WAIT,     /* it needs results before it can go on */
@@ -59,13 +51,8 @@ struct shmt_strategy {
      * which the strategy is told like of any other. */
     enum shmt_search_ask (*ask)(void *state, uint64_t *index);
     /* Called exactly once for every candidate that was handed out, in any
-     * order. */
-    void (*tell)(void *state, uint64_t index,
-                 const struct shmt_search_outcome *outcome);
-    /* Optional.  Called when the compiler's report of a candidate is known,
-     * before its measurement. */
-    void (*learn)(void *state, uint64_t index,
-                  const struct shmt_result *compiled);
+     * order.  cost: microseconds, or INFINITY when it failed. */
+    void (*tell)(void *state, uint64_t index, double cost);
     /* Optional.  Chooses which of `count` compiled candidates to measure
      * first; returns its position in `indices`. */
     size_t (*pick)(void *state, const uint64_t *indices, size_t count);
@@ -98,9 +85,7 @@ enum shmt_search_ask shmt_session_ask(struct shmt_session *session,
  * on it is treated like any other.  False: it was handed out before. */
 bool shmt_session_claim(struct shmt_session *session, uint64_t index);
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
-                       const struct shmt_search_outcome *outcome);
-void shmt_session_learn(struct shmt_session *session, uint64_t index,
-                        const struct shmt_result *compiled);
+                       double cost);
 size_t shmt_session_pick(struct shmt_session *session,
                          const uint64_t *indices, size_t count);
 size_t shmt_session_in_flight(const struct shmt_session *session);

@@ -144,20 +144,13 @@ bool shmt_session_claim(struct shmt_session *session, uint64_t index)
 }
 
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
-                       const struct shmt_search_outcome *outcome)
+                       double cost)
 {
     if (shmt_map_find(&session->state_of, index) != HANDED_OUT)
         return;
     (void)shmt_map_set(&session->state_of, index, TOLD); /* it is there */
     session->in_flight--;
-    session->strategy->tell(session->state, index, outcome);
-}
-
-void shmt_session_learn(struct shmt_session *session, uint64_t index,
-                        const struct shmt_result *compiled)
-{
-    if (session->strategy->learn != NULL)
-        session->strategy->learn(session->state, index, compiled);
+    session->strategy->tell(session->state, index, cost);
 }
 
 size_t shmt_session_pick(struct shmt_session *session,

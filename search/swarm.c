@@ -154,19 +154,18 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
-static void tell(void *opaque, uint64_t index,
-                 const struct shmt_search_outcome *outcome)
+static void tell(void *opaque, uint64_t index, double cost)
 {
     struct state *const state = opaque;
     const uint32_t flight = shmt_map_find(&state->in_flight, index);
 
-    if (outcome->cost < state->cost) {
-        state->cost = outcome->cost;
+    if (cost < state->cost) {
+        state->cost = cost;
         state->best = index;
     }
     if (flight != SHMT_MAP_NONE &&
-        outcome->cost < state->particles[flight].cost) {
-        state->particles[flight].cost = outcome->cost;
+        cost < state->particles[flight].cost) {
+        state->particles[flight].cost = cost;
         state->particles[flight].best = index;
     }
 }

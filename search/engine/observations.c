@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * observations: see observations.h.  Resources become levels by their
- * logarithm, so the step from 32 registers to 64 equals that from 64 to 128.
+ * observations: see observations.h.
  * It is not known which property of a parameter's numbers matters: their rank,
  * their size, or how often 2 divides them (96 and 160 threads are whole warps,
  * 64 and 128 are powers of two).  So a feature has all three.
@@ -12,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LEVELS = SHMT_SURROGATE_LEVELS, RESOURCE_LEVELS = 64 };
+enum { MOST_LEVELS = SHMT_SURROGATE_LEVELS };
 
 static double number_of(const struct shmt_value *value)
 {
@@ -119,70 +118,18 @@ void shmt_observations_begin(struct shmt_observations *o,
         make_feature(parameter, &o->features[o->parameters]);
         o->parameter[o->parameters++] = p;
     }
-    o->width = o->parameters + SHMT_OBSERVATION_RESOURCES;
-    for (size_t k = o->parameters; k < o->width; k++) {
-        o->features[k] = (struct shmt_surrogate_feature){
-            .levels = RESOURCE_LEVELS, .ordered = true};
-        for (size_t level = 0; level < RESOURCE_LEVELS; level++)
-            o->features[k].along[level] =
-                (float)level / (RESOURCE_LEVELS - 1);
-    }
 }
 
 void shmt_observations_end(struct shmt_observations *o)
 {
-    shmt_map_free(&o->learned);
-    free(o->compiled);
     free(o->list);
     free(o->rows);
     free(o->sorted);
 }
 
-/* 0 for what is not known or is 0; eight levels for a doubling up to
- * `largest`. */
-static uint8_t level_of(double value, double largest)
-{
-    const double level = RESOURCE_LEVELS - 1
-                         - 8 * log2(largest / fmax(value, 1e-9));
-
-    return (uint8_t)fmin(RESOURCE_LEVELS - 1, fmax(0, level));
-}
-
-static void read_resources(const struct shmt_result *result, uint8_t *levels)
-{
-    const struct shmt_resources *const r = &result->resources;
-    const double shared = (double)(r->shared_static_bytes > 0
-                                       ? r->shared_static_bytes : 0)
-                          + (double)(result->shared_dynamic_bytes > 0
-                                         ? result->shared_dynamic_bytes : 0);
-
-    levels[0] = level_of(r->registers, 256);
-    levels[1] = level_of(r->spill_store_bytes, 1024);
-    levels[2] = level_of(shared, 262144);
-    levels[3] = level_of(result->resident_blocks, 32);
-    levels[4] = level_of(result->occupancy_percent, 100);
-}
-
-void shmt_observations_learn(struct shmt_observations *o, uint64_t index,
-                             const struct shmt_result *compiled)
-{
-    const size_t at = o->learned.count;
-
-    if (compiled == NULL || compiled->resources.registers < 0
-        || shmt_map_find(&o->learned, index) != SHMT_MAP_NONE)
-        return;
-    if (!shmt_array_reserve(&o->compiled, &o->compiled_room, at + 1,
-                            sizeof *o->compiled))
-        return;
-    read_resources(compiled, o->compiled[at]);
-    if (shmt_map_add(&o->learned, index, (uint32_t)at))
-        o->resources = true;
-}
-
 void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
                            uint8_t *row)
 {
-    const uint32_t at = shmt_map_find(&o->learned, index);
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
     shmt_space_configuration(o->space, index, config);
@@ -193,11 +140,6 @@ void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
         row[k] = (uint8_t)(count <= MOST_LEVELS
                                ? config[p] : config[p] * MOST_LEVELS / count);
     }
-    if (at != SHMT_MAP_NONE)
-        memcpy(row + o->parameters, o->compiled[at],
-               SHMT_OBSERVATION_RESOURCES);
-    else
-        memset(row + o->parameters, 0, SHMT_OBSERVATION_RESOURCES);
 }
 
 static bool make_room(struct shmt_observations *o)
@@ -205,7 +147,7 @@ static bool make_room(struct shmt_observations *o)
     size_t list = o->room, rows = o->room, sorted = o->room;
 
     if (!shmt_array_reserve(&o->list, &list, o->count + 1, sizeof *o->list) ||
-        !shmt_array_reserve(&o->rows, &rows, o->count + 1, o->width) ||
+        !shmt_array_reserve(&o->rows, &rows, o->count + 1, o->parameters) ||
         !shmt_array_reserve(&o->sorted, &sorted, o->count + 1,
                             sizeof *o->sorted))
         return false;
@@ -232,16 +174,15 @@ static void sort_in(struct shmt_observations *o, double cost)
 }
 
 bool shmt_observations_tell(struct shmt_observations *o, uint64_t index,
-                            const struct shmt_search_outcome *outcome)
+                            double cost)
 {
-    const bool valid = isfinite(outcome->cost) && outcome->cost > 0;
+    const bool valid = isfinite(cost) && cost > 0;
 
     if (!make_room(o))
         return false;
-    shmt_observations_learn(o, index, outcome->result);
     o->list[o->count] = (struct shmt_observation){
-        index, valid ? log(outcome->cost) : INFINITY};
-    shmt_observations_row(o, index, o->rows + o->count * o->width);
+        index, valid ? log(cost) : INFINITY};
+    shmt_observations_row(o, index, o->rows + o->count * o->parameters);
     if (valid && (o->valid == 0
                   || o->list[o->count].cost < o->list[o->best].cost))
         o->best = o->count;

@@ -21,7 +21,6 @@ enum {
 
 struct shmt_predictor {
     const struct shmt_observations *observations;
-    size_t features;
     double clip;
     struct shmt_random *random;
     struct shmt_surrogate *surrogate;
@@ -37,21 +36,19 @@ struct shmt_predictor {
 
 struct shmt_predictor *
 shmt_predictor_new(const struct shmt_observations *observations,
-                   size_t features,
                    double clip, struct shmt_random *random)
 {
     struct shmt_predictor *predictor = calloc(1, sizeof *predictor);
 
     if (predictor == NULL)
         return NULL;
-    predictor->surrogate = shmt_surrogate_new(features, observations->features,
-                                              ROOM);
+    predictor->surrogate = shmt_surrogate_new(
+        observations->parameters, observations->features, ROOM);
     if (predictor->surrogate == NULL) {
         free(predictor);
         return NULL;
     }
     predictor->observations = observations;
-    predictor->features = features;
     predictor->clip = clip;
     predictor->random = random;
     return predictor;
@@ -69,7 +66,7 @@ static const uint8_t *row_of(const struct shmt_predictor *predictor,
                              size_t position)
 {
     return predictor->observations->rows +
-        position * predictor->observations->width;
+           position * predictor->observations->parameters;
 }
 
 /* Selects at most `most` positions: the best observations for one half of it,
@@ -131,9 +128,9 @@ static void select_subset(struct shmt_predictor *predictor, size_t most)
  * first, when it is cheap and one result may change much. */
 static size_t tune_again_at(const struct shmt_predictor *predictor)
 {
-    return predictor->tuned_at < 100 ? predictor->tuned_at +
-        predictor->tuned_at / 10 + 1
-                                : predictor->tuned_at + predictor->tuned_at / 5;
+    const size_t at = predictor->tuned_at;
+
+    return at < 100 ? at + at / 10 + 1 : at + at / 5;
 }
 
 static void add_new(struct shmt_predictor *predictor)
@@ -175,8 +172,7 @@ static size_t common_prefix(const struct shmt_predictor *predictor,
 }
 
 void shmt_predictor_update(struct shmt_predictor *predictor,
-                           const uint64_t *pending,
-                           size_t count)
+                           const uint64_t *pending, size_t count)
 {
     const size_t skipped = count > PENDING ? count - PENDING : 0;
     size_t kept = 0;
@@ -190,7 +186,7 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
     for (predictor->pending_count = kept; predictor->pending_count <
          count - skipped;) {
         const uint64_t index = pending[skipped + predictor->pending_count];
-        uint8_t row[SHMT_OBSERVATION_WIDTH];
+        uint8_t row[SHMT_SPACE_PARAMETERS];
 
         shmt_observations_row(predictor->observations, index, row);
         shmt_surrogate_add(predictor->surrogate, row);
@@ -198,24 +194,10 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
     }
 }
 
-void shmt_predictor_set_base(struct shmt_predictor *predictor,
-                             const uint8_t *row)
+struct shmt_surrogate *
+shmt_predictor_surrogate(const struct shmt_predictor *predictor)
 {
-    shmt_surrogate_set_base(predictor->surrogate, row);
-}
-
-double shmt_predictor_mean_changed(struct shmt_predictor *predictor,
-                                   size_t feature,
-                                   uint8_t level)
-{
-    return shmt_surrogate_mean_changed(predictor->surrogate, feature, level);
-}
-
-void shmt_predictor_means(struct shmt_predictor *predictor,
-                          const uint8_t *const *rows, size_t count,
-                          float *mean)
-{
-    shmt_surrogate_means(predictor->surrogate, rows, count, mean);
+    return predictor->surrogate;
 }
 
 void shmt_predictor_improvement(struct shmt_predictor *predictor,
@@ -224,7 +206,7 @@ void shmt_predictor_improvement(struct shmt_predictor *predictor,
 {
     const struct shmt_observations *const o = predictor->observations;
     const double best = o->valid > 0 ? o->list[o->best].cost : 0;
-    float mean[SHMT_PREDICTOR_BATCH], deviation[SHMT_PREDICTOR_BATCH];
+    float mean[SHMT_SURROGATE_BATCH], deviation[SHMT_SURROGATE_BATCH];
 
     shmt_surrogate_predict(predictor->surrogate, rows, count, mean, deviation);
     for (size_t k = 0; k < count; k++) {

@@ -24,8 +24,8 @@ struct shmt_surrogate_feature {
     float divisibility[SHMT_SURROGATE_LEVELS]; /* 0 to 1 */
 };
 
-/* Most features: as many as fit in what is on the stack. */
-enum { SHMT_SURROGATE_FEATURES = 80 };
+/* Most features: one a parameter. */
+enum { SHMT_SURROGATE_FEATURES = SHMT_SPACE_PARAMETERS };
 
 struct shmt_surrogate;
 

@@ -17,7 +17,6 @@ struct shmt_score_recording {
     struct shmt_space *space;
     double *compile_ms;             /* of the journal's records */
     double *cost, *seconds;
-    struct shmt_result *results;
     struct shmt_score_table table;
 };
 
@@ -30,7 +29,6 @@ void shmt_score_unload(struct shmt_score_recording *recording)
     free(recording->compile_ms);
     free(recording->cost);
     free(recording->seconds);
-    free(recording->results);
     free(recording);
 }
 
@@ -109,11 +107,10 @@ static enum shmtune_status make_tables(struct shmt_score_recording *recording,
         return incomplete(recording->journal->count, count, err);
     recording->cost = malloc(count * sizeof *recording->cost);
     recording->seconds = calloc(count, sizeof *recording->seconds);
-    recording->results = calloc(count, sizeof *recording->results);
     recording->compile_ms = malloc(recording->journal->count
                                    * sizeof *recording->compile_ms);
     if (recording->cost == NULL || recording->seconds == NULL
-        || recording->results == NULL || recording->compile_ms == NULL)
+        || recording->compile_ms == NULL)
         return shmt_error_memory(err);
     for (uint64_t k = 0; k < count; k++)
         recording->cost[k] = NAN;
@@ -141,7 +138,6 @@ static enum shmtune_status fill_tables(struct shmt_score_recording *recording,
         recording->seconds[index] = (fmax(0, result->measure_ms)
                                      +
                                      fmax(0, recording->compile_ms[k])) / 1000;
-        recording->results[index] = *result;
     }
     return known < count ? incomplete(known, count, err) : SHMTUNE_OK;
 }
@@ -174,7 +170,6 @@ enum shmtune_status shmt_score_load(const char *path,
         .start = shmt_kernel_default_index(kernel, recording->space),
         .cost = recording->cost,
         .seconds = recording->seconds,
-        .results = recording->results,
     };
     *out = recording;
     return SHMTUNE_OK;

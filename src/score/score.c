@@ -166,7 +166,6 @@ struct run {
     struct shmt_session *session;
     uint64_t *waiting;       /* compiled, not measured */
     size_t waiting_count;
-    struct shmt_result result;
     double now_s, best;
     uint64_t evaluations;
     size_t point;            /* first of the curve that is not yet filled */
@@ -176,20 +175,6 @@ struct run {
     struct shmt_score_effort efforts[SHMT_SCORE_TARGETS];
 };
 
-static const struct shmt_result *result_of(struct run *run, uint64_t index)
-{
-    const struct shmt_score_table *const table = run->scale->table;
-
-    if (table->results != NULL)
-        return &table->results[index];
-    shmt_result_clear(&run->result);
-    if (isfinite(table->cost[index]))
-        run->result.time_us = table->cost[index];
-    else
-        run->result.verdict = SHMT_VERDICT_LAUNCH_ERROR;
-    return &run->result;
-}
-
 /* Keep `ahead` candidates compiled.  False when nothing is left to try. */
 static bool fill(struct run *run, size_t ahead)
 {
@@ -198,9 +183,6 @@ static bool fill(struct run *run, size_t ahead)
 
         if (shmt_session_ask(run->session, &index) != SHMT_SEARCH_CANDIDATE)
             break;
-        if (run->scale->table->results != NULL)
-            shmt_session_learn(run->session, index,
-                               &run->scale->table->results[index]);
         run->waiting[run->waiting_count++] = index;
     }
     return run->waiting_count > 0;
@@ -240,8 +222,6 @@ static bool step(struct run *run)
     const size_t picked = shmt_session_pick(run->session, run->waiting,
                                             run->waiting_count);
     const uint64_t index = run->waiting[picked];
-    const struct shmt_search_outcome outcome = {table->cost[index],
-                                                result_of(run, index)};
 
     /* Kept in order of arrival: for a strategy that does not pick, the first
      * one is measured first. */
@@ -252,7 +232,7 @@ static bool step(struct run *run)
     run->now_s += table->seconds[index];
     run->evaluations++;
     fill_curve_until(run, run->now_s);
-    run->best = fmin(run->best, outcome.cost);
+    run->best = fmin(run->best, table->cost[index]);
     for (size_t k = 0; k < SHMT_SCORE_TARGETS; k++) {
         if (run->reached[k])
             continue;
@@ -261,7 +241,7 @@ static bool step(struct run *run)
         run->reached[k] = run->best <= run->scale->optimum
                                            * (1 + shmt_score_targets[k]);
     }
-    shmt_session_tell(run->session, index, &outcome);
+    shmt_session_tell(run->session, index, table->cost[index]);
     return true;
 }
 

@@ -28,7 +28,6 @@ struct shmt_score_table {
     uint64_t start;          /* the default configuration, or UINT64_MAX */
     const double *cost;      /* microseconds; INFINITY: failed */
     const double *seconds;   /* time of trying it: compile and measure */
-    const struct shmt_result *results;   /* or NULL: nothing but the cost */
 };
 
 enum { SHMT_SCORE_POINTS = 1000 };   /* of time, evenly spaced */

@@ -21,10 +21,8 @@ static const double give_up_factor = 2.0, give_up_slack_us = 3.0;
 
 static void tell(struct shmt_tune *tune, const struct shmt_ledger_entry *entry)
 {
-    const struct shmt_search_outcome outcome = {
-        shmt_ledger_cost(&entry->result), &entry->result
-    };
-    shmt_session_tell(tune->session, entry->index, &outcome);
+    shmt_session_tell(tune->session, entry->index,
+                      shmt_ledger_cost(&entry->result));
 }
 
 /* -- candidates ---------------------------------------------------------- */
@@ -307,8 +305,6 @@ static enum shmtune_status on_inspect(struct shmt_tune *tune,
         !shmt_filter_after_compile(&tune->filter, config, own))
         return finish_candidate(tune, candidate, err);
     set_stage(tune, candidate, SHMT_TUNE_READY);
-    if (candidate->origin != SHMT_TUNE_FROM_RUN)
-        shmt_session_learn(tune->session, candidate->index, own);
     return SHMTUNE_OK;
 }
 

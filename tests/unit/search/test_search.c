@@ -83,28 +83,6 @@ static double cost_of(const struct shmt_space *space, uint64_t index)
     return cost;
 }
 
-static struct shmt_result result_of(double cost)
-{
-    struct shmt_result result;
-
-    shmt_result_clear(&result);
-    result.resources.registers = 32 + (int)fmin(cost, 100);
-    result.resident_blocks = 4;
-    if (isfinite(cost))
-        result.time_us = cost;
-    else
-        result.verdict = SHMT_VERDICT_CRASH;
-    return result;
-}
-
-static void tell(struct shmt_session *session, uint64_t index, double cost)
-{
-    const struct shmt_result result = result_of(cost);
-    const struct shmt_search_outcome outcome = {cost, &result};
-
-    shmt_session_tell(session, index, &outcome);
-}
-
 static struct shmt_session *open_session(const char *text,
                                          const struct shmt_space *space,
                                          uint64_t start, uint64_t seed)
@@ -225,25 +203,23 @@ static uint64_t exhaust(const char *name, const struct shmt_space *space,
     while ((answer = shmt_session_ask(session, &index)) != SHMT_SEARCH_DONE
            || flights > 0) {
         if (answer == SHMT_SEARCH_CANDIDATE) {
-            const struct shmt_result result = result_of(50);
-
             CHECK(index < count && out[index] == 0);
             if (index >= count || out[index]++ != 0)
                 break;
             hash = (hash ^ index) * UINT64_C(0x100000001b3);
             given++;
             flying[flights++] = index;
-            shmt_session_learn(session, index, &result);
             CHECK_INT(shmt_session_in_flight(session), flights);
         }
         if (flights == IN_FLIGHT || answer != SHMT_SEARCH_CANDIDATE) {
             const size_t k = shmt_session_pick(session, flying, flights);
 
             CHECK(k < flights);
-            tell(session, flying[k], fail ? INFINITY
-                                          : cost_of(space, flying[k]));
+            shmt_session_tell(session, flying[k],
+                              fail ? INFINITY
+                                   : cost_of(space, flying[k]));
             /* Told twice: once too often. */
-            tell(session, flying[k], 1);
+            shmt_session_tell(session, flying[k], 1);
             flying[k] = flying[--flights];
             CHECK_INT(shmt_session_in_flight(session), flights);
         }
@@ -296,7 +272,7 @@ static void spaces_of_one_and_none_are_ended(void)
         CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
         CHECK_INT(index, 0);
         CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_DONE);
-        tell(session, 0, 5);
+        shmt_session_tell(session, 0, 5);
         CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_DONE);
         shmt_session_close(session);
         session = open_session(shmt_strategy_at(k)->name, none, 0, 1);
@@ -315,22 +291,20 @@ static void what_is_claimed_does_not_come_out(void)
     for (size_t k = 0; shmt_strategy_at(k) != NULL; k++) {
         struct shmt_session *session =
             open_session(shmt_strategy_at(k)->name, space, 4, 5);
-        const struct shmt_result result = result_of(20);
-        const struct shmt_search_outcome outcome = {20, &result};
         uint64_t index = 0, left = 0;
 
         for (uint64_t i = 0; i < count; i++)
             if (i % 10 != 0) {
                 CHECK(shmt_session_claim(session, i));
                 CHECK(!shmt_session_claim(session, i));
-                shmt_session_tell(session, i, &outcome);
+                shmt_session_tell(session, i, 20);
             }
         CHECK(!shmt_session_claim(session, count));
         CHECK_INT(shmt_session_in_flight(session), 0);
         while (shmt_session_ask(session, &index) == SHMT_SEARCH_CANDIDATE) {
             CHECK_INT(index % 10, 0);
             left++;
-            tell(session, index, cost_of(space, index));
+            shmt_session_tell(session, index, cost_of(space, index));
         }
         CHECK_INT(left, count / 10);
         shmt_session_close(session);
@@ -368,7 +342,7 @@ static double best_after(const char *name, const struct shmt_space *space,
                     && shmt_session_ask(session, &index)
                            == SHMT_SEARCH_CANDIDATE; k++) {
         best = fmin(best, cost_of(space, index));
-        tell(session, index, cost_of(space, index));
+        shmt_session_tell(session, index, cost_of(space, index));
     }
     shmt_session_close(session);
     return best;
