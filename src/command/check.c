@@ -62,7 +62,7 @@ static const struct {
 
 void shmt_check_report(struct shmt_check *check,
                        enum shmt_check_outcome outcome,
-                    const char *format, ...)
+                       const char *format, ...)
 {
     const bool colour = check->call->colour;
     char text[SHMT_ERROR_BYTES];
@@ -111,7 +111,7 @@ enum shmtune_status shmt_check_report_failure(struct shmt_check *check,
 enum shmtune_status shmt_check_compiler(struct shmt_check *check,
                                         const struct shmt_kernel *kernel,
                                         const char *arch,
-                                        struct shmt_compiler **out,
+                                        struct shmt_target **out,
                                         struct shmt_error *err)
 {
     enum shmtune_status status;
@@ -253,7 +253,7 @@ struct visit {
     struct shmt_check *check;
     const struct shmt_tuning *tuning;
     const struct shmt_kernel *kernel;
-    struct shmt_compiler *compiler;   /* NULL: none here */
+    struct shmt_target *compiler;   /* NULL: none here */
     const struct shmt_tuned *tuned;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_config config[SHMT_SPACE_PARAMETERS];
@@ -419,7 +419,7 @@ static enum shmtune_status check_tuned(struct visit *visit,
 }
 
 static enum shmtune_status check_entries(struct visit *visit,
-                                     struct shmt_error *err)
+                                         struct shmt_error *err)
 {
     struct shmt_check *check = visit->check;
     const struct shmt_tuning *tuning = visit->tuning;

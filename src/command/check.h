@@ -43,7 +43,7 @@ enum shmtune_status shmt_check_report_failure(struct shmt_check *check,
 enum shmtune_status shmt_check_compiler(struct shmt_check *check,
                                         const struct shmt_kernel *kernel,
                                         const char *arch,
-                                        struct shmt_compiler **out,
+                                        struct shmt_target **out,
                                         struct shmt_error *err);
 
 enum shmtune_status shmt_check_spec(struct shmt_check *check,

@@ -61,7 +61,7 @@ static void report_default(struct shmt_check *check,
 
 static enum shmtune_status compile_default(struct shmt_check *check,
                                            const struct shmt_kernel *kernel,
-                                           struct shmt_compiler *compiler,
+                                           struct shmt_target *compiler,
                                            struct shmt_error *err)
 {
     struct shmtune_device device;
@@ -299,7 +299,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
                                         struct shmt_error *err)
 {
     const size_t bad = check->bad;
-    struct shmt_compiler *compiler = NULL;
+    struct shmt_target *compiler = NULL;
     uint64_t least = UINT64_MAX;
     enum shmtune_status status = SHMTUNE_OK;
 

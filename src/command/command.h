@@ -209,6 +209,10 @@ void shmt_table_paint(struct shmt_table *table, enum shmt_command_paint paint,
     __attribute__((format(printf, 3, 4)));
 /* A number; "-" when it is below 0, which says that it is not known. */
 void shmt_table_add_known(struct shmt_table *table, int64_t number);
+/* A bar of `cells` characters (40 at most) filled to `share` (0 to 1). */
+void shmt_table_add_bar(struct shmt_table *table, double share, int cells);
+/* The text, which is freed. */
+void shmt_table_add_text(struct shmt_table *table, struct shmt_text *text);
 /* Appends the title line and the rows, with two spaces between columns and
  * none at the end of a line, and frees the table. */
 void shmt_table_end(struct shmt_table *table, bool colour,
@@ -227,7 +231,5 @@ const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);
 
 /* 12345678 as "12,345,678"; UINT64_MAX as "2^64 or more". */
 void shmt_command_add_count(struct shmt_text *text, uint64_t count);
-/* A bar of `width` cells filled to `share` (0 to 1) with '#'. */
-void shmt_command_add_bar(struct shmt_text *text, double share, int width);
 
 #endif

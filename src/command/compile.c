@@ -14,11 +14,6 @@
 #include "target/target.h"
 #include "tune/tune.h"
 
-struct shmt_compiler {
-    const struct shmt_kernel *kernel;
-    struct shmt_target *target;
-};
-
 /* What is going on while a batch runs. */
 struct run {
     struct shmt_compiler_batch *batch;
@@ -111,55 +106,39 @@ static enum shmtune_status work(struct run *run, struct shmt_error *err)
 
 enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        const char *arch, int64_t jobs,
-                                       struct shmt_compiler **out,
+                                       struct shmt_target **out,
                                        struct shmt_error *err)
 {
     const struct shmt_live_options options = {
         .arch = arch, .jobs = (size_t)jobs
     };
-    struct shmt_compiler *compiler;
     enum shmtune_status status;
 
     if (kernel->source == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "%s is a search space without a source: there "
                               "is nothing to compile", kernel->path);
-    compiler = calloc(1, sizeof *compiler);
-    if (compiler == NULL)
-        return shmt_error_memory(err);
     shmt_command_catch_signals();
-    compiler->kernel = kernel;
-    status = shmt_live_open(kernel, &options, &compiler->target, err);
-    if (status != SHMTUNE_OK) {
-        shmt_compiler_close(compiler);
-        /* No compiler, as no driver: something to install. */
-        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                          SHMTUNE_NO_DEVICE);
-    }
-    *out = compiler;
-    return SHMTUNE_OK;
+    status = shmt_live_open(kernel, &options, out, err);
+    /* No compiler, as no driver: something to install. */
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                            SHMTUNE_NO_DEVICE);
 }
 
-void shmt_compiler_close(struct shmt_compiler *compiler)
+void shmt_compiler_close(struct shmt_target *compiler)
 {
-    if (compiler == NULL)
-        return;
-    if (compiler->target != NULL)
-        compiler->target->operations->close(compiler->target);
-    free(compiler);
+    if (compiler != NULL)
+        compiler->operations->close(compiler);
 }
 
-int shmt_compiler_nvrtc(const struct shmt_compiler *compiler)
-{
-    return compiler->target->nvrtc_version;
-}
-
-enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
+enum shmtune_status shmt_compiler_run(struct shmt_target *compiler,
                                       struct shmt_compiler_batch *batch,
                                       struct shmt_error *err)
 {
     struct run run = {
-        .batch = batch, .target = compiler->target,
+        .batch = batch, .target = compiler,
         .filter = {
             .kernel = compiler->kernel, .device = batch->device,
             .problem = batch->problem,

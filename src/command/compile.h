@@ -11,18 +11,15 @@
 
 /* Workers for one kernel and one architecture.  An interrupt is caught from
  * open to close, and ends a run. */
-struct shmt_compiler;
+struct shmt_target;
 
 /* SHMTUNE_NO_DEVICE: no NVRTC on this machine. */
 enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        const char *arch, int64_t jobs,
-                                       struct shmt_compiler **out,
+                                       struct shmt_target **out,
                                        struct shmt_error *err);
 /* NULL is allowed. */
-void shmt_compiler_close(struct shmt_compiler *compiler);
-
-/* 13000 */
-int shmt_compiler_nvrtc(const struct shmt_compiler *compiler);
+void shmt_compiler_close(struct shmt_target *compiler);
 
 struct shmt_compiler_batch {
     const struct shmtune_device *device;   /* whose limits */
@@ -37,7 +34,7 @@ struct shmt_compiler_batch {
 /* Each result is that of the filters and the compiler: verdict OK when the
  * configuration compiles and could run on the device.
  * SHMTUNE_INTERRUPTED. */
-enum shmtune_status shmt_compiler_run(struct shmt_compiler *compiler,
+enum shmtune_status shmt_compiler_run(struct shmt_target *compiler,
                                       struct shmt_compiler_batch *batch,
                                       struct shmt_error *err);
 

@@ -273,7 +273,7 @@ choose_entry(const struct search *search, const struct shmt_tuning *tuning,
  * with what there is. */
 static enum shmtune_status find_tuned(const struct search *search,
            bool problem_given, struct shmt_explain_view *out,
-           struct shmt_error *err)
+                                      struct shmt_error *err)
 {
     struct shmt_tuning *tuning = NULL;
     enum shmtune_status status = find_file(search, &out->tuning, err);

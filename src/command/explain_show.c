@@ -226,8 +226,7 @@ static void add_number(struct sheet *sheet, double number, int decimals)
         shmt_command_add_count(&text, (uint64_t)(number + 0.5));
     else
         shmt_text_addf(&text, "%.*f", decimals, number);
-    shmt_table_add(&sheet->table, "%s", shmt_text_string(&text));
-    shmt_text_free(&text);
+    shmt_table_add_text(&sheet->table, &text);
 }
 
 static void begin_row(struct sheet *sheet, const char *title, const char *unit)

@@ -16,6 +16,7 @@
 #include "command/json.h"
 #include "device/device.h"
 #include "search/search.h"
+#include "target/target.h"
 
 enum { USUAL = 32 };
 
@@ -270,8 +271,7 @@ static void add_row(struct shmt_table *table,
                                                          : SHMT_PAINT_BAD,
                           "%s", result->verdict == SHMT_VERDICT_OK
                                 ? "" : shmt_verdict_word(result->verdict));
-    shmt_table_add(table, "%s", shmt_text_string(&text));
-    shmt_text_free(&text);
+    shmt_table_add_text(table, &text);
 }
 
 static void add_summary(const struct inspection *inspection,
@@ -379,7 +379,7 @@ static enum shmtune_status compile(struct inspection *inspection,
                                    struct shmt_error *err)
 {
     const struct options *options = inspection->options;
-    struct shmt_compiler *compiler;
+    struct shmt_target *compiler;
     enum shmtune_status status =
         shmt_compiler_open(inspection->kernel, options->arch, options->jobs,
                            &compiler, err);
@@ -390,7 +390,7 @@ static enum shmtune_status compile(struct inspection *inspection,
     inspection->batch.problem = inspection->problem;
     inspection->batch.progress =
         !inspection->call->quiet && isatty(STDERR_FILENO);
-    inspection->nvrtc_version = shmt_compiler_nvrtc(compiler);
+    inspection->nvrtc_version = compiler->nvrtc_version;
     status = shmt_compiler_run(compiler, &inspection->batch, err);
     shmt_compiler_close(compiler);
     return status;

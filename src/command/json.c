@@ -109,95 +109,74 @@ json_t *shmt_json_verdicts(const uint64_t counts[SHMT_VERDICT_COUNT])
     return verdicts;
 }
 
-static void set_known(json_t *object, const char *key, int64_t number)
+json_t *shmt_json_measured(double number)
 {
-    if (number >= 0)
-        json_object_set_new(object, key, json_integer(number));
+    return number < 0 ? NULL : shmt_json_real(number);
 }
 
-static void set_resources(json_t *object,
-                          const struct shmt_resources *resources)
+/* NULL, which is left out, of what is below `low`: it is not known. */
+static json_t *known_from(int64_t low, int64_t number)
 {
-    set_known(object, "registers", resources->registers);
-    set_known(object, "spill_store_bytes", resources->spill_store_bytes);
-    set_known(object, "spill_load_bytes", resources->spill_load_bytes);
-    set_known(object, "stack_bytes", resources->stack_bytes);
-    set_known(object, "shared_static_bytes", resources->shared_static_bytes);
-    set_known(object, "constant_bytes", resources->constant_bytes);
-    set_known(object, "max_threads", resources->max_threads);
+    return number < low ? NULL : json_integer(number);
 }
 
 json_t *shmt_json_result(const struct shmt_result *result)
 {
-    json_t *object = json_object(), *samples = json_array();
+    const struct shmt_resources *const r = &result->resources;
+    const char *const stage =
+        shmt_stage_word(shmt_verdict_stage(result->verdict));
+    const char *const limiter = result->resident_blocks < 0
+                                    ? NULL : shmt_limiter_word(result->limiter);
+    json_t *const samples = result->sample_count > 0 ? json_array() : NULL;
 
-    json_object_set_new(object, "verdict",
-                        shmt_json_text(shmt_verdict_word(result->verdict)));
-    json_object_set_new(object, "stage",
-                        shmt_json_text(shmt_stage_word(
-                            shmt_verdict_stage(result->verdict))));
-    if (result->reason[0] != '\0')
-        json_object_set_new(object, "reason", shmt_json_text(result->reason));
-    set_resources(object, &result->resources);
-    set_known(object, "shared_dynamic_bytes", result->shared_dynamic_bytes);
-    set_known(object, "resident_blocks", result->resident_blocks);
-    set_known(object, "occupancy_percent", result->occupancy_percent);
-    if (result->resident_blocks >= 0)
-        json_object_set_new(object, "limiter",
-                            shmt_json_text(shmt_limiter_word(result->limiter)));
-    if (result->compile_ms >= 0)
-        json_object_set_new(object, "compile_ms",
-                            shmt_json_real(result->compile_ms));
-    if (result->measure_ms >= 0)
-        json_object_set_new(object, "measure_ms",
-                            shmt_json_real(result->measure_ms));
-    if (result->time_us >= 0)
-        json_object_set_new(object, "time_us",
-                            shmt_json_real(result->time_us));
     for (int i = 0; i < result->sample_count; i++)
         json_array_append_new(samples,
                               shmt_json_real((double)result->samples_us[i]));
-    if (result->sample_count > 0)
-        json_object_set(object, "samples_us", samples);
-    json_decref(samples);
-    return object;
+    return shmt_json_object(
+        "verdict", shmt_json_text(shmt_verdict_word(result->verdict)),
+        "stage", shmt_json_text(stage),
+        "reason", result->reason[0] == '\0' ? NULL
+                                            : shmt_json_text(result->reason),
+        "registers", known_from(0, r->registers),
+        "spill_store_bytes", known_from(0, r->spill_store_bytes),
+        "spill_load_bytes", known_from(0, r->spill_load_bytes),
+        "stack_bytes", known_from(0, r->stack_bytes),
+        "shared_static_bytes", known_from(0, r->shared_static_bytes),
+        "constant_bytes", known_from(0, r->constant_bytes),
+        "max_threads", known_from(0, r->max_threads),
+        "shared_dynamic_bytes", known_from(0, result->shared_dynamic_bytes),
+        "resident_blocks", known_from(0, result->resident_blocks),
+        "occupancy_percent", known_from(0, result->occupancy_percent),
+        "limiter", shmt_json_text(limiter),
+        "compile_ms", shmt_json_measured(result->compile_ms),
+        "measure_ms", shmt_json_measured(result->measure_ms),
+        "time_us", shmt_json_measured(result->time_us),
+        "samples_us", samples, NULL);
 }
 
 json_t *shmt_json_device(const struct shmtune_device *device)
 {
-    const struct {
-        const char *key;
-        int64_t number;
-    } fields[] = {
-        {"multiprocessors", device->multiprocessors},
-        {"shared_per_block", device->shared_per_block},
-        {"shared_per_block_optin", device->shared_per_block_optin},
-        {"shared_per_multiprocessor", device->shared_per_multiprocessor},
-        {"registers_per_multiprocessor",
-         device->registers_per_multiprocessor},
-        {"max_threads_per_multiprocessor",
-         device->max_threads_per_multiprocessor},
-        {"l2_bytes", device->l2_bytes},
-        {"memory_bytes", device->memory_bytes},
-        {"clock_khz", device->clock_khz},
-        {"memory_clock_khz", device->memory_clock_khz},
-        {"memory_bus_bits", device->memory_bus_bits},
-        {"driver_version", device->driver_version},
-    };
-    json_t *object = json_object();
-
-    json_object_set_new(object, "name", shmt_json_text(device->name));
-    if (device->uuid[0] != '\0')
-        json_object_set_new(object, "uuid", shmt_json_text(device->uuid));
-    json_object_set_new(object, "compute_major",
-                        json_integer(device->compute_major));
-    json_object_set_new(object, "compute_minor",
-                        json_integer(device->compute_minor));
-    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-        if (fields[i].number > 0)
-            json_object_set_new(object, fields[i].key,
-                                json_integer(fields[i].number));
-    return object;
+    return shmt_json_object(
+        "name", shmt_json_text(device->name),
+        "uuid", device->uuid[0] == '\0' ? NULL : shmt_json_text(device->uuid),
+        "compute_major", json_integer(device->compute_major),
+        "compute_minor", json_integer(device->compute_minor),
+        "multiprocessors", known_from(1, device->multiprocessors),
+        "shared_per_block", known_from(1, device->shared_per_block),
+        "shared_per_block_optin",
+        known_from(1, device->shared_per_block_optin),
+        "shared_per_multiprocessor",
+        known_from(1, device->shared_per_multiprocessor),
+        "registers_per_multiprocessor",
+        known_from(1, device->registers_per_multiprocessor),
+        "max_threads_per_multiprocessor",
+        known_from(1, device->max_threads_per_multiprocessor),
+        "l2_bytes", known_from(1, device->l2_bytes),
+        "memory_bytes", known_from(1, device->memory_bytes),
+        "clock_khz", known_from(1, device->clock_khz),
+        "memory_clock_khz", known_from(1, device->memory_clock_khz),
+        "memory_bus_bits", known_from(1, device->memory_bus_bits),
+        "driver_version", known_from(1, device->driver_version), NULL);
 }
 
 /* Set when a document was printed: standard output holds one document only. */

@@ -34,6 +34,8 @@ json_t *shmt_json_config(const struct shmt_kernel *kernel,
 json_t *shmt_json_verdicts(const uint64_t counts[SHMT_VERDICT_COUNT]);
 /* null for what is below 0, which is not known. */
 json_t *shmt_json_known(double number);
+/* NULL, which an object leaves out, for what is below 0. */
+json_t *shmt_json_measured(double number);
 /* The fields that are known, under the names of the journal, and the stage. */
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);

@@ -168,10 +168,9 @@ static void list_recording(struct listing *listing,
         "file", shmt_json_text(path), NULL));
     shmt_table_add(table, "%s", kernel->name);
     shmt_table_add(table, "%s", header.device.name);
-    shmt_table_add(table, "%s", shmt_text_string(&size));
+    shmt_table_add_text(table, &size);
     shmt_table_add(table, "%" PRIu64, header.space_count);
     shmt_table_paint(table, SHMT_PAINT_DIM, "%s", path);
-    shmt_text_free(&size);
 }
 
 static enum shmtune_status list_recordings(struct listing *listing)

@@ -281,13 +281,10 @@ static void add_means(const struct scoreboard *scoreboard, bool colour,
     shmt_text_addf(text, "mean of %zu recordings, %zu repeats\n\n",
                    scoreboard->column_count, scoreboard->repeats);
     for (size_t r = 0; r < scoreboard->row_count; r++) {
-        struct shmt_text bar = {0};
 
-        shmt_command_add_bar(&bar, fmax(0, mean_of(scoreboard, r)), 40);
         shmt_table_add(&table, "%s", scoreboard->rows[r]);
         add_number(&table, "%.3f", mean_of(scoreboard, r));
-        shmt_table_add(&table, "%s", shmt_text_string(&bar));
-        shmt_text_free(&bar);
+        shmt_table_add_bar(&table, fmax(0, mean_of(scoreboard, r)), 40);
     }
     shmt_table_end(&table, colour, text);
 }

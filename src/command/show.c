@@ -83,7 +83,6 @@ static double gain(const struct shmt_tuned *tuned)
 static void add_gain(struct shmt_table *table,
                      const struct shmt_tuned *tuned, double most)
 {
-    struct shmt_text bar = {0};
     const double ratio = gain(tuned);
 
     if (ratio < 0) {
@@ -91,11 +90,9 @@ static void add_gain(struct shmt_table *table,
         shmt_table_add(table, "%s", "");
         return;
     }
-    shmt_command_add_bar(&bar, ratio / most, BAR);
     shmt_table_paint(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
                      "%.2fx", ratio);
-    shmt_table_add(table, "%s", shmt_text_string(&bar));
-    shmt_text_free(&bar);
+    shmt_table_add_bar(table, ratio / most, BAR);
 }
 
 static void add_row(struct shmt_table *table,
@@ -105,7 +102,7 @@ static void add_row(struct shmt_table *table,
     struct shmt_text size = {0};
 
     add_settings(&size, tuned->size, tuned->size_count);
-    shmt_table_add(table, "%s", shmt_text_string(&size));
+    shmt_table_add_text(table, &size);
     add_time(table, result->time_us);
     add_time(table, tuned->default_us);
     add_gain(table, tuned, most);
@@ -122,11 +119,10 @@ static void add_row(struct shmt_table *table,
     shmt_table_add_known(table, (int64_t)tuned->tried);
     shmt_table_add_known(table, (int64_t)tuned->space_count);
     shmt_table_add_known(table, (int64_t)tuned->tie_count);
-    shmt_text_free(&size);
 }
 
 static void add_tuning_heading(const struct shmt_tuning *tuning,
-                        struct shmt_text *text)
+                               struct shmt_text *text)
 {
     shmt_text_addf(text, "%s on ", tuning->kernel);
     add_device(&tuning->device, text);
@@ -163,10 +159,8 @@ static void add_tables(const struct shmt_tuning *tuning, bool colour,
         add_row(&times, tuned, most);
         add_settings(&size, tuned->size, tuned->size_count);
         add_settings(&settings, tuned->settings, tuned->setting_count);
-        shmt_table_add(&configurations, "%s", shmt_text_string(&size));
-        shmt_table_add(&configurations, "%s", shmt_text_string(&settings));
-        shmt_text_free(&size);
-        shmt_text_free(&settings);
+        shmt_table_add_text(&configurations, &size);
+        shmt_table_add_text(&configurations, &settings);
     }
     shmt_table_end(&times, colour, text);
     shmt_text_add(text, "\n");
@@ -184,12 +178,6 @@ static json_t *settings_json(const struct shmt_setting *settings,
     return object;
 }
 
-/* NULL, which is left out, of what is below 0: it is not known. */
-static json_t *real_or_none(double number)
-{
-    return number >= 0 ? shmt_json_real(number) : NULL;
-}
-
 static json_t *tuned_json(const struct shmt_tuned *tuned)
 {
     json_t *const ties = json_array();
@@ -201,11 +189,11 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
         "size", settings_json(tuned->size, tuned->size_count),
         "config", settings_json(tuned->settings, tuned->setting_count),
         "result", shmt_json_result(&tuned->result),
-        "default_us", real_or_none(tuned->default_us),
-        "gain", real_or_none(gain(tuned)),
-        "floor_us", real_or_none(tuned->floor_us),
-        "spread", real_or_none(tuned->spread),
-        "elapsed_s", real_or_none(tuned->elapsed_s),
+        "default_us", shmt_json_measured(tuned->default_us),
+        "gain", shmt_json_measured(gain(tuned)),
+        "floor_us", shmt_json_measured(tuned->floor_us),
+        "spread", shmt_json_measured(tuned->spread),
+        "elapsed_s", shmt_json_measured(tuned->elapsed_s),
         "strategy", shmt_json_text(tuned->strategy),
         "seed", shmt_json_count(tuned->seed),
         "data_seed", shmt_json_count(tuned->data_seed),
@@ -351,19 +339,16 @@ static void add_verdicts(const struct summary *summary, bool colour,
     struct shmt_table table = {.titles = "verdict|>count||meaning"};
 
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++) {
-        struct shmt_text bar = {0};
 
         if (summary->verdicts[v] == 0)
             continue;
-        shmt_command_add_bar(&bar, (double)summary->verdicts[v] /
-                                       (double)summary->count, BAR);
         shmt_table_paint(&table, v == SHMT_VERDICT_OK ? SHMT_PAINT_GOOD
                                                : SHMT_PAINT_NONE,
                               "%s", shmt_verdict_word((enum shmt_verdict)v));
         shmt_table_add(&table, "%" PRIu64, summary->verdicts[v]);
-        shmt_table_add(&table, "%s", shmt_text_string(&bar));
+        shmt_table_add_bar(&table, (double)summary->verdicts[v] /
+                                       (double)summary->count, BAR);
         shmt_table_add(&table, "%s", shmt_verdict_text((enum shmt_verdict)v));
-        shmt_text_free(&bar);
     }
     shmt_table_end(&table, colour, text);
 }
@@ -404,20 +389,17 @@ static void add_distribution(const struct summary *summary, bool colour,
 
     for (size_t e = 0; e < sizeof edges / sizeof edges[0]; e++) {
         const size_t before = at;
-        struct shmt_text bar = {0};
 
         while (at < summary->timed &&
                summary->results[at]->result->time_us <= best * edges[e])
             at++;
-        shmt_command_add_bar(&bar, (double)(at - before) /
-                                       (double)summary->timed, BAR);
         if (edges[e] < 1e9)
             shmt_table_add(&table, "<= %.2fx", edges[e]);
         else
             shmt_table_add(&table, "more");
         shmt_table_add(&table, "%zu", at - before);
-        shmt_table_add(&table, "%s", shmt_text_string(&bar));
-        shmt_text_free(&bar);
+        shmt_table_add_bar(&table,
+                           (double)(at - before) / (double)summary->timed, BAR);
     }
     shmt_text_add(text, "\n");
     shmt_table_end(&table, colour, text);
@@ -429,18 +411,16 @@ static void add_one(struct shmt_table *table,
 {
     const struct shmt_result *result = record->result;
     const double best = summary->results[0]->result->time_us;
-    struct shmt_text bar = {0}, config = {0};
+    struct shmt_text config = {0};
 
-    shmt_command_add_bar(&bar, best / result->time_us, BAR);
     shmt_kernel_describe_config(summary->kernel, record->config, &config);
     shmt_table_add(table, "%.2f", result->time_us);
-    shmt_table_add(table, "%s", shmt_text_string(&bar));
+    shmt_table_add_bar(table, best / result->time_us, BAR);
     shmt_table_add_known(table, result->resources.registers);
     shmt_table_add_known(table, result->resources.spill_store_bytes);
     shmt_table_add_known(table, result->occupancy_percent);
     shmt_table_add(table, "%s%s", shmt_text_string(&config),
                    record == summary->usual ? "  (default)" : "");
-    shmt_text_free(&bar);
     shmt_text_free(&config);
 }
 

@@ -111,14 +111,13 @@ static void add_stage(struct shmt_table *table, const char *what,
 
     shmt_text_add(&count, stage->exact ? "" : "~");
     shmt_command_add_count(&count, stage->count);
-    shmt_table_add(table, "%s", shmt_text_string(&count));
+    shmt_table_add_text(table, &count);
     if (before == NULL || before->count == 0)
         shmt_table_add(table, "%s", "");
     else
         shmt_table_add(table, "%.1f %%",
                        100.0 * (double)stage->count / (double)before->count);
     shmt_table_add(table, "%s", what);
-    shmt_text_free(&count);
 }
 
 static enum shmtune_status print_table(const struct funnel *funnel,

@@ -61,6 +61,22 @@ void shmt_table_add_known(struct shmt_table *table, int64_t number)
         shmt_table_add(table, "%" PRId64, number);
 }
 
+void shmt_table_add_text(struct shmt_table *table, struct shmt_text *text)
+{
+    table->failed |= text->failed;
+    shmt_table_add(table, "%s", shmt_text_string(text));
+    shmt_text_free(text);
+}
+
+void shmt_table_add_bar(struct shmt_table *table, double share, int cells)
+{
+    static const char bar[] = "########################################";
+    const int filled = share <= 0 ? 0
+                       : share >= 1 ? cells : (int)(share * cells + 0.5);
+
+    shmt_table_add(table, "%.*s", filled, bar);
+}
+
 /* Characters, not bytes: continuation bytes of UTF-8 take no room. */
 static size_t width(const char *text)
 {
@@ -197,13 +213,4 @@ void shmt_command_add_count(struct shmt_text *text, uint64_t count)
             shmt_text_add(text, ",");
         shmt_text_add_bytes(text, &digits[i], 1);
     }
-}
-
-void shmt_command_add_bar(struct shmt_text *text, double share, int cells)
-{
-    const int filled = share <= 0 ? 0
-                       : share >= 1 ? cells : (int)(share * cells + 0.5);
-
-    for (int i = 0; i < filled; i++)
-        shmt_text_add(text, "#");
 }

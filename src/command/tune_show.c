@@ -247,7 +247,7 @@ static void add_row(struct shmt_table *table,
 
     shmt_kernel_describe_problem(kernel, outcome->header.problem, &text);
     shmt_table_add(table, "%s", kernel->name);
-    shmt_table_add(table, "%s", shmt_text_string(&text));
+    shmt_table_add_text(table, &text);
     add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
     add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
              "%.2f", speedup);
@@ -261,10 +261,8 @@ static void add_row(struct shmt_table *table,
                    (unsigned long long)(outcome->tried - measured));
     add_real(table, SHMT_PAINT_NONE, "%.1f", rate_of(outcome));
     add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * busy_of(outcome));
-    shmt_text_clear(&text);
     shmt_kernel_describe_config(kernel, winner->config, &text);
-    shmt_table_add(table, "%s", shmt_text_string(&text));
-    shmt_text_free(&text);
+    shmt_table_add_text(table, &text);
 }
 
 /* -- JSON ---------------------------------------------------------------- */
