@@ -27,35 +27,24 @@ struct state {
     double temperature;
     uint64_t here;          /* UINT64_MAX: nowhere yet */
     double cost;
-    uint64_t *neighbours;
     size_t room;
+    uint64_t neighbours[];      /* [room] */
 };
 
 static void *create(const struct shmt_search_view *view)
 {
-    struct state *state = calloc(1, sizeof *state);
+    const size_t room = shmt_neighbours_room(view->space);
+    struct state *state =
+        calloc(1, sizeof *state + room * sizeof *state->neighbours);
 
     if (state == NULL)
         return NULL;
-    state->room = shmt_neighbours_room(view->space);
-    state->neighbours = calloc(state->room, sizeof *state->neighbours);
-    if (state->neighbours == NULL) {
-        free(state);
-        return NULL;
-    }
+    state->room = room;
     state->view = view;
     state->here = UINT64_MAX;
     state->cost = INFINITY;
     state->temperature = view->options[TEMPERATURE];
     return state;
-}
-
-static void destroy(void *opaque)
-{
-    struct state *state = opaque;
-
-    free(state->neighbours);
-    free(state);
 }
 
 static void restart(struct state *state)
@@ -117,7 +106,7 @@ const struct shmt_strategy shmt_strategy_annealing = {
     .summary = "simulated annealing over neighbours, begun anew when cold",
     .options = options,
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .ask = ask,
     .tell = tell,
 };

@@ -31,8 +31,8 @@ struct member {
 struct state {
     const struct shmt_search_view *view;
     size_t asked, count, room, turn;
-    struct member *members;
     struct shmt_map trials;     /* in flight -> the member at stake */
+    struct member members[];    /* [room] */
 };
 
 static void destroy(void *opaque)
@@ -40,23 +40,19 @@ static void destroy(void *opaque)
     struct state *const state = opaque;
 
     shmt_map_free(&state->trials);
-    free(state->members);
     free(state);
 }
 
 static void *create(const struct shmt_search_view *view)
 {
-    struct state *state = calloc(1, sizeof *state);
+    const size_t room = (size_t)view->options[POPULATION];
+    struct state *state =
+        calloc(1, sizeof *state + room * sizeof *state->members);
 
     if (state == NULL)
         return NULL;
     state->view = view;
-    state->room = (size_t)view->options[POPULATION];
-    state->members = calloc(state->room, sizeof *state->members);
-    if (state->members == NULL) {
-        free(state);
-        return NULL;
-    }
+    state->room = room;
     return state;
 }
 

@@ -28,31 +28,20 @@ struct member {
 struct state {
     const struct shmt_search_view *view;
     size_t asked, count, room;
-    struct member *members;
+    struct member members[];    /* [room] */
 };
 
 static void *create(const struct shmt_search_view *view)
 {
-    struct state *state = calloc(1, sizeof *state);
+    const size_t room = (size_t)view->options[POPULATION];
+    struct state *state =
+        calloc(1, sizeof *state + room * sizeof *state->members);
 
     if (state == NULL)
         return NULL;
     state->view = view;
-    state->room = (size_t)view->options[POPULATION];
-    state->members = calloc(state->room, sizeof *state->members);
-    if (state->members == NULL) {
-        free(state);
-        return NULL;
-    }
+    state->room = room;
     return state;
-}
-
-static void destroy(void *opaque)
-{
-    struct state *state = opaque;
-
-    free(state->members);
-    free(state);
 }
 
 static uint64_t parent(const struct state *state)
@@ -128,7 +117,7 @@ const struct shmt_strategy shmt_strategy_genetic = {
     .summary = "a steady-state genetic algorithm",
     .options = options,
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .ask = ask,
     .tell = tell,
 };

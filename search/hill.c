@@ -28,34 +28,23 @@ struct state {
     size_t told;
     uint64_t here, best;    /* UINT64_MAX: none yet */
     double cost, best_cost;
-    uint64_t *neighbours;
     size_t count, room;
+    uint64_t neighbours[];      /* [room] */
 };
 
 static void *create(const struct shmt_search_view *view)
 {
-    struct state *state = calloc(1, sizeof *state);
+    const size_t room = shmt_neighbours_room(view->space);
+    struct state *state =
+        calloc(1, sizeof *state + room * sizeof *state->neighbours);
 
     if (state == NULL)
         return NULL;
-    state->room = shmt_neighbours_room(view->space);
-    state->neighbours = calloc(state->room, sizeof *state->neighbours);
-    if (state->neighbours == NULL) {
-        free(state);
-        return NULL;
-    }
+    state->room = room;
     state->view = view;
     state->here = state->best = UINT64_MAX;
     state->cost = state->best_cost = INFINITY;
     return state;
-}
-
-static void destroy(void *opaque)
-{
-    struct state *state = opaque;
-
-    free(state->neighbours);
-    free(state);
 }
 
 /* The neighbours of `here`, all of them to be tried. */
@@ -139,7 +128,7 @@ const struct shmt_strategy shmt_strategy_hill = {
     .summary = "hill climbing over neighbours, with leaps from the best",
     .options = options,
     .create = create,
-    .destroy = destroy,
+    .destroy = free,
     .ask = ask,
     .tell = tell,
 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * registry: the list of all strategies, in the order in which `shmtune list`
- * shows them, and the name of the default.  A new strategy is one file and one
- * line here.
+ * registry: finds a strategy in the list by its place or its name, and knows
+ * the name of the default.
  */
 #include <string.h>
 
@@ -11,14 +10,9 @@
 const char shmt_strategy_default[] = "model";
 
 static const struct shmt_strategy *const strategies[] = {
-    &shmt_strategy_model,
-    &shmt_strategy_random_search,
-    &shmt_strategy_exhaustive,
-    &shmt_strategy_hill,
-    &shmt_strategy_annealing,
-    &shmt_strategy_genetic,
-    &shmt_strategy_evolution,
-    &shmt_strategy_swarm,
+#define STRATEGY(name) &shmt_strategy_##name,
+    SHMT_STRATEGY_LIST(STRATEGY)
+#undef STRATEGY
 };
 
 const struct shmt_strategy *shmt_strategy_at(size_t k)

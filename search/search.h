@@ -13,6 +13,9 @@
 #include "base/base.h"
 #include "space/space.h"
 
+/* Most options one strategy may have. */
+enum { SHMT_STRATEGY_OPTIONS = 24 };
+
 /* An option of a strategy, given as name:option=value. */
 struct shmt_strategy_option {
     const char *name;

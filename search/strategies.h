@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * strategies: declares all strategies; each is one file.  For registry.c,
- * which puts them in order.
+ * strategies: the list of all strategies; each is one file, search/NAME.c,
+ * that defines `const struct shmt_strategy shmt_strategy_NAME`.
  */
 #ifndef SHMT_SEARCH_STRATEGIES_H
 #define SHMT_SEARCH_STRATEGIES_H
 
 #include "search/search.h"
 
-extern const struct shmt_strategy shmt_strategy_annealing;
-extern const struct shmt_strategy shmt_strategy_evolution;
-extern const struct shmt_strategy shmt_strategy_exhaustive;
-extern const struct shmt_strategy shmt_strategy_genetic;
-extern const struct shmt_strategy shmt_strategy_hill;
-extern const struct shmt_strategy shmt_strategy_model;
-extern const struct shmt_strategy shmt_strategy_random_search;
-extern const struct shmt_strategy shmt_strategy_swarm;
+/* In the order in which `shmtune list` shows them. */
+#define SHMT_STRATEGY_LIST(X)                                                \
+    X(model)                                                                 \
+    X(random_search)                                                         \
+    X(exhaustive)                                                            \
+    X(hill)                                                                  \
+    X(annealing)                                                             \
+    X(genetic)                                                               \
+    X(evolution)                                                             \
+    X(swarm)
+
+#define SHMT_STRATEGY_DECLARE(name)                                          \
+    extern const struct shmt_strategy shmt_strategy_##name;
+SHMT_STRATEGY_LIST(SHMT_STRATEGY_DECLARE)
+#undef SHMT_STRATEGY_DECLARE
 
 #endif

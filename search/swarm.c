@@ -34,10 +34,10 @@ struct particle {
 struct state {
     const struct shmt_search_view *view;
     size_t parameters, count, turn;
-    struct particle *particles;
     uint64_t best;
     double cost;
     struct shmt_map in_flight;  /* in flight -> particle */
+    struct particle particles[];    /* [count] */
 };
 
 static void destroy(void *opaque)
@@ -45,25 +45,21 @@ static void destroy(void *opaque)
     struct state *const state = opaque;
 
     shmt_map_free(&state->in_flight);
-    free(state->particles);
     free(state);
 }
 
 static void *create(const struct shmt_search_view *view)
 {
-    struct state *state = calloc(1, sizeof *state);
+    const size_t count = (size_t)view->options[PARTICLES];
+    struct state *state =
+        calloc(1, sizeof *state + count * sizeof *state->particles);
 
     if (state == NULL)
         return NULL;
     state->view = view;
     state->parameters = shmt_space_parameters(view->space);
-    state->count = (size_t)view->options[PARTICLES];
+    state->count = count;
     state->cost = INFINITY;
-    state->particles = calloc(state->count, sizeof *state->particles);
-    if (state->particles == NULL) {
-        free(state);
-        return NULL;
-    }
     for (size_t k = 0; k < state->count; k++) {
         state->particles[k].cost = INFINITY;
         state->particles[k].stale = SIZE_MAX;

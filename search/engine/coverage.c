@@ -12,31 +12,25 @@ enum { BINS = 4 };
 struct shmt_coverage {
     const struct shmt_search_view *view;
     size_t parameters;
-    uint32_t *tried;     /* [parameters][parameters][BINS][BINS] */
+    uint32_t tried[];    /* [parameters][parameters][BINS][BINS] */
 };
 
 struct shmt_coverage *shmt_coverage_new(const struct shmt_search_view *view)
 {
-    struct shmt_coverage *coverage = calloc(1, sizeof *coverage);
+    const size_t parameters = shmt_space_parameters(view->space);
+    struct shmt_coverage *coverage =
+        calloc(1, sizeof *coverage + parameters * parameters * BINS * BINS *
+                                         sizeof *coverage->tried);
 
     if (coverage == NULL)
         return NULL;
     coverage->view = view;
-    coverage->parameters = shmt_space_parameters(view->space);
-    coverage->tried = calloc(coverage->parameters * coverage->parameters + 1,
-                             BINS * BINS * sizeof *coverage->tried);
-    if (coverage->tried == NULL) {
-        free(coverage);
-        return NULL;
-    }
+    coverage->parameters = parameters;
     return coverage;
 }
 
 void shmt_coverage_free(struct shmt_coverage *coverage)
 {
-    if (coverage == NULL)
-        return;
-    free(coverage->tried);
     free(coverage);
 }
 
@@ -54,11 +48,10 @@ static void bins_of(const struct shmt_coverage *coverage, uint64_t index,
     }
 }
 
-static uint32_t *cell(const struct shmt_coverage *coverage,
-                      const size_t *bins, size_t p, size_t q)
+static size_t cell(const struct shmt_coverage *coverage, const size_t *bins,
+                   size_t p, size_t q)
 {
-    return &coverage->tried[((p * coverage->parameters + q) * BINS + bins[p])
-                                * BINS + bins[q]];
+    return ((p * coverage->parameters + q) * BINS + bins[p]) * BINS + bins[q];
 }
 
 void shmt_coverage_note(struct shmt_coverage *coverage, uint64_t index)
@@ -68,7 +61,7 @@ void shmt_coverage_note(struct shmt_coverage *coverage, uint64_t index)
     bins_of(coverage, index, bins);
     for (size_t p = 0; p < coverage->parameters; p++)
         for (size_t q = p + 1; q < coverage->parameters; q++)
-            ++*cell(coverage, bins, p, q);
+            coverage->tried[cell(coverage, bins, p, q)]++;
 }
 
 uint64_t shmt_coverage_draw(const struct shmt_coverage *coverage,
@@ -89,7 +82,8 @@ uint64_t shmt_coverage_draw(const struct shmt_coverage *coverage,
         bins_of(coverage, index, bins);
         for (size_t p = 0; p < coverage->parameters; p++)
             for (size_t q = p + 1; q < coverage->parameters; q++) {
-                const double tried = *cell(coverage, bins, p, q);
+                const double tried =
+                    coverage->tried[cell(coverage, bins, p, q)];
 
                 worth += 1 / (1 + tried * tried);
             }

@@ -30,14 +30,11 @@ check_strategies() {
         [ -n "$name" ] || continue
         [ "search/$name.c" = "$file" ] ||
             echo "strategies $file: defines the strategy $name"
-        grep -q "shmt_strategy_$name;" search/strategies.h ||
+        grep -q "X($name)" search/strategies.h ||
             echo "strategies $file: $name is not in search/strategies.h"
-        grep -q "&shmt_strategy_$name," search/registry.c ||
-            echo "strategies $file: $name is not in search/registry.c"
     done
     # A strategy that the line above does not see would slip through.
-    for name in $(sed -n 's/^extern const struct shmt_strategy shmt_strategy_\([a-z0-9_]*\);$/\1/p' \
-        search/strategies.h); do
+    for name in $(sed -n 's/^ *X(\([a-z0-9_]*\)).*/\1/p' search/strategies.h); do
         grep -q "^const struct shmt_strategy shmt_strategy_$name = *{*$" \
             "search/$name.c" 2>/dev/null ||
             echo "strategies search/strategies.h: no $name in search/$name.c"
@@ -152,13 +149,8 @@ mkdir "$work/tree"
     cd "$work/tree"
     mkdir -p search src/base src/command kernels tunings/a tunings/lost \
         tests/cli tests/corpus tests/unit/base
-    cat >search/strategies.h <<'C'
-extern const struct shmt_strategy shmt_strategy_good;
-extern const struct shmt_strategy shmt_strategy_unlisted;
-extern const struct shmt_strategy shmt_strategy_gone;
-C
-    echo '    &shmt_strategy_good,' >search/registry.c
-    for name in good unlisted undeclared; do
+    printf '    X(%s)\n' good gone >search/strategies.h
+    for name in good unlisted; do
         echo "const struct shmt_strategy shmt_strategy_$name = {" \
             >search/$name.c
     done
@@ -178,8 +170,8 @@ C
         tests/unit/base/test_a.c tests/unit/base/test_b.c tests/corpus/x tests/cli/a.sh \
         tests/lost.cuh src/base/b.h.in
     cat >Makefile.am <<'AM'
-x_SOURCES = search/good.c search/unlisted.c search/undeclared.c \
-	search/other.c search/registry.c search/strategies.h
+x_SOURCES = search/good.c search/unlisted.c search/other.c \
+	search/strategies.h
 # src/base/lost.c
 dist_DATA = kernels/a.cu kernels/a.yaml kernels/b.cu kernels/b.yaml \
 	kernels/c.cu kernels/README kernels/README.md kernels/a_part.cuh \
@@ -206,9 +198,7 @@ listed src/base/lost.c: is in no module.am
 listed tests/lost.cuh: is in no module.am
 strategies search/other.c: defines the strategy good
 strategies search/strategies.h: no gone in search/gone.c
-strategies search/undeclared.c: undeclared is not in search/registry.c
-strategies search/undeclared.c: undeclared is not in search/strategies.h
-strategies search/unlisted.c: unlisted is not in search/registry.c
+strategies search/unlisted.c: unlisted is not in search/strategies.h
 tests tests/cli/a.sh: cannot be executed
 tests tests/unit/base/test_b.c: no program tests/unit/base/test_b in a module.am
 tunings tunings/lost/: there is no kernels/lost.yaml

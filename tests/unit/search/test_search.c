@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "search/engine/shuffle.h"
-#include "search/options.h"
+#include "search/search.h"
 #include "tests/support/check.h"
 
 static struct shmt_arena *arena;
