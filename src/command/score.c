@@ -427,7 +427,7 @@ static enum shmtune_status name_column(struct shmt_arena *arena,
                                        struct shmt_error *err)
 {
     const struct shmt_journal_header *const header =
-        shmt_score_recording_header(column->recording);
+        &column->recording->journal->header;
     struct shmt_text text = {0};
 
     shmt_text_addf(&text, "%s ", header->kernel);
@@ -455,9 +455,8 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = name_column(arena, column, err);
     if (status == SHMTUNE_OK) {
-        status = shmt_score_scale_new(
-            shmt_score_recording_table(column->recording), &column->scale,
-            err);
+        status = shmt_score_scale_new(&column->recording->table,
+                                      &column->scale, err);
         if (status != SHMTUNE_OK)
             status = shmt_error_prefix(err, "%s", column->path);
     }

@@ -329,21 +329,20 @@ enum shmt_arith_fault shmt_arith_binary(enum shmt_op op,
     enum shmt_arith_fault fault;
     int64_t whole;
     double real;
+    bool integers;
 
     if (op >= SHMT_OP_EQ && op <= SHMT_OP_MAX)
         return relate(op, a, b, out);
     if (a->type == SHMT_VALUE_WORD || b->type == SHMT_VALUE_WORD)
         return SHMT_ARITH_FAULT_WORD;
-    if (a->type == SHMT_VALUE_INT && b->type == SHMT_VALUE_INT && op !=
-        SHMT_OP_DIV &&
-        (op != SHMT_OP_POW || b->i >= 0)) {
+    integers = a->type == SHMT_VALUE_INT && b->type == SHMT_VALUE_INT;
+    if (integers && op != SHMT_OP_DIV && (op != SHMT_OP_POW || b->i >= 0)) {
         fault = shmt_arith_int(op, a->i, b->i, &whole);
         if (fault == SHMT_ARITH_FAULT_NONE)
             *out = of_int(whole);
         return fault;
     }
-    if (op == SHMT_OP_DIV && a->type == SHMT_VALUE_INT && b->type ==
-        SHMT_VALUE_INT) {
+    if (op == SHMT_OP_DIV && integers) {
         if (b->i == 0)
             return SHMT_ARITH_FAULT_ZERO;
         real = quotient_of(a->i, b->i);

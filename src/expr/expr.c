@@ -264,14 +264,8 @@ derived_value(const struct shmt_expr *expr, size_t derived,
 
 static size_t name_length(const char *name)
 {
-    size_t length = 0;
-
-    while ((name[length] >= 'a' && name[length] <= 'z') ||
-           (name[length] >= 'A' && name[length] <= 'Z') ||
-           (name[length] >= '0' && name[length] <= '9') ||
-           name[length] == '_')
-        length++;
-    return length;
+    return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                        "0123456789_");
 }
 
 void shmt_expr_put_value(struct shmt_value value, char out[SHMT_EXPR_SHOWN])
@@ -384,9 +378,8 @@ enum shmtune_status shmt_expr_next_int(const struct shmt_expr *expr,
         *out = value.i;
         return SHMTUNE_OK;
     }
-    if (value.type == SHMT_VALUE_REAL && value.r >= -0x1p63 && value.r <
-        0x1p63 &&
-        value.r == floor(value.r)) {
+    if (value.type == SHMT_VALUE_REAL && value.r >= -0x1p63 &&
+        value.r < 0x1p63 && value.r == floor(value.r)) {
         *out = (int64_t)value.r;
         return SHMTUNE_OK;
     }

@@ -11,15 +11,6 @@
 
 #include "record/record.h"
 
-struct shmt_score_recording {
-    const struct shmt_kernel *kernel;
-    struct shmt_journal *journal;
-    struct shmt_space *space;
-    double *compile_ms;             /* of the journal's records */
-    double *cost, *seconds;
-    struct shmt_score_table table;
-};
-
 void shmt_score_unload(struct shmt_score_recording *recording)
 {
     if (recording == NULL)
@@ -173,16 +164,4 @@ enum shmtune_status shmt_score_load(const char *path,
     };
     *out = recording;
     return SHMTUNE_OK;
-}
-
-const struct shmt_score_table *
-shmt_score_recording_table(const struct shmt_score_recording *recording)
-{
-    return &recording->table;
-}
-
-const struct shmt_journal_header *
-shmt_score_recording_header(const struct shmt_score_recording *recording)
-{
-    return &recording->journal->header;
 }

@@ -90,7 +90,14 @@ enum shmtune_status shmt_score_run(const struct shmt_score_scale *scale,
 
 /* -- load.c: a complete recording as a table of costs ------------------- */
 
-struct shmt_score_recording;
+struct shmt_score_recording {
+    struct shmt_score_table table;
+    struct shmt_journal *journal;
+    const struct shmt_kernel *kernel;
+    struct shmt_space *space;
+    double *compile_ms;             /* of the journal's records */
+    double *cost, *seconds;
+};
 
 /* A journal of `kernel`, which must outlive the recording.
  * SHMTUNE_NO_CONFIGURATION when a configuration of its space is not in it:
@@ -102,10 +109,5 @@ enum shmtune_status shmt_score_load(const char *path,
                                     struct shmt_score_recording **out,
                                     struct shmt_error *err);
 void shmt_score_unload(struct shmt_score_recording *recording);
-
-const struct shmt_score_table *
-shmt_score_recording_table(const struct shmt_score_recording *recording);
-const struct shmt_journal_header *
-shmt_score_recording_header(const struct shmt_score_recording *recording);
 
 #endif
