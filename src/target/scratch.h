@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scratch: a temporary folder for files that the tuner and its workers
- * exchange.  For live_open.c and profile/counters.c.
+ * exchange.  For live.c and profile/counters.c.
  *
  * A process that is killed leaves its folder behind; the next one removes it.
  * Each folder has a file "lock", which its process keeps locked while it lives
