@@ -73,12 +73,4 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
 /* Whether the CUDA context is broken: the process then has to end. */
 bool shmt_bench_context_lost(const struct shmt_bench *bench);
 
-/* Copies of a buffer's elements after the last measure, for tests: the
- * reference's result when `expected`.  Argument by name; at most `count`
- * elements. */
-enum shmtune_status shmt_bench_read(struct shmt_bench *bench,
-                                    const char *argument, bool expected,
-                                    uint64_t count, void *out,
-                                    struct shmt_error *err);
-
 #endif

@@ -354,24 +354,6 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
                             "that no candidate can be verified");
 }
 
-bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
-                               const char *name, size_t *out)
-{
-    for (size_t i = 0; i < kernel->argument_count; i++)
-        if (strcmp(kernel->arguments[i].name, name) == 0) {
-            *out = i;
-            return true;
-        }
-    return false;
-}
-
-bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,
-                                          const struct shmt_argument *argument)
-{
-    return shmt_kernel_expr_uses_parameters(kernel, argument->count) ||
-           shmt_kernel_expr_uses_parameters(kernel, argument->value);
-}
-
 static enum shmtune_status refuse_number(struct shmt_kernel_reader *reader,
                                          const struct shmt_expr *expr,
                                          const char *what)

@@ -107,23 +107,6 @@ static int64_t unit_of(const struct shmt_argument *argument)
                ? (int64_t)shmt_element_bytes(argument->element) : 8;
 }
 
-static enum shmtune_status
-argument_bytes(const struct shmt_argument *argument,
-               struct shmt_expr_evaluation *evaluation, int64_t *out,
-               struct shmt_error *err)
-{
-    const struct bounded bounded = {"the count", argument->count, 1,
-                                    INT32_MAX, 0};
-    int64_t count = 1;
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (argument->role == SHMT_ROLE_VALUE)
-        status = eval_bounded(&bounded, evaluation, &count, err);
-    if (status == SHMTUNE_OK)
-        *out = count * unit_of(argument);
-    return status;
-}
-
 static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
                                             const struct shmt_argument *array,
                                             int64_t array_bytes, int64_t bytes,
@@ -297,8 +280,17 @@ enum shmtune_status
 shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
                            int64_t *out, struct shmt_error *err)
 {
-    return argument_bytes(&evaluated->kernel->arguments[k],
-                          &evaluated->evaluation, out, err);
+    const struct shmt_argument *argument = &evaluated->kernel->arguments[k];
+    const struct bounded bounded = {"the count", argument->count, 1,
+                                    INT32_MAX, 0};
+    int64_t count = 1;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (argument->role == SHMT_ROLE_VALUE)
+        status = eval_bounded(&bounded, &evaluated->evaluation, &count, err);
+    if (status == SHMTUNE_OK)
+        *out = count * unit_of(argument);
+    return status;
 }
 
 enum shmtune_status

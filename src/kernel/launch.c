@@ -125,16 +125,21 @@ static enum shmtune_status read_name(struct shmt_kernel_reader *reader,
                                      const struct shmt_yaml *key,
                                      const struct shmt_yaml *node, void *item)
 {
+    const struct shmt_kernel *kernel = reader->kernel;
     const enum shmtune_status status =
         shmt_yaml_expect(node, SHMT_YAML_SCALAR, "the name of an argument",
                          reader->err);
 
     (void)key;
-    if (status != SHMTUNE_OK ||
-        shmt_kernel_argument_find(reader->kernel, node->text, item))
-        return status;
-    return shmt_yaml_refuse(node, reader->err, "\"%.64s\" is not among the "
-                            "arguments of this spec", node->text);
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count; k++)
+        if (strcmp(kernel->arguments[k].name, node->text) == 0) {
+            *(size_t *)item = k;
+            return SHMTUNE_OK;
+        }
+    return status != SHMTUNE_OK
+               ? status
+               : shmt_yaml_refuse(node, reader->err, "\"%.64s\" is not among "
+                                  "the arguments of this spec", node->text);
 }
 
 static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
@@ -233,13 +238,17 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
                 node, reader->err,
                 "the reference uses a parameter in \"%s\"; it may depend on "
                 "the problem's dimensions only", shmt_expr_text(numbers[i]));
-    for (size_t k = 0; k < launch->argument_count; k++)
-        if (shmt_kernel_argument_uses_parameters(
-                kernel, &kernel->arguments[launch->arguments[k]]))
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        const struct shmt_argument *argument =
+            &kernel->arguments[launch->arguments[k]];
+
+        if (shmt_kernel_expr_uses_parameters(kernel, argument->count) ||
+            shmt_kernel_expr_uses_parameters(kernel, argument->value))
             return shmt_yaml_refuse(
                 node, reader->err,
                 "the reference takes %s, which depends on a parameter",
-                kernel->arguments[launch->arguments[k]].name);
+                argument->name);
+    }
     /* check_entry has found every "{" to be one. */
     for (const char *c = strchr(launch->entry, '{');
          c != NULL && placeholder(kernel, c, &symbol, &end);

@@ -34,12 +34,8 @@ static const char *const reserved[] = {
 
 static bool is_identifier(const char *text)
 {
-    if (!isalpha((unsigned char)text[0]) && text[0] != '_')
-        return false;
-    for (size_t i = 1; text[i] != '\0'; i++)
-        if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-            return false;
-    return true;
+    return !isdigit((unsigned char)text[0]) && text[0] != '\0' &&
+           text[shmt_text_name_length(text)] == '\0';
 }
 
 enum shmtune_status

@@ -48,11 +48,6 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader);
 enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                          struct shmt_kernel_evaluated *evaluated);
-bool shmt_kernel_argument_find(const struct shmt_kernel *kernel,
-                               const char *name, size_t *out);
-/* The count or the value depends on a parameter. */
-bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,
-                                          const struct shmt_argument *argument);
 
 /* launch.c */
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);

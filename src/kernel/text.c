@@ -11,12 +11,10 @@
 
 static void add_value(struct shmt_text *text, struct shmt_value value)
 {
-    if (value.type == SHMT_VALUE_INT)
-        shmt_text_addf(text, "%" PRId64, value.i);
-    else if (value.type == SHMT_VALUE_REAL)
-        shmt_yaml_add_value(text, value);
-    else
+    if (value.type == SHMT_VALUE_WORD)
         shmt_text_add(text, value.w);
+    else
+        shmt_yaml_add_value(text, value);
 }
 
 static void add_parameter_definitions(const struct shmt_parameter *parameter,

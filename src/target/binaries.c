@@ -8,24 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct shmt_target_binaries {
-    char (*keys)[SHMT_DIGEST_TEXT];   /* by number */
-    size_t count, room;
-    struct shmt_map numbers;          /* hash of a key -> number */
-};
-
-struct shmt_target_binaries *shmt_target_binaries_new(void)
-{
-    return calloc(1, sizeof(struct shmt_target_binaries));
-}
-
 void shmt_target_binaries_free(struct shmt_target_binaries *binaries)
 {
-    if (binaries == NULL)
-        return;
     free(binaries->keys);
     shmt_map_free(&binaries->numbers);
-    free(binaries);
+    *binaries = (struct shmt_target_binaries){0};
 }
 
 size_t shmt_target_binaries_number(struct shmt_target_binaries *binaries,

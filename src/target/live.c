@@ -53,7 +53,7 @@ struct live {
     struct shmt_scratch scratch;
     char protocol[32];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_target_binaries *binaries;
+    struct shmt_target_binaries binaries;
     struct compiled *compiled;      /* by number of the binary */
     size_t compiled_count, compiled_room;
     struct queue pending[2];        /* by verb */
@@ -439,7 +439,7 @@ static enum shmtune_status submit_inspect(struct live *live,
     shmt_kernel_evaluate(live->target.kernel, live->problem, config,
                          &evaluated);
     if (shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK) {
-        job->binary = shmt_target_binaries_number(live->binaries, key);
+        job->binary = shmt_target_binaries_number(&live->binaries, key);
         compiled = compiled_at(live, job->binary);
     }
     if (compiled == NULL) {
@@ -548,7 +548,7 @@ static void live_close(struct shmt_target *target)
         queue_clear(&live->compiled[k].waiting);
     shmt_scratch_remove(&live->scratch);
     free(live->compiled);
-    shmt_target_binaries_free(live->binaries);
+    shmt_target_binaries_free(&live->binaries);
     free(live->supervisors);
     free(live->busy);
     free(live->fds);
@@ -620,14 +620,11 @@ static enum shmtune_status allocate(struct live *live, struct shmt_error *err)
     const size_t count = live->options.jobs + 1;
 
     allow_descriptors(count);
-    live->binaries = shmt_target_binaries_new();
     live->supervisors = calloc(count, sizeof *live->supervisors);
     live->busy = calloc(count, sizeof(struct job *));
     live->fds = calloc(count * SHMT_WORKER_FDS, sizeof *live->fds);
-    return live->binaries == NULL || live->supervisors == NULL ||
-                   live->busy == NULL || live->fds == NULL
-               ? shmt_error_memory(err)
-               : SHMTUNE_OK;
+    return live->supervisors == NULL || live->busy == NULL || live->fds == NULL
+               ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
 static void add_worker(struct live *live, const char *const *argv,

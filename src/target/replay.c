@@ -54,7 +54,7 @@ struct replay {
     struct record *records;
     size_t record_count;
     struct shmt_map places;   /* hash of a choice -> position in records */
-    struct shmt_target_binaries *numbers;
+    struct shmt_target_binaries numbers;
     struct binary *binaries;
     double *free_s;           /* [jobs]: when a compiler is done */
     double device_free_s;
@@ -95,12 +95,11 @@ static struct record *find(const struct replay *replay,
 static void free_records(struct replay *replay)
 {
     shmt_journal_free(replay->journal);
-    shmt_target_binaries_free(replay->numbers);
+    shmt_target_binaries_free(&replay->numbers);
     free(replay->records);
     shmt_map_free(&replay->places);
     free(replay->binaries);
     replay->journal = NULL;
-    replay->numbers = NULL;
     replay->records = NULL;
     replay->record_count = 0;
     replay->binaries = NULL;
@@ -117,7 +116,7 @@ static struct record *add(struct replay *replay, const shmt_config *config)
     if (shmt_kernel_binary_key(&evaluated, key) != SHMTUNE_OK)
         return NULL;
     record->config = config;
-    record->binary = shmt_target_binaries_number(replay->numbers, key);
+    record->binary = shmt_target_binaries_number(&replay->numbers, key);
     if (record->binary == SIZE_MAX ||
         !shmt_map_add(&replay->places, hash_of(replay, config),
                       (uint32_t)replay->record_count))
@@ -151,9 +150,7 @@ static enum shmtune_status add_records(struct replay *replay,
 
     replay->records = calloc(count + 1, sizeof *replay->records);
     replay->binaries = calloc(count + 1, sizeof *replay->binaries);
-    replay->numbers = shmt_target_binaries_new();
-    if (replay->records == NULL || replay->binaries == NULL ||
-        replay->numbers == NULL)
+    if (replay->records == NULL || replay->binaries == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < count; k++)
         if (replay->journal->records[k].kind == SHMT_JOURNAL_RESULT &&

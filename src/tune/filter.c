@@ -2,7 +2,7 @@
 /*
  * filter: policy and verdicts of the stages before a candidate runs.  The
  * limits themselves are checked by device/fit.  Pure functions.  Called by
- * run.c, pipeline.c, resume.c, and the commands inspect, check and explain.
+ * run.c, pipeline.c, and the commands inspect, check and explain.
  */
 #include "tune/filter.h"
 

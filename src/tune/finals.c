@@ -45,29 +45,29 @@ struct finals {
 
 /* -- who takes part ------------------------------------------------------ */
 
-static int64_t shared_of(const struct shmt_result *result)
+/* What the tie rule asks of a candidate, apart from its times. */
+static struct shmt_tune_finalist
+figures_of(const struct shmt_ledger_entry *entry)
 {
+    const struct shmt_result *const result = &entry->result;
     const int64_t fixed = result->resources.shared_static_bytes;
     const int64_t dynamic = result->shared_dynamic_bytes;
-    return (fixed < 0 ? 0 : fixed) + (dynamic < 0 ? 0 : dynamic);
+
+    return (struct shmt_tune_finalist){
+        .index = entry->index,
+        .spill_bytes = result->resources.spill_store_bytes,
+        .shared_bytes = (fixed < 0 ? 0 : fixed) + (dynamic < 0 ? 0 : dynamic),
+    };
 }
 
-/* Sorts as the tie rule (shmt_tune_choose_winner) prefers. */
 static int by_preference(const void *a, const void *b)
 {
-    const struct shmt_ledger_entry *const x =
-        *(struct shmt_ledger_entry *const *)a;
-    const struct shmt_ledger_entry *const y =
-        *(struct shmt_ledger_entry *const *)b;
-    const int64_t s = x->result.resources.spill_store_bytes;
-    const int64_t t = y->result.resources.spill_store_bytes;
-    const int64_t u = shared_of(&x->result), v = shared_of(&y->result);
+    const struct shmt_tune_finalist x =
+        figures_of(*(struct shmt_ledger_entry *const *)a);
+    const struct shmt_tune_finalist y =
+        figures_of(*(struct shmt_ledger_entry *const *)b);
 
-    if (s != t)
-        return s < t ? -1 : 1;
-    if (u != v)
-        return u < v ? -1 : 1;
-    return (x->index > y->index) - (x->index < y->index);
+    return shmt_tune_prefers(&y, &x) - shmt_tune_prefers(&x, &y);
 }
 
 static void add(struct finals *finals, struct shmt_ledger_entry *entry)
@@ -361,12 +361,8 @@ static void begin_outcome(struct finals *finals)
                                  final->config);
         final->result = entry->result;
         final->result.sample_count = 0;
-        final->figures = (struct shmt_tune_finalist){
-            .index = entry->index,
-            .is_default = entry->index == finals->tune->start,
-            .spill_bytes = entry->result.resources.spill_store_bytes,
-            .shared_bytes = shared_of(&entry->result),
-        };
+        final->figures = figures_of(entry);
+        final->figures.is_default = entry->index == finals->tune->start;
     }
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state: the state of a run, shared by run.c (the run), pipeline.c (candidates
- * in flight), resume.c (the journal) and finals.c alone.
+ * state: the state of a run, shared by run.c (the run and its journal),
+ * pipeline.c (candidates in flight) and finals.c alone.
  */
 #ifndef SHMT_TUNE_STATE_H
 #define SHMT_TUNE_STATE_H
@@ -65,9 +65,7 @@ static inline bool shmt_tune_stopped(const struct shmt_tune *tune)
     return tune->options->stop != NULL && *tune->options->stop != 0;
 }
 
-/* tune.c */
-void shmt_tune_notice(const struct shmt_tune *tune, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* run.c */
 void shmt_tune_report(const struct shmt_tune *tune, const char *phase,
                       uint64_t done, uint64_t total);
 enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
@@ -94,10 +92,6 @@ enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
 /* Cancels the candidates in flight when the run is interrupted: they get no
  * verdict. */
 void shmt_tune_cancel(struct shmt_tune *tune);
-
-/* resume.c: opens the journal and fills the ledger from it. */
-enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
-                                     struct shmt_error *err);
 
 /* finals.c: fills in the finals of the outcome. */
 enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,

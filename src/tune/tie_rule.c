@@ -50,9 +50,8 @@ static bool is_tied(const struct shmt_tune_finalist *one,
            !is_slower(one, best, passes);
 }
 
-/* The order of preference among tied finalists. */
-static bool preferred(const struct shmt_tune_finalist *a,
-                      const struct shmt_tune_finalist *b)
+bool shmt_tune_prefers(const struct shmt_tune_finalist *a,
+                       const struct shmt_tune_finalist *b)
 {
     if (a->is_default != b->is_default)
         return a->is_default;
@@ -81,7 +80,8 @@ size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
         finalists[k].tied = is_tied(&finalists[k], best, passes);
     winner = (size_t)(best - finalists);
     for (size_t k = 0; k < count; k++)
-        if (finalists[k].tied && preferred(&finalists[k], &finalists[winner]))
+        if (finalists[k].tied &&
+            shmt_tune_prefers(&finalists[k], &finalists[winner]))
             winner = k;
     return winner;
 }

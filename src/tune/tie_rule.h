@@ -35,6 +35,10 @@ size_t shmt_tune_choose_winner(struct shmt_tune_finalist *finalists,
                                size_t count,
                                size_t passes);
 
+/* Whether the rule prefers `a` where both are tied. */
+bool shmt_tune_prefers(const struct shmt_tune_finalist *a,
+                       const struct shmt_tune_finalist *b);
+
 /* Median of `count` values, which it sorts. */
 double shmt_tune_median(double *values, size_t count);
 

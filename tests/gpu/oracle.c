@@ -11,6 +11,7 @@
 #include "bench/pattern.h"
 #include "gpu/driver.h"
 #include "oracle.h"
+#include "tests/support/bench_read.h"
 #include "tests/support/check.h"
 #include "tests/support/gpu_fixture.h"
 
@@ -48,7 +49,7 @@ static void compare(const struct trial *trial, const struct oracle *oracle)
 
     if (found == NULL || expected == NULL)
         abort();
-    CHECK_INT(shmt_bench_read(trial->bench, oracle->result, true, count,
+    CHECK_INT(fixture_read(trial->bench, oracle->result, true, count,
                               found, &err), SHMTUNE_OK);
     oracle->compute(trial, expected);
     for (uint64_t i = 0; i < count; i++) {
@@ -204,7 +205,7 @@ static void inputs_are_as_described(void)
             if (data == NULL)
                 abort();
             if (argument->role == SHMT_ROLE_INPUT) {
-                CHECK_INT(shmt_bench_read(trial.bench, argument->name, false,
+                CHECK_INT(fixture_read(trial.bench, argument->name, false,
                                           (uint64_t)sizes[s], data, &err),
                           SHMTUNE_OK);
                 for (int64_t i = 0; i < sizes[s]; i++)
@@ -242,7 +243,7 @@ static void arrays_by_value_arrive(void)
         if (!measure(&trial, 0, 1, &result))
             break;
         CHECK_INT(result.verdict, SHMT_VERDICT_OK);
-        CHECK_INT(shmt_bench_read(trial.bench, "out", false, 1000, found,
+        CHECK_INT(fixture_read(trial.bench, "out", false, 1000, found,
                                   &err), SHMTUNE_OK);
         for (int64_t i = 0; i < 1000; i++) {
             double sum = 0;

@@ -8,6 +8,7 @@
 #include "bench/bench.h"
 #include "gpu/driver.h"
 #include "tests/fake/fake_kernel.h"
+#include "tests/support/bench_read.h"
 #include "tests/support/check.h"
 #include "tests/support/driver_fixture.h"
 #include "tests/support/gpu_fixture.h"
@@ -285,13 +286,13 @@ static void sizes_change(void)
         CHECK_INT(shmt_bench_measure(bench, &request, &result, &note, &err),
                   SHMTUNE_OK);
         CHECK_INT(result.verdict, SHMT_VERDICT_OK);
-        CHECK_INT(shmt_bench_read(bench, "out", false, MOST, out, &err),
+        CHECK_INT(fixture_read(bench, "out", false, MOST, out, &err),
                   SHMTUNE_OK);
-        CHECK_INT(shmt_bench_read(bench, "out", true, MOST, expected, &err),
+        CHECK_INT(fixture_read(bench, "out", true, MOST, expected, &err),
                   SHMTUNE_OK);
         CHECK(memcmp(out, expected, (size_t)n * sizeof *out) == 0);
     }
-    CHECK_INT(shmt_bench_read(bench, "nothing", false, 1, out, &err),
+    CHECK_INT(fixture_read(bench, "nothing", false, 1, out, &err),
               SHMTUNE_NOT_FOUND);
     free(out);
     free(expected);

@@ -10,6 +10,7 @@
 #include "bench/bench.h"
 #include "bench/pattern.h"
 #include "tests/support/catalogue_fixture.h"
+#include "tests/support/bench_read.h"
 #include "tests/support/check.h"
 #include "tests/support/driver_fixture.h"
 
@@ -72,7 +73,7 @@ static void candidates_and_reference_get_it(void)
         CHECK_TEXT(err.text, "");
         CHECK_INT(result.verdict, SHMT_VERDICT_OK);
         for (int expected = 0; expected < 2; expected++) {
-            CHECK_INT(shmt_bench_read(bench, "out", expected == 1, N, found,
+            CHECK_INT(fixture_read(bench, "out", expected == 1, N, found,
                                       &err), SHMTUNE_OK);
             CHECK_INT(right_elements(found, taps[k], 11), N);
             CHECK(right_elements(found, taps[k], 12) < N / 10);
@@ -81,7 +82,7 @@ static void candidates_and_reference_get_it(void)
         CHECK_INT(measure(taps[k], 1, &result), SHMTUNE_OK);
         CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
     }
-    CHECK_INT(shmt_bench_read(bench, "weights", false, N, found, &err),
+    CHECK_INT(fixture_read(bench, "weights", false, N, found, &err),
               SHMTUNE_NOT_FOUND);
 }
 
