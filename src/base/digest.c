@@ -60,7 +60,7 @@ static inline void turn(uint32_t s[8], int r, uint32_t added)
                      + ((a & b) ^ (a & c) ^ (b & c));
 }
 
-static void compress_block(uint32_t state[8], const unsigned char *block)
+static void compress(uint32_t state[8], const unsigned char *block)
 {
     uint32_t word[64], s[8];
 
@@ -78,13 +78,6 @@ static void compress_block(uint32_t state[8], const unsigned char *block)
     }
     for (int i = 0; i < 8; i++)
         state[i] += s[i];
-}
-
-static void compress(uint32_t state[8], const unsigned char *blocks,
-                     size_t count)
-{
-    for (; count > 0; count--, blocks += BLOCK)
-        compress_block(state, blocks);
 }
 
 void shmt_digest_begin(struct shmt_digest *digest)
@@ -116,11 +109,11 @@ void shmt_digest_add(struct shmt_digest *digest, const void *data,
         size -= part;
         if (held + part < BLOCK)
             return;
-        compress(digest->state, digest->block, 1);
+        compress(digest->state, digest->block);
     }
-    compress(digest->state, bytes, size / BLOCK);
-    if (size % BLOCK > 0)
-        memcpy(digest->block, bytes + size / BLOCK * BLOCK, size % BLOCK);
+    for (; size >= BLOCK; size -= BLOCK, bytes += BLOCK)
+        compress(digest->state, bytes);
+    memcpy(digest->block, bytes, size);
 }
 
 void shmt_digest_end(struct shmt_digest *digest, char text[SHMT_DIGEST_TEXT])

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
+
 enum { TEMPORARIES = 1000 };
 
 static enum shmtune_status fail(struct shmt_error *err, const char *path,
@@ -459,32 +461,6 @@ bool shmt_path_is_same(const char *one, const char *other)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-struct names {
-    struct shmt_arena *arena;
-    const char **data;
-    size_t count, room;
-};
-
-static bool add_name(struct names *names, const char *name)
-{
-    const char **more;
-
-    if (names->count == names->room) {
-        const size_t room = names->room == 0 ? 32 : 2 * names->room;
-
-        more = shmt_arena_alloc(names->arena, room, sizeof *more);
-        if (more == NULL)
-            return false;
-        if (names->count > 0)
-            memcpy(more, names->data, names->count * sizeof *more);
-        names->data = more;
-        names->room = room;
-    }
-    names->data[names->count] =
-        shmt_arena_copy(names->arena, name, strlen(name));
-    return names->data[names->count++] != NULL;
-}
-
 static bool wanted(const char *name, const char *suffix)
 {
     const size_t length = strlen(name), tail = strlen(suffix);
@@ -503,9 +479,10 @@ enum shmtune_status shmt_path_list(struct shmt_arena *arena,
                                    const char *const **names, size_t *count,
                                    struct shmt_error *err)
 {
-    struct names found = {.arena = arena};
+    const char **found = NULL;
+    size_t found_count = 0, room = 0;
+    enum shmtune_status status = SHMTUNE_OK;
     const struct dirent *entry;
-    int code;
     DIR *stream = opendir(folder);
 
     if (stream == NULL)
@@ -514,26 +491,29 @@ enum shmtune_status shmt_path_list(struct shmt_arena *arena,
                                               : SHMTUNE_STORAGE,
                               "%s: folder cannot be opened: %s", folder,
                               strerror(errno));
-    errno = 0;
-    while ((entry = readdir(stream)) != NULL) {
-        if (wanted(entry->d_name, suffix)
-            && !add_name(&found, entry->d_name)) {
-            closedir(stream);
-            return shmt_error_memory(err);
-        }
-        errno = 0;
-    }
-    code = errno;
+    while (status == SHMTUNE_OK &&
+           (errno = 0, entry = readdir(stream)) != NULL)
+        if (wanted(entry->d_name, suffix) &&
+            (!shmt_array_reserve(&found, &room, found_count + 1,
+                                 sizeof *found) ||
+             (found[found_count++] = shmt_arena_copy(
+                  arena, entry->d_name, strlen(entry->d_name))) == NULL))
+            status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK && errno != 0)
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s: folder cannot be read: %s", folder,
+                                strerror(errno));
     closedir(stream);
-    if (code != 0)
-        return shmt_error_set(err, SHMTUNE_STORAGE,
-                              "%s: folder cannot be read: %s", folder,
-                              strerror(code));
-    if (found.count > 0)
-        qsort(found.data, found.count, sizeof *found.data, compare_names);
-    *names = found.data;
-    *count = found.count;
-    return SHMTUNE_OK;
+    if (status == SHMTUNE_OK) {
+        if (found_count > 0)
+            qsort(found, found_count, sizeof *found, compare_names);
+        *names = shmt_arena_copy(arena, found, found_count * sizeof *found);
+        *count = found_count;
+        if (*names == NULL)
+            status = shmt_error_memory(err);
+    }
+    free(found);
+    return status;
 }
 
 /* A relative folder in the variable is ignored, as the XDG base directory

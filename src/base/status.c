@@ -29,21 +29,14 @@ enum shmtune_status shmt_error_prefix(struct shmt_error *err,
 {
     char rest[SHMT_ERROR_BYTES];
     va_list arguments;
-    size_t used, length;
 
     if (err == NULL)
         return SHMTUNE_INTERNAL;
     memcpy(rest, err->text, sizeof rest);
     va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text - 3, format, arguments);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
-    used = strlen(err->text);
-    memcpy(err->text + used, ": ", 3);
-    used += 2;
-    length = strnlen(rest, sizeof err->text - used - 1);
-    memcpy(err->text + used, rest, length);
-    err->text[used + length] = '\0';
-    return err->status;
+    return shmt_error_append(err, ": %s", rest);
 }
 
 enum shmtune_status shmt_error_append(struct shmt_error *err,

@@ -80,14 +80,12 @@ static enum shmtune_status the_file(struct shmt_arena *arena,
                                     const char *const **paths, size_t *count,
                                     struct shmt_error *err)
 {
-    const char **const one = shmt_arena_alloc(arena, 1, sizeof *one);
+    const char *const copy = shmt_arena_copy(arena, word, strlen(word));
 
-    if (one == NULL || (one[0] = shmt_arena_copy(arena, word,
-                                                 strlen(word))) == NULL)
-        return shmt_error_memory(err);
-    *paths = one;
+    *paths = shmt_arena_copy(arena, &copy, sizeof copy);
     *count = 1;
-    return SHMTUNE_OK;
+    return copy == NULL || *paths == NULL ? shmt_error_memory(err)
+                                          : SHMTUNE_OK;
 }
 
 enum shmtune_status

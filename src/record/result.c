@@ -311,8 +311,6 @@ static enum shmtune_status read_limiter(const struct shmt_yaml *node,
                                         enum shmt_limiter *out,
                                         struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (node->kind == SHMT_YAML_SCALAR)
         for (int k = 0; k < SHMT_LIMITER_COUNT; k++)
             if (strcmp(node->text,
@@ -320,22 +318,17 @@ static enum shmtune_status read_limiter(const struct shmt_yaml *node,
                 *out = (enum shmt_limiter)k;
                 return SHMTUNE_OK;
             }
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected a limiter like "
-                            "\"registers\"", found);
+    return shmt_yaml_expected(node, err, "a limiter like \"registers\"");
 }
 
 static enum shmtune_status read_verdict(const struct shmt_yaml *node,
                                         enum shmt_verdict *out,
                                         struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (node->kind == SHMT_YAML_SCALAR && shmt_verdict_find(node->text, out))
         return SHMTUNE_OK;
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected a verdict like "
-                            "\"ok\" or \"compile_error\"", found);
+    return shmt_yaml_expected(node, err,
+                              "a verdict like \"ok\" or \"compile_error\"");
 }
 
 static enum shmtune_status read_words(const struct shmt_yaml *const *values,
@@ -361,16 +354,12 @@ static enum shmtune_status read_positive(const struct shmt_yaml *node,
                                          double *out, struct shmt_error *err)
 {
     double value = 0;
-    char found[SHMT_YAML_QUOTED];
     enum shmtune_status status = shmt_yaml_real(node, &value, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    if (value < 0 || value > most_us) {
-        shmt_yaml_describe(node, found);
-        return shmt_yaml_refuse(node, err, "found %s, expected a number from "
-                                "0 to %g", found, most_us);
-    }
+    if (value < 0 || value > most_us)
+        return shmt_yaml_expected(node, err, "a number from 0 to %g", most_us);
     *out = value;
     return SHMTUNE_OK;
 }
@@ -469,15 +458,11 @@ static enum shmtune_status read_image(const struct shmt_yaml *node,
                                       struct shmt_result *result,
                                       struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (node->kind == SHMT_YAML_SCALAR && shmt_digest_valid(node->text)) {
         memcpy(result->image, node->text, SHMT_DIGEST_TEXT);
         return SHMTUNE_OK;
     }
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected 64 hexadecimal "
-                            "digits", found);
+    return shmt_yaml_expected(node, err, "64 hexadecimal digits");
 }
 
 static enum shmtune_status read_fields(const struct shmt_yaml *mapping,

@@ -403,15 +403,12 @@ static enum shmtune_status read_header(const struct shmt_yaml *root,
 {
     const struct shmt_yaml *node = shmt_yaml_get(root, "created");
     enum shmtune_status status = SHMTUNE_OK;
-    char found[SHMT_YAML_QUOTED];
     int64_t version = 0;
 
     if (node != NULL) {
-        if (node->kind != SHMT_YAML_SCALAR || !is_time(node->text)) {
-            shmt_yaml_describe(node, found);
-            return shmt_yaml_refuse(node, err, "found %s, expected a time "
-                                    "like \"2026-11-21T10:00:00Z\"", found);
-        }
+        if (node->kind != SHMT_YAML_SCALAR || !is_time(node->text))
+            return shmt_yaml_expected(node, err,
+                                      "a time like \"2026-11-21T10:00:00Z\"");
         tuning->created = node->text;
     }
     node = shmt_yaml_get(root, "nvrtc_version");
@@ -429,11 +426,8 @@ static enum shmtune_status read_header(const struct shmt_yaml *root,
         status = shmt_yaml_need(root, "digest", &node, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (node->kind != SHMT_YAML_SCALAR || !shmt_digest_valid(node->text)) {
-        shmt_yaml_describe(node, found);
-        return shmt_yaml_refuse(node, err, "found %s, expected 64 "
-                                "hexadecimal digits", found);
-    }
+    if (node->kind != SHMT_YAML_SCALAR || !shmt_digest_valid(node->text))
+        return shmt_yaml_expected(node, err, "64 hexadecimal digits");
     memcpy(tuning->digest, node->text, SHMT_DIGEST_TEXT);
     return SHMTUNE_OK;
 }
@@ -505,25 +499,6 @@ enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
     return status;
 }
 
-enum shmtune_status shmt_tuning_read(const char *path,
-                                     struct shmt_tuning **out,
-                                     struct shmt_error *err)
-{
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *data = NULL;
-    size_t size = 0;
-    enum shmtune_status status;
-
-    if (arena == NULL)
-        return shmt_error_memory(err);
-    status = shmt_path_read(arena, path, SHMT_TUNING_BYTES, &data, &size,
-                            err);
-    if (status == SHMTUNE_OK)
-        status = shmt_tuning_parse(path, data, size, out, err);
-    shmt_arena_free(arena);
-    return status;
-}
-
 enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
                                           const char *path,
                                           struct shmt_tuning **out,
@@ -535,4 +510,18 @@ enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
                        &source.size, err);
 
     return status == SHMTUNE_OK ? parse(arena, source, out, err) : status;
+}
+
+enum shmtune_status shmt_tuning_read(const char *path,
+                                     struct shmt_tuning **out,
+                                     struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_tuning_read_into(arena, path, out, err);
+
+    if (status != SHMTUNE_OK)
+        shmt_arena_free(arena);
+    return status;
 }

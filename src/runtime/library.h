@@ -36,9 +36,7 @@ struct shmt_runtime_tuning {
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
     struct shmt_runtime_entry *entries;
-    /* Open addressing by a hash of the problem: 0 is empty, else entry + 1. */
-    uint32_t *slots;
-    size_t mask;
+    struct shmt_map places;            /* hash of a problem -> entry */
 };
 
 struct shmtune_kernel {

@@ -35,44 +35,16 @@ const struct shmt_runtime_entry *
 shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
                          const int64_t *problem, size_t dimensions)
 {
-    size_t slot = hash_of(problem, dimensions) & tuning->mask;
+    const uint64_t key = hash_of(problem, dimensions);
+    size_t probe = 0;
+    uint32_t at;
 
-    while (tuning->slots[slot] != 0) {
-        const struct shmt_runtime_entry *entry =
-            &tuning->entries[tuning->slots[slot] - 1];
-        size_t k = 0;
-
-        while (k < dimensions && entry->problem[k] == problem[k])
-            k++;
-        if (k == dimensions)
-            return entry;
-        slot = (slot + 1) & tuning->mask;
-    }
+    while ((at = shmt_map_next(&tuning->places, key, &probe)) !=
+           SHMT_MAP_NONE)
+        if (memcmp(tuning->entries[at].problem, problem,
+                   dimensions * sizeof *problem) == 0)
+            return &tuning->entries[at];
     return NULL;
-}
-
-/* The table has at least twice as many slots as entries. */
-static bool index_entries(struct shmt_arena *arena,
-                          struct shmt_runtime_tuning *tuning,
-                          size_t dimensions)
-{
-    size_t slots = 4;
-
-    while (slots < 2 * tuning->entry_count)
-        slots *= 2;
-    tuning->slots = shmt_arena_alloc(arena, slots, sizeof *tuning->slots);
-    if (tuning->slots == NULL)
-        return false;
-    tuning->mask = slots - 1;
-    for (size_t k = 0; k < tuning->entry_count; k++) {
-        size_t slot =
-            hash_of(tuning->entries[k].problem, dimensions) & tuning->mask;
-
-        while (tuning->slots[slot] != 0)
-            slot = (slot + 1) & tuning->mask;
-        tuning->slots[slot] = (uint32_t)k + 1;
-    }
-    return true;
 }
 
 /* Keeps the ties that are configurations of the kernel; others are dropped
@@ -108,7 +80,8 @@ static bool read_launches(struct shmt_arena *arena,
     return out->launches != NULL;
 }
 
-/* Makes an entry of a tuned problem, if it fits the kernel. */
+/* Makes an entry of a tuned problem, if it fits the kernel.  The reader has
+ * refused a winner that is not ok, and a problem that is there twice. */
 static enum shmtune_status read_entry(struct shmt_arena *arena,
                                       const struct shmt_kernel *spec,
                                       const struct shmt_tuned *tuned,
@@ -119,8 +92,6 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
     enum shmtune_status status =
         shmt_tuning_problem(spec, tuned, out->problem, err);
 
-    if (status == SHMTUNE_OK)
-        status = shmt_runtime_check_problem(spec, out->problem, err);
     if (status != SHMTUNE_OK)
         return status;
     values = shmt_arena_alloc(arena, spec->parameter_count, sizeof *values);
@@ -130,10 +101,6 @@ static enum shmtune_status read_entry(struct shmt_arena *arena,
                                 values, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (tuned->result.verdict != SHMT_VERDICT_OK)
-        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "the winner's verdict is \"%s\"",
-                              shmt_verdict_word(tuned->result.verdict));
     for (size_t k = 0; k < spec->dimension_count; k++)
         out->log2[k] =
             log2(out->problem[k] > 1 ? (double)out->problem[k] : 1.0);
@@ -157,11 +124,6 @@ static enum shmtune_status check_entry(const struct shmt_kernel *spec,
         &tuning->device, &evaluated, &entry->resources, entry->launches};
     enum shmtune_status status;
 
-    for (size_t k = 0; k < tuning->entry_count; k++)
-        if (memcmp(tuning->entries[k].problem, entry->problem,
-                   spec->dimension_count * sizeof *entry->problem) == 0)
-            return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                  "this problem is in the file twice");
     shmt_kernel_evaluate(spec, entry->problem, entry->values, &evaluated);
     status = shmt_runtime_check(&candidate, err);
     if (status == SHMTUNE_OK)
@@ -212,17 +174,19 @@ static enum shmtune_status fill(struct shmtune *library,
 
         if (status == SHMTUNE_OK)
             status = check_entry(spec, tuning, entry, &err);
+        if (status == SHMTUNE_OK &&
+            !shmt_map_add(&tuning->places,
+                          hash_of(entry->problem, spec->dimension_count),
+                          (uint32_t)tuning->entry_count++))
+            status = SHMTUNE_NO_MEMORY;
         if (status == SHMTUNE_OK)
-            tuning->entry_count++;
-        else if (status == SHMTUNE_NO_MEMORY)
+            continue;
+        if (status == SHMTUNE_NO_MEMORY)
             return status;
-        else if (note_entry(library, tuning, parsed->tuned[k], &err) !=
-                 SHMTUNE_OK)
+        if (note_entry(library, tuning, parsed->tuned[k], &err) != SHMTUNE_OK)
             return SHMTUNE_NO_MEMORY;
     }
-    return index_entries(library->arena, tuning, spec->dimension_count)
-               ? SHMTUNE_OK
-               : SHMTUNE_NO_MEMORY;
+    return SHMTUNE_OK;
 }
 
 /* There are few tunings, so the array is copied for each new one. */
@@ -292,5 +256,7 @@ enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
     status = fill(library, kernel->spec, parsed, &tuning);
     if (status == SHMTUNE_OK && tuning.entry_count > 0)
         status = append(library, kernel, &tuning);
+    if (status != SHMTUNE_OK || tuning.entry_count == 0)
+        shmt_map_free(&tuning.places);
     return status;
 }

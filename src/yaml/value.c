@@ -52,6 +52,21 @@ enum shmtune_status shmt_yaml_refuse(const struct shmt_yaml *node,
     return SHMTUNE_INVALID_FILE;
 }
 
+enum shmtune_status shmt_yaml_expected(const struct shmt_yaml *node,
+                                       struct shmt_error *err,
+                                       const char *format, ...)
+{
+    char found[SHMT_YAML_QUOTED], expected[256];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(expected, sizeof expected, format, arguments);
+    va_end(arguments);
+    shmt_yaml_describe(node, found);
+    return shmt_yaml_refuse(node, err, "found %s, expected %s", found,
+                            expected);
+}
+
 const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind)
 {
     static const char *const texts[] = {
@@ -299,7 +314,6 @@ enum shmtune_status shmt_yaml_int(const struct shmt_yaml *node, int64_t low,
 enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
                                     uint64_t *out, struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
     uintmax_t value = 0;
 
     errno = is_plain(node) && looks_int(node->text) && *node->text != '-'
@@ -312,37 +326,27 @@ enum shmtune_status shmt_yaml_count(const struct shmt_yaml *node,
         *out = value;
         return SHMTUNE_OK;
     }
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected an integer from 0 "
-                            "to 2^64 - 1", found);
+    return shmt_yaml_expected(node, err, "an integer from 0 to 2^64 - 1");
 }
 
 enum shmtune_status shmt_yaml_real(const struct shmt_yaml *node, double *out,
                                    struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (is_plain(node) && looks_real(node->text)
         && to_real(node->text, out))
         return SHMTUNE_OK;
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected a finite number",
-                            found);
+    return shmt_yaml_expected(node, err, "a finite number");
 }
 
 enum shmtune_status shmt_yaml_bool(const struct shmt_yaml *node, bool *out,
                                    struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (is_plain(node) && (strcmp(node->text, "true") == 0
                            || strcmp(node->text, "false") == 0)) {
         *out = node->text[0] == 't';
         return SHMTUNE_OK;
     }
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected true or false",
-                            found);
+    return shmt_yaml_expected(node, err, "true or false");
 }
 
 /* [A-Za-z_][A-Za-z0-9_.-]* */
@@ -359,16 +363,13 @@ static bool looks_word(const char *text)
 enum shmtune_status shmt_yaml_word(const struct shmt_yaml *node,
                                    const char **out, struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (node->kind == SHMT_YAML_SCALAR && looks_word(node->text)) {
         *out = node->text;
         return SHMTUNE_OK;
     }
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected a word (a letter "
-                            "or _, then at most %d of letters, digits, _ . "
-                            "-)", found, WORD - 1);
+    return shmt_yaml_expected(node, err,
+                              "a word (a letter or _, then at most %d of "
+                              "letters, digits, _ . -)", WORD - 1);
 }
 
 static bool is_line(const char *text, size_t limit)
@@ -390,15 +391,12 @@ static bool is_line(const char *text, size_t limit)
 enum shmtune_status shmt_yaml_text(const struct shmt_yaml *node, size_t limit,
                                    const char **out, struct shmt_error *err)
 {
-    char found[SHMT_YAML_QUOTED];
-
     if (node->kind == SHMT_YAML_SCALAR && is_line(node->text, limit)) {
         *out = node->text;
         return SHMTUNE_OK;
     }
-    shmt_yaml_describe(node, found);
-    return shmt_yaml_refuse(node, err, "found %s, expected 1 to %zu bytes of "
-                            "printable text", found, limit);
+    return shmt_yaml_expected(node, err,
+                              "1 to %zu bytes of printable text", limit);
 }
 
 enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
@@ -406,7 +404,6 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_error *err)
 {
     struct shmt_value value;
-    char found[SHMT_YAML_QUOTED];
 
     if (is_plain(node) && read_int(node->text, &value.i)) {
         value.type = SHMT_VALUE_INT;
@@ -419,9 +416,9 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
         value.type = SHMT_VALUE_WORD;
         value.w = node->text;
     } else {
-        shmt_yaml_describe(node, found);
-        return shmt_yaml_refuse(node, err, "found %s, expected an integer of "
-                                "64 bits, a finite number or a word", found);
+        return shmt_yaml_expected(node, err,
+                                  "an integer of 64 bits, a finite number or a "
+                                  "word");
     }
     *out = value;
     return SHMTUNE_OK;

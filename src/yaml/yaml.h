@@ -126,6 +126,12 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,
                                     struct shmt_error *err);
 
+/* "file:line:column: found NODE, expected ..." */
+enum shmtune_status shmt_yaml_expected(const struct shmt_yaml *node,
+                                       struct shmt_error *err,
+                                       const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* A message at the node's place: "file:line:column: ...". */
 enum shmtune_status shmt_yaml_refuse(const struct shmt_yaml *node,
                                      struct shmt_error *err,
