@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check: checks a configuration for a problem and a device: the problem's
- * bounds, the constraints, the geometry, and by device/fit the launches.  Also
- * computes the wave efficiency of a launch from its resident blocks and its
- * grid.  Called by tunings.c, select.c and function.c.  Allocates nothing but
- * for a message.
+ * check: checks a configuration for a problem and a device: the constraints,
+ * the geometry, and by device/fit the launches.  Also computes the wave
+ * efficiency of a launch from its resident blocks and its grid.  Called by
+ * tunings.c, select.c and function.c.  Allocates nothing but for a message.
  */
 #include "runtime/check.h"
 
 #include <math.h>
-
-enum shmtune_status shmt_runtime_check_problem(const struct shmt_kernel *kernel,
-                                               const int64_t *problem,
-                                               struct shmt_error *err)
-{
-    for (size_t k = 0; k < kernel->dimension_count; k++) {
-        const struct shmt_dimension *d = &kernel->dimensions[k];
-
-        if (problem[k] < d->low || problem[k] > d->high)
-            return shmt_error_set(
-                err, SHMTUNE_INVALID_ARGUMENT,
-                "%s = %lld, kernel %s is right for %lld to %lld", d->name,
-                (long long)problem[k], kernel->name, (long long)d->low,
-                (long long)d->high);
-    }
-    return SHMTUNE_OK;
-}
 
 static enum shmtune_status
 check_constraints(struct shmt_kernel_evaluated *evaluated,

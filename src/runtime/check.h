@@ -10,11 +10,6 @@
 #include "device/device.h"
 #include "kernel/kernel.h"
 
-/* Every size within its dimension; else SHMTUNE_INVALID_ARGUMENT. */
-enum shmtune_status shmt_runtime_check_problem(const struct shmt_kernel *kernel,
-                                               const int64_t *problem,
-                                               struct shmt_error *err);
-
 /* Constraints, geometry, shared memory and resident blocks, the problem being
  * one of the kernel's.  SHMTUNE_NO_CONFIGURATION with the first thing that
  * does not hold. */

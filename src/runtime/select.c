@@ -493,12 +493,24 @@ static enum shmtune_status accept_request(struct request *request,
 static enum shmtune_status check_request(const struct request *request,
                                          struct shmt_error *err)
 {
+    const struct shmt_kernel *kernel = request->kernel->spec;
+    const int64_t *problem = request->problem;
+
     if (request->device->compute_major < 1)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "the device \"%s\" has no compute capability",
                               request->device->name);
-    return shmt_runtime_check_problem(request->kernel->spec, request->problem,
-                                      err);
+    for (size_t k = 0; k < kernel->dimension_count; k++) {
+        const struct shmt_dimension *d = &kernel->dimensions[k];
+
+        if (problem[k] < d->low || problem[k] > d->high)
+            return shmt_error_set(
+                err, SHMTUNE_INVALID_ARGUMENT,
+                "%s = %lld, kernel %s is right for %lld to %lld", d->name,
+                (long long)problem[k], kernel->name, (long long)d->low,
+                (long long)d->high);
+    }
+    return SHMTUNE_OK;
 }
 
 enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
