@@ -59,6 +59,7 @@ struct shmt_import {
     const char *file;
     const char *name;           /* an identifier */
     const char *device;         /* "" when the file does not say */
+    const char *objective;      /* cache: the member that was minimised */
     double unit_ms;             /* T4: a unit of its times, milliseconds */
     size_t dimension_count;
     int64_t dimensions[SHMT_KERNEL_DIMENSIONS];

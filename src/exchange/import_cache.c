@@ -90,43 +90,92 @@ static double part(const json_t *entry, const char *key)
     return value > 0.0 && value < 1e15 ? value : 0.0;
 }
 
+/* The verdict of a failure by its name; SHMT_VERDICT_OK: it is no such name. */
+static enum shmt_verdict failure_of(const json_t *json)
+{
+    const char *const word = json_string_value(json);
+
+    for (size_t k = 0; word != NULL && k < sizeof failures / sizeof *failures;
+         k++)
+        if (strcmp(failures[k].word, word) == 0)
+            return failures[k].verdict;
+    return SHMT_VERDICT_OK;
+}
+
+/* The name of the failure of an entry, or NULL.  Kernel Tuner wrote it in place
+ * of the time, then in place of the objective, and now writes "__error__"; it
+ * reads all of them, and so do we. */
+static const json_t *find_failure(const struct shmt_import *import,
+                                  const json_t *entry)
+{
+    const json_t *const error = json_object_get(entry, "__error__");
+    const char *key;
+    json_t *value;
+
+    if (json_is_string(error))
+        return error;
+    json_object_foreach((json_t *)entry, key, value)
+        if (failure_of(value) != SHMT_VERDICT_OK &&
+            shmt_import_find(import, key) == SIZE_MAX)
+            return value;
+    return NULL;
+}
+
+/* An entry with neither time nor failure: it failed, unless another objective
+ * was measured, which is refused. */
+static enum shmtune_status
+read_no_time(const struct shmt_import_place *place, const json_t *json,
+             struct shmt_result *result)
+{
+    const char *const objective = place->import->objective;
+    const json_t *const value = json_object_get(json, objective);
+
+    if (json_is_number(value))
+        return shmt_import_refuse(place, "\"time\" is missing, and the "
+                                         "objective \"%.40s\" is %g; expected "
+                                         "milliseconds in \"time\"",
+                                  objective, json_number_value(value));
+    shmt_result_set_verdict(result, SHMT_VERDICT_CRASH,
+                            "the cache has no time for it");
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status read_time(const struct shmt_import_place *place,
                                      const json_t *json,
                                      struct shmt_result *result)
 {
     const struct shmt_import_place below = shmt_import_member(place, "time");
-    const json_t *const failure = json_object_get(json, "__error__");
-    const json_t *time = json_object_get(json, "time");
-    const char *word;
+    const json_t *const failure = find_failure(place->import, json);
+    const json_t *const time = json_object_get(json, "time");
 
-    if (time == NULL || (json_is_string(failure) && !json_is_string(time)))
-        time = failure;
-    if (time == NULL)
-        return shmt_import_refuse(place, "\"time\" is missing");
-    if (json_is_number(time)) {
-        if (!(json_number_value(time) > 0.0))
-            return shmt_import_refuse(&below, "found %g ms, expected more "
-                                              "than 0",
-                                      json_number_value(time));
-        /* Older caches mark a failure by a huge number. */
-        if (json_number_value(time) >= 1e15)
-            shmt_result_set_verdict(result, SHMT_VERDICT_CRASH, "time %g",
-                                    json_number_value(time));
-        else
-            result->time_us = json_number_value(time) * 1000.0;
+    if (failure != NULL) {
+        const enum shmt_verdict verdict = failure_of(failure);
+
+        shmt_result_set_verdict(result, verdict == SHMT_VERDICT_OK
+                                            ? SHMT_VERDICT_CRASH : verdict,
+                                "%s", json_string_value(failure));
         return SHMTUNE_OK;
     }
-    word = json_string_value(time);
-    for (size_t k = 0; word != NULL && k < sizeof failures / sizeof *failures;
-         k++)
-        if (strcmp(failures[k].word, word) == 0) {
-            shmt_result_set_verdict(result, failures[k].verdict, "%s", word);
-            return SHMTUNE_OK;
-        }
-    return shmt_import_refuse(&below, "found %s%.60s, expected milliseconds "
-                                      "or the name of a failure",
-                              word == NULL ? "neither number nor word"
-                                           : "", word == NULL ? "" : word);
+    if (time == NULL || json_is_null(time))
+        return read_no_time(place, json, result);
+    if (!json_is_number(time))
+        return shmt_import_refuse(&below, "found %s%.60s, expected "
+                                          "milliseconds or the name of a "
+                                          "failure",
+                                  json_is_string(time)
+                                      ? "" : "neither number nor word",
+                                  json_is_string(time)
+                                      ? json_string_value(time) : "");
+    if (!(json_number_value(time) > 0.0))
+        return shmt_import_refuse(&below, "found %g ms, expected more than 0",
+                                  json_number_value(time));
+    /* Older caches mark a failure by a huge number. */
+    if (json_number_value(time) >= 1e15)
+        shmt_result_set_verdict(result, SHMT_VERDICT_CRASH, "time %g",
+                                json_number_value(time));
+    else
+        result->time_us = json_number_value(time) * 1000.0;
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status read_entry(const struct shmt_import_place *place,
@@ -214,6 +263,7 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
         shmt_import_member(place, "shmtune");
     const json_t *const name = json_object_get(json, "kernel_name");
     const json_t *const device = json_object_get(json, "device_name");
+    const json_t *const objective = json_object_get(json, "objective");
     const json_t *const own = json_object_get(json, "shmtune");
     const json_t *cache;
     enum shmtune_status status;
@@ -225,6 +275,10 @@ enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
     if (status == SHMTUNE_OK && json_is_string(device))
         status = shmt_import_copy(place, json_string_value(device),
                                   &import->device);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_copy(place, json_is_string(objective)
+                                             ? json_string_value(objective)
+                                             : "time", &import->objective);
     if (status == SHMTUNE_OK)
         status = shmt_import_need(place, json, "cache", JSON_OBJECT, &cache);
     if (status == SHMTUNE_OK)

@@ -29,17 +29,24 @@ static enum shmtune_status read_name(const struct shmt_import_place *place,
     return shmt_import_name_of_file(place);
 }
 
-/* A default that is none of the values is left out. */
+/* A default that is none of the values is left out.  The benchmark hub writes
+ * some in a list of one. */
 static enum shmtune_status read_default(const struct shmt_import_place *place,
                                         const json_t *json,
                                         struct shmt_import_parameter *out)
 {
-    const json_t *const default_value = json_object_get(json, "Default");
+    const json_t *default_value = json_object_get(json, "Default");
     const struct shmt_import_place below =
         shmt_import_member(place, "Default");
     struct shmt_value value;
     enum shmtune_status status;
 
+    if (json_array_size(default_value) == 1)
+        default_value = json_array_get(default_value, 0);
+    else if (json_is_array(default_value))
+        return shmt_import_refuse(&below, "found a list of %zu values, "
+                                          "expected one value",
+                                  json_array_size(default_value));
     if (default_value == NULL || json_is_null(default_value))
         return SHMTUNE_OK;
     status = shmt_import_value(&below, default_value, &value);

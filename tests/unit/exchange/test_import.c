@@ -111,6 +111,25 @@ static void what_is_wrong_has_its_place(void)
             "cache.1: the parameter a is missing");
 }
 
+/* The benchmark hub has defaults in a list of one. */
+static void defaults_may_stand_in_a_list(void)
+{
+    struct shmt_import *import = parse(T1(
+        "{\"Name\": \"a\", \"Values\": \"[0, 1]\", \"Default\": [1]}, "
+        "{\"Name\": \"b\", \"Values\": [2, 3], \"Default\": 2}", ""));
+
+    CHECK(import != NULL);
+    if (import != NULL) {
+        CHECK_INT(import->parameters[0].default_value, 1);
+        CHECK_INT(import->parameters[1].default_value, 0);
+    }
+    shmt_import_free(import);
+    refuses(T1("{\"Name\": \"a\", \"Values\": [0, 1], "
+               "\"Default\": [0, 1]}", ""),
+            "TuningParameters[0].Default: found a list of 2 values, expected "
+            "one value");
+}
+
 static void check_count(const char *text, uint64_t expected)
 {
     struct shmt_import *import = parse(text);
@@ -227,6 +246,7 @@ int main(void)
     import_begin();
     CHECK_RUN(t1_spaces_become_specs);
     CHECK_RUN(what_is_wrong_has_its_place);
+    CHECK_RUN(defaults_may_stand_in_a_list);
     CHECK_RUN(words_stay_words);
     CHECK_RUN(conditions_that_cannot_hold_are_named);
     CHECK_RUN(hostile_files_are_refused_at_once);

@@ -106,6 +106,53 @@ static void results_are_understood(void)
     shmt_import_free(import);
 }
 
+/* Each generation of Kernel Tuner has another way to say that it failed. */
+static void failures_need_no_time(void)
+{
+    static const struct {
+        const char *entry;
+        enum shmt_verdict verdict;
+        const char *reason;
+    } cases[] = {
+        {"\"time\": \"InvalidConfig\"", SHMT_VERDICT_TOO_LARGE,
+         "InvalidConfig"},
+        {"\"__error__\": \"CompilationFailedConfig\"",
+         SHMT_VERDICT_COMPILE_ERROR, "CompilationFailedConfig"},
+        {"\"__error__\": \"SkippedConfig\"", SHMT_VERDICT_CRASH,
+         "SkippedConfig"},
+        {"\"__error__\": \"RuntimeFailedConfig\", \"time\": 1.5",
+         SHMT_VERDICT_LAUNCH_ERROR, "RuntimeFailedConfig"},
+        {"\"GFLOP/s\": \"RuntimeFailedConfig\", \"time\": 1.5",
+         SHMT_VERDICT_LAUNCH_ERROR, "RuntimeFailedConfig"},
+        {"\"compile_time\": 2.5", SHMT_VERDICT_CRASH, "no time"},
+        {"\"time\": null", SHMT_VERDICT_CRASH, "no time"},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmt_text text = {0};
+        struct shmt_import *import;
+
+        shmt_text_addf(&text, "{\"objective\": \"GFLOP/s\", "
+                              "\"tune_params_keys\": [\"a\"], "
+                              "\"tune_params\": {\"a\": [1]}, "
+                              "\"cache\": {\"1\": {\"a\": 1, %s}}}",
+                       cases[k].entry);
+        import = parse(shmt_text_string(&text));
+        CHECK(import != NULL);
+        if (import != NULL) {
+            CHECK_INT(import->entries[0].result.verdict, cases[k].verdict);
+            CHECK_HAS(import->entries[0].result.reason, cases[k].reason);
+        }
+        shmt_import_free(import);
+        shmt_text_free(&text);
+    }
+    CHECK(parse("{\"objective\": \"energy\", \"tune_params_keys\": [\"a\"], "
+                "\"tune_params\": {\"a\": [1]}, "
+                "\"cache\": {\"1\": {\"a\": 1, \"energy\": 2.5}}}") == NULL);
+    CHECK_HAS(err.text, "f.json: cache.1: \"time\" is missing, and the "
+                        "objective \"energy\" is 2.5");
+}
+
 static void times_have_units(void)
 {
     struct shmt_import *import = parse(
@@ -221,6 +268,7 @@ int main(void)
 {
     import_begin();
     CHECK_RUN(results_are_understood);
+    CHECK_RUN(failures_need_no_time);
     CHECK_RUN(times_have_units);
     CHECK_RUN(imported_runs_come_out_as_they_went_in);
     CHECK_RUN(our_runs_come_back);
