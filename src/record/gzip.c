@@ -19,7 +19,8 @@ struct source {
     const char *path;
     size_t limit;              /* more text is not wanted */
     int fd;
-    bool compressed, ended;    /* gzipped; and its end was met */
+    bool compressed, ended;    /* gzipped; and a member's end was met */
+    bool padded;               /* zeros were met behind the last member */
     z_stream z;
     unsigned char in[PART], out[8 * PART];
 };
@@ -53,15 +54,30 @@ static enum shmtune_status damaged(const struct source *source,
                           source->path, how);
 }
 
-/* A gzip file may have several members, as `cat a.gz b.gz` makes it.  Bytes
- * behind a member that begin no other one are padding. */
-static bool begins_next_member(struct source *source)
+/* What stands behind a member, as far as it was read: another member, as in a
+ * file that `cat a.gz b.gz` makes, or zeros up to the end, as a tape has.
+ * Anything else is refused: it may be text that the reader would miss. */
+static enum shmtune_status skip_padding(struct source *source,
+                                        struct shmt_error *err)
 {
-    if (!is_magic(source->z.next_in, source->z.avail_in) ||
-        inflateReset(&source->z) != Z_OK)
-        return false;
-    source->ended = false;
-    return true;
+    z_stream *const z = &source->z;
+
+    if (!source->padded && is_magic(z->next_in, z->avail_in)) {
+        if (inflateReset(z) != Z_OK)
+            return damaged(source, "no member follows", err);
+        source->ended = false;
+        return SHMTUNE_OK;
+    }
+    for (; z->avail_in > 0 && *z->next_in == 0; z->avail_in--, z->next_in++)
+        source->padded = true;
+    if (z->avail_in == 0 || (z->avail_in == 1 && !source->padded &&
+                             *z->next_in == 0x1f))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s: bytes behind the end of the compressed text "
+                          "that are neither gzip's nor padding (the first is "
+                          "0x%02x); cut them off, or compress the file again",
+                          source->path, *z->next_in);
 }
 
 /* Inflates the bytes in `in`. */
@@ -74,8 +90,12 @@ static enum shmtune_status inflate_some(struct source *source,
     do {
         int code;
 
-        if (source->ended && !begins_next_member(source))
-            return SHMTUNE_OK;
+        if (source->ended) {
+            const enum shmtune_status status = skip_padding(source, err);
+
+            if (status != SHMTUNE_OK || source->ended)
+                return status;
+        }
         z->next_out = source->out;
         z->avail_out = sizeof source->out;
         code = inflate(z, Z_NO_FLUSH);
@@ -112,13 +132,12 @@ static enum shmtune_status read_part(struct source *source, bool first,
         return SHMTUNE_OK;
     }
     if (got == 0)
-        return source->ended ? SHMTUNE_OK
-                             : damaged(source, "its end is missing", err);
+        return source->ended && left == 0
+                   ? SHMTUNE_OK
+                   : damaged(source, "its end is missing", err);
     source->z.next_in = source->in;
     source->z.avail_in = (uInt)(left + got);
-    status = inflate_some(source, text, err);
-    *more = !source->ended || source->z.avail_in < 2;
-    return status;
+    return inflate_some(source, text, err);
 }
 
 static enum shmtune_status open_source(const char *path, struct source **out,

@@ -68,7 +68,7 @@ static void comes_back(void)
     CHECK_INT(shmt_gzip_read(path, NULL, 30000, &back, &err),
               SHMTUNE_INVALID_FILE);
 
-    /* One file behind the other is both; what is none is nobody's. */
+    /* One file behind the other is both; zeros behind it are padding. */
     data = read_file(&size);
     memcpy(data + size, data, size);
     write_file(data, 2 * size);
@@ -120,6 +120,42 @@ static void what_follows_is_found(void)
     shmt_text_free(&back);
 }
 
+/* Bytes that are neither a member nor padding may be text that was meant. */
+static void garbage_behind_it_is_refused(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+    } tails[] = {
+        {"- {config: {TILE: 1}}\n", 22}, {"\0\0x", 3}, {"\x1f", 1},
+        {"\x1f\x8b", 2}, {"\0\x1f\x8b\x08", 4}, {"\x1fgzip", 5},
+    };
+    struct shmt_text text = {0}, back = {0};
+    char *data;
+    size_t size;
+
+    make_text(&text);
+    CHECK_INT(shmt_recording_store(path, &text, &err), SHMTUNE_OK);
+    data = read_file(&size);
+    for (size_t k = 0; k < sizeof tails / sizeof *tails; k++) {
+        memcpy(data + size, tails[k].bytes, tails[k].count);
+        write_file(data, size + tails[k].count);
+        CHECK_INT(read_packed(&back), SHMTUNE_INVALID_FILE);
+        CHECK_HAS(err.text, path);
+    }
+    memset(data + size, 0, 20000);      /* more than is read at a time */
+    data[size + 19999] = '!';
+    write_file(data, size + 19999);
+    CHECK_INT(read_packed(&back), SHMTUNE_OK);
+    CHECK_INT(back.length, text.length);
+    write_file(data, size + 20000);
+    CHECK_INT(read_packed(&back), SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "0x21");
+    CHECK_HAS(err.text, "compress the file again");
+    shmt_text_free(&text);
+    shmt_text_free(&back);
+}
+
 /* Also where the text so far fills the reader's buffers to the last byte. */
 static void every_cut_is_seen(void)
 {
@@ -154,6 +190,7 @@ int main(void)
              temporary == NULL ? "/tmp" : temporary, (long)getpid());
     CHECK_RUN(comes_back);
     CHECK_RUN(what_follows_is_found);
+    CHECK_RUN(garbage_behind_it_is_refused);
     CHECK_RUN(every_cut_is_seen);
     unlink(path);
     return CHECK_END();
