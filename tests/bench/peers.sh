@@ -21,7 +21,7 @@ for dir in "$(dirname "$nvcc")/.." /usr \
             for file in "$lib/libcudnn.so" "$lib/libcudnn.so.9"; do
                 [ -f "$file" ] || continue
                 flags="-DWITH_CUDNN -I$dir/include"
-                libraries="$file -Xlinker -rpath,$lib"
+                libraries="-Xlinker $file -Xlinker -rpath,$lib"
                 break 3
             done
         done
