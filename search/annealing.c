@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "search/engine/engine.h"
-#include "search/strategies.h"
+#include "search/registry.h"
 
 enum { TEMPERATURE, COOLING, FLOOR };
 

@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "search/strategies.h"
+#include "search/registry.h"
 
 struct state {
     const struct shmt_search_view *view;

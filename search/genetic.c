@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "search/strategies.h"
+#include "search/registry.h"
 
 enum { POPULATION, TOURNAMENT, MUTATION };
 

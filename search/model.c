@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "search/engine/engine.h"
-#include "search/strategies.h"
+#include "search/registry.h"
 
 enum { INITIAL, ELITES, RANDOM, CLIP };
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "search/engine/engine.h"
-#include "search/strategies.h"
+#include "search/registry.h"
 
 struct state {
     const struct shmt_search_view *view;

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "search/strategies.h"
+#include "search/registry.h"
 
 const char shmt_strategy_default[] = "model";
 

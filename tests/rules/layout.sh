@@ -193,7 +193,7 @@ plant src/base/a.c '#include "gpu/gpu.h" /*modules*/' \
 plant src/tune/a.c '#include "gpu/gpu.h" /*modules*/' \
     '#include "space/plan.h" /*modules*/ /*private*/' \
     '#include "kernel/read.h" /*private*/' \
-    '#include "search/strategies.h" /*private*/' \
+    '#include "search/registry.h" /*private*/' \
     '#include "search/engine/engine.h" /*modules*/' \
     'system("a"); /*exec*/' '#include <nvrtc.h> /*cuda*/'
 plant src/runtime/a.c '#include "tune/tune.h" /*modules*/' \
@@ -205,7 +205,7 @@ plant src/kernel/a.c '#include "expr/tree.h" /*private*/' \
 plant search/a.c '#include "gpu/gpu.h" /*modules*/' \
     '#include "search/engine/shuffle.h" /*private*/' \
     '#include "tune/tune.h" /*modules*/' '#include <stdio.h> /*search_io*/'
-plant search/engine/a.c '#include "search/strategies.h" /*private*/' \
+plant search/engine/a.c '#include "search/registry.h" /*private*/' \
     '#include <time.h> /*search_io*/'
 plant src/base/string_util.c
 # lengthen FILE COUNT: to so many lines.
@@ -243,7 +243,7 @@ plant src/gpu/b.c '#include <dlfcn.h>' 'dlopen(a, b);' '#include <cuda.h>'
 plant src/main.c '#include "command/command.h"' 'exit(1);' 'printf("a");'
 plant src/command/a.c '#include <jansson.h>' '#include "tune/tune.h"' \
     '#include "search/search.h"' 'fputs("a", stdout);'
-plant search/b.c '#include "search/search.h"' '#include "search/strategies.h"' \
+plant search/b.c '#include "search/search.h"' '#include "search/registry.h"' \
     '#include "search/engine/engine.h"'
 for name in src/base/full.c tests/full.c tests/bench/full.cuh; do
     plant "$name"

@@ -30,14 +30,14 @@ check_strategies() {
         [ -n "$name" ] || continue
         [ "search/$name.c" = "$file" ] ||
             echo "strategies $file: defines the strategy $name"
-        grep -q "X($name)" search/strategies.h ||
-            echo "strategies $file: $name is not in search/strategies.h"
+        grep -q "X($name)" search/registry.h ||
+            echo "strategies $file: $name is not in search/registry.h"
     done
     # A strategy that the line above does not see would slip through.
-    for name in $(sed -n 's/^ *X(\([a-z0-9_]*\)).*/\1/p' search/strategies.h); do
+    for name in $(sed -n 's/^ *X(\([a-z0-9_]*\)).*/\1/p' search/registry.h); do
         grep -q "^const struct shmt_strategy shmt_strategy_$name = *{*$" \
             "search/$name.c" 2>/dev/null ||
-            echo "strategies search/strategies.h: no $name in search/$name.c"
+            echo "strategies search/registry.h: no $name in search/$name.c"
     done
 }
 
@@ -149,7 +149,7 @@ mkdir "$work/tree"
     cd "$work/tree"
     mkdir -p search src/base src/command kernels tunings/a tunings/lost \
         tests/cli tests/corpus tests/unit/base
-    printf '    X(%s)\n' good gone >search/strategies.h
+    printf '    X(%s)\n' good gone >search/registry.h
     for name in good unlisted; do
         echo "const struct shmt_strategy shmt_strategy_$name = {" \
             >search/$name.c
@@ -171,7 +171,7 @@ mkdir "$work/tree"
         tests/lost.cuh src/base/b.h.in
     cat >Makefile.am <<'AM'
 x_SOURCES = search/good.c search/unlisted.c search/other.c \
-	search/strategies.h
+	search/registry.h
 # src/base/lost.c
 dist_DATA = kernels/a.cu kernels/a.yaml kernels/b.cu kernels/b.yaml \
 	kernels/c.cu kernels/README kernels/README.md kernels/a_part.cuh \
@@ -197,8 +197,8 @@ listed kernels/plots/lost.svg: is in no module.am
 listed src/base/lost.c: is in no module.am
 listed tests/lost.cuh: is in no module.am
 strategies search/other.c: defines the strategy good
-strategies search/strategies.h: no gone in search/gone.c
-strategies search/unlisted.c: unlisted is not in search/strategies.h
+strategies search/registry.h: no gone in search/gone.c
+strategies search/unlisted.c: unlisted is not in search/registry.h
 tests tests/cli/a.sh: cannot be executed
 tests tests/unit/base/test_b.c: no program tests/unit/base/test_b in a module.am
 tunings tunings/lost/: there is no kernels/lost.yaml

@@ -3,8 +3,8 @@
  * strategies: the list of all strategies; each is one file, search/NAME.c,
  * that defines `const struct shmt_strategy shmt_strategy_NAME`.
  */
-#ifndef SHMT_SEARCH_STRATEGIES_H
-#define SHMT_SEARCH_STRATEGIES_H
+#ifndef SHMT_SEARCH_REGISTRY_H
+#define SHMT_SEARCH_REGISTRY_H
 
 #include "search/search.h"
 
