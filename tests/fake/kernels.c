@@ -149,7 +149,8 @@ static void scale(struct fake_launch *launch)
     const bool first = is_first_run(out);
 
     launch->cost_us = ARGUMENT(launch, 6, int);
-    scale_some(launch, fault == FAULT_UNWRITTEN ? n - 1 : n);
+    scale_some(launch, fault == FAULT_UNWRITTEN || fault == FAULT_MIXED
+                           ? n - 1 : n);
     counter[0] += 1;
     out[0] += (float)(counter[0] - 1);   /* it was zeroed */
     switch (fault) {
@@ -165,6 +166,7 @@ static void scale(struct fake_launch *launch)
     case FAULT_HANG: for (;;) pause();
     case FAULT_PRINT: printf("hello from a kernel\n"); fflush(stdout); break;
     case FAULT_WORKSPACE: counter[1] = 1; break;
+    case FAULT_MIXED: out[0] += 0.5f; break;
     default: break;
     }
 }

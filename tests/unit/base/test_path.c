@@ -198,6 +198,65 @@ static void a_full_disk_keeps_the_old_file(void)
     CHECK_TEXT(data, "second, longer");
 }
 
+/* -- the disk -------------------------------------------------------------- */
+
+static struct { ino_t inode; } synced[8];
+static int sync_count, sync_error;
+static ino_t renamed;
+static int renamed_after;
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+int __wrap_fsync(int fd)
+{
+    struct stat about;
+
+    if (fstat(fd, &about) == 0)
+        synced[sync_count++ % 8].inode = about.st_ino;
+    errno = sync_error;
+    return sync_error != 0 ? -1 : __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    struct stat about;
+
+    if (stat(from, &about) == 0)
+        renamed = about.st_ino;
+    renamed_after = sync_count;
+    return __real_rename(from, to);
+}
+
+/* The file is on the disk before it has its name, the folder after that: a
+ * machine that stops leaves the old file or the new one. */
+static void the_disk_is_waited_for(void)
+{
+    const size_t before = count_files();
+    struct stat folder;
+    const char *data;
+    size_t size;
+
+    sync_count = 0;
+    write_file("a", "on the disk");
+    CHECK_INT(stat(root, &folder), 0);
+    CHECK_INT(renamed_after, 1);
+    CHECK(synced[0].inode == renamed);
+    CHECK_INT(sync_count, 2);
+    CHECK(synced[1].inode == folder.st_ino);
+    /* Where the disk fails nothing is replaced. */
+    sync_error = EIO;
+    CHECK_INT(shmt_path_write(in_root("a"), "lost", 4, &err),
+              SHMTUNE_STORAGE);
+    sync_error = 0;
+    CHECK_HAS(err.text, "a: cannot be written: Input/output error");
+    CHECK_INT(count_files(), before);
+    CHECK_INT(read_file(in_root("a"), 100, &data, &size), SHMTUNE_OK);
+    CHECK_TEXT(data, "on the disk");
+    write_file("a", "second, longer");
+}
+
 static char shared[300];
 
 static void *replace(void *letter)
@@ -437,6 +496,7 @@ int main(void)
     CHECK_RUN(permissions_are_kept);
     CHECK_RUN(failures_leave_nothing);
     CHECK_RUN(a_full_disk_keeps_the_old_file);
+    CHECK_RUN(the_disk_is_waited_for);
     CHECK_RUN(pipes_are_written_to);
     CHECK_RUN(writers_do_not_mix);
     CHECK_RUN(signals_do_not_matter);

@@ -118,6 +118,8 @@ static void faults_have_their_verdicts(void)
          "0, relative 1e-06)", false},
         {FAULT_UNWRITTEN, SHMT_VERDICT_UNWRITTEN,
          "1 of 1000 elements of out unwritten, the first is 999", false},
+        {FAULT_MIXED, SHMT_VERDICT_WRONG,
+         "2 of 1000 elements differ, 1 of them unwritten", false},
         {FAULT_UNSTABLE, SHMT_VERDICT_UNSTABLE, "after the timing out[0]",
          false},
         {FAULT_WORKSPACE, SHMT_VERDICT_OUT_OF_BOUNDS, "outside counter",
@@ -249,6 +251,31 @@ static void unverified_runs_are_compared(void)
     fixture_choice(kernel, config, "FAULT", "8", NULL);
     CHECK_INT(measure_with(config, (double)INFINITY, false), SHMTUNE_OK);
     CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+}
+
+/* The tolerance of the spec is the one that is compared with: the fault is an
+ * error of one half. */
+static void tolerances_reach_the_comparison(void)
+{
+    /* Constant for all who only read a spec; this one is the test's own. */
+    struct shmt_argument *const out =
+        (struct shmt_argument *)(uintptr_t)&kernel->arguments[0];
+    const double relative = out->relative;
+
+    CHECK_TEXT(out->name, "out");
+    out->relative = 0;
+    out->absolute = 0.499;
+    commit(FAULT_ONE);
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_HAS(result.reason, "(tolerance: absolute 0.499, relative 0)");
+    out->absolute = 0.501;
+    commit(FAULT_ONE);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    out->absolute = 0;
+    out->relative = relative;
+    commit(FAULT_ONE);
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    expect_good();
 }
 
 static void changed_sources_are_refused(void)
@@ -408,6 +435,7 @@ static void devices_are_found(void)
     X(hopeless_candidates_are_raced_out)                                     \
     X(long_kernels_have_fewer_samples)                                       \
     X(unverified_runs_are_compared)                                          \
+    X(tolerances_reach_the_comparison)                                       \
     X(changed_sources_are_refused)                                           \
     X(sizes_change)                                                          \
     X(warm_samples_repeat)                                                   \

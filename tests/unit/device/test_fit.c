@@ -359,6 +359,27 @@ static void several_launches(void)
     CHECK_INT(found.occupancy.resident_blocks, 12);
 }
 
+/* A device may have room for fewer blocks than its architecture says: the cap
+ * is exact, and named only where it binds. */
+static void blocks_are_capped(void)
+{
+    struct shmtune_device device = device_of("sm_90");
+    const struct shmt_geometry small = launch_of(32, 0, -1);
+    const struct shmt_geometry large = launch_of(256, 0, -1);
+    struct shmt_fit found;
+
+    for (int cap = 1; cap <= 40; cap++) {
+        device.max_blocks_per_multiprocessor = cap;
+        CHECK(shmt_fit_launch(&device, &small, &plain, &found));
+        CHECK_INT(found.occupancy.resident_blocks, cap < 32 ? cap : 32);
+        CHECK_INT(found.occupancy.limiter, SHMT_LIMITER_BLOCKS);
+        CHECK(shmt_fit_launch(&device, &large, &plain, &found));
+        CHECK_INT(found.occupancy.resident_blocks, cap < 8 ? cap : 8);
+        CHECK_INT(found.occupancy.limiter,
+                  cap < 8 ? SHMT_LIMITER_BLOCKS : SHMT_LIMITER_WARPS);
+    }
+}
+
 /* Devices from files may say anything: no overflow, no division by zero. */
 static void odd_devices_do_no_harm(void)
 {
@@ -413,6 +434,7 @@ int main(void)
     CHECK_RUN(clusters_are_new);
     CHECK_RUN(what_the_spec_states);
     CHECK_RUN(several_launches);
+    CHECK_RUN(blocks_are_capped);
     CHECK_RUN(odd_devices_do_no_harm);
     return CHECK_END();
 }

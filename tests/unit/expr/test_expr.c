@@ -59,6 +59,8 @@ static void integers_are_pythons(void)
     CHECK_INT(int_of("0x1f + 0b101 + 0o17 + 1_000"), 1051);
     CHECK_INT(int_of("-9223372036854775808"), INT64_MIN);
     CHECK_INT(int_of("-9223372036854775808 % -1"), 0);
+    CHECK_INT(int_of("-9223372036854775807 // -1"), INT64_MAX);
+    CHECK_INT(int_of("-9223372036854775808 // 1"), INT64_MIN);
     CHECK_INT(int_of("min(3, x, 9) + max(1, 2)"), 5);
     CHECK_INT(int_of("ceildiv(x * 10, 7) + roundup(x, 4)"), 17);
     CHECK_INT(int_of("abs(-x) + int(-2.9) + True"), 5);
@@ -151,6 +153,13 @@ static void faults_name_values(void)
         {"x * 9223372036854775807", "a.yaml:7:13: overflow where x = 6"},
         {"2 ** 63 + y", "overflow"},
         {"-(-9223372036854775807 - y - 1)", "overflow"},
+        {"-9223372036854775808 // -1", "overflow"},
+        {"(-9223372036854775807 - y - 1) // (y - 1)",
+         "overflow where y = 0"},
+        {"ceildiv(-9223372036854775807 - y - 1, y - 1)",
+         "overflow where y = 0"},
+        {"roundup(-9223372036854775807 - y - 1, y - 1)",
+         "overflow where y = 0"},
         {"(0 - x) ** 0.5", "fractional power"},
         {"(mode if x else 1) * 2", "a word where a number is needed"},
         {"1e300 ** x", "overflow"},

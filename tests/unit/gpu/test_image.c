@@ -44,7 +44,7 @@ static const char source[] =
     "#endif\n"
     "#if MODE == MODE_slow\n"
     "extern \"C\" __global__ void mode(float *o, int n)\n"
-    "{ o[n] = MODE_fast; }\n"
+    "{ o[n] = MODE_fast / o[n]; }\n"
     "#endif\n";
 
 /* %s: the launches */
@@ -222,6 +222,27 @@ static void keys_tell_apart_what_differs(void)
     request = request_of(kernel, "LAUNCH", "2");
     CHECK_INT(shmt_image_key(&request, same, &err), SHMTUNE_OK);
     CHECK_TEXT(same, keys[0]);
+    shmt_kernel_free(kernel);
+}
+
+/* `fast_math` reaches the compiler: another key, another division. */
+static void fast_math_is_passed(void)
+{
+    struct shmt_kernel *kernel = make(LAUNCH("mode"));
+    struct shmt_image_request request = request_of(kernel, "MODE", "slow");
+    struct shmt_image *images[2] = {NULL, NULL};
+
+    for (int fast = 0; fast < 2; fast++) {
+        kernel->fast_math = fast == 1;
+        CHECK_INT(shmt_image_get(&request, nvrtc, NULL, &images[fast], &err),
+                  SHMTUNE_OK);
+    }
+    if (images[0] != NULL && images[1] != NULL) {
+        CHECK(strcmp(images[0]->key, images[1]->key) != 0);
+        CHECK(images[0]->cubin_size != images[1]->cubin_size);
+    }
+    shmt_image_free(images[0]);
+    shmt_image_free(images[1]);
     shmt_kernel_free(kernel);
 }
 
@@ -414,6 +435,7 @@ static void wrong_libraries_are_named(void)
     X(words_reach_the_source)                                                \
     X(keys_tell_apart_what_differs)                                          \
     X(keys_tell_apart_the_launches)                                          \
+    X(fast_math_is_passed)                                                   \
     X(binaries_are_kept_and_checked)                                         \
     X(folders_are_shared)                                                    \
     X(specs_are_held_to_their_bytes)                                         \

@@ -7,6 +7,10 @@
 #include <sys/file.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -366,6 +370,85 @@ static void no_room(void)
     shmt_journal_close(writer, NULL);
 }
 
+/* A record that was written in part is taken back: what is there stays whole,
+ * and the next one is behind it. */
+static void a_partial_record_is_taken_back(void)
+{
+    const struct rlimit none = {RLIM_INFINITY, RLIM_INFINITY};
+    const char *const path = fixture_path("partial.journal");
+    const struct shmt_result result = result_number(0);
+    const shmt_config config[] = {0, 0, 0, 0, 1};
+    const struct shmt_journal_record record = {SHMT_JOURNAL_RESULT, config,
+                                               1, &result, NULL, 0};
+    struct shmt_journal_writer *writer;
+    struct shmt_journal *journal;
+    struct shmt_error err = {0};
+    size_t whole;
+
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(write_journal(path, 0, NULL), SHMTUNE_OK);
+    journal = read_journal(path, SHMTUNE_OK);
+    whole = journal->whole_bytes;
+    shmt_journal_free(journal);
+    CHECK_INT(shmt_journal_open(path, toy, &writer, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_journal_continue(writer, whole, &err), SHMTUNE_OK);
+    for (size_t room = 0; room < 40; room += 13) {
+        const struct rlimit small = {whole + room, RLIM_INFINITY};
+        struct stat about;
+
+        CHECK_INT(setrlimit(RLIMIT_FSIZE, &small), 0);
+        CHECK_INT(shmt_journal_add(writer, &record, &err), SHMTUNE_STORAGE);
+        CHECK_HAS(err.text, "partial.journal");
+        CHECK_INT(setrlimit(RLIMIT_FSIZE, &none), 0);
+        CHECK_INT(stat(path, &about), 0);
+        CHECK_INT(about.st_size, whole);
+    }
+    CHECK_INT(shmt_journal_add(writer, &record, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_journal_close(writer, &err), SHMTUNE_OK);
+    journal = read_journal(path, SHMTUNE_OK);
+    CHECK(!journal->cut);
+    CHECK_INT(journal->count, 2 * RECORDS + 1);
+    shmt_journal_free(journal);
+}
+
+/* -- the disk -------------------------------------------------------------- */
+
+static int synced, sync_error;
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+
+int __wrap_fsync(int fd)
+{
+    synced++;
+    errno = sync_error;
+    return sync_error != 0 ? -1 : __real_fsync(fd);
+}
+
+/* Closing waits for the disk and says when that failed; what cannot be
+ * synchronised, like a pipe, is no failure. */
+static void closed_is_on_the_disk(void)
+{
+    static const struct { int error; enum shmtune_status status; } rows[] = {
+        {0, SHMTUNE_OK}, {EIO, SHMTUNE_STORAGE}, {EINVAL, SHMTUNE_OK}};
+    const struct shmt_journal_header header = header_of_toy();
+
+    for (size_t k = 0; k < 3; k++) {
+        struct shmt_journal_writer *writer;
+        struct shmt_error err = {0};
+
+        CHECK_INT(shmt_journal_open(fixture_path("synced.journal"), toy,
+                                    &writer, &err), SHMTUNE_OK);
+        CHECK_INT(shmt_journal_begin(writer, &header, &err), SHMTUNE_OK);
+        synced = 0;
+        sync_error = rows[k].error;
+        CHECK_INT(shmt_journal_close(writer, &err), rows[k].status);
+        CHECK_INT(synced, 1);
+        sync_error = 0;
+        if (rows[k].status != SHMTUNE_OK)
+            CHECK_HAS(err.text, "synced.journal");
+    }
+}
+
 int main(void)
 {
     toy = fixture_kernel("toy");
@@ -381,6 +464,8 @@ int main(void)
     CHECK_RUN(where_there_are_no_locks);
     CHECK_RUN(the_last_result_holds);
     CHECK_RUN(no_room);
+    CHECK_RUN(a_partial_record_is_taken_back);
+    CHECK_RUN(closed_is_on_the_disk);
     shmt_kernel_free(toy);
     return CHECK_END();
 }

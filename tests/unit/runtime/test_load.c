@@ -3,6 +3,7 @@
  * is refused, what a launch does.  Compiles with the real NVRTC. */
 #include "shmtune.h"
 
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -92,6 +93,29 @@ static void binaries_are_cached(void)
     CHECK(cached(".res") != NULL);
     CHECK_INT(try(0), SHMTUNE_OK);
     CHECK_INT(try(SHMTUNE_NO_CACHE), SHMTUNE_NOT_FOUND);
+}
+
+static bool secure;
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+
+unsigned long __wrap_getauxval(unsigned long type)
+{
+    return type == AT_SECURE ? secure : __real_getauxval(type);
+}
+
+/* With the rights of another user nothing is written, and what is there is not
+ * used: it is the caller's. */
+static void there_is_no_cache_with_the_rights_of_another(void)
+{
+    secure = true;
+    CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+    fixture_remove("cache");
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK(access(fixture_path("cache"), F_OK) != 0);
+    secure = false;
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(try(0), SHMTUNE_OK);
 }
 
 /* Change one byte, or cut the file there. */
@@ -455,6 +479,7 @@ int main(void)
     acc = (int *)on_device(N * sizeof *acc);
     counter = (int *)on_device(sizeof *counter);
     CHECK_RUN(binaries_are_cached);
+    CHECK_RUN(there_is_no_cache_with_the_rights_of_another);
     CHECK_RUN(damaged_binaries_are_made_again);
     CHECK_RUN(caches_of_others_are_not_used);
     CHECK_RUN(binaries_are_shipped);

@@ -76,6 +76,45 @@ static void answers_as_it_was(void)
     target->operations->close(target);
 }
 
+/* A configuration may be in a journal twice: it passed in the search and was
+ * timed again in the finals.  The last of the file is the one that counts. */
+static void the_last_record_counts(void)
+{
+    const char *const path = fixture_path("twice.journal");
+    struct shmt_journal *journal = NULL;
+    struct shmt_journal_writer *writer = NULL;
+    struct shmt_journal_record last;
+    struct shmt_result result;
+    struct shmt_target *target;
+    struct shmt_error err = {0};
+
+    CHECK_INT(shmt_journal_read(fixture_recording(toy), toy, &journal, &err),
+              SHMTUNE_OK);
+    CHECK_INT(shmt_journal_open(path, toy, &writer, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_journal_begin(writer, &journal->header, &err), SHMTUNE_OK);
+    for (size_t k = 0; k < journal->count; k++) {
+        last = journal->records[k];
+        CHECK_INT(shmt_journal_add(writer, &last, &err), SHMTUNE_OK);
+        if (last.kind == SHMT_JOURNAL_RESULT &&
+            last.result->verdict == SHMT_VERDICT_OK)
+            break;
+    }
+    result = *last.result;
+    result.sample_count = 1;
+    result.samples_us[0] = 777;
+    result.time_us = 777;
+    last.result = &result;
+    CHECK_INT(shmt_journal_add(writer, &last, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_journal_close(writer, &err), SHMTUNE_OK);
+    target = fixture_replay(toy, path, 1);
+    CHECK_INT(target->operations->begin(target, toy->sizes[0], NULL),
+              SHMTUNE_OK);
+    CHECK(fabs(ask(target, SHMT_TARGET_MEASURE, last.config).result.time_us -
+               777) < 1e-9);
+    target->operations->close(target);
+    shmt_journal_free(journal);
+}
+
 /* Two compilers work side by side, so the clock moves by the longer. */
 static void side_by_side(void)
 {
@@ -297,6 +336,7 @@ int main(void)
     if (toy == NULL)
         return 1;
     CHECK_RUN(answers_as_it_was);
+    CHECK_RUN(the_last_record_counts);
     CHECK_RUN(side_by_side);
     CHECK_RUN(shares_binaries);
     CHECK_RUN(what_is_not_there);

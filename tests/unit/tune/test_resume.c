@@ -321,6 +321,32 @@ static void other_sources_start_afresh(void)
     free(expected);
 }
 
+/* Another compiler makes other binaries: what they took says nothing. */
+static void another_compiler_starts_afresh(void)
+{
+    struct shmt_tune_options options = fixture_options();
+    struct notices notices = {""};
+    const struct shmt_tune_observer observer =
+        {&notices, NULL, keep_notice, false};
+    char *expected, *text;
+    size_t size, old;
+
+    options.journal = fixture_path("compiler.journal");
+    options.budget_count = 30;
+    expected = fixture_replayed(toy, &options, 2);
+    text = fixture_read(options.journal, &size);
+    memcpy(strstr(text, "nvrtc: 13000"), "nvrtc: 12090", 12);
+    fixture_write(options.journal, text, size);
+    free(text);
+    options.observer = &observer;
+    check_same(fixture_replayed(toy, &options, 2), expected);
+    CHECK_HAS(notices.text, "its compiler version is another one");
+    CHECK_HAS(notices.text, "compiler.journal.old");
+    free(fixture_read(fixture_path("compiler.journal.old"), &old));
+    CHECK_INT(old, size);
+    free(expected);
+}
+
 static void a_damaged_journal_is_refused(void)
 {
     struct shmt_tune_options options = fixture_options();
@@ -379,6 +405,7 @@ int main(void)
     CHECK_RUN(a_candidate_that_takes_the_tuner_along);
     CHECK_RUN(a_default_that_failed_is_tried_again);
     CHECK_RUN(other_sources_start_afresh);
+    CHECK_RUN(another_compiler_starts_afresh);
     CHECK_RUN(a_damaged_journal_is_refused);
     CHECK_RUN(policies_are_judged_again);
     shmt_kernel_free(toy);

@@ -67,6 +67,25 @@ static void common_noise_is_none(void)
     CHECK(!f[0].tied);
 }
 
+/* Of seven passes a slower one may win one, and no more. */
+static void one_pass_of_seven_decides(void)
+{
+    static const double fast[] = {10.00, 10.01, 10.02, 10.03, 10.04, 10.05,
+                                  10.06};
+
+    for (int won = 0; won <= 3; won++) {
+        struct shmt_tune_finalist f[] = {finalist(0, 10.3, 0, true),
+                                         finalist(1, 10, 0, true)};
+
+        for (int p = 0; p < PASSES; p++) {
+            f[1].pass_us[p] = fast[p];
+            f[0].pass_us[p] = p < won ? 9.9 : 10.3;
+        }
+        CHECK_INT(shmt_tune_choose_winner(f, 2, PASSES), won > 1 ? 0 : 1);
+        CHECK(f[0].tied == (won > 1) && f[1].tied);
+    }
+}
+
 /* Noise never makes what is far slower equal. */
 static void noise_has_a_limit(void)
 {
@@ -138,6 +157,7 @@ int main(void)
     CHECK_RUN(within_a_few_stamps_is_a_tie);
     CHECK_RUN(noise_is_a_tie);
     CHECK_RUN(common_noise_is_none);
+    CHECK_RUN(one_pass_of_seven_decides);
     CHECK_RUN(noise_has_a_limit);
     CHECK_RUN(the_default_does_no_harm);
     CHECK_RUN(among_equals);

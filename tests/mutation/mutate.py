@@ -1,0 +1,382 @@
+# SPDX-License-Identifier: MIT
+"""Plants faults and runs the tests against each; run.sh calls it (README)."""
+import argparse
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from sites import Mutant, mutants
+
+HERE = 'tests/mutation'
+# What scripts among the tests run, and the driver that programs load but for
+# those of these folders.
+DRIVER = 'tests/fake/fake_cuda.la'
+HELPERS = ['shmtune', 'libshmtune.la', 'tests/fake/worker', DRIVER,
+           'tests/unit/expr/eval', 'tests/support/choose']
+ALONE = {'base', 'expr', 'yaml', 'space', 'kernel', 'device', 'record',
+         'search', 'exchange', 'score'}
+# Tests of a module beside tests/unit/MODULE.
+BESIDE = {
+    'command': ['tests/cli/'],
+    'target': ['tests/cli/worker.sh', 'tests/cli/inspect.sh',
+               'tests/cli/tune_faults.sh', 'tests/cli/jobs.sh'],
+    'tune': ['tests/cli/tune.sh', 'tests/cli/resume.sh',
+             'tests/cli/tune_faults.sh'],
+    'profile': ['tests/cli/explain.sh'],
+    'exchange': ['tests/cli/import.sh', 'tests/cli/show.sh'],
+    'record': ['tests/cli/resume.sh', 'tests/cli/ship.sh'],
+    'engine': ['tests/unit/search/'],
+    'gpu': ['tests/unit/bench/', 'tests/unit/runtime/'],
+}
+LIMIT_S = 60
+
+
+def module_of(file):
+    if file.startswith('search/'):
+        return 'engine' if '/engine/' in file else 'search'
+    parts = file.split('/')
+    return parts[1] if len(parts) > 2 else 'main'
+
+
+def copy(root, tree):
+    """Makes the copy what the checkout is; what differs gets today's time, so
+    that make builds it again."""
+    if not tree.exists():
+        tree.mkdir(parents=True)
+        shutil.copytree(root / 'build', tree / 'build', symlinks=True,
+                        ignore=lambda d, n: ['mutation']
+                        if Path(d) == root / 'build' else [])
+    skip = {'.git', 'build', 'deps', 'autom4te.cache'}
+    for path in sorted(root.iterdir()):
+        if path.name in skip or path.name.startswith('build-') and \
+                path.name != 'build-aux':
+            continue
+        for file in [path] if path.is_file() else path.rglob('*'):
+            there = tree / file.relative_to(root)
+            if file.is_dir() and not file.is_symlink():
+                there.mkdir(parents=True, exist_ok=True)
+            elif not there.exists() and not there.is_symlink():
+                there.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(file, there, follow_symlinks=False)
+            elif file.is_file() and \
+                    file.read_bytes() != there.read_bytes():
+                shutil.copyfile(file, there)
+    for file in [p for d in ('src', 'search', 'tests')
+                 for p in (tree / d).rglob('*.[ch]')]:
+        if not (root / file.relative_to(tree)).exists():
+            file.unlink()
+
+
+class Tests:
+    """The tests of the build, how they are built and how long they take."""
+
+    def __init__(self, root, work):
+        self.root = root
+        self.build = root / 'build'
+        self.log = work / 'log'
+        self.baseline = work / 'baseline.tsv'
+        self.make(['Makefile'])
+        makefile = (self.build / 'Makefile').read_text().replace('\\\n', ' ')
+        variables = dict(re.findall(r'^(\w+) = (.*)$', makefile, re.M))
+
+        def words(name):
+            out = []
+            for word in variables.get(name, '').split():
+                inner = re.fullmatch(r'\$\((\w+)\)', word)
+                out += words(inner.group(1)) if inner else \
+                    [word.replace('$(EXEEXT)', '')]
+            return out
+        self.programs = set(words('check_PROGRAMS'))
+        self.all = [t for t in words('TESTS')
+                    if not t.startswith(('tests/rules/', 'tests/gpu/'))]
+        self.seconds = {}
+        if self.baseline.exists():
+            for line in self.baseline.read_text().splitlines():
+                name, seconds = line.split('\t')
+                self.seconds[name] = float(seconds)
+
+    def make(self, targets):
+        command = ['make', '-s', '-C', str(self.build), 'WARN_CFLAGS=-w',
+                   *targets]
+        with open(self.log, 'w') as log:
+            return subprocess.run(command, stdout=log, stderr=log).returncode
+
+    def build_for(self, test):
+        targets = HELPERS
+        if test in self.programs:
+            targets = [test]
+            if test.split('/')[2] not in ALONE:
+                targets = [test, DRIVER]
+        return self.make(targets) == 0
+
+    def run(self, test):
+        """Whether it passes; what it says is in the log."""
+        file = self.build / test if test in self.programs else \
+            self.root / test
+        limit = 10 + 10 * self.seconds.get(test, LIMIT_S / 10)
+        shell = f'ulimit -S -f 2000000; cd "{self.build}"; "{file}"; exit $?'
+        command = ['unshare', '--pid', '--fork', '--mount-proc',
+                   '--kill-child', 'timeout', '-s', 'KILL', str(int(limit)),
+                   'sh', '-c', shell]
+        environment = dict(os.environ, SHMT_SRCDIR=str(self.root),
+                           SHMT_BUILDDIR=str(self.build))
+        with open(self.log, 'wb') as log:
+            code = subprocess.run(command, stdout=log, stderr=log,
+                                  stdin=subprocess.DEVNULL,
+                                  env=environment).returncode
+        said = self.log.read_bytes()
+        return code in (0, 77) and not re.search(rb'^not ok', said, re.M)
+
+    def measure(self, tests):
+        """Each passes today, and takes so long."""
+        for test in tests:
+            if test in self.seconds:
+                continue
+            if not self.build_for(test):
+                sys.exit(f'mutation: {test} does not build; see {self.log}')
+            begin = time.monotonic()
+            if not self.run(test):
+                print(f'mutation: {test} fails without a fault and is left '
+                      f'out:', file=sys.stderr)
+                print(*self.log.read_text(errors='replace').splitlines()[-40:],
+                      sep='\n', file=sys.stderr)
+                self.all = [t for t in self.all if t != test]
+                continue
+            self.seconds[test] = time.monotonic() - begin
+            with open(self.baseline, 'a') as out:
+                out.write(f'{test}\t{self.seconds[test]:.2f}\n')
+
+    def of(self, file):
+        """Those of its module; its namesake among the scripts is first."""
+        module = module_of(file)
+        begins = [f'tests/unit/{module}/', *BESIDE.get(module, [])]
+        mine = [t for t in self.all if t.startswith(tuple(begins))]
+        stem = Path(file).stem
+        return sorted(mine, key=lambda t: (stem not in t,
+                                           '/unit/' not in t,
+                                           self.seconds.get(t, 0)))
+
+
+def try_one(tests, mutant, chosen):
+    """(verdict, by) of a fault: noticed, survived or unbuilt."""
+    path = tests.root / mutant.file
+    text = path.read_text()
+    path.write_text(mutant.apply(text))
+    try:
+        for test in chosen:
+            if not tests.build_for(test):
+                return 'unbuilt', '-'
+            if not tests.run(test):
+                return 'noticed', test
+        return 'survived', '-'
+    finally:
+        path.write_text(text)
+
+
+# -- the checked-in list ---------------------------------------------------
+
+def read_list(root, name):
+    """Blocks of a list: `# name`, `in FILE`, `- ` lines, `+ ` lines,
+    `by TEST...`."""
+    for block in (root / HERE / name).read_text().split('\n\n'):
+        entry = {'-': [], '+': []}
+        for line in block.splitlines():
+            if line.startswith('# '):
+                entry['name'] = line[2:]
+            elif line[:3] in ('in ', 'by '):
+                entry[line[:2]] = line[3:].split()
+            elif line[:1] in ('-', '+'):
+                entry[line[0]].append(line[2:])
+        if 'in' in entry:
+            yield entry
+
+
+def plant(tests, entry, at):
+    tests.measure(entry['by'])
+    if not all(test in tests.seconds for test in entry['by']):
+        return 'not planted: a test fails without it', '-'
+    mutant = Mutant(entry['name'], entry['in'][0], 0, 'list', at,
+                    '\n'.join(entry['-']), '\n'.join(entry['+']), '')
+    verdict, by = try_one(tests, mutant, entry['by'])
+    return 'ok' if verdict == 'noticed' else verdict, by
+
+
+def short(root, tests, only):
+    count = failed = 0
+    tests.seconds = {}      # every test has to pass today
+    for entry in read_list(root, 'short.list'):
+        if only and only not in entry['name']:
+            continue
+        file = entry['in'][0]
+        text = (root / file).read_text()
+        old = '\n'.join(entry['-'])
+        count += 1
+        if text.count(old) != 1:
+            verdict = f'not planted: {file} has its text ' \
+                f'{text.count(old)} times; expected once (short.list)'
+        else:
+            verdict, by = plant(tests, entry, text.index(old))
+        failed += verdict != 'ok'
+        print(f'{"ok" if verdict == "ok" else "not ok"} {count} - '
+              f'{entry["name"]}' +
+              (f'  # noticed by {by}' if verdict == 'ok' else
+               f'  # {verdict}'), flush=True)
+    print(f'1..{count}')
+    return failed
+
+
+# -- those drawn by rule ---------------------------------------------------
+
+def draw(root, seed, count, modules):
+    """`count` mutants: each module has at least a few and else by its length;
+    within one every rule is as likely."""
+    pools = {}
+    for folder in ('src', 'search'):
+        for path in sorted((root / folder).rglob('*.c')):
+            file = str(path.relative_to(root))
+            for mutant in mutants(file, path.read_text()):
+                pools.setdefault(module_of(file), {}) \
+                    .setdefault(mutant.rule, []).append(mutant)
+    pools = {m: p for m, p in pools.items() if not modules or m in modules}
+    sizes = {m: sum(map(len, p.values())) for m, p in pools.items()}
+    total = sum(sizes.values())
+    out = []
+    for module in sorted(pools):
+        generator = random.Random(f'{seed} {module}')
+        rules = sorted(pools[module])
+        share = max(min(4, sizes[module]), round(count * sizes[module] / total))
+        taken = set()
+        while len(taken) < min(share, sizes[module]):
+            mutant = generator.choice(
+                pools[module][generator.choice(rules)])
+            if mutant.name not in taken:
+                taken.add(mutant.name)
+                out.append(mutant)
+    # Mixed, so that a run that is cut has something of every module.
+    random.Random(seed).shuffle(out)
+    return out
+
+
+def read_results(work):
+    out = {}
+    path = work / 'results.tsv'
+    if path.exists():
+        for line in path.read_text().splitlines():
+            name, verdict, *rest = line.split('\t')
+            out[name] = (verdict, *rest)
+    return out
+
+
+def read_equivalents(root):
+    """NAME: why no test can tell it from the source."""
+    out = {}
+    for line in (root / HERE / 'equivalent.list').read_text().splitlines():
+        if line and not line.startswith('#'):
+            name, why = line.split(' ', 1)
+            out[name] = why
+    return out
+
+
+def report(root, drawn, results):
+    equivalents = read_equivalents(root)
+    rows = {}
+    for mutant in drawn:
+        verdict = results.get(mutant.name, ('not run',))[0]
+        if mutant.name in equivalents:
+            verdict = 'equivalent'
+        row = rows.setdefault(module_of(mutant.file), {})
+        row[verdict] = row.get(verdict, 0) + 1
+        if verdict == 'survived':
+            print(f'{mutant.name} {mutant.file}:{mutant.line}: '
+                  f'{mutant.rule}: {mutant.shown}')
+    names = ['noticed', 'survived', 'equivalent', 'unbuilt', 'not run']
+    print(f'{"module":10}' + ''.join(f'{n:>11}' for n in names) + '   share')
+    rows['all'] = {n: sum(r.get(n, 0) for r in rows.values()) for n in names}
+    for module, row in rows.items():
+        told = row.get('noticed', 0) + row.get('survived', 0)
+        share = f'{100 * row.get("noticed", 0) / told:.0f} %' if told else '-'
+        print(f'{module:10}' + ''.join(f'{row.get(n, 0):11}' for n in names) +
+              f'{share:>8}')
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='run.sh', description=__doc__)
+    parser.add_argument('root', type=Path, help=argparse.SUPPRESS)
+    parser.add_argument('work', type=Path, help=argparse.SUPPRESS)
+    parser.add_argument('--copy', action='store_true', help=argparse.SUPPRESS)
+    parser.add_argument('--short', action='store_true',
+                        help='the checked-in list, as CI runs it')
+    parser.add_argument('--only', default='',
+                        help='entries of that list with this in their name')
+    parser.add_argument('--count', type=int, default=200,
+                        help='how many to draw (default: %(default)s)')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--modules', default='',
+                        help='of these modules alone, with commas')
+    parser.add_argument('--minutes', type=float, default=1e9,
+                        help='begin none after so long')
+    parser.add_argument('--suite', action='store_true',
+                        help='what the tests of its module leave gets all')
+    parser.add_argument('--again', action='store_true',
+                        help='try once more what survived')
+    parser.add_argument('--report', action='store_true')
+    parser.add_argument('--list', action='store_true')
+    args = parser.parse_args()
+    root, work = args.root, args.work
+    if args.copy:
+        copy(root, work / 'tree')
+        return 0
+    if args.short:
+        return short(root, Tests(root, work), args.only) != 0
+    drawn = draw(root, args.seed, args.count,
+                 set(filter(None, args.modules.split(','))))
+    if args.list:
+        for mutant in drawn:
+            print(f'{mutant.name} {mutant.file}:{mutant.line}: '
+                  f'{mutant.rule}: {mutant.shown}')
+        return 0
+    if args.report:
+        report(root, drawn, read_results(work))
+        return 0
+    return lane(root, work, drawn, args)
+
+
+def lane(root, work, drawn, args):
+    tests = Tests(root, work)
+    results = read_results(work)
+    equivalents = read_equivalents(root)
+    begin = time.monotonic()
+    for mutant in drawn:
+        had = results.get(mutant.name)
+        if mutant.name in equivalents or \
+                had and not (had[0] == 'survived' and args.again):
+            continue
+        if time.monotonic() - begin > 60 * args.minutes:
+            break
+        mine = tests.of(mutant.file)
+        tests.measure(mine)
+        chosen = [t for t in mine if t in tests.seconds]
+        if args.suite:
+            tests.measure(tests.all)
+            chosen += sorted((t for t in tests.all if t not in chosen),
+                             key=lambda t: tests.seconds.get(t, 0))
+        start = time.monotonic()
+        verdict, by = try_one(tests, mutant, chosen)
+        results[mutant.name] = (verdict, by)
+        line = f'{mutant.name}\t{verdict}\t{by}\t' \
+            f'{time.monotonic() - start:.1f}\t{mutant.file}:{mutant.line}: ' \
+            f'{mutant.rule}: {mutant.shown}'
+        with open(work / 'results.tsv', 'a') as out:
+            out.write(line + '\n')
+        print(line, flush=True)
+    report(root, drawn, results)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
