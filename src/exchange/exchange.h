@@ -46,15 +46,9 @@ struct shmt_import_constraint {
     const char *where;          /* "f.json: ...Conditions[2].Expression" */
 };
 
-struct shmt_import_entry {
-    const struct shmt_value *values;    /* [parameter_count] */
-    struct shmt_result result;
-    double at_s;
-    const char *origin;         /* JSON of what else is there, or NULL */
-};
-
 struct shmt_import {
     struct shmt_arena *arena;
+    struct shmt_arena *scratch; /* of the entry that is read */
     enum shmt_import_kind kind;
     const char *file;
     const char *name;           /* an identifier */
@@ -68,8 +62,17 @@ struct shmt_import {
     struct shmt_import_parameter *parameters;
     size_t constraint_count;
     struct shmt_import_constraint *constraints;
-    size_t entry_count;
-    struct shmt_import_entry *entries;
+    /* Results: the values of one after the other, and the lines of a journal
+     * without their configurations.  lines[k] is where that of k begins. */
+    size_t entry_count, value_room, line_room;
+    struct shmt_value *values;  /* [entry_count * parameter_count] */
+    size_t *lines;
+    struct shmt_text results;
+    double clock_s;             /* the end of the last one */
+    /* Values that are words, each once. */
+    struct shmt_map word_map;
+    size_t word_count, word_room;
+    const char **words;
     const char *origin;         /* the file's own, as JSON, or NULL */
     /* The header of the journal, if the file was exported by us, or NULL. */
     const char *header;

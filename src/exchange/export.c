@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exchange/import_node.h"
 #include "yaml/yaml.h"
 
 struct export {
@@ -26,15 +27,25 @@ struct export {
     struct shmt_error *err;
 };
 
-static json_t *object_of(const char *text)
+/* The object that `text` is; SHMTUNE_INVALID_FILE, without a message, when it
+ * is none.  jansson does not say whether it was the text that failed or an
+ * allocation, so our own reader decides. */
+static enum shmtune_status object_of(const char *text, json_t **out,
+                                     struct shmt_error *err)
 {
-    json_t *json = json_loads(text, 0, NULL);
+    struct shmt_import_reader reader = {.file = "", .text = text,
+                                        .end = text + strlen(text)};
+    struct shmt_arena *const arena = shmt_arena_new();
+    const struct shmt_import_node *node;
+    enum shmtune_status status =
+        arena == NULL ? SHMTUNE_NO_MEMORY
+                      : shmt_import_node_read(&reader, arena, NULL, &node);
 
-    if (json != NULL && !json_is_object(json)) {
-        json_decref(json);
-        json = NULL;
-    }
-    return json;
+    *out = status == SHMTUNE_OK ? json_loads(text, 0, NULL) : NULL;
+    shmt_arena_free(arena);
+    if (status == SHMTUNE_NO_MEMORY || (status == SHMTUNE_OK && *out == NULL))
+        return shmt_error_memory(err);
+    return status;
 }
 
 /* Refuses an `origin` of the journal's header that is no JSON object. */
@@ -57,12 +68,11 @@ static enum shmtune_status open_export(struct export *export)
                                        export->compile_ms, export->err);
     if (status != SHMTUNE_OK || export->own)
         return status;
-    export->origin = object_of(origin);
-    if (export->origin == NULL)
-        return shmt_error_set(export->err, SHMTUNE_INVALID_FILE,
-                              "the journal's header: origin is no JSON "
-                              "object");
-    return SHMTUNE_OK;
+    status = object_of(origin, &export->origin, export->err);
+    if (status == SHMTUNE_INVALID_FILE)
+        shmt_error_set(export->err, status, "the journal's header: origin is "
+                                            "no JSON object");
+    return status;
 }
 
 static void close_export(struct export *export)
@@ -139,15 +149,17 @@ static enum shmtune_status read_origin(const struct export *export,
 {
     const char *const origin = export->journal->records[record].origin;
 
+    enum shmtune_status status;
+
     *out = NULL;
     if (origin == NULL)
         return SHMTUNE_OK;
-    *out = object_of(origin);
-    if (*out == NULL)
-        return shmt_error_set(export->err, SHMTUNE_INVALID_FILE,
-                              "record %zu of the journal: origin is no JSON "
-                              "object", record + 1);
-    return SHMTUNE_OK;
+    status = object_of(origin, out, export->err);
+    if (status == SHMTUNE_INVALID_FILE)
+        shmt_error_set(export->err, status,
+                       "record %zu of the journal: origin is no JSON object",
+                       record + 1);
+    return status;
 }
 
 /* Whether a record is exported: only the last result of each configuration

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * import: reads a file (plain, gzipped, or a cache that Kernel Tuner still has
- * open), recognises its format by its top-level keys and calls its importer.
- * Called by command/import.c.
+ * open: its entries end in a comma, two brackets are missing), recognises its
+ * format by its top-level keys and calls its importer.  Called by
+ * command/import.c.
  */
 #include "exchange/exchange.h"
 
@@ -27,76 +28,39 @@ const char *shmt_import_kind_text(enum shmt_import_kind kind)
 
 /* Calls the importer for the kind of file, which its top-level keys show. */
 static enum shmtune_status dispatch(const struct shmt_import_place *place,
-                                    const json_t *json)
+                                    const struct shmt_import_node *json)
 {
-    if (!json_is_object(json))
-        return shmt_import_refuse(place, "found no object at the top, "
-                                         "expected a T1 search space, a "
-                                         "Kernel Tuner cache or T4 results");
-    if (json_object_get(json, "ConfigurationSpace") != NULL)
+    if (shmt_import_get(json, "ConfigurationSpace") != NULL)
         return shmt_import_t1(place, json);
-    if (json_object_get(json, "cache") != NULL)
+    if (shmt_import_get(json, "cache") != NULL)
         return shmt_import_cache(place, json);
-    if (json_object_get(json, "results") != NULL)
+    if (shmt_import_get(json, "results") != NULL)
         return shmt_import_t4(place, json);
     return shmt_import_refuse(place, "found neither \"ConfigurationSpace\" "
                                      "(T1), nor \"cache\" (Kernel Tuner), "
                                      "nor \"results\" (T4)");
 }
 
-/* Results of other tuners do not say when they were taken: each follows the one
- * before it. */
-static void set_times(struct shmt_import *import)
+static enum shmtune_status read_file(struct shmt_import *import,
+                                     const char *data, size_t size,
+                                     struct shmt_error *err)
 {
-    double at_s = 0.0;
+    static const char *const lists[] = {"cache", "results", NULL};
+    struct shmt_import_reader reader = {.file = import->file, .text = data,
+                                        .end = data + size, .err = err};
+    const struct shmt_import_place place = {.import = import,
+                                            .reader = &reader, .err = err};
+    const struct shmt_import_node *json;
+    struct shmt_arena *const arena = shmt_arena_new();
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_import_node_read(&reader, arena, lists, &json);
 
-    for (size_t k = 0; k < import->entry_count; k++) {
-        struct shmt_import_entry *const entry = &import->entries[k];
-
-        if (entry->origin == NULL)
-            continue;
-        at_s += (entry->result.compile_ms + entry->result.measure_ms) / 1000.0;
-        entry->at_s = at_s;
-    }
-}
-
-/* Kernel Tuner leaves a cache open while it tunes: entries end in a comma,
- * two brackets are missing. */
-static json_t *load_open(const char *data, size_t size, json_error_t *error)
-{
-    char *closed;
-    json_t *json;
-
-    while (size > 0 && strchr(" \t\r\n,", data[size - 1]) != NULL &&
-           data[size - 1] != '\0')
-        size--;
-    if (size == 0 || (data[size - 1] != '}' && data[size - 1] != '{'))
-        return NULL;
-    closed = malloc(size + 2);
-    if (closed == NULL)
-        return NULL;
-    memcpy(closed, data, size);
-    memcpy(closed + size, "}}", 2);
-    json = json_loadb(closed, size + 2, JSON_REJECT_DUPLICATES, error);
-    free(closed);
-    return json;
-}
-
-static enum shmtune_status load(const struct shmt_import_place *place,
-                                const char *data, size_t size, json_t **out)
-{
-    json_error_t error, other;
-    json_t *json = json_loadb(data, size, JSON_REJECT_DUPLICATES, &error);
-
-    if (json == NULL &&
-        json_error_code(&error) == json_error_premature_end_of_input)
-        json = load_open(data, size, &other);
-    if (json == NULL)
-        return shmt_error_set(place->err, SHMTUNE_INVALID_FILE,
-                              "%s:%d:%d: %s", place->import->file,
-                              error.line, error.column, error.text);
-    *out = json;
-    return SHMTUNE_OK;
+    if (status == SHMTUNE_OK)
+        status = dispatch(&place, json);
+    shmt_import_node_leave(&reader);
+    shmt_arena_free(arena);
+    return status;
 }
 
 enum shmtune_status shmt_import_parse(const char *file, const char *data,
@@ -104,28 +68,23 @@ enum shmtune_status shmt_import_parse(const char *file, const char *data,
                                       struct shmt_error *err)
 {
     struct shmt_import *import = calloc(1, sizeof *import);
-    const struct shmt_import_place place = {.import = import, .err = err};
     enum shmtune_status status;
-    json_t *json = NULL;
 
-    if (import == NULL || (import->arena = shmt_arena_new()) == NULL) {
-        free(import);
-        return shmt_error_memory(err);
+    if (import != NULL) {
+        import->arena = shmt_arena_new();
+        import->scratch = shmt_arena_new();
+        import->device = "";
+        if (import->arena != NULL && import->scratch != NULL)
+            import->file = shmt_arena_copy(import->arena, file, strlen(file));
     }
-    import->device = "";
-    import->file = shmt_arena_copy(import->arena, file, strlen(file));
-    status = import->file == NULL ? shmt_error_memory(err)
-                                  : load(&place, data, size, &json);
+    status = import == NULL || import->file == NULL
+                 ? shmt_error_memory(err)
+                 : read_file(import, data, size, err);
     if (status == SHMTUNE_OK)
-        status = dispatch(&place, json);
-    set_times(import);
-    json_decref(json);
-    if (status != SHMTUNE_OK) {
+        *out = import;
+    else
         shmt_import_free(import);
-        return status;
-    }
-    *out = import;
-    return SHMTUNE_OK;
+    return status;
 }
 
 enum shmtune_status shmt_import_read(const char *path,
@@ -139,6 +98,9 @@ enum shmtune_status shmt_import_read(const char *path,
     if (status == SHMTUNE_OK)
         status = shmt_import_parse(path, shmt_text_string(&text),
                                    text.length, out, err);
+    else if (text.length > file_limit)
+        status = shmt_error_append(err, "; split the file and import the "
+                                        "parts by --name");
     shmt_text_free(&text);
     return status;
 }
@@ -148,5 +110,11 @@ void shmt_import_free(struct shmt_import *import)
     if (import == NULL)
         return;
     shmt_arena_free(import->arena);
+    shmt_arena_free(import->scratch);
+    shmt_map_free(&import->word_map);
+    shmt_text_free(&import->results);
+    free(import->words);
+    free(import->values);
+    free(import->lines);
     free(import);
 }

@@ -23,6 +23,7 @@ struct shmt_import_place
 shmt_import_member(const struct shmt_import_place *place, const char *key)
 {
     return (struct shmt_import_place){.import = place->import,
+                                      .reader = place->reader,
                                       .err = place->err, .parent = place,
                                       .key = key};
 }
@@ -31,6 +32,7 @@ struct shmt_import_place
 shmt_import_item(const struct shmt_import_place *place, size_t item)
 {
     return (struct shmt_import_place){.import = place->import,
+                                      .reader = place->reader,
                                       .err = place->err, .parent = place,
                                       .item = item};
 }
@@ -91,31 +93,33 @@ enum shmtune_status shmt_import_refuse(const struct shmt_import_place *place,
     return SHMTUNE_INVALID_FILE;
 }
 
-static const char *type_text(json_type type)
+static const char *type_text(enum shmt_import_type type)
 {
     switch (type) {
-    case JSON_OBJECT: return "an object";
-    case JSON_ARRAY: return "an array";
-    case JSON_STRING: return "a string";
-    case JSON_INTEGER: return "an integer";
-    case JSON_REAL: return "a number";
-    case JSON_TRUE: case JSON_FALSE: return "true or false";
+    case SHMT_IMPORT_OBJECT: return "an object";
+    case SHMT_IMPORT_ARRAY: return "an array";
+    case SHMT_IMPORT_STRING: return "a string";
+    case SHMT_IMPORT_INTEGER: return "an integer";
+    case SHMT_IMPORT_REAL: return "a number";
+    case SHMT_IMPORT_TRUE: case SHMT_IMPORT_FALSE: return "true or false";
     default: return "null";
     }
 }
 
 enum shmtune_status shmt_import_need(const struct shmt_import_place *place,
-                                     const json_t *object, const char *key,
-                                     json_type type, const json_t **out)
+                                     const struct shmt_import_node *object,
+                                     const char *key,
+                                     enum shmt_import_type type,
+                                     const struct shmt_import_node **out)
 {
-    const json_t *const found = json_object_get(object, key);
+    const struct shmt_import_node *const found = shmt_import_get(object, key);
     const struct shmt_import_place below = shmt_import_member(place, key);
 
     if (found == NULL)
         return shmt_import_refuse(place, "\"%s\" is missing", key);
-    if (json_typeof(found) != type)
+    if (found->type != type)
         return shmt_import_refuse(&below, "found %s, expected %s",
-                                  type_text(json_typeof(found)),
+                                  type_text(found->type),
                                   type_text(type));
     *out = found;
     return SHMTUNE_OK;
@@ -149,38 +153,64 @@ static enum shmtune_status check_word(const struct shmt_import_place *place,
                               "bytes", word);
 }
 
+/* The one copy of a word that all values share: `text` is another. */
+static enum shmtune_status intern(const struct shmt_import_place *place,
+                                  const char *text, const char **out)
+{
+    struct shmt_import *const import = place->import;
+    const uint64_t hash = shmt_map_hash_bytes(text, strlen(text));
+    enum shmtune_status status;
+    uint32_t at;
+
+    for (size_t probe = 0; (at = shmt_map_next(&import->word_map, hash,
+                                               &probe)) != SHMT_MAP_NONE;)
+        if (strcmp(import->words[at], text) == 0) {
+            *out = import->words[at];
+            return SHMTUNE_OK;
+        }
+    status = shmt_import_copy(place, text, out);
+    if (status == SHMTUNE_OK &&
+        (!shmt_array_reserve(&import->words, &import->word_room,
+                             import->word_count + 1, sizeof *import->words) ||
+         !shmt_map_add(&import->word_map, hash, (uint32_t)import->word_count)))
+        status = shmt_error_memory(place->err);
+    if (status == SHMTUNE_OK)
+        import->words[import->word_count++] = *out;
+    return status;
+}
+
 enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
-                                      const json_t *json,
+                                      const struct shmt_import_node *json,
                                       struct shmt_value *out)
 {
     enum shmtune_status status;
     const char *word;
 
-    switch (json_typeof(json)) {
-    case JSON_INTEGER:
+    switch (json->type) {
+    case SHMT_IMPORT_INTEGER:
         *out = (struct shmt_value){.type = SHMT_VALUE_INT,
-                                   .i = json_integer_value(json)};
+                                   .i = json->number};
         return SHMTUNE_OK;
-    case JSON_TRUE:
-    case JSON_FALSE:
+    case SHMT_IMPORT_TRUE:
+    case SHMT_IMPORT_FALSE:
         *out = (struct shmt_value){.type = SHMT_VALUE_INT,
-                                   .i = json_is_true(json)};
+                                   .i = json->type == SHMT_IMPORT_TRUE};
         return SHMTUNE_OK;
-    case JSON_REAL:
+    case SHMT_IMPORT_REAL:
         *out = (struct shmt_value){.type = SHMT_VALUE_REAL,
-                                   .r = json_real_value(json)};
+                                   .r = shmt_import_number(json)};
         return SHMTUNE_OK;
-    case JSON_STRING:
-        status = check_word(place, json_string_value(json));
+    case SHMT_IMPORT_STRING:
+        status = check_word(place, shmt_import_word(json));
         if (status == SHMTUNE_OK)
-            status = shmt_import_copy(place, json_string_value(json), &word);
+            status = intern(place, shmt_import_word(json), &word);
         if (status == SHMTUNE_OK)
             *out = (struct shmt_value){.type = SHMT_VALUE_WORD, .w = word};
         return status;
     default:
         return shmt_import_refuse(place,
                                   "found %s, expected a number or a word",
-                                  type_text(json_typeof(json)));
+                                  type_text(json->type));
     }
 }
 
@@ -245,11 +275,12 @@ bool shmt_import_unify(struct shmt_value *values, size_t count,
 
 /* An array of JSON, as a list; how it is written goes to `look`. */
 static enum shmtune_status read_array(const struct shmt_import_place *place,
-                                      const json_t *json,
+                                      const struct shmt_import_node *json,
                                       struct shmt_import_list *out,
                                       struct shmt_import_parameter *look)
 {
-    const size_t count = json_array_size(json);
+    const struct shmt_import_node *one = json->first;
+    const size_t count = json->count;
     enum shmtune_status status = SHMTUNE_OK;
 
     if (count > SHMT_SPACE_VALUES)
@@ -261,12 +292,12 @@ static enum shmtune_status read_array(const struct shmt_import_place *place,
                                    sizeof *out->values);
     if (out->values == NULL)
         return shmt_error_memory(place->err);
-    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+    for (size_t k = 0; k < count && status == SHMTUNE_OK;
+         k++, one = one->next) {
         const struct shmt_import_place item = shmt_import_item(place, k);
 
-        status = shmt_import_value(&item, json_array_get(json, k),
-                                   &out->values[k]);
-        look->truths |= json_is_boolean(json_array_get(json, k));
+        status = shmt_import_value(&item, one, &out->values[k]);
+        look->truths |= shmt_import_is_truth(one);
     }
     if (status == SHMTUNE_OK &&
         !shmt_import_unify(out->values, count, &out->type, &look->mixed))
@@ -275,7 +306,7 @@ static enum shmtune_status read_array(const struct shmt_import_place *place,
 }
 
 enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
-                                       const json_t *json,
+                                       const struct shmt_import_node *json,
                                        struct shmt_import_parameter *out)
 {
     struct shmt_import_parameter look = {.default_value = SIZE_MAX};
@@ -283,19 +314,19 @@ enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
     enum shmtune_status status;
     const char *where;
 
-    if (json_is_array(json)) {
+    if (shmt_import_is(json, SHMT_IMPORT_ARRAY)) {
         status = read_array(place, json, &list, &look);
-    } else if (json_is_string(json)) {
+    } else if (shmt_import_is(json, SHMT_IMPORT_STRING)) {
         where = shmt_import_where(place);
         if (where == NULL)
             return shmt_error_memory(place->err);
         status = shmt_import_parse_list(place->import->arena, where,
-                                        json_string_value(json), &list,
+                                        shmt_import_word(json), &list,
                                         place->err);
     } else {
         status = shmt_import_refuse(place, "found %s, expected a list of "
                                            "values",
-                                    type_text(json_typeof(json)));
+                                    type_text(json->type));
     }
     if (status == SHMTUNE_OK && list.count == 0)
         status = shmt_import_refuse(place, "the list of values is empty");
@@ -412,83 +443,65 @@ shmt_import_name_of_file(const struct shmt_import_place *place)
     return shmt_import_identifier(place, stem, &place->import->name);
 }
 
-enum shmtune_status shmt_import_rest(const struct shmt_import_place *place,
-                                     const json_t *json,
-                                     const char *const *drop,
+/* Whether `name` is one of a NULL-terminated list. */
+static bool is_one_of(const char *name, const char *const *list)
+{
+    for (; *list != NULL; list++)
+        if (shmt_text_equal(*list, name))
+            return true;
+    return false;
+}
+
+/* A text of an entry lasts as long as the entry, one of the file as long as
+ * the import. */
+static enum shmtune_status keep_text(const struct shmt_import_place *place,
+                                     const struct shmt_text *text,
                                      const char **out)
 {
-    json_t *rest = json_object();
+    *out = shmt_arena_copy(place->parent == NULL ? place->import->arena
+                                                 : place->import->scratch,
+                           text->data, text->length);
+    return *out == NULL ? shmt_error_memory(place->err) : SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_import_rest(const struct shmt_import_place *place,
+                                     const struct shmt_import_node *json,
+                                     const char *const *drop, const char *more,
+                                     const char **out)
+{
+    struct shmt_text text = {0};
     enum shmtune_status status = SHMTUNE_OK;
-    const char *key;
-    json_t *value;
-    char *text;
 
-    if (rest == NULL)
-        return shmt_error_memory(place->err);
-    json_object_foreach((json_t *)json, key, value) {
-        bool left_out = place->parent != NULL &&
-                        shmt_import_find(place->import, key) != SIZE_MAX;
-
-        for (size_t k = 0; drop[k] != NULL && !left_out; k++)
-            left_out = strcmp(drop[k], key) == 0;
-        if (!left_out && json_object_set(rest, key, value) != 0)
-            status = shmt_error_memory(place->err);
-    }
     *out = NULL;
-    text = json_object_size(rest) == 0
-               ? NULL : json_dumps(rest, JSON_COMPACT);
-    if (status == SHMTUNE_OK && text != NULL && strlen(text) > ORIGIN_BYTES)
+    for (const struct shmt_import_node *one = json->first; one != NULL;
+         one = one->next) {
+        if (is_one_of(one->key, drop) ||
+            (place->parent != NULL &&
+             shmt_import_find(place->import, one->key) != SIZE_MAX))
+            continue;
+        shmt_text_add(&text, text.length == 0 ? "{" : ",");
+        shmt_import_write_member(one, &text);
+    }
+    if (more != NULL) {
+        shmt_text_add(&text, text.length == 0 ? "{" : ",");
+        shmt_text_add(&text, more);
+    }
+    if (text.length > 0)
+        shmt_text_add(&text, "}");
+    if (text.failed)
+        status = shmt_error_memory(place->err);
+    else if (text.length > ORIGIN_BYTES)
         status = shmt_import_refuse(place, "%zu bytes beside the "
                                            "configuration, at most %d fit "
-                                           "into a journal", strlen(text),
+                                           "into a journal", text.length,
                                     ORIGIN_BYTES);
-    if (status == SHMTUNE_OK && text != NULL)
-        status = shmt_import_copy(place, text, out);
-    free(text);
-    json_decref(rest);
+    else if (text.length > 0)
+        status = keep_text(place, &text, out);
+    shmt_text_free(&text);
     return status;
 }
 
-/* -- results --------------------------------------------------------------- */
-
 enum { WORDS = 1024 };      /* different ones of a parameter without a list */
-
-enum shmtune_status
-shmt_import_configuration(const struct shmt_import_place *place,
-                          const json_t *object, bool others,
-                          struct shmt_import_entry *entry)
-{
-    struct shmt_import *const import = place->import;
-    struct shmt_value *values = shmt_arena_alloc(
-        import->arena, import->parameter_count, sizeof *values);
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (values == NULL)
-        return shmt_error_memory(place->err);
-    for (size_t p = 0; p < import->parameter_count; p++) {
-        const char *const name = import->parameters[p].name;
-        const json_t *const json = json_object_get(object, name);
-        const struct shmt_import_place below =
-            shmt_import_member(place, name);
-
-        if (json == NULL)
-            return shmt_import_refuse(place, "the parameter %s is missing",
-                                      name);
-        status = shmt_import_value(&below, json, &values[p]);
-        if (status != SHMTUNE_OK)
-            return status;
-        if (values[p].type == SHMT_VALUE_REAL && !isfinite(values[p].r))
-            return shmt_import_refuse(&below, "found a number that is not "
-                                              "finite");
-    }
-    if (!others && json_object_size(object) != import->parameter_count)
-        return shmt_import_refuse(place, "%zu names, expected the %zu "
-                                         "parameters of the first entry",
-                                  json_object_size(object),
-                                  import->parameter_count);
-    entry->values = values;
-    return SHMTUNE_OK;
-}
 
 /* Ascending, each once. */
 static size_t unite_numbers(struct shmt_value *values, size_t count)
@@ -529,7 +542,7 @@ static enum shmtune_status collect_one(const struct shmt_import_place *place,
     bool words;
 
     for (size_t k = 0; k < count; k++)
-        values[k] = import->entries[k].values[p];
+        values[k] = import->values[k * import->parameter_count + p];
     if (!shmt_import_unify(values, count, &parameter->type,
                            &parameter->mixed))
         return shmt_import_refuse(place, "the parameter %s has words and "
@@ -570,122 +583,5 @@ shmt_import_collect(const struct shmt_import_place *place)
          p++)
         status = collect_one(place, p, values);
     free(values);
-    return status;
-}
-
-enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
-                                        const json_t *list, double ms,
-                                        struct shmt_result *result)
-{
-    const size_t count = json_array_size(list);
-
-    for (size_t k = 0; k < count; k++) {
-        const json_t *const sample = json_array_get(list, k);
-        const struct shmt_import_place item = shmt_import_item(place, k);
-
-        if (!json_is_number(sample) || !(json_number_value(sample) >= 0.0) ||
-            json_number_value(sample) > 1e12)
-            return shmt_import_refuse(&item, "expected a time, 0 or more");
-        if (k < SHMT_RESULT_SAMPLES)
-            result->samples_us[k] =
-                (float)(json_number_value(sample) * ms * 1000.0);
-    }
-    result->sample_count =
-        count < SHMT_RESULT_SAMPLES ? (int)count : SHMT_RESULT_SAMPLES;
-    return SHMTUNE_OK;
-}
-
-/* {rows: 1024, cols: 1024} */
-static enum shmtune_status read_size(const struct shmt_import_place *place,
-                                     const struct shmt_yaml *size)
-{
-    struct shmt_import *const import = place->import;
-    enum shmtune_status status =
-        shmt_yaml_expect(size, SHMT_YAML_MAPPING, "size", place->err);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    if (size->count > SHMT_KERNEL_DIMENSIONS)
-        return shmt_import_refuse(place, "size has %zu dimensions, at most "
-                                         "%d are possible", size->count,
-                                  SHMT_KERNEL_DIMENSIONS);
-    for (size_t d = 0; d < size->count && status == SHMTUNE_OK; d++) {
-        status = shmt_import_name(place, size->keys[d]->text,
-                                  &import->dimension_names[d]);
-        if (status == SHMTUNE_OK)
-            status = shmt_yaml_int(size->items[d], 1, INT64_MAX,
-                                   &import->dimensions[d], place->err);
-    }
-    import->dimension_count = size->count;
-    return status;
-}
-
-enum shmtune_status
-shmt_import_read_export_header(const struct shmt_import_place *place,
-                               const char *text)
-{
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *const where = shmt_import_where(place);
-    const struct shmt_yaml *node, *size, *kernel, *device;
-    const char *word;
-    enum shmtune_status status;
-
-    if (arena == NULL || where == NULL) {
-        shmt_arena_free(arena);
-        return shmt_error_memory(place->err);
-    }
-    status = shmt_yaml_parse(arena, where, text, strlen(text), &node,
-                             place->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "kernel", &kernel, place->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_word(kernel, &word, place->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_identifier(place, word, &place->import->name);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "size", &size, place->err);
-    device = status == SHMTUNE_OK ? shmt_yaml_get(node, "device") : NULL;
-    if (device != NULL)
-        device = shmt_yaml_get(device, "name");
-    if (device != NULL)
-        status = shmt_yaml_text(device, 200, &word, place->err);
-    if (device != NULL && status == SHMTUNE_OK)
-        status = shmt_import_copy(place, word, &place->import->device);
-    if (status == SHMTUNE_OK)
-        status = read_size(place, size);
-    if (status == SHMTUNE_OK)
-        status = shmt_import_copy(place, text, &place->import->header);
-    shmt_arena_free(arena);
-    return status;
-}
-
-enum shmtune_status
-shmt_import_read_export(const struct shmt_import_place *place,
-                        const char *text,
-                        struct shmt_import_entry *entry)
-{
-    struct shmt_arena *arena = shmt_arena_new();
-    const char *const where = shmt_import_where(place);
-    const struct shmt_yaml *node, *at;
-    struct shmt_text flow = {0};
-    enum shmtune_status status;
-
-    if (arena == NULL || where == NULL) {
-        shmt_arena_free(arena);
-        return shmt_error_memory(place->err);
-    }
-    shmt_text_addf(&flow, "{%s}", text);
-    status = shmt_yaml_parse(arena, where, shmt_text_string(&flow),
-                             flow.length, &node, place->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "at", &at, place->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_real(at, &entry->at_s, place->err);
-    if (status == SHMTUNE_OK && entry->at_s < 0)
-        status = shmt_import_refuse(place, "at is below 0");
-    if (status == SHMTUNE_OK)
-        status = shmt_result_read(node, &entry->result, place->err);
-    shmt_text_free(&flow);
-    shmt_arena_free(arena);
     return status;
 }

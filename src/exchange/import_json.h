@@ -6,14 +6,22 @@
 #ifndef SHMT_EXCHANGE_IMPORT_JSON_H
 #define SHMT_EXCHANGE_IMPORT_JSON_H
 
-#include <jansson.h>
-
 #include "exchange/exchange.h"
+#include "exchange/import_node.h"
+
+/* One result of a run, as it is read. */
+struct shmt_import_entry {
+    struct shmt_result result;
+    double at_s;
+    bool own;                   /* written by us: at_s is known */
+    const char *origin;         /* JSON of what else is there, or NULL */
+};
 
 /* The path of a value within the file, as a linked list.  It is formatted
  * ("results[3].configuration") only for a message. */
 struct shmt_import_place {
     struct shmt_import *import;
+    struct shmt_import_reader *reader;
     struct shmt_error *err;
     const struct shmt_import_place *parent;   /* NULL: the whole file */
     const char *key;                          /* member, or NULL: item */
@@ -35,16 +43,18 @@ const char *shmt_import_where(const struct shmt_import_place *place);
 
 /* A member that must be there, of a type. */
 enum shmtune_status shmt_import_need(const struct shmt_import_place *place,
-                                     const json_t *object, const char *key,
-                                     json_type type, const json_t **out);
+                                     const struct shmt_import_node *object,
+                                     const char *key,
+                                     enum shmt_import_type type,
+                                     const struct shmt_import_node **out);
 /* Numbers, true and false, words. */
 enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
-                                      const json_t *json,
+                                      const struct shmt_import_node *json,
                                       struct shmt_value *out);
 /* A JSON array of values, or Python text that makes one: refused when it is
  * empty or a value occurs twice. */
 enum shmtune_status shmt_import_domain(const struct shmt_import_place *place,
-                                       const json_t *json,
+                                       const struct shmt_import_node *json,
                                        struct shmt_import_parameter *out);
 /* A copy of a string of the file. */
 enum shmtune_status shmt_import_copy(const struct shmt_import_place *place,
@@ -76,28 +86,36 @@ shmt_import_compile(const struct shmt_import *import, struct shmt_arena *arena,
 bool shmt_import_unify(struct shmt_value *values, size_t count,
                        enum shmt_value_type *type, bool *mixed);
 /* `json` without the members named by `drop` and, but for the whole file, by
- * the parameters, as text; NULL when nothing is left. */
+ * the parameters, as text; NULL when nothing is left.  `more` is NULL or the
+ * text of one member more. */
 enum shmtune_status shmt_import_rest(const struct shmt_import_place *place,
-                                     const json_t *json,
-                                     const char *const *drop,
+                                     const struct shmt_import_node *json,
+                                     const char *const *drop, const char *more,
                                      const char **out);
+/* Reads the items of `list`, one at a time, each by `read`, and adds them. */
+typedef enum shmtune_status
+shmt_import_entry_reader(const struct shmt_import_place *place,
+                         const struct shmt_import_node *json,
+                         struct shmt_import_entry *entry);
+enum shmtune_status shmt_import_entries(const struct shmt_import_place *place,
+                                        const struct shmt_import_node *list,
+                                        shmt_import_entry_reader *read);
 /* Index of a parameter, or SIZE_MAX. */
 size_t shmt_import_find(const struct shmt_import *import, const char *name);
 
-/* The values of one configuration, an object, into entry->values.  Names
- * beside the parameters are refused unless `others`. */
+/* The values of one configuration, an object, behind those of the entries
+ * before it.  Names beside the parameters are refused unless `others`. */
 enum shmtune_status
 shmt_import_configuration(const struct shmt_import_place *place,
-                          const json_t *object, bool others,
-                          struct shmt_import_entry *entry);
+                          const struct shmt_import_node *object, bool others);
 /* Domains of the parameters from all entries' values, in ascending order
  * (words: in order of appearance), where a file has none. */
 enum shmtune_status
 shmt_import_collect(const struct shmt_import_place *place);
 /* Times of a list, `ms` milliseconds a unit, into the samples. */
 enum shmtune_status shmt_import_samples(const struct shmt_import_place *place,
-                                        const json_t *list, double ms,
-                                        struct shmt_result *result);
+                                        const struct shmt_import_node *list,
+                                        double ms, struct shmt_result *result);
 /* An export of ours has results in our own form ("at: 1.5, verdict: ok"). */
 enum shmtune_status
 shmt_import_read_export(const struct shmt_import_place *place,
@@ -112,10 +130,10 @@ shmt_import_read_export_header(const struct shmt_import_place *place,
 
 /* One importer each; `json` is the whole file, an object. */
 enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
-                                   const json_t *json);
+                                   const struct shmt_import_node *json);
 enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
-                                      const json_t *json);
+                                      const struct shmt_import_node *json);
 enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
-                                   const json_t *json);
+                                   const struct shmt_import_node *json);
 
 #endif

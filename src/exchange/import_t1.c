@@ -8,7 +8,7 @@
 #include "exchange/import_json.h"
 
 static enum shmtune_status read_name(const struct shmt_import_place *place,
-                                     const json_t *json)
+                                     const struct shmt_import_node *json)
 {
     static const struct {
         const char *section, *key;
@@ -19,11 +19,12 @@ static enum shmtune_status read_name(const struct shmt_import_place *place,
     };
 
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        const json_t *const name = json_object_get(
-            json_object_get(json, names[k].section), names[k].key);
+        const struct shmt_import_node *const name = shmt_import_get(
+            shmt_import_get(json, names[k].section), names[k].key);
 
-        if (json_is_string(name) && json_string_length(name) > 0)
-            return shmt_import_identifier(place, json_string_value(name),
+        if (shmt_import_is(name, SHMT_IMPORT_STRING) &&
+            shmt_import_word(name)[0] != '\0')
+            return shmt_import_identifier(place, shmt_import_word(name),
                                           &place->import->name);
     }
     return shmt_import_name_of_file(place);
@@ -32,22 +33,25 @@ static enum shmtune_status read_name(const struct shmt_import_place *place,
 /* A default that is none of the values is left out.  The benchmark hub writes
  * some in a list of one. */
 static enum shmtune_status read_default(const struct shmt_import_place *place,
-                                        const json_t *json,
+                                        const struct shmt_import_node *json,
                                         struct shmt_import_parameter *out)
 {
-    const json_t *default_value = json_object_get(json, "Default");
+    const struct shmt_import_node *default_value =
+        shmt_import_get(json, "Default");
     const struct shmt_import_place below =
         shmt_import_member(place, "Default");
     struct shmt_value value;
     enum shmtune_status status;
 
-    if (json_array_size(default_value) == 1)
-        default_value = json_array_get(default_value, 0);
-    else if (json_is_array(default_value))
-        return shmt_import_refuse(&below, "found a list of %zu values, "
-                                          "expected one value",
-                                  json_array_size(default_value));
-    if (default_value == NULL || json_is_null(default_value))
+    if (shmt_import_is(default_value, SHMT_IMPORT_ARRAY)) {
+        if (default_value->count != 1)
+            return shmt_import_refuse(&below, "found a list of %zu values, "
+                                              "expected one value",
+                                      default_value->count);
+        default_value = default_value->first;
+    }
+    if (default_value == NULL ||
+        shmt_import_is(default_value, SHMT_IMPORT_NULL))
         return SHMTUNE_OK;
     status = shmt_import_value(&below, default_value, &value);
     for (size_t k = 0; k < out->count && status == SHMTUNE_OK; k++)
@@ -57,23 +61,24 @@ static enum shmtune_status read_default(const struct shmt_import_place *place,
 }
 
 static enum shmtune_status
-read_parameter(const struct shmt_import_place *place, const json_t *json,
+read_parameter(const struct shmt_import_place *place,
+               const struct shmt_import_node *json,
                struct shmt_import_parameter *out)
 {
-    const json_t *name, *values;
+    const struct shmt_import_node *name, *values;
     struct shmt_import_place below = shmt_import_member(place, "Name");
     enum shmtune_status status;
 
-    if (!json_is_object(json))
+    if (!shmt_import_is(json, SHMT_IMPORT_OBJECT))
         return shmt_import_refuse(place, "expected an object with \"Name\" "
                                          "and \"Values\"");
-    status = shmt_import_need(place, json, "Name", JSON_STRING, &name);
+    status = shmt_import_need(place, json, "Name", SHMT_IMPORT_STRING, &name);
     if (status == SHMTUNE_OK)
-        status = shmt_import_name(&below, json_string_value(name),
+        status = shmt_import_name(&below, shmt_import_word(name),
                                   &out->name);
     if (status != SHMTUNE_OK)
         return status;
-    values = json_object_get(json, "Values");
+    values = shmt_import_get(json, "Values");
     if (values == NULL)
         return shmt_import_refuse(place, "\"Values\" is missing");
     below = shmt_import_member(place, "Values");
@@ -84,17 +89,19 @@ read_parameter(const struct shmt_import_place *place, const json_t *json,
 }
 
 static enum shmtune_status
-read_parameters(const struct shmt_import_place *place, const json_t *json)
+read_parameters(const struct shmt_import_place *place,
+                const struct shmt_import_node *json)
 {
     struct shmt_import *const import = place->import;
-    const size_t count = json_array_size(json);
-    enum shmtune_status status = shmt_import_make_parameters(place, count);
+    const struct shmt_import_node *one = json->first;
+    enum shmtune_status status =
+        shmt_import_make_parameters(place, json->count);
 
-    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+    for (size_t k = 0; k < json->count && status == SHMTUNE_OK;
+         k++, one = one->next) {
         const struct shmt_import_place item = shmt_import_item(place, k);
 
-        status = read_parameter(&item, json_array_get(json, k),
-                                &import->parameters[k]);
+        status = read_parameter(&item, one, &import->parameters[k]);
         import->parameter_count += status == SHMTUNE_OK;
     }
     return status;
@@ -119,26 +126,28 @@ try_condition(const struct shmt_import_place *place,
 }
 
 static enum shmtune_status
-read_condition(const struct shmt_import_place *place, const json_t *json,
+read_condition(const struct shmt_import_place *place,
+               const struct shmt_import_node *json,
                struct shmt_import_constraint *out)
 {
-    const json_t *expression = json;
+    const struct shmt_import_node *expression = json;
     const struct shmt_import_place below =
         shmt_import_member(place, "Expression");
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (!json_is_string(json))
-        status = json_is_object(json)
+    if (!shmt_import_is(json, SHMT_IMPORT_STRING))
+        status = shmt_import_is(json, SHMT_IMPORT_OBJECT)
                      ? shmt_import_need(place, json, "Expression",
-                                        JSON_STRING, &expression)
+                                        SHMT_IMPORT_STRING, &expression)
                      : shmt_import_refuse(place, "expected an object with "
                                                  "\"Expression\"");
     if (status != SHMTUNE_OK)
         return status;
-    out->where = shmt_import_where(json_is_string(json) ? place : &below);
+    out->where = shmt_import_where(
+        shmt_import_is(json, SHMT_IMPORT_STRING) ? place : &below);
     if (out->where == NULL)
         return shmt_error_memory(place->err);
-    status = shmt_import_copy(place, json_string_value(expression),
+    status = shmt_import_copy(place, shmt_import_word(expression),
                               &out->text);
     if (status == SHMTUNE_OK)
         status = try_condition(place, out);
@@ -146,13 +155,16 @@ read_condition(const struct shmt_import_place *place, const json_t *json,
 }
 
 static enum shmtune_status
-read_conditions(const struct shmt_import_place *place, const json_t *json)
+read_conditions(const struct shmt_import_place *place,
+                const struct shmt_import_node *json)
 {
     struct shmt_import *const import = place->import;
-    const size_t count = json_array_size(json);
+    const struct shmt_import_node *one = json == NULL ? NULL : json->first;
+    const size_t count = json == NULL ? 0 : json->count;
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (json != NULL && !json_is_array(json) && !json_is_null(json))
+    if (json != NULL && !shmt_import_is(json, SHMT_IMPORT_ARRAY) &&
+        !shmt_import_is(json, SHMT_IMPORT_NULL))
         return shmt_import_refuse(place, "expected an array");
     if (count > 4096)
         return shmt_import_refuse(place, "%zu conditions, at most 4096 are "
@@ -161,39 +173,39 @@ read_conditions(const struct shmt_import_place *place, const json_t *json)
                                            sizeof *import->constraints);
     if (import->constraints == NULL)
         return shmt_error_memory(place->err);
-    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
+    for (size_t k = 0; k < count && status == SHMTUNE_OK;
+         k++, one = one->next) {
         const struct shmt_import_place item = shmt_import_item(place, k);
 
-        status = read_condition(&item, json_array_get(json, k),
-                                &import->constraints[k]);
+        status = read_condition(&item, one, &import->constraints[k]);
         import->constraint_count += status == SHMTUNE_OK;
     }
     return status;
 }
 
 enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
-                                   const json_t *json)
+                                   const struct shmt_import_node *json)
 {
     const struct shmt_import_place space =
         shmt_import_member(place, "ConfigurationSpace");
     struct shmt_import_place below =
         shmt_import_member(&space, "TuningParameters");
-    const json_t *configuration, *parameters;
+    const struct shmt_import_node *configuration, *parameters;
     enum shmtune_status status;
 
     place->import->kind = SHMT_IMPORT_SPACE;
-    status = shmt_import_need(place, json, "ConfigurationSpace", JSON_OBJECT,
-                              &configuration);
+    status = shmt_import_need(place, json, "ConfigurationSpace",
+                              SHMT_IMPORT_OBJECT, &configuration);
     if (status == SHMTUNE_OK)
         status = shmt_import_need(&space, configuration, "TuningParameters",
-                                  JSON_ARRAY, &parameters);
+                                  SHMT_IMPORT_ARRAY, &parameters);
     if (status == SHMTUNE_OK)
         status = read_name(place, json);
     if (status == SHMTUNE_OK)
         status = read_parameters(&below, parameters);
     below = shmt_import_member(&space, "Conditions");
     if (status == SHMTUNE_OK)
-        status = read_conditions(&below, json_object_get(configuration,
+        status = read_conditions(&below, shmt_import_get(configuration,
                                                          "Conditions"));
     return status;
 }

@@ -21,22 +21,22 @@ static const struct {
 
 /* The names of the first entry's configuration. */
 static enum shmtune_status
-read_parameters(const struct shmt_import_place *place, const json_t *json)
+read_parameters(const struct shmt_import_place *place,
+                const struct shmt_import_node *json)
 {
     struct shmt_import *const import = place->import;
-    const size_t count = json_object_size(json);
-    enum shmtune_status status = shmt_import_make_parameters(place, count);
-    const char *key;
-    json_t *value;
+    enum shmtune_status status =
+        shmt_import_make_parameters(place, json->count);
 
     if (status != SHMTUNE_OK)
         return status;
-    json_object_foreach((json_t *)json, key, value) {
+    for (const struct shmt_import_node *one = json->first; one != NULL;
+         one = one->next) {
         struct shmt_import_parameter *const p =
             &import->parameters[import->parameter_count];
 
-        status = shmt_import_name(place, key, &p->name);
-        p->truths = json_is_boolean(value);
+        status = shmt_import_name(place, one->key, &p->name);
+        p->truths = shmt_import_is_truth(one);
         if (status != SHMTUNE_OK)
             break;
         import->parameter_count++;
@@ -44,9 +44,9 @@ read_parameters(const struct shmt_import_place *place, const json_t *json)
     return status;
 }
 
-static double number(const json_t *object, const char *key)
+static double number(const struct shmt_import_node *object, const char *key)
 {
-    const double value = json_number_value(json_object_get(object, key));
+    const double value = shmt_import_number(shmt_import_get(object, key));
 
     return value > 0.0 && value < 1e15 ? value : 0.0;
 }
@@ -63,9 +63,10 @@ static const struct {
 
 /* Without a unit, times are milliseconds, as the tuners write them. */
 static enum shmtune_status read_unit(const struct shmt_import_place *place,
-                                     const json_t *json, double *ms)
+                                     const struct shmt_import_node *json,
+                                     double *ms)
 {
-    const char *const word = json == NULL ? "" : json_string_value(json);
+    const char *const word = json == NULL ? "" : shmt_import_word(json);
 
     for (size_t k = 0; word != NULL && k < sizeof units / sizeof *units; k++)
         if (strcmp(units[k].word, word) == 0) {
@@ -80,34 +81,38 @@ static enum shmtune_status read_unit(const struct shmt_import_place *place,
 /* The measurement that is the objective, or else the one named "time"; -1
  * when there is none. */
 static enum shmtune_status read_time(const struct shmt_import_place *place,
-                                     const json_t *json, double *time_ms)
+                                     const struct shmt_import_node *json,
+                                     double *time_ms)
 {
     const struct shmt_import_place all =
         shmt_import_member(place, "measurements");
-    const json_t *const list = json_object_get(json, "measurements");
-    const json_t *const objective =
-        json_array_get(json_object_get(json, "objectives"), 0);
-    const char *const wanted = json_is_string(objective)
-                                   ? json_string_value(objective) : "time";
+    const struct shmt_import_node *const list =
+        shmt_import_get(json, "measurements");
+    const struct shmt_import_node *const objectives =
+        shmt_import_get(json, "objectives");
+    const char *const objective = shmt_import_word(
+        objectives == NULL ? NULL : objectives->first);
+    const char *const wanted = objective == NULL ? "time" : objective;
+    const struct shmt_import_node *one = list == NULL ? NULL : list->first;
 
-    for (size_t k = 0; k < json_array_size(list); k++) {
+    for (size_t k = 0; one != NULL; k++, one = one->next) {
         const struct shmt_import_place item = shmt_import_item(&all, k);
         const struct shmt_import_place unit = shmt_import_member(&item,
                                                                  "unit");
-        const json_t *const one = json_array_get(list, k);
-        const json_t *const name = json_object_get(one, "name");
-        const json_t *const value = json_object_get(one, "value");
+        const char *const name =
+            shmt_import_word(shmt_import_get(one, "name"));
+        const struct shmt_import_node *const value =
+            shmt_import_get(one, "value");
         enum shmtune_status status;
         double ms;
 
-        if (!json_is_string(name) || !json_is_number(value) ||
-            (strcmp(json_string_value(name), wanted) != 0 &&
-             strcmp(json_string_value(name), "time") != 0) ||
-            strncmp(json_string_value(name), "time", 4) != 0)
+        if (name == NULL || !shmt_import_is_number(value) ||
+            (strcmp(name, wanted) != 0 && strcmp(name, "time") != 0) ||
+            strncmp(name, "time", 4) != 0)
             continue;
-        status = read_unit(&unit, json_object_get(one, "unit"), &ms);
+        status = read_unit(&unit, shmt_import_get(one, "unit"), &ms);
         if (status == SHMTUNE_OK)
-            *time_ms = json_number_value(value) * ms;
+            *time_ms = shmt_import_number(value) * ms;
         return status;
     }
     *time_ms = -1;
@@ -115,19 +120,19 @@ static enum shmtune_status read_time(const struct shmt_import_place *place,
 }
 
 static enum shmtune_status read_verdict(const struct shmt_import_place *place,
-                                        const json_t *json,
+                                        const struct shmt_import_node *json,
                                         struct shmt_result *result)
 {
     const struct shmt_import_place below =
         shmt_import_member(place, "invalidity");
-    const json_t *invalidity;
+    const struct shmt_import_node *invalidity;
     enum shmtune_status status = shmt_import_need(
-        place, json, "invalidity", JSON_STRING, &invalidity);
+        place, json, "invalidity", SHMT_IMPORT_STRING, &invalidity);
     const char *word;
 
     if (status != SHMTUNE_OK)
         return status;
-    word = json_string_value(invalidity);
+    word = shmt_import_word(invalidity);
     for (size_t k = 0; k < sizeof validities / sizeof *validities; k++) {
         if (strcmp(validities[k].word, word) != 0)
             continue;
@@ -142,7 +147,7 @@ static enum shmtune_status read_verdict(const struct shmt_import_place *place,
 }
 
 static enum shmtune_status read_result(const struct shmt_import_place *place,
-                                       const json_t *json,
+                                       const struct shmt_import_node *json,
                                        struct shmt_import_entry *entry)
 {
     static const char *const drop[] = {"configuration", "shmtune", NULL};
@@ -152,18 +157,18 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
         shmt_import_member(&times_place, "runtimes");
     struct shmt_result *const result = &entry->result;
     const double unit = place->import->unit_ms;
-    const json_t *times, *runs;
+    const struct shmt_import_node *times, *runs;
     double time;
     enum shmtune_status status =
-        shmt_import_need(place, json, "times", JSON_OBJECT, &times);
+        shmt_import_need(place, json, "times", SHMT_IMPORT_OBJECT, &times);
 
     shmt_result_clear(result);
     if (status == SHMTUNE_OK)
         status = read_verdict(place, json, result);
     if (status != SHMTUNE_OK)
         return status;
-    runs = json_object_get(times, "runtimes");
-    if (json_is_array(runs))
+    runs = shmt_import_get(times, "runtimes");
+    if (shmt_import_is(runs, SHMT_IMPORT_ARRAY))
         status = shmt_import_samples(&runs_place, runs, unit, result);
     if (status == SHMTUNE_OK)
         status = read_time(place, json, &time);
@@ -184,96 +189,75 @@ static enum shmtune_status read_result(const struct shmt_import_place *place,
     result->measure_ms = unit * (number(times, "validation") +
                                  number(times, "framework") +
                                  number(times, "benchmark"));
-    if (json_object_get(times, "benchmark") == NULL)
+    if (shmt_import_get(times, "benchmark") == NULL)
         for (int k = 0; k < result->sample_count; k++)
             result->measure_ms += (double)result->samples_us[k] / 1000.0;
-    return shmt_import_rest(place, json, drop, &entry->origin);
+    return shmt_import_rest(place, json, drop, NULL, &entry->origin);
 }
 
 static enum shmtune_status read_entry(const struct shmt_import_place *place,
-                                      const json_t *json,
+                                      const struct shmt_import_node *json,
                                       struct shmt_import_entry *entry)
 {
     const struct shmt_import_place below =
         shmt_import_member(place, "configuration");
     const struct shmt_import_place own_place =
         shmt_import_member(place, "shmtune");
-    const json_t *const own = json_object_get(json, "shmtune");
-    const json_t *configuration;
+    const struct shmt_import_node *const own = shmt_import_get(json, "shmtune");
+    const struct shmt_import_node *configuration;
     enum shmtune_status status;
 
-    if (!json_is_object(json))
+    if (!shmt_import_is(json, SHMT_IMPORT_OBJECT))
         return shmt_import_refuse(place, "expected an object");
-    status = shmt_import_need(place, json, "configuration", JSON_OBJECT,
+    status = shmt_import_need(place, json, "configuration", SHMT_IMPORT_OBJECT,
                               &configuration);
     if (status == SHMTUNE_OK && place->import->parameter_count == 0)
         status = read_parameters(&below, configuration);
     if (status == SHMTUNE_OK)
-        status = shmt_import_configuration(&below, configuration, false,
-                                           entry);
+        status = shmt_import_configuration(&below, configuration, false);
     if (status != SHMTUNE_OK)
         return status;
-    return json_is_string(own)
-               ? shmt_import_read_export(&own_place, json_string_value(own),
+    return shmt_import_is(own, SHMT_IMPORT_STRING)
+               ? shmt_import_read_export(&own_place, shmt_import_word(own),
                                          entry)
                : read_result(place, json, entry);
 }
 
-static enum shmtune_status read_entries(const struct shmt_import_place *place,
-                                        const json_t *json)
-{
-    struct shmt_import *const import = place->import;
-    const size_t count = json_array_size(json);
-    enum shmtune_status status = SHMTUNE_OK;
-
-    import->entries = shmt_arena_alloc(import->arena, count,
-                                       sizeof *import->entries);
-    if (import->entries == NULL)
-        return shmt_error_memory(place->err);
-    for (size_t k = 0; k < count && status == SHMTUNE_OK; k++) {
-        const struct shmt_import_place item = shmt_import_item(place, k);
-
-        status = read_entry(&item, json_array_get(json, k),
-                            &import->entries[k]);
-        import->entry_count += status == SHMTUNE_OK;
-    }
-    return status;
-}
-
 /* What is said once, and which parameters are written as true and false. */
 static enum shmtune_status read_rest(const struct shmt_import_place *place,
-                                     const json_t *json)
+                                     const struct shmt_import_node *json)
 {
-    static const char *const drop[] = {"results", "shmtune", NULL};
+    static const char *const drop[] = {"results", "shmtune", "tune_params",
+                                       NULL};
     const struct shmt_import *const import = place->import;
-    json_t *const all = json_copy((json_t *)json);
-    json_t *const domains = json_object();
-    enum shmtune_status status = SHMTUNE_OK;
-    bool special = false, fine = all != NULL && domains != NULL;
+    struct shmt_text truths = {0};
+    enum shmtune_status status;
 
-    for (size_t p = 0; p < import->parameter_count && fine; p++) {
+    for (size_t p = 0; p < import->parameter_count; p++) {
         const struct shmt_import_parameter *const one =
             &import->parameters[p];
-        json_t *const list = one->truths ? json_array() : NULL;
 
-        for (size_t k = 0; k < one->count && list != NULL; k++)
-            json_array_append_new(list, json_boolean(one->values[k].i != 0));
-        if (list != NULL)
-            fine = json_object_set_new(domains, one->name, list) == 0;
-        special |= list != NULL;
+        if (!one->truths)
+            continue;
+        shmt_text_addf(&truths, "%s\"%s\":[",
+                       truths.length == 0 ? "\"tune_params\":{" : ",",
+                       one->name);
+        for (size_t k = 0; k < one->count; k++)
+            shmt_text_addf(&truths, "%s%s", k == 0 ? "" : ",",
+                           one->values[k].i != 0 ? "true" : "false");
+        shmt_text_add(&truths, "]");
     }
-    if (fine && special)
-        fine = json_object_set(all, "tune_params", domains) == 0;
-    status = fine ? shmt_import_rest(place, all, drop,
-                                     &place->import->origin)
-                  : shmt_error_memory(place->err);
-    json_decref(all);
-    json_decref(domains);
+    if (truths.length > 0)
+        shmt_text_add(&truths, "}");
+    status = truths.failed ? shmt_error_memory(place->err)
+                           : shmt_import_rest(place, json, drop, truths.data,
+                                              &place->import->origin);
+    shmt_text_free(&truths);
     return status;
 }
 
 enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
-                                   const json_t *json)
+                                   const struct shmt_import_node *json)
 {
     const struct shmt_import_place below =
         shmt_import_member(place, "results");
@@ -283,26 +267,26 @@ enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
         shmt_import_member(place, "metadata");
     const struct shmt_import_place unit =
         shmt_import_member(&metadata, "timeunit");
-    const json_t *const own = json_object_get(json, "shmtune");
-    const json_t *results;
+    const struct shmt_import_node *const own = shmt_import_get(json, "shmtune");
+    const struct shmt_import_node *results;
     enum shmtune_status status;
 
     place->import->kind = SHMT_IMPORT_RESULTS;
-    status = read_unit(&unit, json_object_get(
-                                  json_object_get(json, "metadata"),
+    status = read_unit(&unit, shmt_import_get(
+                                  shmt_import_get(json, "metadata"),
                                   "timeunit"), &place->import->unit_ms);
     if (status == SHMTUNE_OK)
-        status = shmt_import_need(place, json, "results", JSON_ARRAY,
+        status = shmt_import_need(place, json, "results", SHMT_IMPORT_ARRAY,
                                   &results);
     if (status == SHMTUNE_OK)
         status = shmt_import_name_of_file(place);
     if (status == SHMTUNE_OK)
-        status = read_entries(&below, results);
+        status = shmt_import_entries(&below, results, read_entry);
     if (status == SHMTUNE_OK)
         status = shmt_import_collect(&below);
-    if (status == SHMTUNE_OK && json_is_string(own))
+    if (status == SHMTUNE_OK && shmt_import_is(own, SHMT_IMPORT_STRING))
         status =
-            shmt_import_read_export_header(&own_place, json_string_value(own));
+            shmt_import_read_export_header(&own_place, shmt_import_word(own));
     if (status == SHMTUNE_OK)
         status = read_rest(place, json);
     return status;

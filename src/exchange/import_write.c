@@ -267,11 +267,11 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
                                   shmt_config *config)
 {
     const struct shmt_kernel *const kernel = matching->kernel;
-    const struct shmt_import_entry *const entry =
-        &matching->import->entries[k];
+    const struct shmt_value *const values =
+        matching->import->values + k * matching->import->parameter_count;
 
     for (size_t p = 0; p < kernel->parameter_count; p++) {
-        const struct shmt_value value = entry->values[matching->column[p]];
+        const struct shmt_value value = values[matching->column[p]];
         char shown[80];
 
         if (shmt_kernel_find_value(&kernel->parameters[p], value, &config[p]))
@@ -353,15 +353,12 @@ enum shmtune_status shmt_import_journal(const struct shmt_import *import,
     if (status == SHMTUNE_OK)
         status = write_header(&matching, text);
     for (size_t k = 0; k < import->entry_count && status == SHMTUNE_OK; k++) {
-        const struct shmt_import_entry *const entry = &import->entries[k];
-        const struct shmt_journal_record record = {
-            .kind = SHMT_JOURNAL_RESULT, .config = config,
-            .at_s = entry->at_s, .result = &entry->result,
-            .origin = entry->origin};
-
         status = choose(&matching, k, config);
-        if (status == SHMTUNE_OK)
-            shmt_journal_result_write(kernel, &record, text);
+        if (status != SHMTUNE_OK)
+            break;
+        shmt_text_add(text, "- {config: ");
+        shmt_kernel_config_write(kernel, config, text);
+        shmt_text_add(text, import->results.data + import->lines[k]);
     }
     if (status == SHMTUNE_OK && text->failed)
         status = shmt_error_memory(err);

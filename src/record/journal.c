@@ -51,11 +51,17 @@ void shmt_journal_result_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_record *record,
                                struct shmt_text *text)
 {
+    shmt_text_add(text, "- {config: ");
+    shmt_kernel_config_write(kernel, record->config, text);
+    shmt_journal_rest_write(record, text);
+}
+
+void shmt_journal_rest_write(const struct shmt_journal_record *record,
+                             struct shmt_text *text)
+{
     struct shmt_result result = *record->result;
 
     result.image[0] = '\0';
-    shmt_text_add(text, "- {config: ");
-    shmt_kernel_config_write(kernel, record->config, text);
     shmt_text_add(text, ", at: ");
     shmt_yaml_add_real(text, record->at_s, 9);
     shmt_text_add(text, ", ");

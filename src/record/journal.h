@@ -110,6 +110,10 @@ void shmt_journal_result_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_record *record,
                                struct shmt_text *text);
 
+/* What of this line is behind the configuration. */
+void shmt_journal_rest_write(const struct shmt_journal_record *record,
+                             struct shmt_text *text);
+
 /* -- writing ------------------------------------------------------------- */
 struct shmt_journal_writer;
 

@@ -185,7 +185,7 @@ static enum shmtune_status compress_text(const struct shmt_text *text,
     unsigned char *data = NULL;
     size_t room;
 
-    if (deflateInit2(&z, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) !=
+    if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) !=
         Z_OK)
         return status;
     room = deflateBound(&z, text->length);

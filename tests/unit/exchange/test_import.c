@@ -60,7 +60,7 @@ static void t1_spaces_become_specs(void)
 static void what_is_wrong_has_its_place(void)
 {
     refuses("", "f.json:");
-    refuses("[1, 2]", "found no object at the top");
+    refuses("[1, 2]", "f.json:1:1: found '[', expected '{': a T1 search");
     refuses("{}", "found neither \"ConfigurationSpace\" (T1)");
     refuses("{\"cache\": 1, \"cache\": 2}", "f.json:1:");
     refuses("{\"ConfigurationSpace\": 5}",
@@ -128,6 +128,46 @@ static void defaults_may_stand_in_a_list(void)
                "\"Default\": [0, 1]}", ""),
             "TuningParameters[0].Default: found a list of 2 values, expected "
             "one value");
+}
+
+/* What is no JSON is refused where it is not, within entries too. */
+static void json_is_read_strictly(void)
+{
+    static const struct {
+        const char *value, *message;
+    } cases[] = {
+        {"01", "1:10: a number that JSON does not have"},
+        {"-", "a number"}, {"1.", "a number"}, {".5", "found '.', expected a"},
+        {"1e", "a number"}, {"1e999", "a number that is too large"},
+        {"9223372036854775808", "a number that is too large"},
+        {"NaN", "found 'N', expected a value"}, {"tru", "expected a value"},
+        {"[1,]", "found ']', expected a value"}, {"[1 2]", "expected ',' or"},
+        {"{\"a\": 1,}", "expected a name in quotes"},
+        {"{\"a\": 1, \"a\": 2}", "\"a\" is there twice"},
+        {"{a: 1}", "expected a name"}, {"\"\\x\"", "an escape that JSON"},
+        {"\"\\ud800\"", "half of a surrogate pair"},
+        {"\"\\u0000\"", "cannot be in a text"}, {"\"\xff\"", "not UTF-8"},
+        {"\"a\nb\"", "expected a character of a text"},
+        {"\"a", "the quote that ends a text"}, {"[1}", "found '}'"},
+        {"1} x", "expected the end of the file"},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmt_text text = {0};
+
+        shmt_text_addf(&text, "{\"more\": %s}", cases[k].value);
+        refuses(shmt_text_string(&text), cases[k].message);
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "{\"tune_params_keys\": [\"a\"], "
+                              "\"tune_params\": {\"a\": [1]}, \"cache\": {\n"
+                              "\"1\": {\"a\": 1, \"time\": 1, \"m\": %s}}}",
+                       cases[k].value);
+        refuses(shmt_text_string(&text), "f.json:");
+        shmt_text_free(&text);
+    }
+    refuses("{\"tune_params_keys\": [\"a\"], \"tune_params\": {\"a\": [1]}, "
+            "\"cache\": {\"1\": {\"a\": 1, \"time\": 1}, "
+            "\"1\": {\"a\": 1, \"time\": 2}}}", "\"1\" is there twice");
 }
 
 static void check_count(const char *text, uint64_t expected)
@@ -247,6 +287,7 @@ int main(void)
     CHECK_RUN(t1_spaces_become_specs);
     CHECK_RUN(what_is_wrong_has_its_place);
     CHECK_RUN(defaults_may_stand_in_a_list);
+    CHECK_RUN(json_is_read_strictly);
     CHECK_RUN(words_stay_words);
     CHECK_RUN(conditions_that_cannot_hold_are_named);
     CHECK_RUN(hostile_files_are_refused_at_once);

@@ -83,27 +83,62 @@ static void imported_runs_come_out_as_they_went_in(void)
     check_trip(t4, shmt_export_t4);
 }
 
+/* The results of an import, as the records of its journal. */
+struct run {
+    struct shmt_import *import;
+    struct shmt_kernel *kernel;
+    struct shmt_journal *journal;   /* NULL: refused */
+};
+
+static struct run run_of(const char *text)
+{
+    struct run run = {.import = parse(text)};
+
+    CHECK(run.import != NULL);
+    if (run.import != NULL)
+        run.kernel = kernel_of(run.import);
+    if (run.kernel != NULL)
+        run.journal = journal_of(run.import, run.kernel);
+    CHECK(run.journal != NULL);
+    if (err.text[0] != '\0')
+        printf("# %s\n", err.text);
+    return run;
+}
+
+static void end_run(struct run *run)
+{
+    shmt_journal_free(run->journal);
+    shmt_kernel_free(run->kernel);
+    shmt_import_free(run->import);
+}
+
+/* A journal has six digits of a time, five of a sample. */
+static bool is_near(double a, double b)
+{
+    return a >= b * 0.99998 && a <= b * 1.00002;
+}
+
 static void results_are_understood(void)
 {
-    struct shmt_import *import = parse(cache);
-    const struct shmt_import_entry *entries;
+    struct run run = run_of(cache);
+    const struct shmt_journal_record *records;
 
-    CHECK(import != NULL);
-    if (import == NULL)
-        return;
-    entries = import->entries;
-    CHECK_INT(import->dimension_count, 2);
-    CHECK_INT(import->dimensions[0], 4096);
-    CHECK_TEXT(import->device, "A \"GPU\"");
-    CHECK_INT(entries[0].result.verdict, SHMT_VERDICT_OK);
-    CHECK(entries[0].result.time_us == 3.8753279224038124 * 1000.0);
-    CHECK_INT(entries[0].result.sample_count, 2);
-    CHECK(entries[0].result.compile_ms == 918.5990339610726);
-    CHECK(entries[0].result.measure_ms == 126.38 + 105.2);
-    CHECK_INT(entries[1].result.verdict, SHMT_VERDICT_LAUNCH_ERROR);
-    CHECK_INT(entries[2].result.verdict, SHMT_VERDICT_TOO_LARGE);
-    CHECK(entries[1].at_s > entries[0].at_s);
-    shmt_import_free(import);
+    if (run.journal != NULL) {
+        records = run.journal->records;
+        CHECK_INT(run.import->dimension_count, 2);
+        CHECK_INT(run.import->dimensions[0], 4096);
+        CHECK_TEXT(run.import->device, "A \"GPU\"");
+        CHECK_INT(run.journal->count, 3);
+        CHECK_INT(records[0].result->verdict, SHMT_VERDICT_OK);
+        CHECK(is_near(records[0].result->time_us, 3875.3279224038124));
+        CHECK_INT(records[0].result->sample_count, 2);
+        CHECK(is_near(records[0].result->compile_ms, 918.5990339610726));
+        CHECK(is_near(records[0].result->measure_ms, 126.38 + 105.2));
+        CHECK_INT(records[1].result->verdict, SHMT_VERDICT_LAUNCH_ERROR);
+        CHECK_INT(records[2].result->verdict, SHMT_VERDICT_TOO_LARGE);
+        CHECK(records[1].at_s > records[0].at_s);
+    }
+    end_run(&run);
 }
 
 /* Each generation of Kernel Tuner has another way to say that it failed. */
@@ -130,23 +165,25 @@ static void failures_need_no_time(void)
 
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct shmt_text text = {0};
-        struct shmt_import *import;
+        struct run run;
 
         shmt_text_addf(&text, "{\"objective\": \"GFLOP/s\", "
                               "\"tune_params_keys\": [\"a\"], "
                               "\"tune_params\": {\"a\": [1]}, "
                               "\"cache\": {\"1\": {\"a\": 1, %s}}}",
                        cases[k].entry);
-        import = parse(shmt_text_string(&text));
-        CHECK(import != NULL);
-        if (import != NULL) {
-            CHECK_INT(import->entries[0].result.verdict, cases[k].verdict);
-            CHECK_HAS(import->entries[0].result.reason, cases[k].reason);
+        run = run_of(shmt_text_string(&text));
+        if (run.journal != NULL) {
+            CHECK_INT(run.journal->records[0].result->verdict,
+                      cases[k].verdict);
+            CHECK_HAS(run.journal->records[0].result->reason,
+                      cases[k].reason);
         }
-        shmt_import_free(import);
+        end_run(&run);
         shmt_text_free(&text);
     }
-    CHECK(parse("{\"objective\": \"energy\", \"tune_params_keys\": [\"a\"], "
+    CHECK(parse("{\"objective\": \"energy\", "
+                "\"tune_params_keys\": [\"a\"], "
                 "\"tune_params\": {\"a\": [1]}, "
                 "\"cache\": {\"1\": {\"a\": 1, \"energy\": 2.5}}}") == NULL);
     CHECK_HAS(err.text, "f.json: cache.1: \"time\" is missing, and the "
@@ -155,20 +192,22 @@ static void failures_need_no_time(void)
 
 static void times_have_units(void)
 {
-    struct shmt_import *import = parse(
+    struct run run = run_of(
         "{\"metadata\": {\"timeunit\": \"seconds\"}, \"results\": ["
         "{\"configuration\": {\"a\": 1}, \"times\": {\"compilation\": 0.5, "
         "\"runtimes\": [0.25]}, \"invalidity\": \"correct\", "
         "\"measurements\": [{\"name\": \"time\", \"value\": 250, "
         "\"unit\": \"us\"}]}]}");
 
-    CHECK(import != NULL);
-    if (import != NULL) {
-        CHECK(import->entries[0].result.compile_ms == 500);
-        CHECK(import->entries[0].result.samples_us[0] == 250000);
-        CHECK(import->entries[0].result.time_us == 250);
+    if (run.journal != NULL) {
+        const struct shmt_result *const result =
+            run.journal->records[0].result;
+
+        CHECK(result->compile_ms == 500);
+        CHECK(result->samples_us[0] == 250000);
+        CHECK(result->time_us == 250);
     }
-    shmt_import_free(import);
+    end_run(&run);
 }
 
 /* A run of ours: what is written in the other form is read back the same. */

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that runs out while a file of another tuner is read, or written: the
+ * n-th allocation fails, for every n.  The file is good, so it must never be
+ * called bad.
+ */
+#include <jansson.h>
+#include <unistd.h>
+
+#include "tests/support/allocations.h"
+#include "tests/support/check.h"
+
+#include "exchange/exchange.h"
+
+static struct shmt_error err;
+static const char *file;
+static struct shmt_kernel *kernel;
+static struct shmt_journal *journal;
+static char folder[] = "/tmp/test_import_memory.XXXXXX";
+
+static const char t1[] =
+    "{\"General\": {\"BenchmarkName\": \"k\"}, \"ConfigurationSpace\": {"
+    "\"TuningParameters\": [{\"Name\": \"a\", \"Values\": "
+    "\"[2**i for i in range(6) if i > 1]\", \"Default\": [8]}, "
+    "{\"Name\": \"w\", \"Values\": [\"x\", \"\\u00e9y\"]}], "
+    "\"Conditions\": [{\"Expression\": \"a < 32 or w == 'x'\"}]}}";
+static const char cache[] =
+    "{\"kernel_name\": \"k\", \"device_name\": \"A\", \"problem_size\": [64], "
+    "\"tune_params_keys\": [\"a\", \"on\"], \"tune_params\": {\"a\": [1, 2], "
+    "\"on\": [true, false]}, \"objective\": \"time\", \"more\": {\"x\": [1]}, "
+    "\"cache\": {\"1,True\": {\"a\": 1, \"on\": true, \"time\": 1.5, "
+    "\"times\": [1.25, 1.75], \"timestamp\": \"now\"}, "
+    "\"2,True\": {\"a\": 2, \"on\": true, \"__error__\": \"InvalidConfig\"}}}";
+static const char t4[] =
+    "{\"metadata\": {\"timeunit\": \"ms\"}, \"results\": [{\"configuration\": "
+    "{\"w\": \"x\", \"on\": true}, \"times\": {\"runtimes\": [2.5]}, "
+    "\"invalidity\": \"correct\"}, {\"configuration\": {\"w\": \"y\", "
+    "\"on\": false}, \"times\": {}, \"invalidity\": \"timeout\"}]}";
+static const char *const files[] = {t1, cache, t4};
+
+static enum shmtune_status read_import(void)
+{
+    struct shmt_import *import = NULL;
+    struct shmt_text text = {0};
+    enum shmtune_status status =
+        shmt_import_parse("f.json", file, strlen(file), &import, &err);
+    uint64_t count = 0;
+    bool defaults;
+
+    CHECK((status == SHMTUNE_OK) == (import != NULL));
+    if (status == SHMTUNE_OK)
+        status = shmt_import_count(import, &count, &err);
+    if (status == SHMTUNE_OK)
+        status = shmt_import_spec(import, &text, &defaults, &err);
+    if (status == SHMTUNE_OK && kernel != NULL) {
+        shmt_text_clear(&text);
+        status = shmt_import_journal(import, kernel, &text, &err);
+    }
+    shmt_text_free(&text);
+    shmt_import_free(import);
+    return status;
+}
+
+/* Runs `work` with each of its allocations failing in turn.  It may find
+ * another way: then it succeeds, and rightly. */
+static void starve(enum shmtune_status (*work)(void))
+{
+    enum shmtune_status status;
+    long n = 0;
+
+    for (;; n++) {
+        err.text[0] = '\0';
+        allocations_failing = n + 1;
+        status = work();
+        if (allocations_failing != 0)
+            break;          /* it did not come to that */
+        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
+        if (status == SHMTUNE_NO_MEMORY)
+            CHECK_HAS(err.text, "memory");
+        if (check_failed) {
+            printf("# allocation %ld: %s\n", n, err.text);
+            break;
+        }
+    }
+    allocations_failing = 0;
+    printf("# %ld allocations\n", n);
+    CHECK(n > 0);
+    CHECK_INT(work(), SHMTUNE_OK);
+}
+
+/* The kernel of an import, by way of a file, and its journal. */
+static void set_up(void)
+{
+    struct shmt_import *import = NULL;
+    struct shmt_text text = {0};
+    char path[sizeof folder + 16];
+    bool defaults;
+
+    snprintf(path, sizeof path, "%s/k.yaml", folder);
+    CHECK_INT(shmt_import_parse("f.json", file, strlen(file), &import, &err),
+              SHMTUNE_OK);
+    CHECK_INT(shmt_import_spec(import, &text, &defaults, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_path_write(path, text.data, text.length, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_read(path, &kernel, &err), SHMTUNE_OK);
+    unlink(path);
+    if (import->entry_count > 0) {
+        shmt_text_clear(&text);
+        CHECK_INT(shmt_import_journal(import, kernel, &text, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(shmt_path_write(path, text.data, text.length, &err),
+                  SHMTUNE_OK);
+        CHECK_INT(shmt_journal_read(path, kernel, &journal, &err),
+                  SHMTUNE_OK);
+        unlink(path);
+    }
+    shmt_text_free(&text);
+    shmt_import_free(import);
+}
+
+static void tear_down(void)
+{
+    shmt_journal_free(journal);
+    shmt_kernel_free(kernel);
+    journal = NULL;
+    kernel = NULL;
+}
+
+static void good_files_are_not_called_bad(void)
+{
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        file = files[k];
+        set_up();
+        starve(read_import);
+        tear_down();
+    }
+}
+
+static enum shmtune_status write_exports(void)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status =
+        shmt_export_cache(kernel, journal, &text, &err);
+
+    shmt_text_clear(&text);
+    if (status == SHMTUNE_OK)
+        status = shmt_export_t4(kernel, journal, &text, &err);
+    shmt_text_free(&text);
+    return status;
+}
+
+static void nor_are_good_journals(void)
+{
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+        file = files[k];
+        set_up();
+        if (journal != NULL)
+            starve(write_exports);
+        tear_down();
+    }
+}
+
+int main(void)
+{
+    /* jansson is a shared library, which the linker does not redirect. */
+    json_set_alloc_funcs(malloc, free);
+    if (mkdtemp(folder) == NULL)
+        return 1;
+    CHECK_RUN(good_files_are_not_called_bad);
+    CHECK_RUN(nor_are_good_journals);
+    rmdir(folder);
+    return CHECK_END();
+}
