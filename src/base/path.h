@@ -23,18 +23,44 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
                                    size_t *size, struct shmt_error *err);
 
 /* Temporary file beside it, fsync, rename.  Nothing is left on failure, and
- * the old file stays.  Keeps the permissions of what it replaces; a symbolic
- * link is replaced, not followed.  Any number of processes may write the same
- * path at a time.  A pipe or a terminal (/dev/stdout) is written to directly.
- * SHMTUNE_STORAGE on failure, also when the folder does not exist. */
+ * the old file stays.  The temporary files of killed processes are removed.
+ * Keeps the permissions of what it replaces; a symbolic link is replaced, not
+ * followed.  Any number of processes may write the same path at a time.  A
+ * pipe or a terminal (/dev/stdout) is written to directly.  SHMTUNE_STORAGE on
+ * failure, also when the folder does not exist. */
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
 
-/* The same, but readable by the owner alone (0600) whatever the old file's
- * permissions were, and without waiting for the disk: for caches, whose files
- * can be made again. */
-enum shmtune_status shmt_path_write_private(const char *path, const void *data,
-                                            size_t size,
+/* The folder at an absolute path, if no other user but root can have put or
+ * changed a file in it: each folder and link on the way, and the folder
+ * itself, is this user's or root's, and closed to the writing of others, but
+ * for folders on the way with the sticky bit, such as /tmp.  With `make` what
+ * is absent is created, mode 0700.  *folder is for the calls below, and is
+ * closed by the caller.  SHMTUNE_STORAGE with the reason and the remedy,
+ * SHMTUNE_NOT_FOUND when there is no such folder. */
+enum shmtune_status shmt_path_open_private(const char *path, bool make,
+                                           int *folder,
+                                           struct shmt_error *err);
+
+/* Whether an open file is this user's or root's, and closed to the writing of
+ * others; SHMTUNE_STORAGE with the reason. */
+enum shmtune_status shmt_path_check_private(int fd, const char *path,
+                                            struct shmt_error *err);
+
+/* As shmt_path_read, of the file in the open folder that has the last
+ * component of `path` for a name.  The file is opened, not through a link, and
+ * then checked as above. */
+enum shmtune_status shmt_path_read_private(struct shmt_arena *arena,
+                                           int folder, const char *path,
+                                           size_t limit, const char **data,
+                                           size_t *size,
+                                           struct shmt_error *err);
+
+/* As shmt_path_write, in the open folder, but readable by the owner alone
+ * (0600) whatever the old file's permissions were, and without waiting for the
+ * disk: for caches, whose files can be made again. */
+enum shmtune_status shmt_path_write_private(int folder, const char *path,
+                                            const void *data, size_t size,
                                             struct shmt_error *err);
 
 /* The folder and its parents, created with `mode`. */
@@ -70,6 +96,8 @@ enum shmtune_status shmt_path_list(struct shmt_arena *arena,
 /* $XDG_CACHE_HOME/shmtune or ~/.cache/shmtune; $XDG_DATA_HOME/shmtune or
  * ~/.local/share/shmtune; NULL when neither variable is set. */
 const char *shmt_path_cache(struct shmt_arena *arena);
+/* The folder of binaries in the cache. */
+const char *shmt_path_cache_binaries(struct shmt_arena *arena);
 const char *shmt_path_user_data(struct shmt_arena *arena);
 
 #endif

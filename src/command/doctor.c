@@ -309,7 +309,10 @@ static void look_at_compiler(struct visit *visit)
 static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
 {
     const char *cache = shmt_path_cache(arena), *there = cache;
+    const char *binaries = shmt_path_cache_binaries(arena);
+    struct shmt_error why;
     bool made;
+    int folder = -1;
 
     if (cache == NULL) {
         add_finding(visit, NOTE, "cache",
@@ -320,7 +323,7 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
     while (there != NULL && !shmt_path_exists(there) && there[1] != '\0')
         there = shmt_path_folder(arena, there);
     there = there == NULL ? NULL : shmt_path_join(arena, there, ".");
-    if (there == NULL)
+    if (there == NULL || binaries == NULL)
         return;
     made = shmt_path_exists(cache);
     if (access(there, W_OK | X_OK) != 0)
@@ -328,9 +331,16 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
                     "%s%s: %s: applications compile anew every "
                     "time; XDG_CACHE_HOME may name another folder", cache,
                     made ? "" : " cannot be made", strerror(errno));
+    else if (shmt_path_open_private(binaries, false, &folder, &why) ==
+             SHMTUNE_STORAGE)
+        add_finding(visit, NOTE, "cache", "%s: applications compile anew "
+                    "every time; XDG_CACHE_HOME may name another folder",
+                    why.text);
     else
         add_finding(visit, GOOD, "cache", "%s%s", cache,
                     made ? "" : ", made when it is needed");
+    if (folder >= 0)
+        close(folder);
 }
 
 static void look_at_catalogue(struct visit *visit)

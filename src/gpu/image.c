@@ -30,6 +30,7 @@ struct recipe {
     const char *source;            /* NULL: there is none to compile */
     int nvrtc_version;             /* 0: whichever */
     bool recompile;                /* see shmt_image_request */
+    bool private_folder;           /* the same */
     size_t option_count;
     const char **options;
 };
@@ -213,6 +214,7 @@ make_recipe(const struct shmt_image_request *request, const char *include,
         .kernel = kernel, .name = kernel->source,
         .source = kernel->source_text, .nvrtc_version = request->nvrtc_version,
         .recompile = request->recompile,
+        .private_folder = request->private_folder,
     };
     struct shmt_text options = {0};
     enum shmtune_status status = new_image(&plan, err);
@@ -505,9 +507,9 @@ static enum shmtune_status build(const struct recipe *plan,
         status = same != SHMTUNE_OK ? same : status;
     }
     if (status == SHMTUNE_OK && folder != NULL) {
-        const enum shmtune_status kept =
-            shmt_image_write_stored(folder, plan->image,
-                                    plan->recompile ? NULL : err);
+        const enum shmtune_status kept = shmt_image_write_stored(
+            &(struct shmt_image_folder){folder, plan->private_folder},
+            plan->image, plan->recompile ? NULL : err);
 
         status = plan->recompile ? status : kept;
     }
@@ -523,7 +525,9 @@ static enum shmtune_status get(const struct recipe *plan,
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
     if (folder != NULL && !plan->recompile)
-        status = shmt_image_read_stored(folder, plan->image, err);
+        status = shmt_image_read_stored(
+            &(struct shmt_image_folder){folder, plan->private_folder},
+            plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
         status = build(plan, nvrtc, folder, err);

@@ -24,6 +24,10 @@ struct shmt_image_request {
                                           without NVRTC */
     bool recompile;    /* compile even if it is stored already, and store it
                           if possible: a full disk is no failure */
+    bool private_folder;
+                       /* the folder is the user's cache: created if needed,
+                          and only used if no other user can have changed what
+                          it holds, else SHMTUNE_STORAGE */
 };
 
 struct shmt_image_entry {

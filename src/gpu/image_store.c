@@ -5,11 +5,19 @@
  * Each is written to a temporary file and renamed, the report last.  Nothing
  * is synchronised to disk, for speed: the report holds the size and digest of
  * the binary, so one that a crash of the machine cut short is not used.
+ *
+ * A private folder is the user's cache.  Nothing is read from it or written to
+ * it unless this user alone, or root, can have changed what it holds; the
+ * folder is opened, checked, and not looked up again.
  */
+#define _GNU_SOURCE   /* O_PATH */
 #include "gpu/image_store.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "yaml/yaml.h"
 
@@ -75,29 +83,48 @@ static void write_report(const struct shmt_image *image, const char *digest,
     }
 }
 
-enum shmtune_status shmt_image_write_stored(const char *folder,
-                                            const struct shmt_image *image,
-                                            struct shmt_error *err)
+/* A folder that is not private may be reached through anything. */
+static enum shmtune_status open_folder(const struct shmt_image_folder *folder,
+                                       bool make, int *fd,
+                                       struct shmt_error *err)
 {
-    const char *cubin = file_of(image->arena, folder, image->key, ".cubin");
-    const char *report = file_of(image->arena, folder, image->key, ".res");
+    if (folder->is_private)
+        return shmt_path_open_private(folder->path, make, fd, err);
+    *fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    return *fd >= 0 ? SHMTUNE_OK
+                    : shmt_error_set(err, SHMTUNE_STORAGE, "%s: folder cannot "
+                                     "be opened: %s", folder->path,
+                                     strerror(errno));
+}
+
+enum shmtune_status
+shmt_image_write_stored(const struct shmt_image_folder *folder,
+                        const struct shmt_image *image,
+                        struct shmt_error *err)
+{
+    const char *cubin =
+        file_of(image->arena, folder->path, image->key, ".cubin");
+    const char *report =
+        file_of(image->arena, folder->path, image->key, ".res");
     char digest[SHMT_DIGEST_TEXT];
     struct shmt_text text = {0};
     enum shmtune_status status;
+    int fd = -1;
 
     if (cubin == NULL || report == NULL)
         return shmt_error_memory(err);
     digest_of(image->cubin, image->cubin_size, digest);
     write_report(image, digest, &text);
-    if (text.failed) {
-        status = shmt_error_memory(err);
-        goto done;
-    }
-    status =
-        shmt_path_write_private(cubin, image->cubin, image->cubin_size, err);
+    status = text.failed ? shmt_error_memory(err)
+                         : open_folder(folder, true, &fd, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_write_private(report, text.data, text.length, err);
-done:
+        status = shmt_path_write_private(fd, cubin, image->cubin,
+                                         image->cubin_size, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_write_private(fd, report, text.data, text.length,
+                                         err);
+    if (fd >= 0)
+        close(fd);
     shmt_text_free(&text);
     return status;
 }
@@ -215,37 +242,54 @@ static enum shmtune_status read_report(const char *path,
     return status;
 }
 
-static enum shmtune_status fetch(const char *folder, struct shmt_image *image,
+/* In an open private folder, or by its path when there is none: -1. */
+static enum shmtune_status read_file(struct shmt_arena *arena, int folder,
+                                     const char *path, size_t limit,
+                                     const char **data, size_t *size,
+                                     struct shmt_error *err)
+{
+    return folder >= 0 ? shmt_path_read_private(arena, folder, path, limit,
+                                                data, size, err)
+                       : shmt_path_read(arena, path, limit, data, size, err);
+}
+
+static enum shmtune_status fetch(const struct shmt_image_folder *folder,
+                                 struct shmt_image *image,
                                  struct shmt_error *err)
 {
-    const char *cubin = file_of(image->arena, folder, image->key, ".cubin");
-    const char *report = file_of(image->arena, folder, image->key, ".res");
+    struct shmt_arena *arena = image->arena;
+    const char *cubin = file_of(arena, folder->path, image->key, ".cubin");
+    const char *report = file_of(arena, folder->path, image->key, ".res");
     const char *data = NULL, *text = NULL;
     const struct shmt_yaml *node = NULL;
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_OK;
     size_t size = 0, length = 0;
+    int fd = -1;
 
     if (cubin == NULL || report == NULL)
         return shmt_error_memory(err);
-    status = shmt_path_read(image->arena, report, REPORT_LIMIT, &text,
-                            &length, err);
+    if (folder->is_private)
+        status = open_folder(folder, false, &fd, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_read(image->arena, cubin, CUBIN_LIMIT, &data,
-                                &size, err);
+        status = read_file(arena, fd, report, REPORT_LIMIT, &text, &length,
+                           err);
+    if (status == SHMTUNE_OK)
+        status = read_file(arena, fd, cubin, CUBIN_LIMIT, &data, &size, err);
+    if (fd >= 0)
+        close(fd);
     if (status == SHMTUNE_OK) {
         image->cubin = data;
         image->cubin_size = size;
-        status = shmt_yaml_parse(image->arena, report, text, length, &node,
-                                 err);
+        status = shmt_yaml_parse(arena, report, text, length, &node, err);
     }
     if (status == SHMTUNE_OK)
         status = read_report(report, node, image, err);
     return status;
 }
 
-enum shmtune_status shmt_image_read_stored(const char *folder,
-                                           struct shmt_image *image,
-                                           struct shmt_error *err)
+enum shmtune_status
+shmt_image_read_stored(const struct shmt_image_folder *folder,
+                       struct shmt_image *image, struct shmt_error *err)
 {
     struct shmt_error why = {0};
     enum shmtune_status status = fetch(folder, image, &why);

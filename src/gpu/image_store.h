@@ -7,13 +7,19 @@
 
 #include "gpu/image.h"
 
+struct shmt_image_folder {
+    const char *path;
+    bool is_private;   /* see shmt_image_request */
+};
+
 /* SHMTUNE_NOT_FOUND unless a whole pair of the image's key lies in
  * `folder`. */
-enum shmtune_status shmt_image_read_stored(const char *folder,
-                                           struct shmt_image *image,
-                                           struct shmt_error *err);
-enum shmtune_status shmt_image_write_stored(const char *folder,
-                                            const struct shmt_image *image,
-                                            struct shmt_error *err);
+enum shmtune_status
+shmt_image_read_stored(const struct shmt_image_folder *folder,
+                       struct shmt_image *image, struct shmt_error *err);
+enum shmtune_status
+shmt_image_write_stored(const struct shmt_image_folder *folder,
+                        const struct shmt_image *image,
+                        struct shmt_error *err);
 
 #endif

@@ -6,6 +6,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "config.h"
@@ -137,6 +139,25 @@ static enum shmtune_status fill(struct shmtune *library)
     return status;
 }
 
+/* A cache that others could have written to is not used (image_store.c); say
+ * so once, because preparing goes on without it, which takes longer. */
+static enum shmtune_status note_cache(struct shmtune *library)
+{
+    const char *cache = shmt_path_cache_binaries(library->arena);
+    struct shmt_error why;
+    int folder = -1;
+
+    if (cache == NULL || cache[0] != '/' || getauxval(AT_SECURE) != 0)
+        return SHMTUNE_OK;
+    if (shmt_path_open_private(cache, false, &folder, &why) ==
+        SHMTUNE_STORAGE)
+        return shmt_catalogue_note(library->catalogue, "cache: %s",
+                                   why.text);
+    if (folder >= 0)
+        close(folder);
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
                                  struct shmtune_message *message)
 {
@@ -154,6 +175,8 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
     status = shmt_catalogue_open(path, NULL, &library->catalogue, &err);
     if (status == SHMTUNE_OK)
         status = fill(library);
+    if (status == SHMTUNE_OK)
+        status = note_cache(library);
     if (status == SHMTUNE_OK) {
         *out = library;
         return SHMTUNE_OK;

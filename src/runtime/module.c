@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/base.h"
 #include "device/device.h"
@@ -32,34 +30,15 @@ struct search {
                                           found could not be used */
 };
 
-/* The cache folder, created if needed.  NULL when there is none that can be
- * trusted: its binaries run with the rights of this process. */
-static const char *cache_folder(struct search *search,
+/* The cache folder, or NULL: its binaries run with the rights of this
+ * process. */
+static const char *cache_folder(const struct search *search,
                                 struct shmt_arena *arena)
 {
-    const char *folder = NULL;
-    struct stat found;
-
-    if ((search->request->flags & SHMTUNE_NO_CACHE) != 0 ||
-        getauxval(AT_SECURE) != 0)
-        return NULL;
-    folder = shmt_path_cache(arena);
-    if (folder != NULL)
-        folder = shmt_path_join(arena, folder, "cubin");
-    if (folder == NULL || folder[0] != '/' ||
-        shmt_path_make_folder(folder, 0700, &search->why) != SHMTUNE_OK ||
-        stat(folder, &found) != 0)
-        return NULL;
-    if (!S_ISDIR(found.st_mode) || found.st_uid != geteuid() ||
-        (found.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-        shmt_error_set(&search->why, SHMTUNE_STORAGE,
-                       "%s is not used: it is user %ld's with mode 0%o, and "
-                       "has to be user %ld's with no right for others to "
-                       "write", folder, (long)found.st_uid,
-                       (unsigned)found.st_mode & 07777, (long)geteuid());
-        return NULL;
-    }
-    return folder;
+    return (search->request->flags & SHMTUNE_NO_CACHE) != 0 ||
+                   getauxval(AT_SECURE) != 0
+               ? NULL
+               : shmt_path_cache_binaries(arena);
 }
 
 /* Becomes the owner of the image. */
@@ -79,12 +58,15 @@ static enum shmtune_status load_image(struct search *search,
 /* If the binary in this folder is unreadable or too new for the driver, the
  * next folder is tried: SHMTUNE_NOT_FOUND. */
 static enum shmtune_status load_from_folder(struct search *search,
-                                            const char *folder,
+                                            const char *folder, bool cache,
                                             struct shmt_error *err)
 {
+    struct shmt_image_request wanted = *search->wanted;
     struct shmt_image *image = NULL;
-    enum shmtune_status status =
-        shmt_image_get(search->wanted, NULL, folder, &image, err);
+    enum shmtune_status status;
+
+    wanted.private_folder = cache;
+    status = shmt_image_get(&wanted, NULL, folder, &image, err);
 
     if (status == SHMTUNE_OK) {
         status = load_image(search, image, err);
@@ -109,7 +91,7 @@ static enum shmtune_status compile(struct search *search, const char *folder,
     struct shmt_image *image = NULL;
     enum shmtune_status status = shmt_nvrtc_open(&nvrtc, err);
 
-    wanted.recompile = true;
+    wanted.recompile = wanted.private_folder = true;
     if (status == SHMTUNE_OK)
         status = shmt_image_get(&wanted, nvrtc, folder, &image, err);
     if (status != SHMTUNE_OK)
@@ -134,7 +116,7 @@ static enum shmtune_status find(struct search *search, struct shmt_error *err)
 
     for (size_t k = 0; k < 2 && status == SHMTUNE_NOT_FOUND; k++)
         if (folders[k] != NULL)
-            status = load_from_folder(search, folders[k], err);
+            status = load_from_folder(search, folders[k], k == 1, err);
     if (status != SHMTUNE_NOT_FOUND)
         goto out;
     if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)

@@ -36,6 +36,19 @@ check "a cache that cannot be made is noted" \
     out_has "^note  *cache  *$HOME/.cache/shmtune cannot be made: "
 HOME=$usual
 
+mkdir -p "$folder/c/shmtune/cubin"
+chmod 777 "$folder/c"
+XDG_CACHE_HOME=$folder/c
+export XDG_CACHE_HOME
+run doctor
+check "and one that others may write to" all \
+    "out_has '^note  *cache  *$folder/c/shmtune/cubin is not used: the fold'" \
+    "out_has 'with mode 0777'" "out_has 'chmod go-w it'"
+chmod 755 "$folder/c"
+run doctor
+check "and no other" out_has "^ok  *cache  *$folder/c/shmtune"
+unset XDG_CACHE_HOME
+
 if has_nvrtc; then
     run doctor
     check "the compiler's report is understood" \

@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -16,6 +18,7 @@
 static struct shmt_arena *arena;
 static struct shmt_error err;
 static char root[256];
+static pid_t locker;   /* a process that holds a lock */
 
 static const char *in_root(const char *name)
 {
@@ -130,22 +133,6 @@ static void a_wrong_size_is_no_matter(void)
               SHMTUNE_STORAGE);
 }
 
-static void own_files_are_the_owners(void)
-{
-    struct stat about;
-
-    CHECK_INT(shmt_path_write(in_root("shared"), "a", 1, &err), SHMTUNE_OK);
-    CHECK_INT(chmod(in_root("shared"), 0666), 0);
-    CHECK_INT(shmt_path_write_private(in_root("shared"), "b", 1, &err),
-              SHMTUNE_OK);
-    CHECK_INT(stat(in_root("shared"), &about), 0);
-    CHECK_INT(about.st_mode & 0777, 0600);
-    CHECK_INT(about.st_size, 1);
-    CHECK_INT(unlink(in_root("shared")), 0);
-    CHECK_INT(shmt_path_write_private(in_root("none/at"), "b", 1, &err),
-              SHMTUNE_STORAGE);
-}
-
 static void permissions_are_kept(void)
 {
     struct stat about;
@@ -206,8 +193,8 @@ static ino_t renamed;
 static int renamed_after;
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
+int __real_renameat(int from, const char *old, int to, const char *new);
+int __wrap_renameat(int from, const char *old, int to, const char *new);
 
 int __wrap_fsync(int fd)
 {
@@ -219,14 +206,14 @@ int __wrap_fsync(int fd)
     return sync_error != 0 ? -1 : __real_fsync(fd);
 }
 
-int __wrap_rename(const char *from, const char *to)
+int __wrap_renameat(int from, const char *old, int to, const char *new)
 {
     struct stat about;
 
-    if (stat(from, &about) == 0)
+    if (fstatat(from, old, &about, 0) == 0)
         renamed = about.st_ino;
     renamed_after = sync_count;
-    return __real_rename(from, to);
+    return __real_renameat(from, old, to, new);
 }
 
 /* The file is on the disk before it has its name, the folder after that: a
@@ -411,6 +398,113 @@ static void names_are_taken_apart(void)
     CHECK_TEXT(shmt_path_join(arena, "/", "y"), "/y");
 }
 
+/* A process that was killed between writing a file and naming it. */
+static void make_temporary(const char *name, bool locked)
+{
+    int ready[2];
+    pid_t pid;
+
+    CHECK_INT(pipe(ready), 0);
+    pid = fork();
+    if (pid == 0) {
+        const int fd = open(in_root(name), O_RDWR | O_CREAT | O_EXCL, 0600);
+
+        if (fd < 0 || (locked && flock(fd, LOCK_EX | LOCK_NB) != 0) ||
+            write(ready[1], "", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    close(ready[1]);
+    CHECK_INT(read(ready[0], &(char){0}, 1), 1);
+    close(ready[0]);
+    if (locked) {
+        locker = pid;
+        return;
+    }
+    CHECK_INT(kill(pid, SIGKILL), 0);
+    CHECK_INT(waitpid(pid, NULL, 0), pid);
+}
+
+/* Those of the dead go with the next file in the folder, those of the living
+ * stay, and so does what has another name. */
+static void files_of_killed_processes_are_removed(void)
+{
+    static const char dead[] = "left/.a.yaml.123-0.shmtune.tmp";
+    static const char live[] = "left/.b.yaml.124-0.shmtune.tmp";
+    static const char other[] = "left/.a.yaml.123-0.tmp";
+
+    CHECK_INT(mkdir(in_root("left"), 0700), 0);
+    make_temporary(dead, false);
+    make_temporary(other, false);
+    make_temporary(live, true);
+    CHECK_INT(symlink("../a", in_root("left/.x.1-0.shmtune.tmp")), 0);
+    write_file("left/new", "text");
+    CHECK(!shmt_path_exists(in_root(dead)));
+    CHECK(shmt_path_exists(in_root(live)));
+    CHECK(shmt_path_exists(in_root(other)));
+    CHECK(shmt_path_exists(in_root("a")));
+    CHECK_INT(kill(locker, SIGKILL), 0);
+    CHECK_INT(waitpid(locker, NULL, 0), locker);
+    write_file("elsewhere", "");
+    write_file("left/new", "again");
+    CHECK(!shmt_path_exists(in_root(live)));
+    unlink(in_root("elsewhere"));
+    unlink(in_root(other));
+    unlink(in_root("left/.x.1-0.shmtune.tmp"));
+    unlink(in_root("left/new"));
+    CHECK_INT(rmdir(in_root("left")), 0);
+}
+
+static void stop_here(int number)
+{
+    (void)number;
+    raise(SIGSTOP);
+}
+
+/* A process that has written a part of in_root("stop/file"). */
+static pid_t start_to_write(void)
+{
+    static char bytes[1 << 20];
+    const struct rlimit small = {4096, RLIM_INFINITY};
+    const pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    signal(SIGXFSZ, stop_here);
+    setrlimit(RLIMIT_FSIZE, &small);
+    shmt_path_write(in_root("stop/file"), bytes, sizeof bytes, NULL);
+    _exit(0);
+}
+
+/* What it writes has such a name, and stays while the process lives. */
+static void temporary_files_are_locked(void)
+{
+    char name[300];
+    int status = 0;
+    pid_t pid;
+
+    CHECK_INT(mkdir(in_root("stop"), 0700), 0);
+    pid = start_to_write();
+    CHECK_INT(waitpid(pid, &status, WUNTRACED), pid);
+    CHECK(WIFSTOPPED(status));
+    snprintf(name, sizeof name, "stop/.file.%ld-0.shmtune.tmp", (long)pid);
+    CHECK(shmt_path_exists(in_root(name)));
+    /* A folder is looked at once, and this may have the number of one that was
+     * removed. */
+    for (int k = 0; k < 2; k++) {
+        write_file("elsewhere", "");
+        write_file("stop/file", "whole");
+        CHECK(shmt_path_exists(in_root(name)) == (k == 0));
+        if (k == 0) {
+            CHECK_INT(kill(pid, SIGKILL), 0);
+            CHECK_INT(waitpid(pid, &status, 0), pid);
+        }
+    }
+    CHECK_INT(unlink(in_root("elsewhere")), 0);
+    CHECK_INT(unlink(in_root("stop/file")), 0);
+    CHECK_INT(rmdir(in_root("stop")), 0);
+}
+
 static void lists_are_sorted(void)
 {
     const char *const *names = NULL;
@@ -492,7 +586,6 @@ int main(void)
     CHECK_RUN(large_files_survive);
     CHECK_RUN(only_regular_files_are_read);
     CHECK_RUN(a_wrong_size_is_no_matter);
-    CHECK_RUN(own_files_are_the_owners);
     CHECK_RUN(permissions_are_kept);
     CHECK_RUN(failures_leave_nothing);
     CHECK_RUN(a_full_disk_keeps_the_old_file);
@@ -503,6 +596,8 @@ int main(void)
     CHECK_RUN(folders_are_made);
     CHECK_RUN(why_a_folder_is_not_made);
     CHECK_RUN(names_are_taken_apart);
+    CHECK_RUN(files_of_killed_processes_are_removed);
+    CHECK_RUN(temporary_files_are_locked);
     CHECK_RUN(lists_are_sorted);
     CHECK_RUN(user_folders_follow_the_environment);
     CHECK_RUN(descriptors_are_closed);

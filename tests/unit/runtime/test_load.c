@@ -164,8 +164,60 @@ static void damaged_binaries_are_made_again(void)
     fixture_remove("cache");
 }
 
+/* How many notes of a handle speak of the cache. */
+static size_t cache_notes(void)
+{
+    struct shmtune *other = NULL;
+    size_t count = 0;
+
+    CHECK_INT(shmtune_open(root, &other, &message), SHMTUNE_OK);
+    for (size_t k = 0; k < shmtune_note_count(other); k++)
+        if (strncmp(shmtune_note(other, k), "cache: ", 7) == 0)
+            count++;
+    shmtune_close(other);
+    return count;
+}
+
 static void caches_of_others_are_not_used(void)
 {
+    const char *const ours[] = {"cache", "cache/shmtune",
+                                "cache/shmtune/cubin"};
+    char before[1024];
+    struct stat about;
+
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+    CHECK_INT(cache_notes(), 0);
+    for (size_t k = 0; k < 3; k++) {
+        CHECK_INT(chmod(fixture_path(ours[k]), 0777), 0);
+        CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+        CHECK_HAS(message.text, "with mode 0777, and has to be");
+        CHECK_INT(cache_notes(), 1);
+        /* Nothing is written to it either. */
+        CHECK_INT(unlink(cached(".res")), 0);
+        CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+        CHECK(cached(".res") == NULL);
+        CHECK_INT(chmod(fixture_path(ours[k]), 0700), 0);
+        CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+        CHECK_INT(try(0), SHMTUNE_OK);
+    }
+    /* Each file on its own, and it is put right. */
+    for (size_t k = 0; k < 2; k++) {
+        snprintf(before, sizeof before, "%s", cached(k == 0 ? ".res"
+                                                            : ".cubin"));
+        CHECK_INT(chmod(before, 0666), 0);
+        CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+        CHECK_HAS(message.text, "with mode 0666, and has to be");
+        CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+        CHECK(stat(before, &about) == 0 && (about.st_mode & 0777) == 0600);
+        CHECK_INT(try(0), SHMTUNE_OK);
+        if (geteuid() != 0)
+            continue;
+        CHECK_INT(chown(before, 65534, 0), 0);
+        CHECK_INT(try(0), SHMTUNE_NOT_FOUND);
+        CHECK_HAS(message.text, "is user 65534's");
+        CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
+        CHECK_INT(try(0), SHMTUNE_OK);
+    }
     CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_OK);
     CHECK_INT(try(0), SHMTUNE_OK);
     CHECK_INT(chmod(fixture_path("cache/shmtune/cubin"), 0770), 0);
