@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export: the command `shmtune export`: writes a journal or recording in a
- * format of other tuners (exchange/export.c).
+ * export: the command `shmtune export`: writes a journal or recording, or the
+ * space of a kernel, in a format of other tuners (exchange/).
  */
 #include "config.h"
 
@@ -15,8 +15,10 @@
 #include "record/record.h"
 
 static const char help[] =
-    "usage: shmtune export JOURNAL --to t4|kernel-tuner [-o FILE]\n"
+    "usage: shmtune export JOURNAL --to t4|kernel-tuner|t1 [-o FILE]\n"
     "                      [--spec SPEC.yaml] [--json]\n"
+    "       shmtune export KERNEL|SPEC.yaml --to t1 [--size DIM=N,...]\n"
+    "                      [-o FILE] [--json]\n"
     "\n"
     "Writes a journal or recording of a run as T4 results, or as a cache file\n"
     "that Kernel Tuner replays in its simulation mode. A run that was\n"
@@ -24,15 +26,21 @@ static const char help[] =
     "(verdicts, registers, spills) is put into members named \"shmtune\",\n"
     "which `shmtune import` reads back.\n"
     "\n"
-    "  --to FORM          t4 or kernel-tuner\n"
+    "T1 is the search space alone, of a kernel or of a journal's kernel, for\n"
+    "one problem: sizes stand in its conditions as numbers, derived names as\n"
+    "what they stand for.\n"
+    "\n"
+    "  --to FORM          t4, kernel-tuner or t1\n"
     "  -o, --output FILE  where to (default: standard output); .gz compresses\n"
     "  --spec SPEC.yaml   of the kernel, when it is not found by its name\n"
-    "  --json             what was written to FILE, as JSON (both forms are\n"
+    "  --size DIM=N,...   of a kernel, the problem (default: the usual one)\n"
+    "  --json             what was written to FILE, as JSON (all forms are\n"
     "                     JSON already)\n"
     "\n"
     "examples:\n"
     "  shmtune export tunings/conv/a100.journal.gz --to t4 -o run.json\n"
-    "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n";
+    "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n"
+    "  shmtune export matmul --to t1 --size m=1000,n=1000,k=4096\n";
 
 static const struct {
     const char *word;
@@ -43,6 +51,7 @@ static const struct {
 } forms[] = {
     {"t4", shmt_export_t4},
     {"kernel-tuner", shmt_export_cache},
+    {"t1", NULL},               /* a space: shmt_export_t1 */
 };
 
 static enum shmtune_status put(const char *output,
@@ -64,52 +73,103 @@ static enum shmtune_status put(const char *output,
 }
 
 struct request {
-    const char *spec, *output;   /* or NULL */
+    const char *spec, *output, *size;   /* or NULL */
     size_t form;
     bool json;
 };
 
+/* `journal` is NULL for a space, which has no records. */
 static enum shmtune_status report(const struct request *request,
                                   const struct shmt_kernel *kernel,
                                   const struct shmt_journal *journal,
                                   struct shmt_error *err)
 {
-    size_t count;
+    size_t count = 0;
     enum shmtune_status status =
-        shmt_export_count(kernel, journal, &count, err);
+        journal == NULL ? SHMTUNE_OK
+                        : shmt_export_count(kernel, journal, &count, err);
 
     if (status != SHMTUNE_OK)
         return status;
     return shmt_json_print(
-        json_pack("{s:s, s:s, s:o, s:I}", "kernel", journal->header.kernel,
-                  "form", forms[request->form].word, "file",
+        json_pack("{s:s, s:s, s:o, s:I}", "kernel", kernel->name, "form",
+                  forms[request->form].word, "file",
                   shmt_json_text(request->output), "records",
                   (json_int_t)count),
         err);
 }
 
-static enum shmtune_status export_one(const char *path,
-                                      const struct request *request,
-                                      struct shmt_error *err)
+static enum shmtune_status export_journal(const char *path,
+                                          const struct request *request,
+                                          struct shmt_error *err)
 {
     struct shmt_kernel *kernel = NULL;
     struct shmt_journal *journal = NULL;
     struct shmt_text text = {0};
+    const bool space = forms[request->form].write == NULL;
     enum shmtune_status status =
-        shmt_command_kernel_of_journal(path, request->spec, &kernel, err);
+        request->size == NULL
+            ? shmt_command_kernel_of_journal(path, request->spec, &kernel, err)
+            : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                             "--size is for a kernel; the journal %s has its "
+                             "own size; leave --size out", path);
 
     if (status == SHMTUNE_OK)
         status = shmt_journal_read(path, kernel, &journal, err);
     if (status == SHMTUNE_OK)
-        status = forms[request->form].write(kernel, journal, &text, err);
+        status = space ? shmt_export_t1(kernel, journal->header.problem, &text,
+                                        err)
+                       : forms[request->form].write(kernel, journal, &text,
+                                                    err);
     if (status == SHMTUNE_OK)
         status = put(request->output, &text, err);
     if (status == SHMTUNE_OK && request->json && request->output != NULL)
-        status = report(request, kernel, journal, err);
+        status = report(request, kernel, space ? NULL : journal, err);
     shmt_text_free(&text);
     shmt_journal_free(journal);
     shmt_kernel_free(kernel);
     return status;
+}
+
+/* The space of a kernel: of T1 alone, a journal has results. */
+static enum shmtune_status export_kernel(const char *word,
+                                         const struct request *request,
+                                         struct shmt_error *err)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_text text = {0};
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    enum shmtune_status status =
+        forms[request->form].write == NULL
+            ? shmt_command_kernel(word, &kernel, err)
+            : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                             "%s is a kernel, which has no results to write "
+                             "as %s; name a journal, or use --to t1", word,
+                             forms[request->form].word);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_parse_problem(kernel, request->size, problem,
+                                            err);
+    if (status == SHMTUNE_OK)
+        status = shmt_export_t1(kernel, problem, &text, err);
+    if (status == SHMTUNE_OK)
+        status = put(request->output, &text, err);
+    if (status == SHMTUNE_OK && request->json && request->output != NULL)
+        status = report(request, kernel, NULL, err);
+    shmt_text_free(&text);
+    shmt_kernel_free(kernel);
+    return status;
+}
+
+/* A path of a spec, or a word that is no path and no file, is a kernel. */
+static bool is_kernel(const char *word)
+{
+    enum shmt_command_format format;
+
+    if (!shmt_command_is_path(word))
+        return !shmt_path_exists(word) && !shmt_recording_is_file(word);
+    return shmt_command_format_of(word, &format, NULL) == SHMTUNE_OK &&
+           format == SHMT_FORMAT_SPEC;
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
@@ -121,6 +181,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"to", 0, SHMT_OPTION_TEXT, &to, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &request.output, 0, 0},
         {"spec", 0, SHMT_OPTION_TEXT, &request.spec, 0, 0},
+        {"size", 0, SHMT_OPTION_TEXT, &request.size, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &request.json, 0, 0},
         {0}
     };
@@ -132,19 +193,22 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return status;
     if (count != 1)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "expected one journal, %d are given; see "
-                              "shmtune export --help", count);
+                              "expected one journal or kernel, %d are given; "
+                              "see shmtune export --help", count);
     for (size_t k = 0; to != NULL && k < sizeof forms / sizeof *forms; k++)
         if (strcmp(forms[k].word, to) == 0) {
             request.form = k;
-            return export_one(call->words[0], &request, err);
+            return is_kernel(call->words[0])
+                       ? export_kernel(call->words[0], &request, err)
+                       : export_journal(call->words[0], &request, err);
         }
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "%s%s: expected --to t4 or --to kernel-tuner",
+                          "%s%s: expected --to t4, --to kernel-tuner or --to "
+                          "t1",
                           to == NULL ? "" : "--to ",
                           to == NULL ? "no form is given" : to);
 }
 
 const struct shmt_command shmt_command_export = {
-    "export", "write a recorded run for other tuners", help, run
+    "export", "write a recorded run or a space for other tuners", help, run
 };

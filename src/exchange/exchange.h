@@ -133,7 +133,12 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
                                    const struct shmt_journal *journal,
                                    struct shmt_text *text,
                                    struct shmt_error *err);
-/* How many results stand in either of them. */
+/* The space of a kernel for one problem, T1. */
+enum shmtune_status shmt_export_t1(const struct shmt_kernel *kernel,
+                                   const int64_t *problem,
+                                   struct shmt_text *text,
+                                   struct shmt_error *err);
+/* How many results stand in a cache or T4 file. */
 enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
                                       const struct shmt_journal *journal,
                                       size_t *out, struct shmt_error *err);

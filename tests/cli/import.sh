@@ -29,6 +29,17 @@ run space "$out/kernels/tiled.yaml"
 check "of which the funnel can be seen" all "exits 0" "out_has '^ *281 '"
 run import "$folder/t1.json" -o "$out" --json
 check "again, the same: nothing to replace" all "exits 0" is_json
+run export "$out/kernels/tiled.yaml" --to t1 -o "$folder/tiled.json" --json
+check "the spec becomes a T1 space again" all "exits 0" is_json \
+    "out_has '\"kernel\": \"tiled\"'" "file_is_json $folder/tiled.json"
+run import "$folder/tiled.json" -o "$folder/again"
+check "of the same configurations" \
+    all "exits 0" "out_has '^  .*tiled.yaml: 281 configurations'"
+run export transpose --to t1 --size rows=100
+check "a kernel's space, for one size" all "exits 0" is_json \
+    "out_has '\"ProblemSize\": \[100, '" "out_lacks 'ceildiv'"
+run export transpose --to t4
+check "but it has no results" all "exits 1" "err_has 'name a journal'"
 run import "$folder/cache.json.gz" -o "$out" --name tiled
 check "another of that name is not overwritten" \
     all "exits 1" "err_has 'force replaces it'"
@@ -55,6 +66,11 @@ run export "$out/tunings/conv/a-gpu.journal.gz" --to kernel-tuner \
     -o "$folder/back.json"
 check "and comes out as it went in" \
     all "exits 0" "same_json $folder/cache.json $folder/back.json"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to t1
+check "or its space alone" all "exits 0" is_json \
+    "out_has '\"BenchmarkName\": \"conv\"'"
+run export "$out/tunings/conv/a-gpu.journal.gz" --to t1 --size problem_x=1
+check "whose size is the journal's" all "exits 1" "err_has 'leave --size out'"
 run export "$out/tunings/conv/a-gpu.journal.gz" --to t4
 check "or as T4, to standard output" all "exits 0" is_json \
     "out_has '\"invalidity\": \"runtime\"'"
