@@ -556,7 +556,9 @@ static enum shmtune_status check_shipped(struct shmt_check *check,
 
     if (status != SHMTUNE_OK)
         return status;
-    if (catalogue->kernel_count + catalogue->refused_count == 0)
+    status = shmt_command_check_catalogue(catalogue, err);
+    if (status == SHMTUNE_OK &&
+        catalogue->kernel_count + catalogue->refused_count == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "there are no built-in kernels to check; "
                                 "name files");

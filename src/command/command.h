@@ -130,6 +130,12 @@ enum shmtune_status shmt_command_parse_config(const struct shmt_kernel *kernel,
 enum shmtune_status shmt_command_catalogue(struct shmt_catalogue **out,
                                            struct shmt_error *err);
 
+/* SHMTUNE_STORAGE when a folder of the search path could not be looked at, so
+ * that what is missing in the catalogue may be there. */
+enum shmtune_status
+shmt_command_check_catalogue(const struct shmt_catalogue *catalogue,
+                             struct shmt_error *err);
+
 /* Is it a path: has a '/', or ends in .yaml or .yml? */
 bool shmt_command_is_path(const char *word);
 

@@ -43,6 +43,18 @@ enum shmtune_status shmt_command_catalogue(struct shmt_catalogue **out,
     return status;
 }
 
+enum shmtune_status
+shmt_command_check_catalogue(const struct shmt_catalogue *catalogue,
+                             struct shmt_error *err)
+{
+    return catalogue->unread == NULL
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_STORAGE, "%s; which kernels "
+                                "there are is not known without it: mend it, "
+                                "or leave it out of SHMTUNE_PATH",
+                                catalogue->unread);
+}
+
 static bool ends_with(const char *word, const char *suffix)
 {
     const size_t length = strlen(word), tail = strlen(suffix);
@@ -120,6 +132,9 @@ static enum shmtune_status refuse_word(const struct shmt_catalogue *catalogue,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "no kernel \"%.64s\"%s", word, hint);
     status = refuse_file(catalogue, word, err);
+    if (status == SHMTUNE_OK &&
+        shmt_command_check_catalogue(catalogue, err) != SHMTUNE_OK)
+        status = shmt_error_prefix(err, "\"%.64s\" is not known", word);
     if (status != SHMTUNE_OK)
         return status;
     while (commands != NULL && commands[used] != NULL)
@@ -261,6 +276,8 @@ static enum shmtune_status take_kernel(const char *list, const char *name,
         *out = kernel;
     else
         status = refuse_file(catalogue, name, err);
+    if (status == SHMTUNE_OK && kernel == NULL && list == NULL)
+        status = shmt_command_check_catalogue(catalogue, err);
     shmt_catalogue_close(catalogue);
     return status;
 }

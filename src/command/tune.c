@@ -234,9 +234,9 @@ static enum shmtune_status check_all(const struct plan *plan,
                                      size_t *problems, struct shmt_error *err)
 {
     struct shmt_kernel *kernel = NULL;
-    enum shmtune_status status = SHMTUNE_OK;
+    enum shmtune_status status = shmt_command_check_catalogue(catalogue, err);
 
-    if (catalogue->refused_count > 0)
+    if (status == SHMTUNE_OK && catalogue->refused_count > 0)
         status = shmt_kernel_read(catalogue->refused[0], &kernel, err);
     shmt_kernel_free(kernel);
     for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;

@@ -38,6 +38,31 @@ enum shmtune_status shmt_catalogue_note(struct shmt_catalogue *catalogue,
     return SHMTUNE_OK;
 }
 
+/* A note of a folder that could not be looked at. */
+__attribute__((format(printf, 2, 3)))
+static enum shmtune_status note_unread(struct shmt_catalogue *catalogue,
+                                       const char *format, ...)
+{
+    char text[SHMT_ERROR_BYTES + 512];
+    enum shmtune_status status;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    status = shmt_catalogue_note(catalogue, "%s", text);
+    if (status == SHMTUNE_OK && catalogue->unread == NULL)
+        catalogue->unread = catalogue->notes[catalogue->note_count - 1];
+    return status;
+}
+
+/* A file counts as absent too: what is looked for is a folder.  When it is
+ * not known, errno says why. */
+static bool is_absent(const char *folder)
+{
+    return shmt_path_exists(folder) || errno == ENOENT || errno == ENOTDIR;
+}
+
 enum shmtune_status shmt_catalogue_list(struct shmt_catalogue *catalogue,
                                         const char *folder,
                                         const char *suffix,
@@ -51,9 +76,13 @@ enum shmtune_status shmt_catalogue_list(struct shmt_catalogue *catalogue,
     if (shmt_path_is_folder(folder))
         status = shmt_path_list(catalogue->arena, folder, suffix, names,
                                 count, &why);
+    else if (!is_absent(folder))
+        status = shmt_error_set(&why, SHMTUNE_STORAGE,
+                                "%s: folder cannot be entered: %s", folder,
+                                strerror(errno));
     return status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY
                ? status
-               : shmt_catalogue_note(catalogue, "%s", why.text);
+               : note_unread(catalogue, "%s", why.text);
 }
 
 /* -- the search path ------------------------------------------------------ */
@@ -71,7 +100,8 @@ static const char *fault_of(const char *inside, const char *kernels,
                  strerror(errno));
         return why;
     }
-    return shmt_path_is_folder(kernels) || shmt_path_is_folder(tunings)
+    return shmt_path_is_folder(kernels) || shmt_path_is_folder(tunings) ||
+                   !is_absent(kernels) || !is_absent(tunings)
                ? NULL
                : "has neither a folder kernels nor a folder tunings";
 }
@@ -105,6 +135,9 @@ static enum shmtune_status add_folder(struct shmt_catalogue *catalogue,
     if (folder == NULL)
         return SHMTUNE_NO_MEMORY;
     fault = fault_of(parts[0], parts[1], parts[2], why);
+    if (fault == why)
+        return note_unread(catalogue, "%s%.*s: %s", from, SHOWN, folder,
+                           fault);
     if (fault != NULL)
         return shmt_catalogue_note(catalogue, "%s%.*s: %s", from, SHOWN,
                                    folder, fault);

@@ -35,6 +35,10 @@ struct shmt_catalogue {
     const char **refused;            /* paths of specs that cannot be read */
     size_t note_count, note_room;
     const char **notes;
+    const char *unread;              /* the first note of a folder that could
+                                        not be looked at, NULL: they all were.
+                                        A kernel may then be there that is not
+                                        here */
 };
 
 /* `list` has folders between ':', which may be relative and must not be empty:

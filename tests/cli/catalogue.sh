@@ -125,4 +125,22 @@ check "both note the same of folders" both_note 4 \
     "SHMTUNE_PATH: root is ignored: not an absolute path" \
     "$folder/empty: has neither a folder kernels nor a folder tunings" \
     "$folder/loop: the folder cannot be entered: "
+
+# A folder that cannot be looked at is told as such, not as an empty one.
+mkdir "$folder/broken"
+ln -s kernels "$folder/broken/kernels"
+SHMTUNE_PATH=$folder/broken
+loop="$folder/broken/kernels: folder cannot be entered: Too many levels"
+check "both note a folder that cannot be entered" both_note 1 "^$loop"
+for words in "space scale" "scale --device 0" check \
+    "tune --device 0"; do
+    # shellcheck disable=SC2086
+    run $words
+    check "$words: the error of the folder" all "exits 5" out_empty \
+        "err_has 'error: .*$loop.*leave it out of SHMTUNE_PATH'" \
+        "err_lacks 'no kernel'" "err_lacks 'neither a command'"
+done
+SHMTUNE_PATH=$folder/broken:$root
+run space scale
+check "what another folder has is used" all "exits 0"
 finish

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* catalogue: a folder that the disk does not give is no empty folder. */
+#include "tests/support/check.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kernel/kernel.h"
+
+static char root[64];
+static struct shmt_error err;
+static int open_error, read_error;   /* 0: as it is */
+
+DIR *__real_opendir(const char *path);
+DIR *__wrap_opendir(const char *path);
+struct dirent *__real_readdir(DIR *stream);
+struct dirent *__wrap_readdir(DIR *stream);
+
+DIR *__wrap_opendir(const char *path)
+{
+    errno = open_error;
+    return open_error != 0 ? NULL : __real_opendir(path);
+}
+
+struct dirent *__wrap_readdir(DIR *stream)
+{
+    if (read_error == 0)
+        return __real_readdir(stream);
+    errno = read_error;
+    return NULL;
+}
+
+static void check_unread(const char *text)
+{
+    struct shmt_catalogue *catalogue = NULL;
+
+    CHECK_INT(shmt_catalogue_open(root, NULL, &catalogue, &err), SHMTUNE_OK);
+    if (catalogue == NULL)
+        return;
+    CHECK_INT(catalogue->kernel_count, 0);
+    CHECK((catalogue->unread != NULL) == (text != NULL));
+    CHECK_INT(catalogue->note_count, text != NULL);
+    if (catalogue->unread != NULL && text != NULL) {
+        CHECK_HAS(catalogue->unread, root);
+        CHECK_HAS(catalogue->unread, text);
+        CHECK_TEXT(catalogue->notes[0], catalogue->unread);
+    }
+    shmt_catalogue_close(catalogue);
+}
+
+static void empty_folders_are_read(void)
+{
+    check_unread(NULL);
+}
+
+static void folders_that_cannot_be_opened(void)
+{
+    open_error = EIO;
+    check_unread("/kernels: folder cannot be opened: Input/output error");
+    open_error = EACCES;
+    check_unread("/kernels: folder cannot be opened: Permission denied");
+    open_error = 0;
+}
+
+static void folders_that_cannot_be_read(void)
+{
+    read_error = EIO;
+    check_unread("/kernels: folder cannot be read: Input/output error");
+    read_error = 0;
+}
+
+int main(void)
+{
+    char kernels[80];
+
+    snprintf(root, sizeof root, "/tmp/test_catalogue.XXXXXX");
+    if (mkdtemp(root) == NULL)
+        return EXIT_FAILURE;
+    snprintf(kernels, sizeof kernels, "%s/kernels", root);
+    if (mkdir(kernels, 0700) != 0)
+        return EXIT_FAILURE;
+    CHECK_RUN(empty_folders_are_read);
+    CHECK_RUN(folders_that_cannot_be_opened);
+    CHECK_RUN(folders_that_cannot_be_read);
+    rmdir(kernels);
+    rmdir(root);
+    return CHECK_END();
+}
