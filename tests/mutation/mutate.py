@@ -34,6 +34,7 @@ BESIDE = {
     'gpu': ['tests/unit/bench/', 'tests/unit/runtime/'],
 }
 LIMIT_S = 60
+QUICK_S = 3
 
 
 def module_of(file):
@@ -152,14 +153,16 @@ class Tests:
                 out.write(f'{test}\t{self.seconds[test]:.2f}\n')
 
     def of(self, file):
-        """Those of its module; its namesake among the scripts is first."""
+        """Those of its module: its namesakes first, then the quick ones; slow
+        scripts that are no namesakes wait for --suite."""
         module = module_of(file)
         begins = [f'tests/unit/{module}/', *BESIDE.get(module, [])]
         mine = [t for t in self.all if t.startswith(tuple(begins))]
-        stem = Path(file).stem
-        return sorted(mine, key=lambda t: (stem not in t,
-                                           '/unit/' not in t,
-                                           self.seconds.get(t, 0)))
+        self.measure(mine)
+        stem = Path(file).stem.split('_')[0]
+        mine = [t for t in mine if t in self.seconds and
+                (t in self.programs or stem in t or self.seconds[t] < QUICK_S)]
+        return sorted(mine, key=lambda t: (stem not in t, self.seconds[t]))
 
 
 def try_one(tests, mutant, chosen):
@@ -358,13 +361,11 @@ def lane(root, work, drawn, args):
             continue
         if time.monotonic() - begin > 60 * args.minutes:
             break
-        mine = tests.of(mutant.file)
-        tests.measure(mine)
-        chosen = [t for t in mine if t in tests.seconds]
+        chosen = tests.of(mutant.file)
         if args.suite:
             tests.measure(tests.all)
-            chosen += sorted((t for t in tests.all if t not in chosen),
-                             key=lambda t: tests.seconds.get(t, 0))
+            chosen += sorted((t for t in tests.seconds if t in tests.all and
+                              t not in chosen), key=tests.seconds.get)
         start = time.monotonic()
         verdict, by = try_one(tests, mutant, chosen)
         results[mutant.name] = (verdict, by)
