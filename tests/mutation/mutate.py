@@ -183,15 +183,15 @@ def try_one(tests, mutant, chosen):
 
 # -- the checked-in list ---------------------------------------------------
 
-def read_list(root, name):
-    """Blocks of a list: `# name`, `in FILE`, `- ` lines, `+ ` lines,
-    `by TEST...`."""
-    for block in (root / HERE / name).read_text().split('\n\n'):
+def read_list(root):
+    """Blocks of short.list: `# name`, `in MODULE` (a folder), `- ` lines,
+    `+ ` lines, `by TEST...`, and `as root` where a test gives files away."""
+    for block in (root / HERE / 'short.list').read_text().split('\n\n'):
         entry = {'-': [], '+': []}
         for line in block.splitlines():
             if line.startswith('# '):
                 entry['name'] = line[2:]
-            elif line[:3] in ('in ', 'by '):
+            elif line[:3] in ('in ', 'by ', 'as '):
                 entry[line[:2]] = line[3:].split()
             elif line[:1] in ('-', '+'):
                 entry[line[0]].append(line[2:])
@@ -199,36 +199,46 @@ def read_list(root, name):
             yield entry
 
 
-def plant(tests, entry, at):
-    tests.measure(entry['by'])
-    if not all(test in tests.seconds for test in entry['by']):
-        return 'not planted: a test fails without it', '-'
-    mutant = Mutant(entry['name'], entry['in'][0], 0, 'list', at,
-                    '\n'.join(entry['-']), '\n'.join(entry['+']), '')
-    verdict, by = try_one(tests, mutant, entry['by'])
-    return 'ok' if verdict == 'noticed' else verdict, by
+def find_place(root, entry):
+    """The one mutant that an entry describes, or why there is none."""
+    old, new = '\n'.join(entry['-']), '\n'.join(entry['+'])
+    places = [(str(path.relative_to(root)), m.start())
+              for path in sorted((root / entry['in'][0]).glob('*.c'))
+              for m in re.finditer(re.escape(old), path.read_text())]
+    if len(places) != 1:
+        return None, f'not planted: {entry["in"][0]} has its text ' \
+            f'{len(places)} times; expected once: mend short.list'
+    return Mutant(entry['name'], places[0][0], 0, 'list', places[0][1], old,
+                  new, ''), ''
+
+
+def is_root():
+    """Not in a name space where nobody else is."""
+    return int(Path('/proc/self/uid_map').read_text().split()[2]) > 1
 
 
 def short(root, tests, only):
     count = failed = 0
     tests.seconds = {}      # every test has to pass today
-    for entry in read_list(root, 'short.list'):
-        if only and only not in entry['name']:
+    for entry in read_list(root):
+        if only not in entry['name']:
             continue
-        file = entry['in'][0]
-        text = (root / file).read_text()
-        old = '\n'.join(entry['-'])
         count += 1
-        if text.count(old) != 1:
-            verdict = f'not planted: {file} has its text ' \
-                f'{text.count(old)} times; expected once (short.list)'
-        else:
-            verdict, by = plant(tests, entry, text.index(old))
-        failed += verdict != 'ok'
-        print(f'{"ok" if verdict == "ok" else "not ok"} {count} - '
-              f'{entry["name"]}' +
-              (f'  # noticed by {by}' if verdict == 'ok' else
-               f'  # {verdict}'), flush=True)
+        if 'as ' in entry and not is_root():
+            print(f'ok {count} - {entry["name"]}  # SKIP only root can',
+                  flush=True)
+            continue
+        mutant, verdict = find_place(root, entry)
+        by = '-'
+        if mutant is not None:
+            tests.measure(entry['by'])
+            verdict = 'not planted: a test fails without it'
+            if all(test in tests.seconds for test in entry['by']):
+                verdict, by = try_one(tests, mutant, entry['by'])
+        failed += verdict != 'noticed'
+        print(f'ok {count} - {entry["name"]}  # noticed by {by}'
+              if verdict == 'noticed' else
+              f'not ok {count} - {entry["name"]}  # {verdict}', flush=True)
     print(f'1..{count}')
     return failed
 

@@ -35,6 +35,9 @@ unshare $user --mount --pid --fork true 2>/dev/null ||
         "allow user name spaces"
 
 mkdir -p "$work"
+# Two runs would plant into the same copy.
+exec 9>"$work/lock"
+flock -n 9 || fail "another run uses $work; wait for it"
 python3 "$root/$program" "$root" "$work" --copy
 # shellcheck disable=SC2016,SC2086
 exec unshare $user --mount --pid --fork --mount-proc --kill-child sh -euc '
