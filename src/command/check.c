@@ -41,6 +41,7 @@ static const char help[] =
     "  --arch sm_XX      for specs [sm_90]; tunings name their own\n"
     "  --no-compile      leave the compiler out\n"
     "  -j, --jobs N      compile workers [processors]\n"
+    SHMT_COMMAND_LIMITS_HELP
     "  --json            as JSON\n"
     "\n"
     "exit status: 0 all is well, 2 something is not\n"
@@ -157,10 +158,22 @@ static enum shmtune_status check_records(struct shmt_check *check,
     uint64_t index;
     bool other;
     enum shmtune_status status =
-        shmt_kernel_space(kernel, journal->header.problem, &space, err);
+        shmt_kernel_space(kernel, journal->header.problem,
+                          shmt_command_limits_begin(&check->limits,
+                                                    check->call),
+                          &space, err);
 
+    shmt_command_limits_end(&check->limits);
     if (status != SHMTUNE_OK)
         return status;
+    if (shmt_space_is_drawn(space)) {
+        shmt_check_report(check, SHMT_CHECK_NOTE, SHMT_SPACE_DRAWN
+                          "; the records were not compared with it",
+                          kernel->name,
+                          (unsigned long long)shmt_space_count(space));
+        shmt_space_free(space);
+        return SHMTUNE_OK;
+    }
     for (size_t i = 0; i < journal->count; i++)
         if (!shmt_space_index(space, journal->records[i].config, &index) &&
             outside++ == 0)
@@ -620,6 +633,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"arch", 0, SHMT_OPTION_TEXT, &check.arch, 0, 0},
         {"compile", 0, SHMT_OPTION_FLAG, &check.compile, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &check.jobs, 1, 1024},
+        SHMT_COMMAND_LIMITS(check.limits),
         {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };

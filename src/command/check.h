@@ -20,6 +20,7 @@ struct shmt_check {
     const char *spec;        /* --spec, or NULL */
     const char *arch;        /* of specs */
     int64_t jobs;
+    struct shmt_command_limits limits;
     bool compile;            /* false: --no-compile */
     json_t *json;            /* an array, or NULL: for people */
     const char *file;        /* that is being checked */

@@ -22,11 +22,19 @@ static enum shmtune_status check_space(struct shmt_check *check,
     struct shmt_text size = {0};
     struct shmt_space *space;
     enum shmtune_status status =
-        shmt_kernel_space(kernel, problem, &space, err);
+        shmt_kernel_space(kernel, problem,
+                          shmt_command_limits_begin(&check->limits,
+                                                    check->call),
+                          &space, err);
 
+    shmt_command_limits_end(&check->limits);
     if (status != SHMTUNE_OK)
         return status;
     shmt_kernel_describe_problem(kernel, problem, &size);
+    if (shmt_space_is_drawn(space))
+        shmt_check_report(check, SHMT_CHECK_NOTE, SHMT_SPACE_DRAWN,
+                          shmt_text_string(&size),
+                          (unsigned long long)shmt_space_count(space));
     if (shmt_space_count(space) == 0)
         shmt_check_report(check, SHMT_CHECK_BAD,
                           "no configuration satisfies the constraints at %s",

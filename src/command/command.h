@@ -103,6 +103,42 @@ enum shmtune_status shmt_command_change_status(struct shmt_error *err,
  * ("GPU-4b..."). */
 bool shmt_command_is_gpu(const char *word);
 
+/* -- limits.c ---------------------------------------------------- */
+
+/* --space-seconds and --space-memory; starts as {0}: the defaults. */
+struct shmt_command_limits {
+    int64_t seconds, mebibytes;
+    bool exact;                  /* refuse a space that would be drawn */
+    struct shmt_space_limits space;
+    bool shown;                  /* a line of progress */
+    bool *line;                  /* where that is noted; NULL: in `shown` */
+};
+#define SHMT_COMMAND_LIMITS(limits)                                          \
+    {"space-seconds", 0, SHMT_OPTION_INT, &(limits).seconds, 1, 86400},      \
+    {"space-memory", 0, SHMT_OPTION_INT, &(limits).mebibytes, 1, 1 << 20}
+#define SHMT_COMMAND_LIMITS_HELP                                             \
+    "  --space-seconds N  most that building the space may take [10 or so]\n" \
+    "  --space-memory N   the same in MiB [512]\n"
+
+/* The limits as the space wants them, with progress on a terminal; and what
+ * is left of the progress taken away. */
+const struct shmt_space_limits *
+shmt_command_limits_begin(struct shmt_command_limits *limits,
+                          const struct shmt_command_call *call);
+void shmt_command_limits_end(struct shmt_command_limits *limits);
+
+struct shmt_command_problem {
+    const struct shmt_kernel *kernel;
+    const int64_t *problem;
+};
+/* The space of a kernel, within these limits; says on standard error when it
+ * was drawn. */
+enum shmtune_status shmt_command_build_space(struct shmt_command_limits *limits,
+                                       const struct shmt_command_call *call,
+                                       const struct shmt_command_problem *at,
+                                       struct shmt_space **out,
+                                       struct shmt_error *err);
+
 /* -- cores.c ----------------------------------------------------- */
 
 /* Processors that may be used, by affinity and a container's limit: the

@@ -121,7 +121,7 @@ static enum shmtune_status count_configurations(
     enum shmtune_status status;
 
     shmt_kernel_default_problem(kernel, problem);
-    status = shmt_kernel_space(kernel, problem, &space, err);
+    status = shmt_kernel_space(kernel, problem, NULL, &space, err);
     if (status != SHMTUNE_OK)
         return status;
     *count = shmt_space_count(space);

@@ -36,6 +36,7 @@ static const char help[] =
     "                    (may be repeated)\n"
     "  --seed N          of --sample [1]\n"
     "  -j, --jobs N      compile workers [processors]\n"
+    SHMT_COMMAND_LIMITS_HELP
     "  --json            as JSON\n"
     "\n"
     "examples:\n"
@@ -49,12 +50,13 @@ struct options {
     int64_t limit, sample, seed, jobs;
     bool all, json;
     struct shmt_command_repeats configs;
+    struct shmt_command_limits limits;
 };
 
 /* One use of the command. */
 struct inspection {
     const struct shmt_command_call *call;
-    const struct options *options;
+    struct options *options;
     struct shmt_kernel *kernel;
     struct shmt_space *space;
     struct shmtune_device device;
@@ -399,8 +401,9 @@ static enum shmtune_status compile(struct inspection *inspection,
 static enum shmtune_status inspect(struct inspection *inspection,
                                    struct shmt_error *err)
 {
-    const struct options *options = inspection->options;
+    struct options *options = inspection->options;
     const struct shmt_kernel *kernel = inspection->kernel;
+    const struct shmt_command_problem at = {kernel, inspection->problem};
     enum shmtune_status status =
         shmt_device_for_arch(options->arch, &inspection->device, err);
 
@@ -411,8 +414,9 @@ static enum shmtune_status inspect(struct inspection *inspection,
         shmt_command_parse_problem(kernel, options->size, inspection->problem,
                                         err);
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_space(kernel, inspection->problem,
-                                   &inspection->space, err);
+        status = shmt_command_build_space(&options->limits,
+                                          inspection->call, &at,
+                                          &inspection->space, err);
     if (status == SHMTUNE_OK)
         status = choose(inspection, err);
     if (status != SHMTUNE_OK)
@@ -441,6 +445,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"config", 0, SHMT_OPTION_REPEATED, &given.configs, 0, 0},
         {"seed", 0, SHMT_OPTION_INT, &given.seed, 0, INT64_MAX},
         {"jobs", 'j', SHMT_OPTION_INT, &given.jobs, 1, 1024},
+        SHMT_COMMAND_LIMITS(given.limits),
         {"json", 0, SHMT_OPTION_FLAG, &given.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };

@@ -56,6 +56,10 @@ static const char help[] =
     "  --min-occupancy PCT  reject what occupies less\n"
     "  --record DIR         write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
     "                       replay:NAME\n"
+    "  --space-seconds N, --space-memory MIB\n"
+    "                       most that building the space may take [10 or so,\n"
+    "                       512]; beyond it some valid configurations are\n"
+    "                       drawn and tuned among\n"
     "  -v                   report every rejected candidate, with the reason\n"
     "  --json               results as JSON\n"
     "\n"
@@ -82,6 +86,7 @@ struct options {
     struct shmt_command_repeats sizes, also;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy;
     bool resume, json;
+    struct shmt_command_limits limits;
 };
 
 /* One use of the command. */
@@ -281,6 +286,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
         {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
         {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
         {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
+        SHMT_COMMAND_LIMITS(o->limits),
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
@@ -350,6 +356,7 @@ static enum shmtune_status tune_problem(struct job *job,
         job->call->verbose
     };
     struct shmt_output_paths place;
+    struct shmt_command_limits *const limits = &job->options.limits;
     struct shmt_tune_options options = {
         .strategy = job->options.strategy,
         .seed = (uint64_t)job->options.seed,
@@ -370,6 +377,8 @@ static enum shmtune_status tune_problem(struct job *job,
     if (status != SHMTUNE_OK)
         return status;
     options.journal = place.journal;
+    limits->line = &job->display.shown;
+    options.limits = shmt_command_limits_begin(limits, job->call);
     status = shmt_tune_run(target, problem, &options, &outcome, err);
     if (status == SHMTUNE_OK)
         status = keep_results(job, target, outcome, &place, err);

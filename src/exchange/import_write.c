@@ -59,16 +59,14 @@ static enum shmtune_status refuse_empty(const struct shmt_import *import,
                                         struct shmt_error *err)
 {
     size_t last = import->constraint_count;
+    struct shmt_space_stage *stages =
+        shmt_arena_alloc(reading->arena, last + 1, sizeof *stages);
 
-    for (size_t c = 1; c < last; c++) {
-        uint64_t left;
-        bool exact;
-
-        if (shmt_space_funnel(&reading->definition, c, &left, &exact, NULL)
-                == SHMTUNE_OK
-            && exact && left == 0)
-            last = c;
-    }
+    if (stages != NULL &&
+        shmt_space_funnel(&reading->definition, stages, NULL) == SHMTUNE_OK)
+        for (size_t c = last; c-- > 1;)
+            if (stages[c].exact && stages[c].count == 0)
+                last = c;
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                           "%s: with it no configuration is left; in `%.200s`",
                           import->constraints[last - 1].where,
@@ -304,7 +302,7 @@ static enum shmtune_status count_space(const struct matching *matching,
     *count = matching->import->entry_count;
     if (kernel->constraint_count == 0)
         return SHMTUNE_OK;
-    status = shmt_kernel_space(kernel, problem, &space, matching->err);
+    status = shmt_kernel_space(kernel, problem, NULL, &space, matching->err);
     if (status != SHMTUNE_OK)
         return status;
     *count = shmt_space_count(space);

@@ -28,6 +28,7 @@ bool shmt_kernel_is_unchanged(const struct shmt_kernel *kernel)
 
 enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
                                       const int64_t *problem,
+                                      const struct shmt_space_limits *limits,
                                       struct shmt_space **out,
                                       struct shmt_error *err)
 {
@@ -39,6 +40,7 @@ enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
         .constraints = kernel->constraints,
         .fixed_count = kernel->dimension_count,
         .fixed = fixed,
+        .limits = limits,
     };
 
     for (size_t d = 0; d < kernel->dimension_count; d++)

@@ -146,9 +146,11 @@ enum shmtune_status
 shmt_kernel_check_headers(const struct shmt_kernel *kernel,
                           struct shmt_error *err);
 
-/* The space for one problem; the kernel must outlive it. */
+/* The space for one problem; the kernel must outlive it.  `limits` may be
+ * NULL: the defaults. */
 enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,
                                       const int64_t *problem,
+                                      const struct shmt_space_limits *limits,
                                       struct shmt_space **out,
                                       struct shmt_error *err);
 

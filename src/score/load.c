@@ -84,7 +84,7 @@ static enum shmtune_status find_space(struct shmt_score_recording *recording,
                      && recording->kernel->constraint_count == 0
                      && header->space_count <= recording->journal->count))
         return take_recorded(recording, err);
-    return shmt_kernel_space(recording->kernel, header->problem,
+    return shmt_kernel_space(recording->kernel, header->problem, NULL,
                              &recording->space, err);
 }
 

@@ -554,21 +554,25 @@ static size_t raw_bytes(const struct shmt_build_layer *raw)
            raw->edge_room * (sizeof *raw->child + sizeof *raw->value);
 }
 
-static bool is_too_much(const struct builder *builder,
+static bool is_too_much(struct builder *builder,
                         const struct shmt_build_layer *raw)
 {
     const struct shmt_build_effort *effort = builder->effort;
 
+    effort->budget->progress.states = builder->next.count;
     return effort->visited > effort->limit ||
-           (effort->bytes != 0 &&
-            builder->bytes + raw_bytes(raw) + states_bytes(&builder->now) +
-                    states_bytes(&builder->next) > effort->bytes);
+           !shmt_budget_fits(effort->budget,
+                             builder->bytes + raw_bytes(raw) +
+                                 states_bytes(&builder->now) +
+                                 states_bytes(&builder->next));
 }
 
 static bool build_level(struct builder *builder, size_t at)
 {
     const struct shmt_plan_level *level = &builder->plan->levels[at];
     struct shmt_build_layer *raw = &builder->raw.layers[at - 1];
+    const uint64_t each =
+        8 + level->exact_count + level->mixed_count + level->slot_count;
     uint64_t pairs, from = 0;
     uint64_t *keys;
 
@@ -590,7 +594,8 @@ static bool build_level(struct builder *builder, size_t at)
         fill(builder, at, from, count);
         from += count;
         builder->effort->visited += count;
-        if (is_too_much(builder, raw)) {
+        if (!shmt_budget_spend(builder->effort->budget, count * each) ||
+            is_too_much(builder, raw)) {
             builder->limited = true;
             return false;
         }
@@ -670,12 +675,12 @@ enum shmt_build_outcome shmt_build_diagram(const struct shmt_plan *plan,
     fine = open_builder(builder, plan);
     for (size_t at = 1; fine && at <= plan->level_count; at++)
         fine = build_level(builder, at);
-    if (fine && effort->beam == 0) {
-        find_end(builder);
-        fine = shmt_build_reduce(plan, &builder->raw, out);
-    }
     built = fine ? SHMT_BUILD_DONE
                  : builder->limited ? SHMT_BUILD_LIMIT : SHMT_BUILD_MEMORY;
+    if (fine && effort->beam == 0) {
+        find_end(builder);
+        built = shmt_build_reduce(plan, &builder->raw, effort->budget, out);
+    }
     close_builder(builder);
     free(builder);
     return built;

@@ -6,6 +6,7 @@
 #ifndef SHMT_SPACE_BUILD_H
 #define SHMT_SPACE_BUILD_H
 
+#include "space/budget.h"
 #include "space/plan.h"
 
 /* One value of a node's parameter that leads to configurations. */
@@ -42,9 +43,9 @@ void shmt_diagram_free(struct shmt_diagram *diagram);
 /* The limits of a build, and how much of them it used. */
 struct shmt_build_effort {
     uint64_t limit;       /* most prefixes that may be looked at */
-    size_t bytes;         /* most memory while building; 0: any */
     uint32_t beam;        /* 0; or keep at most so many states of a level,
                              and only estimate */
+    struct shmt_budget *budget;  /* of the whole space */
     uint64_t visited;     /* prefixes looked at */
     double estimate;      /* with a beam: the estimated number of prefixes
                              without one */
@@ -53,16 +54,18 @@ struct shmt_build_effort {
 enum shmt_build_outcome { SHMT_BUILD_DONE, SHMT_BUILD_LIMIT,
                          SHMT_BUILD_MEMORY };
 
-/* `out` is untouched unless SHMT_BUILD_DONE and no beam. */
+/* SHMT_BUILD_LIMIT: of the effort, or of the budget.  `out` is untouched
+ * unless SHMT_BUILD_DONE and no beam. */
 enum shmt_build_outcome shmt_build_diagram(const struct shmt_plan *plan,
                                            struct shmt_build_effort *effort,
                                            struct shmt_diagram *out);
 
 /* order.c: the parameters of one component, in the best order that is
- * found with an effort in proportion to that of building. */
+ * found with an effort in proportion to that of building; at most `limit`
+ * prefixes. */
 enum shmt_build_outcome
 shmt_build_component(struct shmt_graph *graph, uint64_t component,
-                     const struct shmt_build_effort *most,
+                     uint64_t limit, struct shmt_budget *budget,
                      struct shmt_diagram *out);
 
 /* The layers while they are built, before the reduction: every state that was
@@ -83,10 +86,11 @@ struct shmt_build_layers {
 void shmt_build_free_layers(struct shmt_build_layers *raw, size_t count);
 
 /* reduce.c: drops states from which no configuration is reached, merges equal
- * nodes, and counts.  Frees the layers on the way.  False: no memory. */
-bool shmt_build_reduce(const struct shmt_plan *plan,
-                       struct shmt_build_layers *raw,
-                       struct shmt_diagram *out);
+ * nodes, and counts.  Frees the layers on the way.  `budget` may be NULL. */
+enum shmt_build_outcome shmt_build_reduce(const struct shmt_plan *plan,
+                                          struct shmt_build_layers *raw,
+                                          struct shmt_budget *budget,
+                                          struct shmt_diagram *out);
 
 /* Components one behind the other; the parts are used up.
  * False: no memory. */
@@ -96,6 +100,13 @@ bool shmt_diagram_join(struct shmt_diagram *parts, size_t count,
 struct shmt_space {
     struct shmt_space_definition definition;   /* a copy */
     struct shmt_diagram diagram;
+    bool drawn;               /* some of the configurations only */
 };
+
+/* draw.c: valid configurations, one by one; `graph` is that of all
+ * constraints.  SHMT_BUILD_LIMIT: none was found. */
+enum shmt_build_outcome shmt_space_draw(const struct shmt_graph *graph,
+                                        struct shmt_budget *budget,
+                                        struct shmt_space **out);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * from_list: a space that is given by its configurations, one by one: a tree
- * of prefixes, reduced like any other diagram.  Called for recordings.
+ * of prefixes, reduced like any other diagram.  Called for recordings, and by
+ * draw.c.
  */
 #include <stdlib.h>
 
@@ -137,7 +138,8 @@ shmt_space_from_list(const struct shmt_space_definition *definition,
                 (struct row){configs[k], definition->parameter_count};
         sort(&list);
         fine = list.count < UINT32_MAX && make_layers(&list) &&
-               shmt_build_reduce(&list.plan, &list.raw, &space->diagram);
+               shmt_build_reduce(&list.plan, &list.raw, NULL,
+                                 &space->diagram) == SHMT_BUILD_DONE;
     }
     shmt_build_free_layers(&list.raw, list.plan.level_count);
     free(list.plan.levels);
@@ -147,6 +149,7 @@ shmt_space_from_list(const struct shmt_space_definition *definition,
         return shmt_error_memory(err);
     }
     space->definition = *definition;
+    space->definition.limits = NULL;
     *out = space;
     return SHMTUNE_OK;
 }

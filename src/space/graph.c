@@ -198,12 +198,20 @@ static struct range of_two(unsigned op, struct range a, struct range b)
     }
 }
 
+/* An operand's: those in `bounds`, by id, or the node's own. */
+static struct range of_kid(const struct shmt_graph *graph,
+                           const int64_t (*bounds)[2], uint32_t kid)
+{
+    return bounds == NULL
+               ? of(&graph->nodes[kid])
+               : (struct range){bounds[kid][0], bounds[kid][1], false};
+}
+
 static struct range of_kids(const struct shmt_graph *graph,
                             const struct shmt_graph_node *node,
-                            const uint32_t *kids)
+                            const uint32_t *kids, const int64_t (*bounds)[2])
 {
-    const struct shmt_graph_node *nodes = graph->nodes;
-    struct range out = of(&nodes[kids[0]]);
+    struct range out = of_kid(graph, bounds, kids[0]), other;
     bool over = false;
 
     switch (node->op) {
@@ -212,15 +220,16 @@ static struct range of_kids(const struct shmt_graph *graph,
     case SHMT_OP_ABS:
         return absolute_of(out);
     case SHMT_OP_IF:
-        out = of(&nodes[kids[1]]);
-        widen(&out, nodes[kids[2]].low);
-        widen(&out, nodes[kids[2]].high);
+        out = of_kid(graph, bounds, kids[1]);
+        other = of_kid(graph, bounds, kids[2]);
+        widen(&out, other.low);
+        widen(&out, other.high);
         return out;
     default:
         break;
     }
     for (size_t k = 1; k < node->count; k++) {
-        out = of_two(node->op, out, of(&nodes[kids[k]]));
+        out = of_two(node->op, out, of_kid(graph, bounds, kids[k]));
         over |= out.over;
     }
     out.over = over;
@@ -311,12 +320,76 @@ static void set_range(const struct shmt_graph *graph,
     } else if (reals && node->op != SHMT_OP_IF) {
         range = (struct range){0, 1, false};     /* comparisons */
     } else {
-        range = of_kids(graph, node, kids);
+        range = of_kids(graph, node, kids, NULL);
     }
     node->overflows = range.over;
     node->fails |= range.over;
     node->low = range.low;
     node->high = range.high;
+}
+
+/* `and`, `or` of any number of truths. */
+static struct range of_truths(const struct shmt_graph_node *node,
+                              const uint32_t *kids,
+                              const int64_t (*bounds)[2])
+{
+    const bool any = node->op == SHMT_OP_OR;
+    struct range out = {!any, !any, false};
+
+    for (size_t k = 0; k < node->count; k++) {
+        const int64_t *kid = bounds[kids[k]];
+
+        out.low = any ? out.low | (kid[0] != 0) : out.low & (kid[0] != 0);
+        out.high = any ? out.high | (kid[1] != 0) : out.high & (kid[1] != 0);
+    }
+    return out;
+}
+
+/* False when some operand is not a point, or the node has no value. */
+static bool compute_point(const struct shmt_graph_node *node,
+                          const uint32_t *kids, const int64_t (*bounds)[2],
+                          int64_t *out)
+{
+    *out = bounds[kids[0]][0];
+    for (size_t k = 0; k < node->count; k++)
+        if (bounds[kids[k]][0] != bounds[kids[k]][1])
+            return false;
+    for (size_t k = 1; k < node->count; k++)
+        if (shmt_arith_int(node->op, *out, bounds[kids[k]][0], out) !=
+            SHMT_ARITH_FAULT_NONE)
+            return false;
+    return true;
+}
+
+void shmt_graph_get_bounds(const struct shmt_graph *graph, uint32_t id,
+                           const int64_t (*bounds)[2], int64_t out[2])
+{
+    const struct shmt_graph_node *const node = &graph->nodes[id];
+    const uint32_t *const kids = graph->kids + node->first;
+    struct range range = of(node);
+    bool reals = node->type == SHMT_VALUE_REAL ||
+                 node->op == SHMT_OP_INT || node->op == SHMT_GRAPH_OPAQUE;
+
+    for (size_t k = 0; k < node->count; k++)
+        reals |= graph->nodes[kids[k]].type == SHMT_VALUE_REAL;
+    out[0] = node->low;
+    out[1] = node->high;
+    if (reals || node->count == 0)
+        return;
+    if (node->op == SHMT_OP_AND || node->op == SHMT_OP_OR)
+        range = of_truths(node, kids, bounds);
+    else if (node->op == SHMT_OP_IF && bounds[kids[0]][0] == bounds[kids[0]][1])
+        range = of_kid(graph, bounds, kids[bounds[kids[0]][0] != 0 ? 1 : 2]);
+    else if (((node->op >= SHMT_OP_ADD && node->op <= SHMT_OP_POW) ||
+              node->op == SHMT_OP_CEILDIV || node->op == SHMT_OP_ROUNDUP) &&
+             compute_point(node, kids, bounds, &range.low))
+        range.high = range.low;
+    else
+        range = of_kids(graph, node, kids, bounds);
+    if (range.over)
+        return;
+    out[0] = range.low > out[0] ? range.low : out[0];
+    out[1] = range.high < out[1] ? range.high : out[1];
 }
 
 bool shmt_graph_range_of_two(unsigned op, const int64_t a[2],
@@ -689,8 +762,10 @@ shmt_graph_build(struct shmt_graph *graph,
         shmt_graph_free(graph);
         return shmt_error_memory(err);
     }
-    for (size_t c = 0; c < constraints && !graph->failed; c++)
+    for (size_t c = 0; c < constraints && !graph->failed; c++) {
+        graph->source = (uint32_t)c;
         shmt_graph_add_constraint(graph, definition->constraints[c]);
+    }
     if (!graph->failed)
         return SHMTUNE_OK;
     if (graph->node_count >= SHMT_GRAPH_NODES)
@@ -710,5 +785,6 @@ void shmt_graph_free(struct shmt_graph *graph)
     shmt_map_free(&graph->places);
     free(graph->words);
     free(graph->conjuncts);
+    free(graph->sources);
     *graph = (struct shmt_graph){0};
 }

@@ -67,6 +67,10 @@ struct shmt_graph {
     /* Conjuncts: all must hold. */
     uint32_t *conjuncts;
     size_t conjunct_count, conjunct_room;
+    uint32_t *sources;             /* of each conjunct: its constraint, the
+                                      first that has it */
+    size_t source_room;
+    uint32_t source;               /* the one that is being added */
     bool never;                    /* one of them is false */
     bool failed;                   /* no memory, or too many nodes */
 };
@@ -129,6 +133,13 @@ struct shmt_value shmt_graph_box(const struct shmt_graph *graph,
  * value. */
 bool shmt_graph_range_of_two(unsigned op, const int64_t a[2],
                              const int64_t b[2], int64_t out[2]);
+
+/* The bounds of an integer node from other bounds of its operands
+ * (`bounds`, by id; constants and reals have them too, as in the graph), never
+ * wider than those that it has in the graph.  Where all operands are points
+ * and the node has a value, it is a point. */
+void shmt_graph_get_bounds(const struct shmt_graph *graph, uint32_t node,
+                           const int64_t (*bounds)[2], int64_t out[2]);
 
 /* lower.c: one constraint becomes conjuncts. */
 void shmt_graph_add_constraint(struct shmt_graph *graph,

@@ -403,7 +403,6 @@ static uint32_t truth_of(struct lower *lower, uint32_t tree)
 
 static void add_conjunct(struct shmt_graph *graph, uint32_t id)
 {
-
     if (graph->failed)
         return;
     if (shmt_graph_is_constant(graph, id)) {
@@ -415,10 +414,14 @@ static void add_conjunct(struct shmt_graph *graph, uint32_t id)
             return;
     if (!shmt_array_reserve(&graph->conjuncts, &graph->conjunct_room,
                             graph->conjunct_count + 1,
-                            sizeof *graph->conjuncts)) {
+                            sizeof *graph->conjuncts) ||
+        !shmt_array_reserve(&graph->sources, &graph->source_room,
+                            graph->conjunct_count + 1,
+                            sizeof *graph->sources)) {
         graph->failed = true;
         return;
     }
+    graph->sources[graph->conjunct_count] = graph->source;
     graph->conjuncts[graph->conjunct_count++] = id;
 }
 

@@ -38,6 +38,7 @@ struct order_estimate {
     uint32_t *nodes;             /* of the component at hand */
     size_t node_count;
     size_t visits;
+    struct shmt_budget *budget;  /* when it is spent, any order will do */
 };
 
 static double size_of(const struct order_estimate *estimate, uint64_t support)
@@ -144,6 +145,8 @@ static double width(struct order_estimate *estimate, uint64_t chosen)
     double sum = 0.0, most;
 
     groups.count = 0;
+    if (!shmt_budget_spend(estimate->budget, 16 * estimate->node_count))
+        return 0.0;
     for (size_t k = 0; k < estimate->node_count; k++) {
         const uint64_t support = graph->nodes[estimate->nodes[k]].support;
 
@@ -256,10 +259,10 @@ static void choose(struct order_estimate *estimate, uint64_t component,
 /* A promising order of the parameters of a component (those bound to each
  * other by constraints).  False: no memory. */
 static bool greedy_order(const struct shmt_graph *graph, uint64_t component,
-                         uint8_t *order)
+                         struct shmt_budget *budget, uint8_t *order)
 {
     const struct shmt_space_definition *const d = graph->definition;
-    struct order_estimate estimate = {.graph = graph};
+    struct order_estimate estimate = {.graph = graph, .budget = budget};
     const size_t nodes = graph->node_count + 1;
     bool fine;
 
@@ -287,6 +290,7 @@ struct order_search {
     size_t count;
     uint8_t best[SHMT_SPACE_PARAMETERS];
     double cost;
+    struct shmt_budget *budget;
     uint64_t draws;
     enum shmt_build_outcome failure; /* SHMT_BUILD_DONE: none */
 };
@@ -300,6 +304,10 @@ static enum shmt_build_outcome try_order(struct order_search *search,
     struct shmt_plan plan;
     enum shmt_build_outcome built = SHMT_BUILD_MEMORY;
 
+    if (!shmt_budget_spend(search->budget,
+                           2000 + 16 * (uint64_t)search->nodes))
+        return SHMT_BUILD_LIMIT;
+    effort->budget = search->budget;
     if (shmt_plan_make(search->graph, order, search->count,
                        &plan)) {
         if (plan.never && effort->beam == 0) {
@@ -384,7 +392,9 @@ static uint64_t start(struct order_search *search, const uint8_t *declared,
             order[j - 1] = swap;
         }
     spent += estimate_order(search, order);
-    if (!greedy_order(search->graph, component, order))
+    if (search->failure != SHMT_BUILD_DONE)
+        return spent;
+    if (!greedy_order(search->graph, component, search->budget, order))
         search->failure = SHMT_BUILD_MEMORY;
     else
         spent += estimate_order(search, order);
@@ -393,22 +403,24 @@ static uint64_t start(struct order_search *search, const uint8_t *declared,
 
 enum shmt_build_outcome
 shmt_build_component(struct shmt_graph *graph, uint64_t component,
-                     const struct shmt_build_effort *most,
+                     uint64_t limit, struct shmt_budget *budget,
                      struct shmt_diagram *out)
 {
     struct order_search search = {
-        .graph = graph, .nodes = graph->node_count, .cost = INFINITY};
+        .graph = graph, .nodes = graph->node_count, .cost = INFINITY,
+        .budget = budget};
     uint8_t declared[SHMT_SPACE_PARAMETERS], order[SHMT_SPACE_PARAMETERS];
     uint64_t spent = 0, patience = FIRST;
-    struct shmt_build_effort effort = {.limit = patience, .bytes = most->bytes};
+    struct shmt_build_effort effort = {.limit = patience};
     enum shmt_build_outcome built;
 
     for (uint64_t rest = component; rest != 0; rest &= rest - 1)
         declared[search.count++] = (uint8_t)__builtin_ctzll(rest);
     if (search.count < 2)
-        effort.limit = most->limit;
+        effort.limit = limit;
     built = try_order(&search, declared, &effort, out);
-    while (built == SHMT_BUILD_LIMIT && effort.limit < most->limit) {
+    while (built == SHMT_BUILD_LIMIT && effort.limit < limit &&
+           !budget->spent) {
         if (spent == 0)
             spent = start(&search, declared, component);
         while (spent < 2 * patience && search.failure == SHMT_BUILD_DONE) {
@@ -417,9 +429,8 @@ shmt_build_component(struct shmt_graph *graph, uint64_t component,
         }
         if (search.failure != SHMT_BUILD_DONE)
             return search.failure;
-        patience = patience < most->limit / 4 ? 4 * patience : most->limit;
-        effort = (struct shmt_build_effort){.limit = patience,
-                                            .bytes = most->bytes};
+        patience = patience < limit / 4 ? 4 * patience : limit;
+        effort = (struct shmt_build_effort){.limit = patience};
         built = try_order(&search, search.best, &effort, out);
     }
     return built;

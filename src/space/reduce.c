@@ -22,6 +22,8 @@ struct reducer {
     size_t edge_count, edge_room, node_room;
     struct shmt_map places;       /* hash of edges -> node */
     bool saturated;
+    struct shmt_budget *budget;   /* or NULL */
+    size_t bytes;                 /* of layers, done and not yet */
 };
 
 static bool grow_nodes(struct reducer *reducer)
@@ -155,6 +157,20 @@ void shmt_build_free_layers(struct shmt_build_layers *raw, size_t count)
     free(raw->layers);
 }
 
+static size_t raw_bytes(const struct shmt_build_layer *raw)
+{
+    return raw->edge_room * (sizeof *raw->child + sizeof *raw->value);
+}
+
+static bool is_affordable(struct reducer *reducer)
+{
+    return reducer->budget == NULL ||
+           (shmt_budget_spend(reducer->budget, 4096) &&
+            shmt_budget_fits(reducer->budget,
+                             reducer->bytes + reducer->edge_room *
+                                 sizeof *reducer->layer->edges));
+}
+
 static bool reduce_layer(struct reducer *reducer, size_t at,
                          struct shmt_diagram *diagram)
 {
@@ -171,9 +187,12 @@ static bool reduce_layer(struct reducer *reducer, size_t at,
     if (!make_room(reducer, 1))
         return false;
     for (uint32_t s = 0; s < raw->state_count; s++)
-        if (!join(reducer, raw, s))
+        if ((s % 4096 == 0 && !is_affordable(reducer)) ||
+            !join(reducer, raw, s))
             return false;
     shrink(reducer);
+    reducer->bytes += reducer->edge_count * sizeof *reducer->layer->edges;
+    reducer->bytes -= raw_bytes(raw);
     free_layer(raw);
     free(reducer->below);
     reducer->below = reducer->here;
@@ -218,18 +237,21 @@ static bool begin(struct reducer *reducer, struct shmt_diagram *diagram)
     return true;
 }
 
-bool shmt_build_reduce(const struct shmt_plan *plan,
-                       struct shmt_build_layers *raw,
-                       struct shmt_diagram *out)
+enum shmt_build_outcome shmt_build_reduce(const struct shmt_plan *plan,
+                                          struct shmt_build_layers *raw,
+                                          struct shmt_budget *budget,
+                                          struct shmt_diagram *out)
 {
     uint64_t one = 1;
     struct reducer reducer = {.plan = plan, .raw = raw,
-                              .totals_below = &one};
+                              .totals_below = &one, .budget = budget};
     struct shmt_diagram diagram = {0};
     bool fine = begin(&reducer, &diagram);
 
     if (fine)
         trace_fault(&reducer, &diagram);
+    for (size_t at = 0; at < plan->level_count; at++)
+        reducer.bytes += raw_bytes(&raw->layers[at]);
     for (size_t at = plan->level_count; fine && at-- > 0;)
         fine = reduce_layer(&reducer, at, &diagram);
     if (fine) {
@@ -243,7 +265,10 @@ bool shmt_build_reduce(const struct shmt_plan *plan,
     free(reducer.below);
     free(reducer.here);
     shmt_map_free(&reducer.places);
-    return fine;
+    if (fine)
+        return SHMT_BUILD_DONE;
+    return budget != NULL && (budget->spent || budget->full)
+               ? SHMT_BUILD_LIMIT : SHMT_BUILD_MEMORY;
 }
 
 void shmt_diagram_free(struct shmt_diagram *diagram)

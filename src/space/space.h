@@ -25,7 +25,10 @@
  *   reduce.c     drops dead ends, joins equal nodes, counts; puts components
  *                one behind the other
  *   index.c      index to configuration and back; neighbours
+ *   draw.c       where the diagram is too large: single configurations
  *   from_list.c  a space that is given by its configurations
+ *
+ * Every pass that can take long spends from one budget (budget.h).
  *
  * The ideas: reduced ordered diagrams (Bryant 1986), many values an edge for
  * constraints (Andersen, Hadzic, Hooker and Tiedemann 2007), building from the
@@ -74,6 +77,30 @@ struct shmt_space_definition {
      * whose values are fixed (problem dimensions), then the parameters. */
     size_t fixed_count;
     const struct shmt_value *fixed;
+    const struct shmt_space_limits *limits;   /* NULL: the defaults */
+};
+
+/* How far a build is, for somebody who waits. */
+struct shmt_space_progress {
+    double seconds;
+    size_t bytes;
+    uint64_t states;      /* of the diagram at hand */
+    uint64_t drawn;       /* configurations, once they are drawn instead */
+};
+
+/* How much building a space may take; 0 stands for the default.  Steps are
+ * counted and not measured: they end a build at the same place on every
+ * machine.  Where seconds are given, steps have no limit but the given. */
+struct shmt_space_limits {
+    double seconds;       /* of the clock; 60 */
+    size_t bytes;         /* 512 MiB */
+    uint64_t steps;       /* 10^9: five to fifteen seconds */
+    size_t draws;         /* configurations of a space that is drawn; 4096 */
+    uint64_t seed;        /* of the draws; 1 */
+    bool exact;           /* refuse a space of which some would be drawn */
+    /* Called some times a second after the first one; or NULL. */
+    void (*tell)(void *context, const struct shmt_space_progress *progress);
+    void *context;
 };
 
 struct shmt_space;
@@ -82,9 +109,15 @@ struct shmt_space;
  * to the call.  An empty space is
  * not an error: its count is 0.  A constraint that divides by zero or
  * overflows at some configuration that the other constraints let pass is
- * SHMTUNE_INVALID_FILE, and so are 2^64 - 1 configurations or more.  A space
- * so irregular that building it would take more than half a gigabyte, or
- * minutes, is SHMTUNE_NO_MEMORY. */
+ * SHMTUNE_INVALID_FILE, and so are 2^64 - 1 configurations or more.
+ *
+ * Where the diagram outgrows the limits, single configurations are looked for
+ * instead (draw.c), with half of the limits on steps and seconds once more.  If
+ * that finds all of them, the space is what it always is.  If not, the space
+ * is of as many different valid configurations as were found, at most
+ * `draws`; the default configuration is among them if it is valid.
+ * shmt_space_is_drawn then holds.  SHMTUNE_NO_MEMORY, with the constraints
+ * that take most: `exact` was asked for, or nothing was found. */
 enum shmtune_status
 shmt_space_build(const struct shmt_space_definition *definition,
                  struct shmt_space **out, struct shmt_error *err);
@@ -96,6 +129,16 @@ shmt_space_from_list(const struct shmt_space_definition *definition,
                      const shmt_config *const *configs, size_t count,
                      struct shmt_space **out, struct shmt_error *err);
 void shmt_space_free(struct shmt_space *space);
+
+/* Whether the space holds only some of the valid configurations, because its
+ * diagram outgrew the limits: a caller who asks whether a configuration is
+ * valid must evaluate the constraints. */
+bool shmt_space_is_drawn(const struct shmt_space *space);
+/* What the user is told then: the kernel's name, the count. */
+#define SHMT_SPACE_DRAWN                                                     \
+    "%s: the space is too irregular to be built within the limits; %llu "    \
+    "valid configurations were drawn, not uniformly, and stand for it "      \
+    "(--space-seconds and --space-memory allow more)"
 
 uint64_t shmt_space_count(const struct shmt_space *space);
 size_t shmt_space_parameters(const struct shmt_space *space);
@@ -134,13 +177,17 @@ size_t shmt_space_neighbours(const struct shmt_space *space, uint64_t index,
 uint64_t shmt_space_nearest(const struct shmt_space *space,
                             const shmt_config *config);
 
-/* The funnel: configurations left when the first `constraints` constraints
- * hold (0: the cartesian size).  `*exact` is false when the diagram of that
- * prefix would outgrow a bound, then the count is an estimate by sampling.
- * UINT64_MAX stands for "2^64 - 1 or more". */
+/* The funnel: configurations left when the first k constraints hold.  It is
+ * not exact when the diagram of these constraints would outgrow a bound; then
+ * the count is an estimate by sampling.  UINT64_MAX stands for "2^64 - 1 or
+ * more".  `stages` has constraint_count + 1 places; 0 is the cartesian
+ * size.  The limits are for all stages together. */
+struct shmt_space_stage {
+    uint64_t count;
+    bool exact;
+};
 enum shmtune_status
 shmt_space_funnel(const struct shmt_space_definition *definition,
-                  size_t constraints, uint64_t *count, bool *exact,
-                  struct shmt_error *err);
+                  struct shmt_space_stage *stages, struct shmt_error *err);
 
 #endif

@@ -611,10 +611,14 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
 
     if (status == SHMTUNE_OK)
         status = shmt_kernel_space(tune->target->kernel, tune->problem,
+                                   tune->options->limits,
                                    &outcome->space, err);
     if (status != SHMTUNE_OK)
         return status;
     fill_header(tune);
+    if (shmt_space_is_drawn(outcome->space))
+        notice(tune, SHMT_SPACE_DRAWN, tune->target->kernel->name,
+               (unsigned long long)outcome->header.space_count);
     if (outcome->header.space_count == 0)
         return refuse_empty(tune, err);
     tune->filter = (struct shmt_filter){tune->target->kernel,

@@ -59,6 +59,8 @@ struct shmt_tune_options {
     bool resume;                 /* from that journal, when it fits */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */
     const struct shmt_tune_observer *observer;  /* NULL: nobody */
+    const struct shmt_space_limits *limits;     /* of building the space, or
+                                                   NULL: the defaults */
 };
 
 enum { SHMT_TUNE_FINALISTS = 33 };   /* 32 and the default */

@@ -4,6 +4,9 @@
 # space: the counts of the funnel.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
+same_as_expected() { cmp -s "$folder/out" "$folder/expected"; }
+lines_are() { [ "$(wc -l <"$folder/out")" -eq "$1" ]; }
+
 run space scale
 check "the funnel at the default size" \
     all "exits 0" err_empty "out_is space.txt"
@@ -34,4 +37,64 @@ constraints:
 END
 run space "$folder/only.yaml"
 check "a search space without a source" all "exits 0" "out_has '^4 valid'"
+
+run space "$folder/only.yaml" --count
+cat >"$folder/expected" <<'END'
+4
+END
+check "its count alone" all "exits 0" err_empty same_as_expected
+run space "$folder/only.yaml" --list
+cat >"$folder/expected" <<'END'
+alpha=0.5,mode=a-b
+alpha=0.5,mode=c.d
+alpha=1.0,mode=a-b
+alpha=1.5,mode=a-b
+END
+check "all configurations" all "exits 0" err_empty same_as_expected
+run space "$folder/only.yaml" --list --json
+cat >"$folder/expected" <<'END'
+{"alpha": 0.5, "mode": "a-b"}
+{"alpha": 0.5, "mode": "c.d"}
+{"alpha": 1.0, "mode": "a-b"}
+{"alpha": 1.5, "mode": "a-b"}
+END
+check "all configurations as JSON lines" \
+    all "exits 0" err_empty same_as_expected
+run space scale --list
+check "as many as are counted" lines_are "$("$build/shmtune" space scale --count)"
+run space scale --list --size n=63
+check "no configuration, no line" all "exits 0" out_empty
+run space scale --list --count
+check "both at once are refused" all "exits 1" out_empty "err_has 'not both'"
+
+# A million configurations in a little memory.
+awk 'BEGIN {
+    print "format: kernel/1\nname: many\nparameters:"
+    for (p = 0; p < 6; p++)
+        printf "  p%d: {values: {from: 1, to: 10}}\n", p
+}' >"$folder/many.yaml"
+(ulimit -v 1000000 && "$build/shmtune" space "$folder/many.yaml" --list |
+    sort -u | wc -l) >"$folder/out" 2>"$folder/err"
+check "a million lines, each once" all "out_has '^ *1000000$'"
+
+# 180 clauses over 60 switches: the diagram is too large.
+awk 'BEGIN {
+    srand(4)
+    print "format: kernel/1\nname: clauses\nparameters:"
+    for (p = 0; p < 60; p++)
+        printf "  x%d: {values: [0, 1]}\n", p
+    print "constraints:"
+    for (c = 0; c < 180; c++)
+        printf "- x%d == 1 or x%d == 1 or x%d == %d\n", (c * 7) % 60,
+            (c * c + 13) % 60, (c * 11 + int(c / 60) * 17 + 29) % 60, c % 2
+}' >"$folder/clauses.yaml"
+run space "$folder/clauses.yaml" --list --space-seconds 1
+check "a space that is too irregular is drawn" all "exits 0" "lines_are 4096" \
+    "err_has 'clauses: .* 4096 valid configurations were drawn, not uniformly'"
+sort -u "$folder/out" >"$folder/once" && cp "$folder/once" "$folder/out"
+check "each configuration once" lines_are 4096
+run space "$folder/clauses.yaml" --count --space-seconds 1
+check "and is not counted" all "exits 7" out_empty \
+    "err_has 'clauses.yaml:[0-9]*:3: x'" "err_has 'and 177 more'" \
+    "err_has 'raise --space-seconds or --space-memory'"
 finish

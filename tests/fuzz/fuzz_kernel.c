@@ -102,7 +102,7 @@ static void check_kernel(const struct shmt_kernel *kernel)
         struct shmt_error err;
         uint64_t count = 0;
 
-        if (shmt_kernel_space(kernel, kernel->sizes[s], &space, &err) ==
+        if (shmt_kernel_space(kernel, kernel->sizes[s], NULL, &space, &err) ==
             SHMTUNE_OK)
             count = shmt_space_count(space);
         for (uint64_t at = 0; at < count; at += count / 2 + 1) {

@@ -79,7 +79,7 @@ static bool measure(const struct trial *trial, uint64_t k, uint64_t of,
     struct shmt_bench_note note;
     struct shmt_text text = {0};
     enum shmtune_status status =
-        shmt_kernel_space(trial->kernel, trial->size, &space, &err);
+        shmt_kernel_space(trial->kernel, trial->size, NULL, &space, &err);
     const bool any = status == SHMTUNE_OK && shmt_space_count(space) > 0;
 
     CHECK_INT(status, SHMTUNE_OK);

@@ -62,7 +62,7 @@ int main(int count, char **words)
     status = shmt_kernel_read(words[3], &kernel, &err);
     if (status == SHMTUNE_OK) {
         read_size(kernel, count > 4 ? words[4] : "", request.problem);
-        status = shmt_kernel_space(kernel, request.problem, &space, &err);
+        status = shmt_kernel_space(kernel, request.problem, NULL, &space, &err);
     }
     if (status != SHMTUNE_OK) {
         fprintf(stderr, "requests: %s\n", err.text);

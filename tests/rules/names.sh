@@ -23,7 +23,7 @@ cat >"$work/table" <<'TABLE'
 base: arena array clock digest error field map path random text utf8
 expr: arith expr op place value
 yaml: yaml
-space: build diagram graph lanes parameter plan space
+space: budget build diagram graph lanes parameter plan space
 kernel: argument catalogue dimension element fill geometry kernel launch role
 device: device fit limiter occupancy resources
 record: gzip journal ledger recording result setting stage tuned tuning verdict

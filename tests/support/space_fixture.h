@@ -26,7 +26,7 @@ struct made {
     struct shmt_expr_symbol symbols[SHMT_SPACE_PARAMETERS + 1];
     struct shmt_value fixed;
     struct shmt_expr_scope scope;
-    struct shmt_expr *constraints[64];
+    struct shmt_expr *constraints[512];
 };
 
 /* Without a parameter yet. */

@@ -58,9 +58,10 @@ static void check_trip(const struct shmt_kernel *kernel,
     }
     CHECK(other != NULL);
     if (other != NULL) {
-        CHECK_INT(shmt_kernel_space(kernel, problem, &there, &err),
+        CHECK_INT(shmt_kernel_space(kernel, problem, NULL, &there, &err),
                   SHMTUNE_OK);
-        CHECK_INT(shmt_kernel_space(other, other->sizes[0], &back, &err),
+        CHECK_INT(shmt_kernel_space(other, other->sizes[0], NULL, &back,
+                                    &err),
                   SHMTUNE_OK);
         check_same(there, back);
         for (size_t p = 0; p < kernel->parameter_count; p++)

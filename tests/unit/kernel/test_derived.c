@@ -44,7 +44,7 @@ static void derived_names_stand_for_expressions(void)
         CHECK(shmt_expr_uses(kernel->constraints[0], k));
         CHECK(shmt_expr_uses(kernel->constraints[1], k) == (k > 0));
     }
-    CHECK_INT(shmt_kernel_space(kernel, problem, &space, &err),
+    CHECK_INT(shmt_kernel_space(kernel, problem, NULL, &space, &err),
               SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 5);   /* of six, one more is refused */
     shmt_space_free(space);

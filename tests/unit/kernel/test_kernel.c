@@ -148,7 +148,7 @@ static void space_counts_what_is_admitted(void)
                               SHMTUNE_OK);
                     count += failed == NULL ? 2 : 0;
                 }
-    CHECK_INT(shmt_kernel_space(kernel, problem, &space, &err),
+    CHECK_INT(shmt_kernel_space(kernel, problem, NULL, &space, &err),
               SHMTUNE_OK);
     if (space != NULL)
         CHECK_INT(shmt_space_count(space), count);

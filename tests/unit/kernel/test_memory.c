@@ -35,7 +35,7 @@ static enum shmtune_status build_space(void)
     if (shmt_kernel_read(path, &kernel, &err) != SHMTUNE_OK)
         return SHMTUNE_INTERNAL;
     allocations_failing = kept;
-    status = shmt_kernel_space(kernel, kernel->sizes[0], &space, &err);
+    status = shmt_kernel_space(kernel, kernel->sizes[0], NULL, &space, &err);
     CHECK((status == SHMTUNE_OK) == (space != NULL));
     if (space != NULL)
         CHECK_INT(shmt_space_count(space), 36);
