@@ -21,9 +21,9 @@ import time
 
 
 def peer(path):
-    """Milliseconds and configurations of Kernel Tuner's Searchspace."""
+    """Milliseconds of processor time, and configurations, of Kernel Tuner's Searchspace."""
     from kernel_tuner.searchspace import Searchspace
-    start = time.perf_counter()
+    start = time.process_time()
     with open(path) as file:
         space = json.load(file)["ConfigurationSpace"]
     params = {}
@@ -33,7 +33,7 @@ def peer(path):
                                      else values)
     conditions = [c["Expression"] for c in space.get("Conditions") or []]
     built = Searchspace(params, conditions, max_threads=2**62)
-    return (time.perf_counter() - start) * 1000, built.size
+    return (time.process_time() - start) * 1000, built.size
 
 
 def main():

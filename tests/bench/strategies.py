@@ -42,6 +42,7 @@ import time
 import warnings
 
 import numpy as np
+from scipy.stats.qmc import LatinHypercube
 
 POINTS = 1000
 WITHIN = (10, 5, 1)      # percent of the optimum
@@ -61,12 +62,23 @@ TUNED = {
     "pso@tuned": dict(popsize=30, maxiter=100, c1=3.0, c2=0.5),
     "diff_evo@tuned": dict(popsize=20, maxiter=100, method="best1bin"),
 }
-MOST_SECONDS = 300   # of one run: some never end where neighbours are few
+# Of processor time that one run may think: some never end where neighbours
+# are few.  What it had tried by then is scored.
+MOST_SECONDS = 300
+ERRORS = ("ErrorConfig", "InvalidConfig", "CompilationFailedConfig",
+          "RuntimeFailedConfig")
 PARTS = ("compile_time", "verification_time", "benchmark_time",
          "framework_time")
 # An annealing schedule is scaled by the number of evaluations to come; it
 # is told the expected one.  For the others the clock is the only limit.
 SCALED = ("simulated_annealing",)
+
+
+def error_of(entry):
+    """The failure of a cache's entry, or None.  It is the value of any key;
+    in newer caches that of "__error__", and there is no time."""
+    return next((value for value in entry.values()
+                 if isinstance(value, str) and value in ERRORS), None)
 
 
 class Recording:
@@ -84,9 +96,8 @@ class Recording:
         self.path = path
         self.cost, self.seconds = {}, {}
         for key, entry in self.data["cache"].items():
-            value = entry["time"]
-            self.cost[key] = (math.inf if isinstance(value, str)
-                              else float(value))
+            self.cost[key] = (math.inf if error_of(entry)
+                              else float(entry["time"]))
             self.seconds[key] = sum(entry.get(part) or 0
                                     for part in PARTS) / 1000
         cost = np.array(list(self.cost.values()))
@@ -216,13 +227,39 @@ class Visited(dict):
         self.budget.spent += self.budget.recording.seconds[key]
 
 
-def run_one(recording, space, strategy, seed):
+def fresh_space(recording):
+    """Kernel Tuner's space with its caches empty, for one run: it keeps the
+    neighbours that a run drew, and another would go on with them."""
+    from kernel_tuner.searchspace import Searchspace
+
+    return Searchspace(None, None, None, from_cache={
+        "tune_params": recording.params, "cache": recording.cache})
+
+
+def seed_everything(seed):
+    """Kernel Tuner draws from `random`, numpy, and Latin hypercubes with a
+    generator of their own, which has no seed unless it is given one."""
+    from kernel_tuner.strategies import bayes_opt
+    from scipy.stats import qmc
+
+    class Seeded(LatinHypercube):
+        def __init__(self, d, **more):
+            super().__init__(d, seed=np.random.randint(2**31), **more)
+
+    random.seed(seed)
+    np.random.seed(seed % 2**32)
+    qmc.LatinHypercube = bayes_opt.LatinHypercube = Seeded
+
+
+def run_one(recording, strategy, seed):
+    """The configurations of one run in order, and what cut it, if anything
+    did: it is scored as it stands."""
     from kernel_tuner import interface
     from kernel_tuner.runners.simulation import SimulationRunner
     from kernel_tuner.util import StopCriterionReached
 
-    random.seed(seed)
-    np.random.seed(seed % 2**32)
+    seed_everything(seed)
+    space = fresh_space(recording)
     options = dict(TUNED.get(strategy, {}))
     strategy = strategy.split("@")[0]
     options["max_fevals"] = (recording.fevals if strategy in SCALED
@@ -241,35 +278,42 @@ def run_one(recording, space, strategy, seed):
     module = interface.strategy_map[strategy]
     # Some end early (an iteration limit, a converged population): the run
     # goes on from a new start, as a user with time left would do.
-    for _ in range(1000):
-        before = len(runner.visited_results)
-        with contextlib.redirect_stdout(io.StringIO()):
-            with contextlib.suppress(ZeroDivisionError, IndexError,
-                                     StopCriterionReached):
-                module.tune(space, runner, tuning)
-        if budget.is_done() or len(runner.visited_results) == before:
-            break
-    return list(runner.visited_results)
+    cut = None
+    signal.signal(signal.SIGVTALRM, give_up)
+    signal.setitimer(signal.ITIMER_VIRTUAL, MOST_SECONDS)
+    try:
+        for _ in range(1000):
+            before = len(runner.visited_results)
+            with contextlib.redirect_stdout(io.StringIO()):
+                with contextlib.suppress(ZeroDivisionError, IndexError,
+                                         StopCriterionReached):
+                    module.tune(space, runner, tuning)
+            if budget.is_done() or len(runner.visited_results) == before:
+                break
+    except GaveUp:
+        cut = "after %d s of thinking" % MOST_SECONDS
+    except Exception as error:     # a defect of the strategy's
+        cut = "by " + repr(error)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return list(runner.visited_results), cut
+
+
+class GaveUp(BaseException):
+    """Thinking took too long.  No strategy catches it by accident."""
 
 
 def give_up(signum, frame):
-    raise TimeoutError("no end after %d s of thinking" % MOST_SECONDS)
+    raise GaveUp()
 
 
 def work(job):
     path, strategy, seed = job
     warnings.simplefilter("ignore")
-    recording, space = loaded(path)
-    began = time.perf_counter()
-    signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(MOST_SECONDS)
-    try:
-        keys = run_one(recording, space, strategy, seed)
-    except Exception as error:
-        return path, strategy, seed, None, repr(error)
-    finally:
-        signal.alarm(0)
-    return path, strategy, seed, keys, time.perf_counter() - began
+    recording = loaded(path)
+    began = time.process_time()
+    keys, cut = run_one(recording, strategy, seed)
+    return path, strategy, seed, keys, time.process_time() - began, cut
 
 
 LOADED = {}
@@ -277,20 +321,14 @@ LOADED = {}
 
 def loaded(path):
     if path not in LOADED:
-        from kernel_tuner.searchspace import Searchspace
         from kernel_tuner import util
 
         recording = Recording(path)
-        errors = {"CompilationFailedConfig": util.CompilationFailedConfig(),
-                  "RuntimeFailedConfig": util.RuntimeFailedConfig(),
-                  "InvalidConfig": util.InvalidConfig()}
-        for entry in recording.data["cache"].values():
-            if isinstance(entry["time"], str):
-                entry["__error__"] = errors[entry["time"]]
         recording.cache = recording.data["cache"]
-        space = Searchspace(None, None, None, from_cache={
-            "tune_params": recording.params, "cache": recording.cache})
-        LOADED[path] = recording, space
+        for entry in recording.cache.values():
+            if error_of(entry):
+                entry["__error__"] = getattr(util, error_of(entry))()
+        LOADED[path] = recording
     return LOADED[path]
 
 
@@ -384,6 +422,7 @@ def main():
             for strategy in names for path in args.caches]
     runs, clock, done = {}, {}, set()
     byname = {Recording(path).name: path for path in args.caches}
+    name_of = {path: name for name, path in byname.items()}
     if args.runs and os.path.exists(args.runs):
         with open(args.runs) as file:
             for line in file:
@@ -394,18 +433,18 @@ def main():
                     done.add((byname[name], strategy, seed))
     jobs = [] if args.kept else [job for job in jobs if job not in done]
     with multiprocessing.Pool(args.jobs) as pool:
-        for path, strategy, seed, keys, seconds in pool.imap_unordered(
+        for path, strategy, seed, keys, seconds, cut in pool.imap_unordered(
                 work, jobs):
-            if keys is None:
-                print("# %s on %s: %s" % (strategy, path, seconds),
+            if cut:
+                print("# %s on %s, seed %d: %d configurations, cut %s" % (
+                    strategy, name_of[path], seed, len(keys), cut),
                       file=sys.stderr)
-                continue
             runs.setdefault((strategy, path), []).append(keys)
             clock[strategy] = clock.get(strategy, 0) + seconds
             if args.runs:
                 with open(args.runs, "a") as file:
-                    print(json.dumps([loaded(path)[0].name, strategy, seed,
-                                      keys]), file=file)
+                    print(json.dumps([name_of[path], strategy, seed, keys]),
+                          file=file)
     with tempfile.TemporaryDirectory() as folder:
         table = ours(args, folder) if args.shmtune else {}
     recordings = {path: Recording(path) for path in args.caches}
@@ -420,4 +459,9 @@ def main():
 
 
 if __name__ == "__main__":
+    # Sets of strings have an order of their own in every process: with this
+    # one a seed gives the same run again.
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        os.execve(sys.executable, [sys.executable] + sys.argv,
+                  dict(os.environ, PYTHONHASHSEED="0"))
     main()
