@@ -29,7 +29,7 @@ enum {
 static const struct shmt_strategy_option options[] = {
     {"initial", 0, 0, 1000,
      "candidates before the first that is modelled; 0: one for 400 "
-     "configurations, 3 to 10"},
+     "configurations, 3 to 10, at most an eighth of a known budget"},
     {"elites", 10, 1, MOST_ELITES,
      "best results whose neighbours are considered"},
     {"random", 100, 0, 10000, "random candidates that are considered"},
@@ -76,13 +76,15 @@ static void destroy(void *opaque)
 
 /* The number of initial candidates.  In a small space each one is a large part
  * of the budget; in a large space more of them keep the model from a region
- * that only looks good. */
+ * that only looks good.  A known budget gives an eighth of itself. */
 static size_t initial_of(const struct shmt_search_view *view)
 {
     const double share = (double)shmt_space_count(view->space) / 400;
+    const double most = fmax((double)view->budget / 8, 2);
 
-    return view->options[INITIAL] > 0 ? (size_t)view->options[INITIAL]
-                                      : (size_t)fmin(fmax(share, 3), 10);
+    return view->options[INITIAL] > 0
+               ? (size_t)view->options[INITIAL]
+               : (size_t)fmin(fmin(fmax(share, 3), 10), most);
 }
 
 static void *create(const struct shmt_search_view *view)

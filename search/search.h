@@ -30,6 +30,8 @@ struct shmt_search_view {
     struct shmt_random *random;
     uint64_t start;                  /* index of the default configuration,
                                         or UINT64_MAX when not in the space */
+    uint64_t budget;                 /* evaluations to come; UINT64_MAX when
+                                        that is not known */
     /* Whether the session has handed out `index`. */
     bool (*seen)(const void *session, uint64_t index);
     const void *session;
@@ -70,13 +72,17 @@ extern const char shmt_strategy_default[];
 /* session.c: a running strategy. */
 struct shmt_session;
 
-/* `text` is "name" or "name:option=value,option=value"; refusals name the
- * option and its range. */
-enum shmtune_status shmt_session_open(const char *text,
-                                      const struct shmt_space *space,
-                                      uint64_t start, uint64_t seed,
-                                      struct shmt_session **out,
-                                      struct shmt_error *err);
+struct shmt_session_options {
+    const char *strategy;       /* "name" or "name:option=value,option=value" */
+    uint64_t start, budget;     /* as in the view */
+    uint64_t seed;
+};
+
+/* Refusals name the option of the strategy and its range. */
+enum shmtune_status
+shmt_session_open(const struct shmt_session_options *options,
+                  const struct shmt_space *space, struct shmt_session **out,
+                  struct shmt_error *err);
 void shmt_session_close(struct shmt_session *session);
 const struct shmt_strategy *
 shmt_session_strategy(const struct shmt_session *session);

@@ -168,11 +168,10 @@ static bool seen(const void *opaque, uint64_t index)
     return shmt_map_find(&session->state_of, index) != SHMT_MAP_NONE;
 }
 
-enum shmtune_status shmt_session_open(const char *text,
-                                      const struct shmt_space *space,
-                                      uint64_t start, uint64_t seed,
-                                      struct shmt_session **state_of,
-                                      struct shmt_error *err)
+enum shmtune_status
+shmt_session_open(const struct shmt_session_options *options,
+                  const struct shmt_space *space, struct shmt_session **out,
+                  struct shmt_error *err)
 {
     struct shmt_session *session = calloc(1, sizeof *session);
     struct shmt_random drawn;
@@ -180,20 +179,23 @@ enum shmtune_status shmt_session_open(const char *text,
 
     if (session == NULL)
         return shmt_error_memory(err);
-    status = parse_options(text, &session->strategy, session->options, err);
+    status = parse_options(options->strategy, &session->strategy,
+                           session->options, err);
     if (status != SHMTUNE_OK)
         goto fail;
     session->space = space;
-    shmt_random_seed(&session->random, seed);
+    shmt_random_seed(&session->random, options->seed);
     /* The shuffle has its own generator, so that what it draws does not depend
      * on how many numbers the strategy uses. */
-    shmt_random_seed(&drawn, ~seed);
+    shmt_random_seed(&drawn, ~options->seed);
     shmt_shuffle_begin(&session->shuffle, shmt_space_count(space), &drawn);
     session->view = (struct shmt_search_view){
         .space = space,
         .options = session->options,
         .random = &session->random,
-        .start = start < shmt_space_count(space) ? start : UINT64_MAX,
+        .start = options->start < shmt_space_count(space) ? options->start
+                                                          : UINT64_MAX,
+        .budget = options->budget,
         .seen = seen,
         .session = session,
     };
@@ -202,7 +204,7 @@ enum shmtune_status shmt_session_open(const char *text,
         status = shmt_error_memory(err);
         goto fail;
     }
-    *state_of = session;
+    *out = session;
     return SHMTUNE_OK;
 fail:
     free(session);

@@ -272,11 +272,14 @@ static enum shmtune_status repeat(const struct pool *pool, size_t number,
     run->waiting = calloc(pool->plan->ahead, sizeof *run->waiting);
     if (run->waiting == NULL)
         return shmt_error_memory(err);
-    status = shmt_session_open(pool->plan->strategy,
-                               pool->scale->table->space,
-                               pool->plan->start
-                                   ? pool->scale->table->start : UINT64_MAX,
-                               pool->plan->seed + number, &run->session, err);
+    status = shmt_session_open(
+        &(struct shmt_session_options){
+            .strategy = pool->plan->strategy,
+            .start = pool->plan->start ? pool->scale->table->start
+                                       : UINT64_MAX,
+            .budget = pool->scale->budget_evaluations,
+            .seed = pool->plan->seed + number},
+        pool->scale->table->space, &run->session, err);
     if (status == SHMTUNE_OK) {
         while (fill(run, pool->plan->ahead) && step(run))
             ;

@@ -630,8 +630,12 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
     outcome->ledger = shmt_ledger_new();
     if (outcome->ledger == NULL)
         return shmt_error_memory(err);
-    status = shmt_session_open(strategy, outcome->space, tune->start,
-                               tune->options->seed, &tune->session, err);
+    status = shmt_session_open(
+        &(struct shmt_session_options){
+            .strategy = strategy, .start = tune->start,
+            .budget = tune->options->budget_count,
+            .seed = tune->options->seed},
+        outcome->space, &tune->session, err);
     if (status != SHMTUNE_OK)
         return status;
     outcome->strategy = shmt_session_strategy(tune->session)->name;

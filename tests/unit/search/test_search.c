@@ -90,7 +90,9 @@ static struct shmt_session *open_session(const char *text,
     struct shmt_session *session = NULL;
 
     err.text[0] = '\0';
-    if (shmt_session_open(text, space, start, seed, &session, &err)
+    if (shmt_session_open(&(struct shmt_session_options){
+                              text, start, UINT64_MAX, seed},
+                          space, &session, &err)
         != SHMTUNE_OK) {
         CHECK(!"session opens");
         printf("# %s\n", err.text);
@@ -150,8 +152,10 @@ static void refusals_name_what_is_there(void)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct shmt_session *session = NULL;
 
-        CHECK_INT(shmt_session_open(cases[k].text, space, 0, 1, &session,
-                                    &err), SHMTUNE_INVALID_ARGUMENT);
+        CHECK_INT(shmt_session_open(&(struct shmt_session_options){
+                                        cases[k].text, 0, UINT64_MAX, 1},
+                                    space, &session, &err),
+                  SHMTUNE_INVALID_ARGUMENT);
         CHECK_HAS(err.text, cases[k].message);
         CHECK(session == NULL);
     }
@@ -385,6 +389,48 @@ static void vast_spaces_are_searched(void)
     shmt_space_free(space);
 }
 
+/* The model's answers depend on costs from its first modelled candidate on:
+ * two sessions that are told opposite costs part there. */
+static size_t unmodelled(const struct shmt_space *space, uint64_t budget)
+{
+    const struct shmt_session_options options = {"model", UINT64_MAX, budget,
+                                                 1};
+    struct shmt_session *sessions[2] = {NULL, NULL};
+    uint64_t index[2] = {0, 0};
+    size_t same = 0;
+
+    for (size_t k = 0; k < 2; k++)
+        CHECK_INT(shmt_session_open(&options, space, &sessions[k], &err),
+                  SHMTUNE_OK);
+    while (same < 40) {
+        for (size_t k = 0; k < 2; k++)
+            CHECK_INT(shmt_session_ask(sessions[k], &index[k]),
+                      SHMT_SEARCH_CANDIDATE);
+        if (index[0] != index[1])
+            break;
+        same++;
+        shmt_session_tell(sessions[0], index[0], 1 + (double)same);
+        shmt_session_tell(sessions[1], index[1], 100 - (double)same);
+    }
+    for (size_t k = 0; k < 2; k++)
+        shmt_session_close(sessions[k]);
+    return same;
+}
+
+static void initial_candidates_follow_the_budget(void)
+{
+    struct shmt_space *large = make_space(2, NULL);   /* 11,520 */
+    struct shmt_space *small = make_space(1, NULL);   /* 1,440 */
+
+    CHECK_INT(unmodelled(large, UINT64_MAX), 10);
+    CHECK_INT(unmodelled(large, 48), 6);
+    CHECK_INT(unmodelled(large, 24), 3);
+    CHECK_INT(unmodelled(small, UINT64_MAX), 3);
+    CHECK_INT(unmodelled(small, 48), 3);
+    shmt_space_free(large);
+    shmt_space_free(small);
+}
+
 int main(void)
 {
     arena = shmt_arena_new();
@@ -398,6 +444,7 @@ int main(void)
     CHECK_RUN(the_default_configuration_comes_first);
     CHECK_RUN(strategies_find_what_random_does_not);
     CHECK_RUN(vast_spaces_are_searched);
+    CHECK_RUN(initial_candidates_follow_the_budget);
     shmt_arena_free(arena);
     return CHECK_END();
 }
