@@ -19,6 +19,16 @@ enum {
     SHOWN = 256           /* characters of a folder's name in a note */
 };
 
+/* The last note counts those that are not kept. */
+static const char *count_unsaid(struct shmt_catalogue *catalogue)
+{
+    snprintf(catalogue->unsaid_note, sizeof catalogue->unsaid_note,
+             "%zu more notes are not kept, %d is the most; see to these, then "
+             "open the folders again", ++catalogue->unsaid_count,
+             SHMT_CATALOGUE_NOTES);
+    return catalogue->unsaid_note;
+}
+
 enum shmtune_status shmt_catalogue_note(struct shmt_catalogue *catalogue,
                                         const char *format, ...)
 {
@@ -29,7 +39,11 @@ enum shmtune_status shmt_catalogue_note(struct shmt_catalogue *catalogue,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    note = shmt_arena_copy(catalogue->arena, text, strlen(text));
+    note = catalogue->note_count < SHMT_CATALOGUE_NOTES - 1
+               ? shmt_arena_copy(catalogue->arena, text, strlen(text))
+               : count_unsaid(catalogue);
+    if (catalogue->note_count == SHMT_CATALOGUE_NOTES)
+        return SHMTUNE_OK;
     if (note == NULL ||
         !shmt_array_reserve(&catalogue->notes, &catalogue->note_room,
                             catalogue->note_count + 1, sizeof note))

@@ -34,12 +34,18 @@ struct shmt_catalogue {
     size_t refused_count, refused_room;
     const char **refused;            /* paths of specs that cannot be read */
     size_t note_count, note_room;
-    const char **notes;
+    const char **notes;              /* SHMT_CATALOGUE_NOTES at most; then the
+                                        last is `unsaid_note` */
+    size_t unsaid_count;             /* notes that were not kept */
+    char unsaid_note[160];
     const char *unread;              /* the first note of a folder that could
                                         not be looked at, NULL: they all were.
                                         A kernel may then be there that is not
                                         here */
 };
+
+/* Folders are not trusted: a bad file each would make a note each. */
+enum { SHMT_CATALOGUE_NOTES = 256 };
 
 /* `list` has folders between ':', which may be relative and must not be empty:
  * SHMTUNE_INVALID_ARGUMENT.  NULL stands for, in this order, the absolute ones

@@ -49,6 +49,7 @@ struct shmt_tuned {
 
 struct shmt_tuning {
     struct shmt_arena *arena;
+    size_t bytes;                /* of the text it was read from; 0: of none */
     const char *kernel;
     char digest[SHMT_DIGEST_TEXT];
     struct shmtune_device device;

@@ -478,9 +478,11 @@ static enum shmtune_status parse(struct shmt_arena *arena,
         status = shmt_yaml_parse_from(arena, &source, &root, err);
     if (status == SHMTUNE_OK)
         status = read_tree(tuning, root, err);
-    if (status == SHMTUNE_OK)
-        *out = tuning;
-    return status;
+    if (status != SHMTUNE_OK)
+        return status;
+    tuning->bytes = source.size;
+    *out = tuning;
+    return SHMTUNE_OK;
 }
 
 enum shmtune_status shmt_tuning_parse(const char *name, const char *data,

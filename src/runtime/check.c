@@ -9,30 +9,46 @@
 
 #include <math.h>
 
-static enum shmtune_status
-check_constraints(struct shmt_kernel_evaluated *evaluated,
-                  struct shmt_error *err)
+static enum shmtune_status refuse(const struct shmt_expr *constraint,
+                                  struct shmt_error *err)
 {
-    const struct shmt_expr *failed;
-
-    if (shmt_kernel_satisfies(evaluated, &failed, err) != SHMTUNE_OK)
-        return SHMTUNE_NO_CONFIGURATION;
-    if (failed != NULL)
-        return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "the constraint \"%s\" does not hold",
-                              shmt_expr_text(failed));
-    return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                          "the constraint \"%s\" does not hold",
+                          shmt_expr_text(constraint));
 }
 
 enum shmtune_status shmt_runtime_check(const struct shmt_fit_launches *ask,
                                        struct shmt_error *err)
 {
-    const enum shmtune_status status = check_constraints(ask->evaluated, err);
+    const struct shmt_expr *likely = NULL;
+    bool quick;
+
+    return shmt_runtime_check_likely(ask, &likely, &quick, err);
+}
+
+enum shmtune_status
+shmt_runtime_check_likely(const struct shmt_fit_launches *ask,
+                          const struct shmt_expr **likely, bool *quick,
+                          struct shmt_error *err)
+{
+    const struct shmt_expr *failed = NULL;
     char text[SHMT_FIT_TEXT];
     struct shmt_fit fit;
+    bool holds = true;
 
-    if (status != SHMTUNE_OK)
-        return status;
+    if (*likely != NULL &&
+        shmt_expr_next_bool(*likely, &ask->evaluated->evaluation, &holds,
+                            NULL) != SHMTUNE_OK)
+        holds = true;    /* what comes before it says what is wrong */
+    *quick = !holds;
+    if (!holds)
+        return refuse(*likely, err);
+    if (shmt_kernel_satisfies(ask->evaluated, &failed, err) != SHMTUNE_OK)
+        return SHMTUNE_NO_CONFIGURATION;
+    if (failed != NULL) {
+        *likely = failed;
+        return refuse(failed, err);
+    }
     if (shmt_kernel_evaluate_launches(ask->evaluated, err) != SHMTUNE_OK)
         return SHMTUNE_NO_CONFIGURATION;
     if (shmt_fit_launches(ask, &fit))

@@ -78,16 +78,20 @@ static enum shmtune_status read_kernel_tunings(struct shmtune *library,
                                                const char *folder)
 {
     const char *const *names;
-    size_t count;
+    size_t count, k = 0;
     enum shmtune_status status = shmt_catalogue_list(
         library->catalogue, folder, ".yaml", &names, &count);
 
-    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
-        const char *path = shmt_path_join(library->arena, folder, names[k]);
-
-        status = path == NULL ? SHMTUNE_NO_MEMORY
-                              : shmt_runtime_tuning_add(library, kernel, path);
-    }
+    for (; status == SHMTUNE_OK && k < count &&
+           kernel->tuning_count < SHMT_RUNTIME_TUNINGS; k++)
+        status = shmt_runtime_tuning_add(library, kernel, folder, names[k]);
+    if (status == SHMTUNE_OK && k < count)
+        status = shmt_catalogue_note(
+            library->catalogue, "%s/%s and the %zu tunings behind it: left "
+            "out: the kernel %s has %d tunings already, the most that are "
+            "opened; put all sizes of a device into one file, or remove some",
+            folder, names[k], count - k - 1, kernel->spec->name,
+            SHMT_RUNTIME_TUNINGS);
     return status;
 }
 
@@ -134,6 +138,8 @@ static enum shmtune_status fill(struct shmtune *library)
     for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->folder_count;
          k++)
         status = read_tunings(library, catalogue->folders[k]);
+    for (size_t k = 0; status == SHMTUNE_OK && k < library->kernel_count; k++)
+        status = shmt_runtime_tunings_thin(library, &library->kernels[k]);
     shmt_arena_free(library->scratch);
     library->scratch = NULL;
     return status;
@@ -192,9 +198,11 @@ void shmtune_close(struct shmtune *library)
 {
     if (library == NULL)
         return;
-    for (size_t k = 0; k < library->kernel_count; k++)
+    for (size_t k = 0; k < library->kernel_count; k++) {
         for (size_t t = 0; t < library->kernels[k].tuning_count; t++)
             shmt_map_free(&library->kernels[k].tunings[t].places);
+        free(library->kernels[k].tunings);
+    }
     shmt_catalogue_close(library->catalogue);
     shmt_arena_free(library->arena);
     free(library);

@@ -12,19 +12,41 @@
 #include "kernel/kernel.h"
 #include "record/record.h"
 
+/* Tunings are not trusted, so what they may cost is bounded.  A folder with
+ * more is opened all the same; what exceeds a bound is left out with a note. */
+enum {
+    /* Tunings of one kernel; an exact match looks into each of its device. */
+    SHMT_RUNTIME_TUNINGS = 64,
+    /* Sizes of one kernel and compute capability, among which the nearest is
+     * looked for; not fewer than tunings.  Exact matches have no such bound. */
+    SHMT_RUNTIME_NEAREST = 256,
+    /* Configurations as good as the winner that are kept of one problem: a
+     * selection makes few checks. */
+    SHMT_RUNTIME_TIES = 8,
+    /* Bytes that the entries of a tuning may take, for each of its file. */
+    SHMT_RUNTIME_GROWTH = 3,
+    /* Notes about the configurations of one tuning. */
+    SHMT_RUNTIME_NOTES = 8
+};
+
 /* A problem for which a configuration was measured. */
 struct shmt_runtime_entry {
-    int64_t problem[SHMTUNE_DIMENSIONS];
-    double log2[SHMTUNE_DIMENSIONS];   /* of the problem, for distances */
+    const int64_t *problem;            /* [dimension_count] */
+    const shmt_config *values;         /* the winner's */
+    const shmt_config *ties;           /* [tie_count][parameter_count] */
+    const struct shmt_resources_of_launches *launches; /* of each launch */
+    struct shmt_resources resources;   /* as the compiler reported them */
     double log2_waves;                 /* wave efficiency of its launch on
                                           the device on which it was measured */
-    const shmt_config *values;         /* the winner's */
-    size_t tie_count;                  /* its ties, */
-    const shmt_config *ties;           /* [tie_count][parameter_count] */
-    struct shmt_resources resources;   /* as the compiler reported them, */
-    const struct shmt_resources_of_launches *launches; /* and of each launch */
     double time_us;
     double default_us;
+    uint32_t tie_count;
+};
+
+/* Where a size stands in distances. */
+struct shmt_runtime_coordinate {
+    float log2;
+    float factors;                     /* of 2, up to two */
 };
 
 /* A tuning file.  Every entry has been checked against the file's own device
@@ -36,6 +58,9 @@ struct shmt_runtime_tuning {
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
     struct shmt_runtime_entry *entries;
+    struct shmt_runtime_coordinate *coordinates; /* [entry_count][dimensions] */
+    size_t stride;                     /* the nearest is looked for in each
+                                          stride-th entry */
     struct shmt_map places;            /* hash of a problem -> entry */
 };
 
@@ -44,7 +69,7 @@ struct shmtune_kernel {
     const struct shmt_kernel *spec;
     const char *binaries;              /* FOLDER/cubins; it need not exist */
     const shmt_config *default_config; /* the spec's default values */
-    size_t tuning_count;
+    size_t tuning_count, tuning_room;
     struct shmt_runtime_tuning *tunings; /* in search order */
 };
 
@@ -56,11 +81,21 @@ struct shmtune {
     struct shmt_catalogue *catalogue;  /* specs, folders, notes */
 };
 
-/* Reads the tuning `file` for `kernel` and adds its valid entries.  Every
- * refused entry gives a note; the only failure is SHMTUNE_NO_MEMORY. */
+/* Reads the tuning FOLDER/NAME for `kernel` and adds its valid entries.  What
+ * is refused gives a note, also a file for which there is no memory; the only
+ * failure is SHMTUNE_NO_MEMORY. */
 enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
                                             struct shmtune_kernel *kernel,
-                                            const char *file);
+                                            const char *folder,
+                                            const char *name);
+
+/* Sets the strides, when all tunings have been added. */
+enum shmtune_status shmt_runtime_tunings_thin(struct shmtune *library,
+                                              struct shmtune_kernel *kernel);
+
+/* The coordinates of a problem. */
+void shmt_runtime_place(const int64_t *problem, size_t dimensions,
+                        struct shmt_runtime_coordinate *out);
 
 /* The entry for exactly this problem, or NULL. */
 const struct shmt_runtime_entry *

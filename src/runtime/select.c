@@ -8,7 +8,8 @@
  * entry was checked when it was opened.  All else is checked again here: the
  * entries of one match level are visited in order of their distance, each is
  * checked with device/fit, and the search stops when no later one can be
- * better.  Allocates nothing but the lines of the trace.
+ * better, or its allowance is spent.  Allocates nothing but the lines of the
+ * trace.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -26,21 +27,25 @@ struct request {
                                   is considered; only this allocates */
 };
 
-/* Tunings are not trusted: a file with a million problems whose configurations
- * all fail the checks must not make a selection take seconds. */
-enum { MOST_CHECKS = 512 };
+/* Tunings are not trusted, and a selection is to take a few microseconds
+ * whatever they hold, so it has an allowance for its checks.  A check costs at
+ * most: refused by the constraint that refused another before, refused by
+ * something else, or passed and weighed. */
+enum {
+    ALLOWANCE = 48,
+    ALLOWANCE_MORE = 12,      /* for the other devices, with what is left */
+    COST_LIKELY = 1, COST_REFUSED = 4, COST_WEIGHED = 12
+};
 
 /* Weights of the distance, in doublings of one size.  They were fitted on an
  * H100 to 90 problems of ten kernels: to what each problem lost when it ran
- * the configurations of the others.  Whether a size is divisible by 2 and 4
- * decides whether a configuration can use accesses of 8 and 16 bytes. */
+ * the configurations of the others. */
 static const double cost_of_factor = 0.8;        /* each 2 that one lacks */
 static const double cost_of_half_waves = 8;      /* each halving */
 static const double cost_of_tie = 1;             /* not the winner */
 /* Not fitted.  It is so small that it only decides between devices with
  * equally many multiprocessors. */
 static const double cost_of_memory_rate = 0.25;  /* each doubling, halving */
-enum { MOST_FACTORS = 2 };
 
 struct nearest {
     const struct shmt_runtime_tuning *tuning;
@@ -49,34 +54,30 @@ struct nearest {
     double distance;                /* in doublings of a size */
 };
 
-/* An iteration over the entries of a match level in order of their distance. */
+/* An entry, and the distance of its problem. */
+struct stop {
+    double distance;
+    uint32_t tuning, entry;
+};
+
+/* An iteration over the entries of a match level in order of their distance.
+ * The stops are a heap with the nearest first (Williams, Algorithm 232). */
 struct walk {
     const struct request *request;
     const struct shmtune_device *device;   /* completed */
-    double log2_problem[SHMTUNE_DIMENSIONS];
+    struct shmt_runtime_coordinate place[SHMTUNE_DIMENSIONS];
     double log2_multiprocessors, log2_memory_rate;
     bool other_devices;        /* the level: not this device */
-    /* where it stands */
-    size_t tuning, entry;
-    double distance;           /* < 0 before the first step */
-    int checks;                /* how many more it may make */
+    const struct shmt_expr *likely;        /* refused one; or NULL */
+    int allowance;
+    size_t count;
+    struct stop stops[SHMT_RUNTIME_NEAREST];
 };
 
-static int factors_of_two(int64_t size)
+/* The part of the distance that all entries of a tuning have. */
+static double device_distance(const struct walk *walk,
+                              const struct shmt_runtime_tuning *tuning)
 {
-    int factors = 0;
-
-    while (factors < MOST_FACTORS && (size >> factors & 1) == 0)
-        factors++;
-    return factors;
-}
-
-static double distance(const struct walk *walk,
-                       const struct shmt_runtime_tuning *tuning,
-                       const struct shmt_runtime_entry *entry)
-{
-    const size_t dimensions = walk->request->kernel->spec->dimension_count;
-    const int64_t *problem = walk->request->problem;
     double sum = 0;
 
     if (walk->other_devices)
@@ -85,10 +86,6 @@ static double distance(const struct walk *walk,
         tuning->log2_memory_rate > 0)
         sum += cost_of_memory_rate *
                fabs(walk->log2_memory_rate - tuning->log2_memory_rate);
-    for (size_t k = 0; k < dimensions; k++)
-        sum += fabs(walk->log2_problem[k] - entry->log2[k]) +
-               cost_of_factor * abs(factors_of_two(problem[k]) -
-                                    factors_of_two(entry->problem[k]));
     return sum;
 }
 
@@ -101,44 +98,74 @@ static bool on_level(const struct walk *walk,
            walk->other_devices;
 }
 
-/* Ties go to the earlier tuning, then to the earlier entry. */
-static bool comes_later(const struct walk *walk, double at, size_t tuning,
-                        size_t entry)
+/* At equal distances the earlier tuning comes first, then the earlier
+ * entry. */
+static bool comes_first(const struct stop *a, const struct stop *b)
 {
-    if (at != walk->distance)
-        return at > walk->distance;
-    return tuning > walk->tuning ||
-           (tuning == walk->tuning && entry > walk->entry);
+    if (a->distance != b->distance)
+        return a->distance < b->distance;
+    return a->tuning != b->tuning ? a->tuning < b->tuning
+                                  : a->entry < b->entry;
 }
 
-/* Steps to the nearest entry beyond where it stands. */
-static bool step(struct walk *walk)
+/* Moves a stop down the heap to where it belongs. */
+static void sink(struct walk *walk, size_t at)
+{
+    const struct stop stop = walk->stops[at];
+    size_t child;
+
+    while ((child = 2 * at + 1) < walk->count) {
+        if (child + 1 < walk->count &&
+            comes_first(&walk->stops[child + 1], &walk->stops[child]))
+            child++;
+        if (!comes_first(&walk->stops[child], &stop))
+            break;
+        walk->stops[at] = walk->stops[child];
+        at = child;
+    }
+    walk->stops[at] = stop;
+}
+
+static void add_stops(struct walk *walk, uint32_t s)
+{
+    const size_t dimensions = walk->request->kernel->spec->dimension_count;
+    const struct shmt_runtime_tuning *tuning =
+        &walk->request->kernel->tunings[s];
+    const double device = device_distance(walk, tuning);
+
+    for (size_t e = 0; e < tuning->entry_count; e += tuning->stride) {
+        const struct shmt_runtime_coordinate *there =
+            tuning->coordinates + e * dimensions;
+        double sum = device;
+
+        for (size_t k = 0; k < dimensions; k++)
+            sum += fabs((double)walk->place[k].log2 - there[k].log2) +
+                   cost_of_factor * fabs((double)walk->place[k].factors -
+                                         there[k].factors);
+        walk->stops[walk->count++] = (struct stop){sum, s, (uint32_t)e};
+    }
+}
+
+/* One look at each entry of the level that counts; the strides keep them
+ * within the room. */
+static void begin_walk(struct walk *walk)
 {
     const struct shmtune_kernel *kernel = walk->request->kernel;
-    size_t best_tuning = 0, best_entry = 0;
-    double best = INFINITY;
 
-    for (size_t s = 0; s < kernel->tuning_count; s++) {
-        const struct shmt_runtime_tuning *tuning = &kernel->tunings[s];
+    walk->count = 0;
+    for (size_t s = 0; s < kernel->tuning_count; s++)
+        if (on_level(walk, &kernel->tunings[s]))
+            add_stops(walk, (uint32_t)s);
+    for (size_t k = walk->count / 2; k > 0; k--)
+        sink(walk, k - 1);
+}
 
-        if (!on_level(walk, tuning))
-            continue;
-        for (size_t e = 0; e < tuning->entry_count; e++) {
-            const double at = distance(walk, tuning, &tuning->entries[e]);
-
-            if (at < best && comes_later(walk, at, s, e)) {
-                best = at;
-                best_tuning = s;
-                best_entry = e;
-            }
-        }
-    }
-    if (best == INFINITY)
-        return false;
-    walk->distance = best;
-    walk->tuning = best_tuning;
-    walk->entry = best_entry;
-    return true;
+/* Steps to the next nearest entry; walk->stops[0] is where it stands. */
+static void step(struct walk *walk)
+{
+    walk->stops[0] = walk->stops[--walk->count];
+    if (walk->count > 0)
+        sink(walk, 0);
 }
 
 /* The beginning of a line about an entry. */
@@ -203,12 +230,13 @@ static void weigh(const struct walk *walk, const shmt_config *values,
 {
     const struct request *request = walk->request;
     const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[walk->tuning];
-    const struct shmt_runtime_entry *entry = &tuning->entries[walk->entry];
+        &request->kernel->tunings[walk->stops[0].tuning];
+    const struct shmt_runtime_entry *entry =
+        &tuning->entries[walk->stops[0].entry];
     const double here = log2_waves_of(walk->device, entry, evaluated);
     const double there =
         log2_waves_there(request->kernel->spec, tuning, entry, values);
-    const double at = walk->distance +
+    const double at = walk->stops[0].distance +
                       (values == entry->values ? 0 : cost_of_tie) +
                       cost_of_half_waves * fmax(0, there - here);
 
@@ -217,7 +245,7 @@ static void weigh(const struct walk *walk, const shmt_config *values,
         shmt_text_addf(request->trace,
                        ", distance %.3g: %swave efficiency %.0f %%, %.0f %% "
                        "where it was measured: total %.3g\n",
-                       walk->distance,
+                       walk->stops[0].distance,
                        values == entry->values ? "" : "of a tie, ",
                        100 * exp2(here), 100 * exp2(there), at);
     }
@@ -230,11 +258,11 @@ static void trace_refusal(const struct walk *walk,
 {
     const struct request *request = walk->request;
     const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[walk->tuning];
+        &request->kernel->tunings[walk->stops[0].tuning];
 
-    trace_entry(request, tuning, &tuning->entries[walk->entry]);
-    shmt_text_addf(request->trace, ", distance %.3g: %s\n", walk->distance,
-                   err->text);
+    trace_entry(request, tuning, &tuning->entries[walk->stops[0].entry]);
+    shmt_text_addf(request->trace, ", distance %.3g: %s\n",
+                   walk->stops[0].distance, err->text);
 }
 
 /* Considers the winner of the current entry, or, if it may not run here, the
@@ -244,9 +272,10 @@ static void weigh_entry(struct walk *walk, struct nearest *best)
     const struct request *request = walk->request;
     const struct shmt_kernel *spec = request->kernel->spec;
     const struct shmt_runtime_entry *entry =
-        &request->kernel->tunings[walk->tuning].entries[walk->entry];
+        &request->kernel->tunings[walk->stops[0].tuning]
+             .entries[walk->stops[0].entry];
 
-    for (size_t k = 0; k <= entry->tie_count && walk->checks > 0; k++) {
+    for (size_t k = 0; k <= entry->tie_count && walk->allowance > 0; k++) {
         const shmt_config *values =
             k == 0 ? entry->values
                    : entry->ties + (k - 1) * spec->parameter_count;
@@ -255,41 +284,52 @@ static void weigh_entry(struct walk *walk, struct nearest *best)
             walk->device, &evaluated, known_resources(request, entry, values),
             entry->launches};
         struct shmt_error err;
+        bool quick;
 
-        walk->checks--;
         shmt_kernel_evaluate(spec, request->problem, values, &evaluated);
-        if (shmt_runtime_check(&candidate,
-                               request->trace != NULL ? &err : NULL) ==
-            SHMTUNE_OK) {
+        if (shmt_runtime_check_likely(&candidate, &walk->likely, &quick,
+                                      request->trace != NULL ? &err : NULL)
+            == SHMTUNE_OK) {
+            walk->allowance -= COST_WEIGHED;
             weigh(walk, values, &evaluated, best);
             return;
         }
+        walk->allowance -= quick ? COST_LIKELY : COST_REFUSED;
         if (request->trace != NULL && k == 0)
             trace_refusal(walk, &err);
     }
 }
 
 /* Stops when the distance of the problem alone exceeds the total of the best
- * so far. */
+ * so far, or when it has made all the checks it may. */
 static bool find_nearest(const struct request *request,
                          const struct shmtune_device *device,
-                         bool other_devices, struct nearest *out)
+                         bool other_devices, int *allowance,
+                         struct nearest *out)
 {
-    struct walk walk = {.request = request, .device = device,
-                        .other_devices = other_devices,
-                        .distance = -1, .checks = MOST_CHECKS};
+    struct walk walk;
 
-    if (device->multiprocessors > 0)
-        walk.log2_multiprocessors = log2(device->multiprocessors);
+    walk.request = request;
+    walk.device = device;
+    walk.other_devices = other_devices;
+    walk.likely = NULL;
+    walk.allowance = *allowance;
+    walk.log2_multiprocessors =
+        device->multiprocessors > 0 ? log2(device->multiprocessors) : 0;
     /* The caller's own value: a clock is no limit, so it was not completed
      * from the table. */
     walk.log2_memory_rate = shmt_runtime_log2_memory_rate(request->device);
-    for (size_t k = 0; k < request->kernel->spec->dimension_count; k++)
-        walk.log2_problem[k] =
-            log2(request->problem[k] > 1 ? (double)request->problem[k] : 1);
+    shmt_runtime_place(request->problem,
+                       request->kernel->spec->dimension_count, walk.place);
+    begin_walk(&walk);
     *out = (struct nearest){.distance = INFINITY};
-    while (walk.checks > 0 && step(&walk) && walk.distance < out->distance)
+    for (; walk.count > 0 && walk.allowance > 0 &&
+           walk.stops[0].distance < out->distance; step(&walk))
         weigh_entry(&walk, out);
+    *allowance = walk.allowance;
+    if (request->trace != NULL && walk.count > 0 && walk.allowance <= 0)
+        shmt_text_addf(request->trace, "%zu more sizes were not looked at: "
+                       "a selection makes a few checks\n", walk.count);
     if (out->entry == NULL)
         return false;
     if (request->trace != NULL) {
@@ -451,10 +491,12 @@ static enum shmtune_status search(const struct request *request,
         complete(request->device, &room);
     struct nearest found;
     bool other_devices = false;
+    int allowance = ALLOWANCE;
 
-    if (!find_nearest(request, device, false, &found)) {
+    if (!find_nearest(request, device, false, &allowance, &found)) {
         other_devices = true;
-        if (!find_nearest(request, device, true, &found))
+        allowance += ALLOWANCE_MORE;
+        if (!find_nearest(request, device, true, &allowance, &found))
             return take_default(request, device, out);
     }
     fill(request, found.tuning, found.entry, found.values, out);

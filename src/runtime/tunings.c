@@ -21,6 +21,24 @@ double shmt_runtime_log2_memory_rate(const struct shmtune_device *device)
     return rate > 1 ? log2(rate) : 0;
 }
 
+/* Whether a size is divisible by 2 and 4 decides whether a configuration can
+ * use accesses of 8 and 16 bytes; further factors decide nothing. */
+enum { MOST_FACTORS = 2 };
+
+void shmt_runtime_place(const int64_t *problem, size_t dimensions,
+                        struct shmt_runtime_coordinate *out)
+{
+    for (size_t k = 0; k < dimensions; k++) {
+        int factors = 0;
+
+        while (factors < MOST_FACTORS && (problem[k] >> factors & 1) == 0)
+            factors++;
+        out[k].log2 =
+            (float)log2(problem[k] > 1 ? (double)problem[k] : 1.0);
+        out[k].factors = (float)factors;
+    }
+}
+
 /* Depends on the first `dimensions` sizes. */
 static uint64_t hash_of(const int64_t *problem, size_t dimensions)
 {
@@ -60,53 +78,41 @@ static bool read_ties(struct shmt_arena *arena,
     if (ties == NULL)
         return false;
     out->ties = ties;
-    out->tie_count = shmt_tuning_ties(spec, tuned, out->values, ties);
+    out->tie_count =
+        (uint32_t)shmt_tuning_ties(spec, tuned, out->values, ties);
+    if (out->tie_count > SHMT_RUNTIME_TIES)
+        out->tie_count = SHMT_RUNTIME_TIES;
     return true;
 }
 
-/* Keeps the resources of each launch, if there are several. */
-static bool read_launches(struct shmt_arena *arena,
-                          const struct shmt_resources_of_launches *tuned,
-                          struct shmt_runtime_entry *out)
-{
-    static const struct shmt_resources_of_launches none;
-    struct shmt_resources_of_launches *copy = NULL;
-
-    if (tuned->count > 0)
-        copy = shmt_arena_alloc_raw(arena, sizeof *copy);
-    if (copy != NULL)
-        *copy = *tuned;
-    out->launches = tuned->count > 0 ? copy : &none;
-    return out->launches != NULL;
-}
-
-/* Makes an entry of a tuned problem, if it fits the kernel.  The reader has
- * refused a winner that is not ok, and a problem that is there twice. */
+/* Makes an entry of a tuned problem, if it fits the kernel; what it points to
+ * is in `arena` or in `tuned`.  The reader has refused a winner that is not
+ * ok, and a problem that is there twice. */
 static enum shmtune_status read_entry(struct shmt_arena *arena,
                                       const struct shmt_kernel *spec,
                                       const struct shmt_tuned *tuned,
                                       struct shmt_runtime_entry *out,
                                       struct shmt_error *err)
 {
-    shmt_config *values;
-    enum shmtune_status status =
-        shmt_tuning_problem(spec, tuned, out->problem, err);
+    int64_t *const problem =
+        shmt_arena_alloc(arena, spec->dimension_count, sizeof *problem);
+    shmt_config *const values =
+        shmt_arena_alloc(arena, spec->parameter_count, sizeof *values);
+    enum shmtune_status status;
 
+    if (problem == NULL || values == NULL)
+        return shmt_error_memory(err);
+    status = shmt_tuning_problem(spec, tuned, problem, err);
     if (status != SHMTUNE_OK)
         return status;
-    values = shmt_arena_alloc(arena, spec->parameter_count, sizeof *values);
-    if (values == NULL)
-        return shmt_error_memory(err);
     status = shmt_tuning_config(spec, tuned->settings, tuned->setting_count,
                                 values, err);
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t k = 0; k < spec->dimension_count; k++)
-        out->log2[k] =
-            log2(out->problem[k] > 1 ? (double)out->problem[k] : 1.0);
+    out->problem = problem;
     out->values = values;
-    if (!read_ties(arena, spec, tuned, out) ||
-        !read_launches(arena, &tuned->result.launches, out))
+    out->launches = &tuned->result.launches;
+    if (!read_ties(arena, spec, tuned, out))
         return shmt_error_memory(err);
     out->resources = tuned->result.resources;
     out->time_us = tuned->result.time_us;
@@ -156,54 +162,160 @@ static enum shmtune_status note_entry(struct shmtune *library,
     return status;
 }
 
+/* What an entry takes that is kept, its share of the map included. */
+static size_t bytes_of(const struct shmt_kernel *spec,
+                       const struct shmt_runtime_entry *entry)
+{
+    const size_t configs = 1 + entry->tie_count;
+    const size_t map = 4 * (sizeof(uint64_t) + sizeof(uint32_t));
+
+    return sizeof *entry + map +
+           spec->dimension_count * (sizeof *entry->problem +
+                                    sizeof(struct shmt_runtime_coordinate)) +
+           configs * spec->parameter_count * sizeof *entry->values +
+           (entry->launches->count > 0 ? sizeof *entry->launches : 0);
+}
+
+/* Adds the valid entries, in memory that serves the next file again. */
 static enum shmtune_status fill(struct shmtune *library,
                                 const struct shmt_kernel *spec,
                                 const struct shmt_tuning *parsed,
                                 struct shmt_runtime_tuning *tuning)
 {
-    tuning->entries = shmt_arena_alloc(library->arena, parsed->tuned_count,
+    size_t refused = 0, bytes = 0, k = 0;
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_error err;
+
+    tuning->entries = shmt_arena_alloc(library->scratch, parsed->tuned_count,
                                        sizeof *tuning->entries);
     if (tuning->entries == NULL)
         return SHMTUNE_NO_MEMORY;
-    for (size_t k = 0; k < parsed->tuned_count; k++) {
+    for (; k < parsed->tuned_count && status != SHMTUNE_NO_MEMORY; k++) {
         struct shmt_runtime_entry *entry =
             &tuning->entries[tuning->entry_count];
-        struct shmt_error err;
-        enum shmtune_status status = read_entry(
-            library->arena, spec, parsed->tuned[k], entry, &err);
 
+        status = read_entry(library->scratch, spec, parsed->tuned[k], entry,
+                            &err);
         if (status == SHMTUNE_OK)
             status = check_entry(spec, tuning, entry, &err);
         if (status == SHMTUNE_OK &&
-            !shmt_map_add(&tuning->places,
-                          hash_of(entry->problem, spec->dimension_count),
-                          (uint32_t)tuning->entry_count++))
-            status = SHMTUNE_NO_MEMORY;
+            (bytes += bytes_of(spec, entry)) >
+            SHMT_RUNTIME_GROWTH * parsed->bytes)
+            break;
         if (status == SHMTUNE_OK)
-            continue;
-        if (status == SHMTUNE_NO_MEMORY)
-            return status;
-        if (note_entry(library, tuning, parsed->tuned[k], &err) != SHMTUNE_OK)
-            return SHMTUNE_NO_MEMORY;
+            tuning->entry_count++;
+        else if (status != SHMTUNE_NO_MEMORY &&
+                 refused++ < SHMT_RUNTIME_NOTES)
+            status = note_entry(library, tuning, parsed->tuned[k], &err);
     }
-    return SHMTUNE_OK;
+    if (status != SHMTUNE_NO_MEMORY && refused > SHMT_RUNTIME_NOTES)
+        status = shmt_catalogue_note(
+            library->catalogue, "%s: %zu more configurations are left out; "
+            "tune it again", tuning->file, refused - SHMT_RUNTIME_NOTES);
+    if (status != SHMTUNE_NO_MEMORY && k < parsed->tuned_count)
+        status = shmt_catalogue_note(
+            library->catalogue, "%s: its last %zu of %zu sizes are left out: "
+            "with them it takes more than %d times the %zu bytes of the file; "
+            "spread them over several files", tuning->file,
+            parsed->tuned_count - k, parsed->tuned_count, SHMT_RUNTIME_GROWTH,
+            parsed->bytes);
+    return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
 }
 
-/* There are few tunings, so the array is copied for each new one. */
-static enum shmtune_status append(struct shmtune *library,
-                                  struct shmtune_kernel *kernel,
-                                  const struct shmt_runtime_tuning *tuning)
-{
-    struct shmt_runtime_tuning *tunings = shmt_arena_alloc(
-        library->arena, kernel->tuning_count + 1, sizeof *tunings);
+/* The memory of what is kept: one piece of each. */
+struct pieces {
+    int64_t *problems;
+    shmt_config *configs;
+    struct shmt_resources_of_launches *launches;
+};
 
-    if (tunings == NULL)
+/* Allocates the pieces; false: there is no memory. */
+static bool take_pieces(struct shmt_arena *arena,
+                        const struct shmt_kernel *spec,
+                        const struct shmt_runtime_tuning *tuning,
+                        struct pieces *out)
+{
+    const size_t count = tuning->entry_count;
+    size_t configs = count, launches = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        configs += tuning->entries[k].tie_count;
+        launches += tuning->entries[k].launches->count > 0;
+    }
+    out->problems = shmt_arena_alloc(
+        arena, count * spec->dimension_count, sizeof *out->problems);
+    out->configs = shmt_arena_alloc(
+        arena, configs * spec->parameter_count, sizeof *out->configs);
+    out->launches = shmt_arena_alloc(arena, launches, sizeof *out->launches);
+    return out->problems != NULL && out->configs != NULL &&
+           out->launches != NULL;
+}
+
+/* Copies what an entry points to, and moves the pieces on. */
+static void move_entry(const struct shmt_kernel *spec,
+                       struct shmt_runtime_entry *entry, struct pieces *to)
+{
+    static const struct shmt_resources_of_launches none;
+    const size_t parameters = spec->parameter_count;
+    const size_t ties = entry->tie_count * parameters;
+
+    if (spec->dimension_count > 0)
+        memcpy(to->problems, entry->problem,
+               spec->dimension_count * sizeof *to->problems);
+    if (parameters > 0)
+        memcpy(to->configs, entry->values, parameters * sizeof *to->configs);
+    if (ties > 0)
+        memcpy(to->configs + parameters, entry->ties,
+               ties * sizeof *to->configs);
+    entry->problem = to->problems;
+    entry->values = to->configs;
+    entry->ties = to->configs + parameters;
+    to->problems += spec->dimension_count;
+    to->configs += parameters + ties;
+    if (entry->launches->count == 0) {
+        entry->launches = &none;
+        return;
+    }
+    *to->launches = *entry->launches;
+    entry->launches = to->launches++;
+}
+
+/* Copies a tuning to where the handle keeps it, in as much memory as it
+ * needs. */
+static enum shmtune_status keep(struct shmtune *library,
+                                struct shmtune_kernel *kernel,
+                                const struct shmt_runtime_tuning *filled)
+{
+    const struct shmt_kernel *spec = kernel->spec;
+    const size_t count = filled->entry_count;
+    struct shmt_runtime_tuning kept = *filled;
+    struct pieces pieces;
+
+    kept.file = shmt_arena_copy(library->arena, filled->file,
+                                strlen(filled->file));
+    kept.entries = shmt_arena_copy(library->arena, filled->entries,
+                                   count * sizeof *kept.entries);
+    kept.coordinates = shmt_arena_alloc(
+        library->arena, count * spec->dimension_count,
+        sizeof *kept.coordinates);
+    if (kept.file == NULL || kept.entries == NULL ||
+        kept.coordinates == NULL ||
+        !take_pieces(library->arena, spec, filled, &pieces) ||
+        !shmt_array_reserve(&kernel->tunings, &kernel->tuning_room,
+                            kernel->tuning_count + 1, sizeof kept))
         return SHMTUNE_NO_MEMORY;
-    if (kernel->tuning_count > 0)
-        memcpy(tunings, kernel->tunings,
-               kernel->tuning_count * sizeof *tunings);
-    tunings[kernel->tuning_count++] = *tuning;
-    kernel->tunings = tunings;
+    for (size_t k = 0; k < count; k++) {
+        move_entry(spec, &kept.entries[k], &pieces);
+        shmt_runtime_place(kept.entries[k].problem, spec->dimension_count,
+                           kept.coordinates + k * spec->dimension_count);
+        if (!shmt_map_add(&kept.places,
+                          hash_of(kept.entries[k].problem,
+                                  spec->dimension_count), (uint32_t)k)) {
+            shmt_map_free(&kept.places);
+            return SHMTUNE_NO_MEMORY;
+        }
+    }
+    kernel->tunings[kernel->tuning_count++] = kept;
     return SHMTUNE_OK;
 }
 
@@ -229,16 +341,15 @@ static enum shmtune_status check_tuning(const struct shmt_kernel *spec,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
-                                            struct shmtune_kernel *kernel,
-                                            const char *file)
+static enum shmtune_status add(struct shmtune *library,
+                               struct shmtune_kernel *kernel,
+                               const char *file)
 {
-    struct shmt_runtime_tuning tuning = {.file = file};
+    struct shmt_runtime_tuning tuning = {.file = file, .stride = 1};
     struct shmt_tuning *parsed = NULL;
     struct shmt_error err;
     enum shmtune_status status;
 
-    shmt_arena_clear(library->scratch);
     status = shmt_tuning_read_into(library->scratch, file, &parsed, &err);
     /* What the reader says begins with the file's name. */
     if (status == SHMTUNE_NO_MEMORY)
@@ -254,9 +365,74 @@ enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
         tuning.log2_multiprocessors = log2(tuning.device.multiprocessors);
     tuning.log2_memory_rate = shmt_runtime_log2_memory_rate(&tuning.device);
     status = fill(library, kernel->spec, parsed, &tuning);
-    if (status == SHMTUNE_OK && tuning.entry_count > 0)
-        status = append(library, kernel, &tuning);
-    if (status != SHMTUNE_OK || tuning.entry_count == 0)
-        shmt_map_free(&tuning.places);
+    return status == SHMTUNE_OK && tuning.entry_count > 0
+               ? keep(library, kernel, &tuning)
+               : status;
+}
+
+enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
+                                            struct shmtune_kernel *kernel,
+                                            const char *folder,
+                                            const char *name)
+{
+    enum shmtune_status status = SHMTUNE_NO_MEMORY;
+    const char *file;
+
+    shmt_arena_clear(library->scratch);
+    file = shmt_path_join(library->scratch, folder, name);
+    if (file != NULL)
+        status = add(library, kernel, file);
+    /* A file must not keep an application from starting. */
+    return status != SHMTUNE_NO_MEMORY
+               ? status
+               : shmt_catalogue_note(library->catalogue, "%s/%s: left out: "
+                                     "out of memory; give the process more, "
+                                     "or remove the file", folder, name);
+}
+
+/* How many entries of a compute capability there are with a stride. */
+static size_t count_entries(const struct shmtune_kernel *kernel,
+                            const struct shmtune_device *device, size_t stride)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < kernel->tuning_count; k++)
+        if (shmt_device_same_capability(&kernel->tunings[k].device, device))
+            count += (kernel->tunings[k].entry_count + stride - 1) / stride;
+    return count;
+}
+
+/* Every tuning has at least one entry that counts, and there are so few
+ * tunings that a stride is always found. */
+enum shmtune_status shmt_runtime_tunings_thin(struct shmtune *library,
+                                              struct shmtune_kernel *kernel)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->tuning_count; k++) {
+        struct shmt_runtime_tuning *tuning = &kernel->tunings[k];
+        const struct shmtune_device *device = &tuning->device;
+        bool first = true;
+
+        for (size_t other = 0; other < k; other++)
+            if (shmt_device_same_capability(&kernel->tunings[other].device,
+                                            device)) {
+                tuning->stride = kernel->tunings[other].stride;
+                first = false;
+            }
+        while (first && count_entries(kernel, device, tuning->stride) >
+                            SHMT_RUNTIME_NEAREST)
+            tuning->stride += tuning->stride / 8 + 1;
+        if (first && tuning->stride > 1)
+            status = shmt_catalogue_note(
+                library->catalogue, "%s and the files behind it: the kernel "
+                "%s has %zu tuned sizes for compute capability %d.%d; all are "
+                "found exactly, but the nearest is looked for in every %zu. "
+                "of each file, among %d at most; tune fewer sizes to "
+                "have all of them looked at", tuning->file,
+                kernel->spec->name, count_entries(kernel, device, 1),
+                device->compute_major, device->compute_minor, tuning->stride,
+                SHMT_RUNTIME_NEAREST);
+    }
     return status;
 }

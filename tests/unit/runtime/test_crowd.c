@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders with more in them than anybody needs: what they cost grows no faster
+ * than they do, a selection looks at so much and no more, and what is left out
+ * is noted. */
+#define _GNU_SOURCE   /* mallinfo2 */
+#include "shmtune.h"
+
+#include <malloc.h>
+#include <math.h>
+
+#include "tests/support/catalogue_fixture.h"
+#include "tests/support/check.h"
+
+enum { MOST_TUNINGS = 64, MOST_NEAREST = 256, MOST_NOTES = 256,
+       MOST_CHECKS = 60, SLACK = 1 << 20, TEXT = 1 << 16 };
+
+static const char *root;
+static struct shmtune *library;
+static const struct shmtune_kernel *toy;
+
+static size_t bytes_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+/* Opens what is in the folder now; returns what it holds in memory, which is
+ * not known (0) where another allocator is linked in. */
+static size_t open_again(void)
+{
+    size_t before, after;
+
+    shmtune_close(library);
+    library = NULL;
+    before = bytes_in_use();
+    CHECK_INT(shmtune_open(root, &library, NULL), SHMTUNE_OK);
+    after = bytes_in_use();
+    toy = shmtune_kernel_find(library, "toy");
+    CHECK(toy != NULL);
+    return after > before ? after - before : 0;
+}
+
+static void begin(void)
+{
+    fixture_remove("tunings");
+}
+
+/* Writes `files` tunings of `sizes` sizes each; returns their bytes. */
+static size_t put(int files, int sizes)
+{
+    const struct shmtune_device device = fixture_device();
+    struct fixture_tuned *tuned = calloc((size_t)sizes, sizeof *tuned);
+    size_t bytes = 0;
+
+    for (int k = 0; k < files; k++) {
+        char name[32], *text;
+
+        for (int s = 0; s < sizes; s++)
+            tuned[s] = (struct fixture_tuned){
+                1024 + k, 1024 + s, 128, 0, 0, 10};
+        snprintf(name, sizeof name, "%05d.yaml", k);
+        text = fixture_tuning(&device, tuned, (size_t)sizes);
+        bytes += strlen(text);
+        free(text);
+        fixture_tune(name, &device, tuned, (size_t)sizes);
+    }
+    free(tuned);
+    return bytes;
+}
+
+static void memory_is_linear(void)
+{
+    static const struct { int files, sizes; } folders[] = {
+        {1, 1}, {64, 1}, {500, 1}, {1, 1500}, {20, 200}};
+    size_t least;
+
+    begin();
+    least = open_again();
+    for (size_t k = 0; k < sizeof folders / sizeof folders[0]; k++) {
+        size_t bytes, held;
+
+        begin();
+        bytes = put(folders[k].files, folders[k].sizes);
+        held = open_again();
+        printf("# %d files of %d sizes: %zu bytes, %zu in memory\n",
+               folders[k].files, folders[k].sizes, bytes, held);
+        CHECK(held <= least + 4 * bytes + SLACK);
+    }
+}
+
+static void surplus_files_are_left_out(void)
+{
+    char text[512];
+
+    begin();
+    put(MOST_TUNINGS, 1);
+    open_again();
+    CHECK_INT(shmtune_tuned_device_count(toy), MOST_TUNINGS);
+    CHECK_INT(shmtune_note_count(library), 0);
+    put(MOST_TUNINGS + 10, 1);
+    open_again();
+    CHECK_INT(shmtune_tuned_device_count(toy), MOST_TUNINGS);
+    CHECK_INT(shmtune_note_count(library), 1);
+    snprintf(text, sizeof text, "%s/00064.yaml and the 9 tunings behind it: "
+             "left out: the kernel toy has 64 tunings already",
+             fixture_path("tunings/toy"));
+    CHECK_HAS(shmtune_note(library, 0), text);
+}
+
+/* All are found exactly; the nearest is one of those that are looked at. */
+static void surplus_sizes_are_found_exactly(void)
+{
+    const struct shmtune_device device = fixture_device();
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+    int exact = 0;
+
+    begin();
+    put(5, 200);
+    open_again();
+    CHECK_INT(shmtune_note_count(library), 1);
+    CHECK_HAS(shmtune_note(library, 0), "toy has 1000 tuned sizes for compute "
+              "capability 9.0; all are found exactly, but the nearest is "
+              "looked for in every 4. of each file, among 256 at most");
+    for (int k = 0; k < 1000; k++) {
+        const int64_t problem[] = {1024 + k / 200, 1024 + k % 200};
+
+        exact += shmtune_select(toy, &device, problem, &choice) ==
+                     SHMTUNE_OK && choice.match == SHMTUNE_EXACT;
+    }
+    CHECK_INT(exact, 1000);
+    CHECK_INT(shmtune_select(toy, &device, (int64_t[]){999, 999}, &choice),
+              SHMTUNE_OK);
+    CHECK_INT(choice.match, SHMTUNE_NEAREST_SIZE);
+}
+
+static int count_of(const char *text, const char *part)
+{
+    int count = 0;
+
+    while ((text = strstr(text, part)) != NULL) {
+        count++;
+        text += strlen(part);
+    }
+    return count;
+}
+
+/* Configurations that all fail at the problem asked for. */
+static void checks_are_bounded(void)
+{
+    static struct fixture_tuned tuned[1000];
+    static char text[TEXT];
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {1024, 40};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+
+    for (int k = 0; k < 1000; k++)
+        tuned[k] = (struct fixture_tuned){
+            1 + k, 1024, k % 2 ? 128 : 256, 0, 0, 10};
+    begin();
+    fixture_tune("a.yaml", &device, tuned, 1000);
+    open_again();
+    CHECK_INT(shmtune_select(toy, &device, problem, &choice), SHMTUNE_OK);
+    CHECK_INT(choice.match, SHMTUNE_DEFAULT);
+    CHECK(shmtune_explain(toy, &device, problem, text, sizeof text) < TEXT);
+    printf("# %d checks\n", count_of(text, ", distance "));
+    CHECK(count_of(text, ", distance ") > 0);
+    CHECK(count_of(text, ", distance ") <= MOST_CHECKS);
+    CHECK_HAS(text, " more sizes were not looked at");
+}
+
+static uint64_t state = 1;
+
+static int64_t draw(int64_t below)
+{
+    state = state * UINT64_C(6364136223846793005) + 1;
+    return (int64_t)((state >> 33) % (uint64_t)below);
+}
+
+static double factors_of(int64_t size)
+{
+    return size % 4 == 0 ? 2 : size % 2 == 0 ? 1 : 0;
+}
+
+static double distance(const struct fixture_tuned *tuned,
+                       const int64_t *problem)
+{
+    const int64_t size[] = {tuned->rows, tuned->cols};
+    double sum = 0;
+
+    for (int k = 0; k < 2; k++)
+        sum += fabs(log2((double)size[k]) - log2((double)problem[k])) +
+               0.8 * fabs(factors_of(size[k]) - factors_of(problem[k]));
+    return sum;
+}
+
+/* The distances that shmtune_explain tells, in its order, are the least ones
+ * of a walk over everything, from the first on. */
+static bool is_in_order(const char *text, const struct fixture_tuned *tuned,
+                        int count, const int64_t *problem)
+{
+    double told, before = -1;
+    int seen = 0;
+
+    while ((text = strstr(text, ", distance ")) != NULL) {
+        int nearer = 0;
+
+        text += strlen(", distance ");
+        told = strtod(text, NULL);
+        for (int k = 0; k < count; k++)
+            nearer += distance(&tuned[k], problem) < told - 0.006 * told;
+        if (told < before || nearer > seen)
+            return false;
+        before = told;
+        seen++;
+    }
+    return seen > 0;
+}
+
+static void nearest_is_that_of_a_full_walk(void)
+{
+    static char text[TEXT];
+    const struct shmtune_device device = fixture_device();
+    int right = 0, asked = 0;
+
+    for (int count = 1; count <= MOST_NEAREST; count += 51) {
+        struct fixture_tuned tuned[MOST_NEAREST];
+
+        for (int k = 0; k < count; k++)
+            tuned[k] = (struct fixture_tuned){
+                32 + draw(3000) * MOST_NEAREST + k, 1024 + draw(9000), 128, 0,
+                0, 10};
+        begin();
+        /* In two files, so that the order of files is nothing. */
+        fixture_tune("a.yaml", &device, tuned, (size_t)count / 2);
+        fixture_tune("b.yaml", &device, tuned + count / 2,
+                     (size_t)(count - count / 2));
+        open_again();
+        CHECK_INT(shmtune_note_count(library), 0);
+        for (int k = 0; k < 50; k++) {
+            const int64_t problem[] = {1 + draw(900000), 1024 + draw(9000)};
+
+            shmtune_explain(toy, &device, problem, text, sizeof text);
+            right += is_in_order(text, tuned, count, problem);
+            asked++;
+        }
+    }
+    CHECK_INT(right, asked);
+}
+
+/* One bad file must not hide the notes about the others. */
+static void notes_are_bounded(void)
+{
+    static struct fixture_tuned tuned[40];
+    const struct shmtune_device device = fixture_device();
+
+    for (int k = 0; k < 40; k++)
+        tuned[k] = (struct fixture_tuned){1024 + k, 32, 1024, 0, 0, 10};
+    begin();
+    fixture_tune("a.yaml", &device, tuned, 40);
+    open_again();
+    CHECK_INT(shmtune_note_count(library), 9);
+    CHECK_HAS(shmtune_note(library, 8),
+              "a.yaml: 32 more configurations are left out");
+    begin();
+    for (int k = 0; k < MOST_NOTES + 44; k++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "tunings/toy/%04d.yaml", k);
+        fixture_put_text(name, "nothing\n");
+    }
+    open_again();
+    CHECK_INT(shmtune_note_count(library), MOST_NOTES);
+    CHECK_HAS(shmtune_note(library, MOST_NOTES - 2), "0254.yaml");
+    CHECK_HAS(shmtune_note(library, MOST_NOTES - 1),
+              "45 more notes are not kept, 256 is the most");
+}
+
+/* A text so dense that what is kept of it would be many times as large. */
+static void dense_files_are_cut(void)
+{
+    const struct fixture_tuned one = {1024, 1024, 128, 0, 0, 10};
+    const struct shmtune_device device = fixture_device();
+    char *head = fixture_tuning(&device, &one, 1);
+    struct shmt_text text = {0};
+    size_t least, held;
+
+    begin();
+    least = open_again();
+    *strstr(head, "tuned:") = '\0';
+    shmt_text_addf(&text, "%stuned: [", head);
+    for (int k = 0; k < 4000; k++)
+        shmt_text_addf(&text, "%s{size: {rows: %d, cols: 64}, configuration: "
+                       "{BLOCK: 32, SHARED_KIB: 0, MEMORY: dynamic}, ties: "
+                       "[{},{},{},{},{},{},{},{},{},{},{},{}]}",
+                       k > 0 ? ",\n" : "", k + 1);
+    shmt_text_add(&text, "]\n");
+    fixture_put_text("tunings/toy/dense.yaml", text.data);
+    held = open_again();
+    printf("# %zu bytes, %zu in memory\n", text.length, held);
+    CHECK(held <= least + 4 * text.length);
+    shmt_text_free(&text);
+    free(head);
+}
+
+int main(void)
+{
+    root = fixture_begin();
+    CHECK_RUN(memory_is_linear);
+    CHECK_RUN(surplus_files_are_left_out);
+    CHECK_RUN(surplus_sizes_are_found_exactly);
+    CHECK_RUN(checks_are_bounded);
+    CHECK_RUN(nearest_is_that_of_a_full_walk);
+    CHECK_RUN(notes_are_bounded);
+    CHECK_RUN(dense_files_are_cut);
+    shmtune_close(library);
+    fixture_end();
+    return CHECK_END();
+}
