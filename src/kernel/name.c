@@ -71,6 +71,13 @@ enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
             node, reader->err,
             "%s \"%s\" begins like a name that belongs to the compiler",
             what, word);
+    if (strncmp(word, SHMT_KERNEL_OUR_NAME "_",
+                strlen(SHMT_KERNEL_OUR_NAME) + 1) == 0)
+        return shmt_yaml_refuse(
+            node, reader->err,
+            "%s \"%s\" begins with " SHMT_KERNEL_OUR_NAME "_, as the macros "
+            "of shmtune do (" SHMT_KERNEL_REFERENCE_MACRO "); choose another "
+            "name", what, word);
     for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
         if (shmt_text_equal(word, reserved[i]))
             return shmt_yaml_refuse(

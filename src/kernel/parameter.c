@@ -335,14 +335,90 @@ static enum shmtune_status refuse_clash(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
+/* Whether a word of `a` and a word of `b`, which has the longer name, make one
+ * macro: b_c of A, c of A_b. */
+static bool find_same_macro(const struct shmt_parameter *a,
+                            const struct shmt_parameter *b, size_t *word_a,
+                            size_t *word_b)
+{
+    const size_t length = strlen(a->name);
+    const char *const rest = b->name + length + 1;
+    size_t more;
+
+    if (strncmp(b->name, a->name, length) != 0 || b->name[length] != '_')
+        return false;
+    more = strlen(rest);
+    for (*word_a = 0; *word_a < a->count; ++*word_a) {
+        const char *const word = a->values[*word_a].w;
+
+        if (strncmp(word, rest, more) != 0 || word[more] != '_')
+            continue;
+        for (*word_b = 0; *word_b < b->count; ++*word_b)
+            if (strcmp(word + more + 1, b->values[*word_b].w) == 0)
+                return true;
+    }
+    return false;
+}
+
+static bool has_macros(const struct shmt_parameter *parameter)
+{
+    return parameter->type == SHMT_VALUE_WORD && !parameter->launch_only;
+}
+
+/* The macros of the words of parameter p against those of the parameters before
+ * it, and against the one that is ours. */
+static enum shmtune_status refuse_macros(struct shmt_kernel_reader *reader,
+                                         const struct shmt_yaml *parameters,
+                                         size_t p)
+{
+    const struct shmt_parameter *const all = reader->kernel->parameters;
+    const struct shmt_yaml *const values =
+        shmt_yaml_get(parameters->items[p], "values");
+    size_t one, other;
+
+    if (!has_macros(&all[p]))
+        return SHMTUNE_OK;
+    if (strcmp(all[p].name, SHMT_KERNEL_OUR_NAME) == 0)
+        return shmt_yaml_refuse(values->items[0], reader->err,
+                                "the word %s of %s makes the macro %s_%s; "
+                                "names that begin with " SHMT_KERNEL_OUR_NAME
+                                "_ are shmtune's own: choose another name "
+                                "for the parameter", all[p].values[0].w,
+                                all[p].name, all[p].name, all[p].values[0].w);
+    for (size_t q = 0; q < p; q++) {
+        const struct shmt_yaml *const before =
+            shmt_yaml_get(parameters->items[q], "values");
+
+        if (!has_macros(&all[q]) ||
+            (!find_same_macro(&all[p], &all[q], &one, &other) &&
+             !find_same_macro(&all[q], &all[p], &other, &one)))
+            continue;
+        return shmt_yaml_refuse(
+            values->items[one], reader->err,
+            "the word %s of %s and the word %s of %s (line %d, column %d) "
+            "both define the macro %s_%s; choose another name for one of "
+            "them", all[p].values[one].w, all[p].name,
+            all[q].values[other].w, all[q].name,
+            before->items[other]->place.line,
+            before->items[other]->place.column, all[p].name,
+            all[p].values[one].w);
+    }
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status refuse_clashes(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *parameters)
 {
     const struct shmt_kernel *kernel = reader->kernel;
     const struct shmt_yaml *problem = shmt_yaml_get(reader->root, "problem");
+    const bool compiled = shmt_yaml_get(reader->root, "source") != NULL;
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t p = 0; p < parameters->count; p++) {
+        if (compiled)
+            status = refuse_macros(reader, parameters, p);
+        if (status != SHMTUNE_OK)
+            return status;
         if (problem != NULL &&
             shmt_yaml_get(problem, parameters->keys[p]->text) != NULL)
             return shmt_yaml_refuse(

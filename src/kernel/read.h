@@ -63,8 +63,13 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader);
 
 /* name.c */
 
-/* A C identifier that is no keyword and no name of the expression language.
- * `what` names it in messages. */
+/* Macros that begin with it and "_" are ours, whatever they will be; today
+ * there is one. */
+#define SHMT_KERNEL_OUR_NAME "SHMTUNE"
+#define SHMT_KERNEL_REFERENCE_MACRO SHMT_KERNEL_OUR_NAME "_REFERENCE"
+
+/* A C identifier that is no keyword, no name of the expression language, and
+ * no macro of ours.  `what` names it in messages. */
 enum shmtune_status shmt_kernel_name_check(struct shmt_kernel_reader *reader,
                                            const struct shmt_yaml *node,
                                            const char *what);

@@ -59,6 +59,22 @@ static const struct {
     {"  BLOCK: {", "  while: {", ":14:3:", "while"},
     {"  BLOCK: {", "  cols: {", ":14:3:", "dimension"},
     {"  BLOCK: {", "  MEMORY_static: {", ":14:3:", "macro"},
+    {"  BLOCK: {", "  SHMTUNE_REFERENCE: {", ":14:3:",
+     "\"SHMTUNE_REFERENCE\" begins with SHMTUNE_"},
+    {"  rows: {", "  SHMTUNE_X: {", ":7:3:", "begins with SHMTUNE_"},
+    {"  BLOCK: {values: [32, 64, 128], default: 64}",
+     "  SHMTUNE: {values: [REFERENCE, x], default: x}", ":14:22:",
+     "SHMTUNE_REFERENCE"},
+    {"  BLOCK: {values: [32, 64, 128], default: 64}",
+     "  A: {values: [x, b_c], default: x}\n"
+     "  A_b: {values: [c, y], default: c}", ":15:18:",
+     "the word c of A_b and the word b_c of A (line 14, column 19) both "
+     "define the macro A_b_c"},
+    {"  BLOCK: {values: [32, 64, 128], default: 64}",
+     "  A_b: {values: [c, y], default: c}\n"
+     "  A: {values: [x, b_c], default: x}", ":15:19:",
+     "the word b_c of A and the word c of A_b (line 14, column 18) both "
+     "define the macro A_b_c"},
     {"[32, 64, 128]", "[32, 64, 32]", ":14:28:", "already"},
     {"[32, 64, 128]", "[32, 64, wide]", ":14:28:", "word"},
     {"[32, 64, 128]", "[]", ":14:19:", ""},
