@@ -86,6 +86,11 @@ run export "$out/tunings/other/my-gpu-2.journal.gz" --to t4 \
 gunzip -f "$folder/back.json.gz" 2>/dev/null
 check "come out as they went in, compressed" \
     all "exits 0" "same_json $folder/t4.json $folder/back.json"
+cp "$out/kernels/conv.yaml" "$folder/mine.yaml"
+run import "$folder/cache.json" -o "$folder/mine" --spec "$folder/mine.yaml"
+check "a spec that is there says how many configurations" \
+    all "exits 0" "out_has 'mine.yaml (as it was): 36 conf'" \
+    "[ ! -e $folder/mine/kernels ]"
 run import "$folder/cache.json" -o "$out" --spec "$out/kernels/other.yaml"
 check "a run of another space" all "exits 2" "err_has 'parameters'"
 

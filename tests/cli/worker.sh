@@ -113,7 +113,7 @@ check "no GPU is status 6" '[ $status -eq 6 ]'
     request measure 6 0
 } >"$folder/in"
 worker --device 0 --data-seed 3
-check "measures" 'has "hello: 1.*protocol: cold-l2, device: {name: Fake device 0" && has "tag: 1, verdict: ok.*time_us: 100, samples_us: \[100"'
+check "measures" 'has "hello: 1.*protocol: cold-l2, device: {name: Fake device 0" && has "hello: 1.*arch: sm_90," && has "tag: 1, verdict: ok.*time_us: 100, samples_us: \[100"'
 check "what kernels print is no reply" 'has "tag: 2, verdict: ok" && ! has "from a kernel" && grep -q "from a kernel" "$folder/err"'
 check "wrong results are told" 'has "tag: 3, verdict: wrong, reason: .out.333. is"'
 check "hopeless ones are told" 'has "tag: 4, verdict: slow"'

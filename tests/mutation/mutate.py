@@ -30,7 +30,10 @@ BESIDE = {
     'profile': ['tests/cli/explain.sh'],
     'exchange': ['tests/cli/import.sh', 'tests/cli/show.sh'],
     'record': ['tests/cli/resume.sh', 'tests/cli/ship.sh'],
-    'engine': ['tests/unit/search/'],
+    'search': ['tests/unit/score/', 'tests/unit/tune/'],
+    'engine': ['tests/unit/search/', 'tests/unit/score/'],
+    'space': ['tests/unit/kernel/', 'tests/cli/space.sh'],
+    'main': ['tests/cli/'],
     'gpu': ['tests/unit/bench/', 'tests/unit/runtime/'],
 }
 LIMIT_S = 60
@@ -119,7 +122,7 @@ class Tests:
         """Whether it passes; what it says is in the log."""
         file = self.build / test if test in self.programs else \
             self.root / test
-        limit = 10 + 10 * self.seconds.get(test, LIMIT_S / 10)
+        limit = 5 + 4 * self.seconds.get(test, LIMIT_S / 4)
         shell = f'ulimit -S -f 2000000; cd "{self.build}"; "{file}"; exit $?'
         command = ['unshare', '--pid', '--fork', '--mount-proc',
                    '--kill-child', 'timeout', '-s', 'KILL', str(int(limit)),

@@ -297,6 +297,45 @@ static void long_but_flat_text_is_fine(void)
     free(text);
 }
 
+/* A newline is a blank inside brackets of either kind, and ends nothing else:
+ * behind them it is not part of the language. */
+static void newlines_are_for_brackets(void)
+{
+    CHECK_INT(int_of("(x\n+ 1)"), 7);
+    CHECK_INT(int_of("x in [5,\n6]"), 1);
+    CHECK_INT(int_of("min(x,\n3) in [(3\n), 4]"), 1);
+    CHECK(compile("x\n+ 1") == NULL);
+    CHECK_HAS(err.text, "a.yaml:7:12: ");
+    CHECK(compile("(x)\n+ 1") == NULL);
+    CHECK(compile("x in [6]\n and 1") == NULL);
+    CHECK(compile("x in [6] and x in [6]\n and 1") == NULL);
+}
+
+/* A message names the first eight values and no more. */
+static void eight_values_are_named(void)
+{
+    static const struct shmt_expr_symbol many[] = {
+        {"a", SHMT_VALUE_INT}, {"b", SHMT_VALUE_INT}, {"c", SHMT_VALUE_INT},
+        {"d", SHMT_VALUE_INT}, {"e", SHMT_VALUE_INT}, {"f", SHMT_VALUE_INT},
+        {"g", SHMT_VALUE_INT}, {"h", SHMT_VALUE_INT}, {"i", SHMT_VALUE_INT},
+        {"j", SHMT_VALUE_INT}};
+    static const struct shmt_expr_scope all = {.count = 10, .symbols = many};
+    const struct shmt_place place = {"a.yaml", 7, 11};
+    struct shmt_value ones[10];
+    struct shmt_expr *expr = NULL;
+    int64_t out;
+
+    for (int k = 0; k < 10; k++)
+        ones[k] = (struct shmt_value){.type = SHMT_VALUE_INT, .i = k};
+    CHECK_INT(shmt_expr_compile(arena, place,
+                                "(a + b + a + c + d + e + f + g + h + i + j) "
+                                "% a", &all, &expr, &err), SHMTUNE_OK);
+    CHECK(shmt_expr_eval_int(expr, ones, &out, &err) != SHMTUNE_OK);
+    CHECK_HAS(err.text, "where a = 0, b = 1, c = 2, d = 3, e = 4, f = 5, "
+              "g = 6, h = 7");
+    CHECK(strstr(err.text, "i = 8") == NULL);
+}
+
 static void symbols_used_are_known(void)
 {
     struct shmt_expr *expr = compile("x * 2 + r");
@@ -336,6 +375,8 @@ int main(void)
     CHECK_RUN(reasons_have_both_sides);
     CHECK_RUN(hostile_text_is_refused_at_once);
     CHECK_RUN(long_but_flat_text_is_fine);
+    CHECK_RUN(newlines_are_for_brackets);
+    CHECK_RUN(eight_values_are_named);
     CHECK_RUN(symbols_used_are_known);
     CHECK_RUN(values_are_equal_as_in_python);
     shmt_arena_free(arena);

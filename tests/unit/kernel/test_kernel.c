@@ -52,6 +52,38 @@ static void reads_every_field(void)
     shmt_kernel_free(kernel);
 }
 
+/* Where the spec says no range, reals are of [-1, 1) and whole numbers of
+ * [0, 256). */
+static void ranges_have_defaults(void)
+{
+    static const struct { const char *type; double low, high; } rows[] = {
+        {"type: f32, role: input", -1, 1}, {"type: f16, role: input", -1, 1},
+        {"type: f64, role: input", -1, 1}, {"type: i32, role: input", 0, 256},
+        {"type: u8, role: input", 0, 256}, {"type: u32, role: input", 0, 256},
+        {"type: i64, role: input", 0, 256}};
+
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        struct shmt_kernel *kernel = NULL;
+        struct shmt_text text = {0};
+        struct shmt_error err = {0};
+        char line[120];
+
+        snprintf(line, sizeof line, "{%s, count: rows * cols}", rows[k].type);
+        spec_edit("{type: f32, role: input, count: rows * cols, "
+                  "range: [-2, 2]}", line, &text);
+        spec_write("spec.yaml", text.data, text.length);
+        CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_OK);
+        if (kernel == NULL) {
+            printf("# %s\n", err.text);
+            continue;
+        }
+        CHECK(kernel->arguments[0].low == rows[k].low);
+        CHECK(kernel->arguments[0].high == rows[k].high);
+        shmt_kernel_free(kernel);
+        shmt_text_free(&text);
+    }
+}
+
 static void works_out_a_launch(void)
 {
     struct shmt_kernel *kernel = spec_read_good();
@@ -331,6 +363,7 @@ int main(void)
 {
     spec_begin();
     CHECK_RUN(reads_every_field);
+    CHECK_RUN(ranges_have_defaults);
     CHECK_RUN(works_out_a_launch);
     CHECK_RUN(refuses_a_geometry_out_of_range);
     CHECK_RUN(admits_what_the_constraints_let_pass);
