@@ -7,6 +7,7 @@
  *   T1 JSON             a search space: parameters, conditions
  *   Kernel Tuner cache  every configuration of a run, by its values
  *   T4 JSON             results, one an entry
+ *   KTT's JSON          results, one a run
  *
  * each also compressed by gzip, and writes specs and journals from them.  Of
  * Python's lists and conditions it reads what the expression language (expr/)
@@ -27,7 +28,8 @@
 enum shmt_import_kind {
     SHMT_IMPORT_SPACE,      /* T1 */
     SHMT_IMPORT_CACHE,      /* Kernel Tuner */
-    SHMT_IMPORT_RESULTS     /* T4 */
+    SHMT_IMPORT_RESULTS,    /* T4 */
+    SHMT_IMPORT_KTT
 };
 const char *shmt_import_kind_text(enum shmt_import_kind kind);
 
@@ -54,7 +56,7 @@ struct shmt_import {
     const char *name;           /* an identifier */
     const char *device;         /* "" when the file does not say */
     const char *objective;      /* cache: the member that was minimised */
-    double unit_ms;             /* T4: a unit of its times, milliseconds */
+    double unit_ms;             /* T4, KTT: of its times, milliseconds */
     size_t dimension_count;
     int64_t dimensions[SHMT_KERNEL_DIMENSIONS];
     const char *dimension_names[SHMT_KERNEL_DIMENSIONS];

@@ -21,6 +21,7 @@ const char *shmt_import_kind_text(enum shmt_import_kind kind)
         [SHMT_IMPORT_SPACE] = "T1 search space",
         [SHMT_IMPORT_CACHE] = "Kernel Tuner cache",
         [SHMT_IMPORT_RESULTS] = "T4 results",
+        [SHMT_IMPORT_KTT] = "KTT results",
     };
 
     return texts[kind];
@@ -36,16 +37,20 @@ static enum shmtune_status dispatch(const struct shmt_import_place *place,
         return shmt_import_cache(place, json);
     if (shmt_import_get(json, "results") != NULL)
         return shmt_import_t4(place, json);
+    if (shmt_import_get(json, "Results") != NULL)
+        return shmt_import_ktt(place, json);
     return shmt_import_refuse(place, "found neither \"ConfigurationSpace\" "
                                      "(T1), nor \"cache\" (Kernel Tuner), "
-                                     "nor \"results\" (T4)");
+                                     "nor \"results\" (T4), nor \"Results\" "
+                                     "(KTT)");
 }
 
 static enum shmtune_status read_file(struct shmt_import *import,
                                      const char *data, size_t size,
                                      struct shmt_error *err)
 {
-    static const char *const lists[] = {"cache", "results", NULL};
+    static const char *const lists[] = {"cache", "results", "Results",
+                                        NULL};
     struct shmt_import_reader reader = {.file = import->file, .text = data,
                                         .end = data + size, .err = err};
     const struct shmt_import_place place = {.import = import,

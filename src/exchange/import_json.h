@@ -133,6 +133,8 @@ enum shmtune_status shmt_import_t1(const struct shmt_import_place *place,
                                    const struct shmt_import_node *json);
 enum shmtune_status shmt_import_cache(const struct shmt_import_place *place,
                                       const struct shmt_import_node *json);
+enum shmtune_status shmt_import_ktt(const struct shmt_import_place *place,
+                                    const struct shmt_import_node *json);
 enum shmtune_status shmt_import_t4(const struct shmt_import_place *place,
                                    const struct shmt_import_node *json);
 

@@ -315,6 +315,9 @@ static enum shmtune_status write_header(const struct matching *matching,
 {
     const struct shmt_import *const import = matching->import;
     const struct shmt_kernel *const kernel = matching->kernel;
+    static const char *const protocols[] = {
+        [SHMT_IMPORT_CACHE] = "kernel-tuner", [SHMT_IMPORT_RESULTS] = "t4",
+        [SHMT_IMPORT_KTT] = "ktt"};
     struct shmt_journal_header header = {.origin = import->origin};
     enum shmtune_status status;
 
@@ -331,7 +334,7 @@ static enum shmtune_status write_header(const struct matching *matching,
     snprintf(header.device.name, sizeof header.device.name, "%.200s",
              import->device[0] == '\0' ? "unknown" : import->device);
     snprintf(header.protocol, sizeof header.protocol, "%s",
-             import->kind == SHMT_IMPORT_CACHE ? "kernel-tuner" : "t4");
+             protocols[import->kind]);
     status = count_space(matching, header.problem, &header.space_count);
     if (status == SHMTUNE_OK)
         shmt_journal_header_write(kernel, &header, text);

@@ -5,7 +5,8 @@
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 corpus=$source/tests/fuzz/corpus/import
-cp "$corpus/t1.json" "$corpus/cache.json" "$corpus/t4.json" "$folder/"
+cp "$corpus/t1.json" "$corpus/cache.json" "$corpus/t4.json" \
+    "$corpus/ktt.json" "$folder/"
 gzip -k "$folder/cache.json" "$folder/t4.json"
 out=$folder/made
 
@@ -91,6 +92,9 @@ run import "$folder/cache.json" -o "$folder/mine" --spec "$folder/mine.yaml"
 check "a spec that is there says how many configurations" \
     all "exits 0" "out_has 'mine.yaml (as it was): 36 conf'" \
     "[ ! -e $folder/mine/kernels ]"
+run import "$folder/ktt.json" -o "$out" --name ktt
+check "results of KTT" all "exits 0" "out_has 'KTT results.* 2 results'" \
+    "[ -s $out/tunings/ktt/a.journal.gz ]"
 run import "$folder/cache.json" -o "$out" --spec "$out/kernels/other.yaml"
 check "a run of another space" all "exits 2" "err_has 'parameters'"
 

@@ -36,7 +36,12 @@ static const char t4[] =
     "{\"w\": \"x\", \"on\": true}, \"times\": {\"runtimes\": [2.5]}, "
     "\"invalidity\": \"correct\"}, {\"configuration\": {\"w\": \"y\", "
     "\"on\": false}, \"times\": {}, \"invalidity\": \"timeout\"}]}";
-static const char *const files[] = {t1, cache, t4};
+static const char ktt[] =
+    "{\"Metadata\": {\"Device\": \"A\", \"TimeUnit\": \"Seconds\"}, "
+    "\"Results\": [{\"KernelName\": \"k\", \"Status\": \"Ok\", "
+    "\"TotalDuration\": 0.5, \"Configuration\": [{\"Name\": \"a\", "
+    "\"Value\": 1}, {\"Name\": \"w\", \"Value\": \"x\"}]}]}";
+static const char *const files[] = {t1, cache, t4, ktt};
 
 static enum shmtune_status read_import(void)
 {

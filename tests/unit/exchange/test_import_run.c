@@ -210,6 +210,87 @@ static void times_have_units(void)
     end_run(&run);
 }
 
+static const char ktt[] =
+    "{\"Metadata\": {\"ComputeApi\": \"CUDA\", \"Device\": \"A GPU\", "
+    "\"KttVersion\": \"2.1.0\", \"TimeUnit\": \"Microseconds\"}, "
+    "\"Results\": [\n"
+    "{\"ComputationResults\": [{\"Duration\": 109440.0, \"Overhead\": 7500, "
+    "\"KernelFunction\": \"sum\"}], \"Configuration\": ["
+    "{\"Name\": \"x\", \"Value\": 16, \"ValueType\": \"UnsignedInt\"}, "
+    "{\"Name\": \"on\", \"Value\": true, \"ValueType\": \"Bool\"}], "
+    "\"DataMovementOverhead\": 1500.0, \"KernelName\": \"conv\", "
+    "\"Status\": \"Ok\", \"TotalDuration\": 109440.0, "
+    "\"ValidationOverhead\": 500},\n"
+    "{\"ComputationResults\": [], \"CompilationOverhead\": 2000, "
+    "\"Configuration\": [{\"Name\": \"x\", \"Value\": 8}, "
+    "{\"Name\": \"on\", \"Value\": true}], \"Status\": "
+    "\"ValidationFailed\", \"TotalDuration\": 1.8446744073709552e19}]}";
+
+static void runs_of_ktt_are_understood(void)
+{
+    struct run run = run_of(ktt);
+    struct shmt_text text = {0};
+
+    if (run.journal != NULL) {
+        const struct shmt_journal_record *const records =
+            run.journal->records;
+
+        CHECK_TEXT(run.import->name, "conv");
+        CHECK_TEXT(run.import->device, "A GPU");
+        CHECK_TEXT(run.journal->header.protocol, "ktt");
+        CHECK_INT(run.journal->count, 2);
+        CHECK(records[0].result->time_us == 109440);
+        CHECK(records[0].result->compile_ms == 7.5);
+        CHECK(is_near(records[0].result->measure_ms, 109.44 + 1.5 + 0.5));
+        CHECK_INT(records[1].result->verdict, SHMT_VERDICT_WRONG);
+        CHECK(records[1].result->compile_ms == 2);
+        CHECK_INT(shmt_export_t4(run.kernel, run.journal, &text, &err),
+                  SHMTUNE_OK);
+        CHECK_HAS(shmt_text_string(&text), "\"invalidity\": \"correctness\"");
+        CHECK_HAS(shmt_text_string(&text), "109.44");
+        shmt_text_clear(&text);
+        CHECK_INT(shmt_export_cache(run.kernel, run.journal, &text, &err),
+                  SHMTUNE_OK);
+        CHECK_HAS(shmt_text_string(&text), "\"time\": 109.44");
+    }
+    end_run(&run);
+    shmt_text_free(&text);
+}
+
+static void what_ktt_does_not_write_is_refused(void)
+{
+    static const struct {
+        const char *metadata, *result, *message;
+    } cases[] = {
+        {"\"TimeUnit\": \"Hours\"", "", "Metadata.TimeUnit: found \"Hours\""},
+        {"", "", "Metadata: \"TimeUnit\" is missing"},
+        {"\"TimeUnit\": \"Seconds\"", "{}",
+         "Results[0]: \"Configuration\" is missing"},
+        {"\"TimeUnit\": \"Seconds\"",
+         "{\"Configuration\": [{\"Name\": \"a\"}]}",
+         "Results[0].Configuration[0]: \"Value\" is missing"},
+        {"\"TimeUnit\": \"Seconds\"",
+         "{\"Configuration\": [{\"Name\": \"a\", \"Value\": 1}, "
+         "{\"Name\": \"a\", \"Value\": 2}]}", "a is there twice"},
+        {"\"TimeUnit\": \"Seconds\"",
+         "{\"Configuration\": [{\"Name\": \"a\", \"Value\": 1}], "
+         "\"Status\": \"Fine\"}", "Results[0].Status: found \"Fine\""},
+        {"\"TimeUnit\": \"Seconds\"",
+         "{\"Configuration\": [{\"Name\": \"a\", \"Value\": 1}], "
+         "\"Status\": \"Ok\"}", "without a \"TotalDuration\""},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct shmt_text text = {0};
+
+        shmt_text_addf(&text, "{\"Metadata\": {%s}, \"Results\": [%s]}",
+                       cases[k].metadata, cases[k].result);
+        CHECK(parse(shmt_text_string(&text)) == NULL);
+        CHECK_HAS(err.text, cases[k].message);
+        shmt_text_free(&text);
+    }
+}
+
 /* A run of ours: what is written in the other form is read back the same. */
 static void our_runs_come_back(void)
 {
@@ -309,6 +390,8 @@ int main(void)
     CHECK_RUN(results_are_understood);
     CHECK_RUN(failures_need_no_time);
     CHECK_RUN(times_have_units);
+    CHECK_RUN(runs_of_ktt_are_understood);
+    CHECK_RUN(what_ktt_does_not_write_is_refused);
     CHECK_RUN(imported_runs_come_out_as_they_went_in);
     CHECK_RUN(our_runs_come_back);
     CHECK_RUN(values_must_be_the_specs);
