@@ -145,7 +145,9 @@ static enum shmt_build_outcome build_parts(struct shmt_graph *graph,
             built = SHMT_BUILD_MEMORY;
         if (built == SHMT_BUILD_LIMIT)
             effort->reached = component;
-        effort->budget.held += diagram_bytes(&parts[*count]);
+        /* What could not be finished has no size, but is to be freed. */
+        if (built == SHMT_BUILD_DONE)
+            effort->budget.held += diagram_bytes(&parts[*count]);
         done |= component;
         ++*count;
     }
