@@ -70,6 +70,22 @@ static void the_table_has_the_guides_limits(void)
     CHECK(shmt_device_arch(ROWS) == NULL);
 }
 
+/* What is not a limit, in its unit: an H100 of 80 GiB with 50 MiB of L2. */
+static void the_table_has_units(void)
+{
+    struct shmtune_device device;
+
+    CHECK_INT(shmt_device_for_arch("sm_90", &device, NULL), SHMTUNE_OK);
+    CHECK_INT(device.memory_bytes, INT64_C(80) << 30);
+    CHECK_INT(device.l2_bytes, INT64_C(50) << 20);
+    CHECK_INT(device.clock_khz, 1980000);
+    CHECK_INT(device.memory_clock_khz, 2619000);
+    CHECK_INT(device.memory_bus_bits, 5120);
+    CHECK_INT(device.multiprocessors, 132);
+    CHECK_INT(device.max_grid_y, 65535);
+    CHECK_INT(device.shared_per_block, 48 << 10);
+}
+
 static void suffixes_are_accepted_and_others_refused(void)
 {
     struct shmtune_device device = {.warp_size = 7};
@@ -239,6 +255,7 @@ static void damage_is_refused_or_read(void)
 int main(void)
 {
     CHECK_RUN(the_table_has_the_guides_limits);
+    CHECK_RUN(the_table_has_units);
     CHECK_RUN(suffixes_are_accepted_and_others_refused);
     CHECK_RUN(slugs_are_file_names);
     CHECK_RUN(devices_survive_both_forms);
