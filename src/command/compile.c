@@ -110,7 +110,8 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        struct shmt_error *err)
 {
     const struct shmt_live_options options = {
-        .arch = arch, .jobs = (size_t)jobs
+        .arch = arch, .jobs = (size_t)jobs,
+        .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
     };
     enum shmtune_status status;
 
@@ -160,10 +161,14 @@ shmt_compiler_check_batch(const struct shmt_kernel *kernel,
         const struct shmt_result *const result = &batch->results[k];
         const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
 
+        /* Here nothing runs: what crashed is the compiler. */
+        const bool died = result->verdict == SHMT_VERDICT_CRASH;
+
         /* The verdict too_large may also come from the compiler. */
-        if (stage > SHMT_STAGE_COMPILE || result->resources.registers >= 0)
+        if ((stage > SHMT_STAGE_COMPILE && !died) ||
+            result->resources.registers >= 0)
             return SHMTUNE_OK;
-        if (stage == SHMT_STAGE_COMPILE && failed == NULL)
+        if ((stage == SHMT_STAGE_COMPILE || died) && failed == NULL)
             failed = result;
     }
     if (failed == NULL)

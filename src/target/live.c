@@ -20,7 +20,7 @@
 #include "target/scratch.h"
 #include "target/supervisor.h"
 
-/* How often a job is tried when its worker dies. */
+/* How often a job is tried when its worker dies; a message says it too. */
 enum { ATTEMPTS = 2 };
 
 /* A request, and its reply when there is one. */
@@ -286,10 +286,10 @@ static void on_worker_died(struct live *live, size_t k)
                                 "killed after %.3g s",
                                 deadline_of(live, job->verb));
     else
-        shmt_result_set_verdict(&result,
-                                inspect ? SHMT_VERDICT_COMPILE_ERROR
-                                        : SHMT_VERDICT_CRASH,
-                                "%s", supervisor->why);
+        shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s%s",
+                                inspect ? "while it compiled, in 2 tries: "
+                                        : "",
+                                supervisor->why);
     finish(live, job, &result);
 }
 

@@ -145,4 +145,16 @@ check "no compiler: exit 6, and how to do without" all 'exits 6' \
     'err_has "is not an NVRTC"' 'err_has "replay:NAME"'
 run inspect ./fake_kernel.yaml
 check "so it is for inspect" exits 6
+
+# -- a compile worker that is killed -----------------------------------------
+cp "$source/tests/fake/data/faults.yaml" "$source/tests/fake/data/toy.cu" \
+    "$root/kernels/"
+SHMTUNE_WORKER=$build/tests/fake/worker
+export SHMTUNE_WORKER
+run inspect faults --config BEHAVE=compile_die
+check "inspect says what killed the compiler" all 'exits 9' \
+    'err_has "crash: while it compiled, in 2 tries: the worker was killed by signal 6"' \
+    'err_lacks compile_error'
+run inspect faults --config BEHAVE=compile_die_once
+check "and tries again" all 'exits 0' err_empty
 finish

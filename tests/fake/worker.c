@@ -10,6 +10,11 @@
  * FAKE_WORKER_START=refuse   says why and exits 6
  * FAKE_WORKER_START=die      is killed by a signal at once
  * FAKE_WORKER_START=mute     never says hello
+ * FAKE_WORKER_START=half     says half of it
+ * FAKE_WORKER_START=late     says it after 0.3 s
+ * FAKE_WORKER_START=twice    says it twice
+ * FAKE_WORKER_START=answer   answers before anything was asked
+ * FAKE_WORKER_START=ids      gives every answer another tag
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
  * FAKE_WORKER_REFERENCE=bad  has no reference
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins
@@ -48,6 +53,13 @@ static void say(const struct shmt_wire_reply *reply)
     shmt_text_free(&text);
 }
 
+static bool is_started(const char *how)
+{
+    const char *const start = getenv("FAKE_WORKER_START");
+
+    return start != NULL && strcmp(start, how) == 0;
+}
+
 static void hello(const struct fake *fake)
 {
     struct shmt_wire_reply hello = {
@@ -60,7 +72,13 @@ static void hello(const struct fake *fake)
                  "Pretended H100");
         strcpy(hello.protocol, "cold-l2");
     }
+    if (is_started("late"))
+        usleep(300000);
+    if (is_started("answer"))
+        puts("{tag: 0, verdict: ok}");
     say(&hello);
+    if (is_started("twice"))
+        say(&hello);
 }
 
 /* -- what the figures are ------------------------------------------------- */
@@ -202,12 +220,32 @@ static void hang(void)
         pause();
 }
 
-/* Instead of an answer to an inspect; or returns. */
-static void misbehave_inspect(const struct request *request)
+/* Half a line, and no more. */
+static void say_half(const struct request *request)
 {
-    if (strcmp(request->behave, "compile_hang") == 0)
+    printf("{tag: %llu, verdict: o", (unsigned long long)request->said.tag);
+    fflush(stdout);
+}
+
+/* Instead of an answer to an inspect; or returns. */
+static void misbehave_inspect(const struct fake *fake,
+                              const struct request *request)
+{
+    const char *const behave = request->behave;
+
+    if (strcmp(behave, "compile_hang") == 0)
         hang();
-    if (strcmp(request->behave, "compile_die") == 0) {
+    if (strcmp(behave, "compile_half") == 0) {
+        say_half(request);
+        hang();
+    }
+    if (strcmp(behave, "compile_wrong_tag") == 0) {
+        puts("{tag: 999999999, verdict: ok, registers: 1}");
+        fflush(stdout);
+    }
+    if (strcmp(behave, "compile_die") == 0 ||
+        (strcmp(behave, "compile_die_once") == 0 &&
+         first_time(fake, "compiler-died"))) {
         fprintf(stderr, "the compiler's own trouble\n");
         abort();
     }
@@ -226,10 +264,12 @@ static void misbehave_measure(const struct fake *fake,
     if (strcmp(behave, "hang") == 0)
         hang();
     if (strcmp(behave, "partial") == 0) {
-        printf("{tag: %llu, verdict: o",
-               (unsigned long long)request->said.tag);
-        fflush(stdout);
+        say_half(request);
         _exit(0);
+    }
+    if (strcmp(behave, "half") == 0) {
+        say_half(request);
+        hang();
     }
     if (strcmp(behave, "endless") == 0)
         for (;;)
@@ -287,7 +327,7 @@ static void answer(const struct fake *fake,
     if (measured)
         misbehave_measure(fake, request);
     else
-        misbehave_inspect(request);
+        misbehave_inspect(fake, request);
     shmt_result_clear(&reply.result);
     if (measured && reference != NULL) {
         reply.kind = SHMT_WIRE_ERROR;
@@ -298,7 +338,12 @@ static void answer(const struct fake *fake,
     } else {
         inspect(fake, request, &reply.result);
     }
+    if (is_started("ids"))
+        reply.tag += 1000;
     say(&reply);
+    if (strcmp(request->behave, "again") == 0)
+        for (int k = 0; k < 3; k++)
+            say(&reply);
     if (reply.result.verdict == SHMT_VERDICT_CRASH)
         _exit(1);   /* as after a sticky error */
 }
@@ -356,19 +401,20 @@ static void serve(const struct fake *fake)
 
 static void begin_badly(void)
 {
-    const char *const how = getenv("FAKE_WORKER_START");
-
-    if (how == NULL)
-        return;
-    if (strcmp(how, "refuse") == 0) {
+    if (is_started("refuse")) {
         fprintf(stderr, "no driver answers (planted)\n");
         _exit(6);
     }
-    if (strcmp(how, "die") == 0) {
+    if (is_started("die")) {
         fprintf(stderr, "dying at once (planted)\n");
         raise(SIGKILL);
     }
-    hang();
+    if (is_started("half")) {
+        printf("{hello: 1, nvrtc: 1");
+        fflush(stdout);
+    }
+    if (is_started("mute") || is_started("half"))
+        hang();
 }
 
 int main(int argc, char **argv)

@@ -37,7 +37,14 @@ static const struct {
     {"too_large", SHMT_VERDICT_TOO_LARGE, "1049600"},
     {"compile_error", SHMT_VERDICT_COMPILE_ERROR, "toy.cu(3)"},
     {"compile_hang", SHMT_VERDICT_COMPILE_TIMEOUT, "killed after 0.6 s"},
-    {"compile_die", SHMT_VERDICT_COMPILE_ERROR, "compiler's own trouble"},
+    {"compile_die", SHMT_VERDICT_CRASH,
+     "while it compiled, in 2 tries: the worker was killed by signal 6 "
+     "(Aborted): the compiler's own trouble"},
+    {"compile_die_once", SHMT_VERDICT_OK, ""},
+    {"compile_half", SHMT_VERDICT_COMPILE_TIMEOUT, "killed after 0.6 s"},
+    {"compile_wrong_tag", SHMT_VERDICT_CRASH, "was not made"},
+    {"half", SHMT_VERDICT_TIMEOUT, "killed after"},
+    {"again", SHMT_VERDICT_OK, ""},
     {"not_resident", SHMT_VERDICT_NOT_RESIDENT, "registers"},
     {"static_lie", SHMT_VERDICT_SPEC_MISMATCH, "1152"},
     {"crash", SHMT_VERDICT_CRASH, "planted"},
@@ -211,8 +218,43 @@ static void workers_that_never_start(void)
     CHECK_HAS(err.text, "killed by signal 9");
     CHECK_INT(open_with("mute", &err), SHMTUNE_INTERNAL);
     CHECK_HAS(err.text, "cannot be started");
+    CHECK_INT(open_with("half", &err), SHMTUNE_INTERNAL);
+    CHECK_HAS(err.text, "cannot be started");
+    CHECK_INT(open_with("answer", &err), SHMTUNE_INTERNAL);
+    CHECK_HAS(err.text, "answered a request that was not made");
+    CHECK_INT(open_with("late", &err), SHMTUNE_OK);
     CHECK_INT(open_with("absent", &err), SHMTUNE_STORAGE);
     CHECK_HAS(err.text, "/nonexistent");
+}
+
+/* Workers all of which answer what was not asked: the run ends, and says
+ * why. */
+static void workers_that_answer_wrongly(void)
+{
+    static const char *const ways[] = {"twice", "ids"};
+
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++) {
+        struct shmt_tune_options options = fixture_options();
+        struct shmt_tune_outcome *outcome = NULL;
+        struct shmt_error err = {0};
+        struct shmt_target *target;
+        enum shmtune_status status;
+
+        setenv("FAKE_WORKER_START", ways[k], 1);
+        target = fixture_live(faults, 1);
+        alarm(60);   /* a run that hangs dies here */
+        if (target != NULL) {
+            status = shmt_tune_run(target, faults->sizes[0], &options,
+                                   &outcome, &err);
+            printf("# %s: %s\n", ways[k], err.text);
+            CHECK(status != SHMTUNE_OK);
+            CHECK_HAS(err.text, "answered a request that was not made");
+            target->operations->close(target);
+        }
+        alarm(0);
+        CHECK(outcome == NULL);
+        unsetenv("FAKE_WORKER_START");
+    }
 }
 
 static void no_reference(void)
@@ -306,6 +348,7 @@ int main(void)
     CHECK_RUN(faults_are_not_tried_again);
     CHECK_RUN(hanging_first_after_a_resume);
     CHECK_RUN(workers_that_never_start);
+    CHECK_RUN(workers_that_answer_wrongly);
     CHECK_RUN(no_reference);
     CHECK_RUN(killed_by_others);
     CHECK_RUN(one_binary_for_many);
