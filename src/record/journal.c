@@ -80,6 +80,25 @@ static enum shmtune_status storage(const struct shmt_journal_writer *writer,
                           writer->path, what, strerror(errno));
 }
 
+/* Opens the file, or creates it, but not at the end of a link: the place that
+ * a dangling link names was never chosen for a journal.  -1 with EEXIST for
+ * such a one. */
+static int open_or_create(const char *path)
+{
+    const int flags = O_RDWR | O_APPEND | O_CLOEXEC;
+    int fd = open(path, flags);
+
+    if (fd < 0 && errno == ENOENT)
+        fd = open(path, flags | O_CREAT | O_EXCL, 0666);
+    /* Another process may just have created it. */
+    if (fd < 0 && errno == EEXIST) {
+        fd = open(path, flags);
+        if (fd < 0 && errno == ENOENT)
+            errno = EEXIST;
+    }
+    return fd;
+}
+
 enum shmtune_status shmt_journal_open(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal_writer **out,
@@ -97,7 +116,13 @@ enum shmtune_status shmt_journal_open(const char *path,
         status = shmt_error_memory(err);
         goto fail;
     }
-    writer->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    writer->fd = open_or_create(path);
+    if (writer->fd < 0 && errno == EEXIST) {
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s: is a link to a file that does not exist; "
+                                "remove the link, or create that file", path);
+        goto fail;
+    }
     if (writer->fd < 0) {
         status = storage(writer, "open the journal", err);
         goto fail;

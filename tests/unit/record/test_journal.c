@@ -317,6 +317,29 @@ int flock(int fd, int operation)
     return -1;
 }
 
+static void dangling_links_are_refused(void)
+{
+    const char *const link = fixture_path("link.journal");
+    const char *const target = fixture_path("elsewhere");
+    struct shmt_journal_writer *writer = NULL;
+    struct shmt_error err = {0};
+    struct stat about;
+
+    CHECK_INT(symlink("elsewhere", link), 0);
+    CHECK_INT(shmt_journal_open(link, toy, &writer, &err), SHMTUNE_STORAGE);
+    CHECK(writer == NULL);
+    CHECK_HAS(err.text, "link.journal: is a link to a file that does not "
+                        "exist; remove the link");
+    CHECK(lstat(target, &about) != 0);
+    /* A link to a file is followed: it was put there on purpose. */
+    fixture_write(target, "", 0);
+    CHECK_INT(shmt_journal_open(link, toy, &writer, &err), SHMTUNE_OK);
+    shmt_journal_close(writer, NULL);
+    CHECK(lstat(link, &about) == 0 && S_ISLNK(about.st_mode));
+    unlink(link);
+    unlink(target);
+}
+
 static void where_there_are_no_locks(void)
 {
     const char *const path = fixture_path("lockless.journal");
@@ -461,6 +484,7 @@ int main(void)
     CHECK_RUN(says_where);
     CHECK_RUN(of_another_kernel);
     CHECK_RUN(one_writer_at_a_time);
+    CHECK_RUN(dangling_links_are_refused);
     CHECK_RUN(where_there_are_no_locks);
     CHECK_RUN(the_last_result_holds);
     CHECK_RUN(no_room);
