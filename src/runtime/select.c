@@ -32,7 +32,7 @@ struct request {
  * most: refused by the constraint that refused another before, refused by
  * something else, or passed and weighed. */
 enum {
-    ALLOWANCE = 48,
+    ALLOWANCE = 96,
     ALLOWANCE_MORE = 12,      /* for the other devices, with what is left */
     COST_LIKELY = 1, COST_REFUSED = 4, COST_WEIGHED = 12
 };

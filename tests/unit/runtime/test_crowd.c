@@ -12,7 +12,7 @@
 #include "tests/support/check.h"
 
 enum { MOST_TUNINGS = 64, MOST_NEAREST = 256, MOST_NOTES = 256,
-       MOST_CHECKS = 60, SLACK = 1 << 20, TEXT = 1 << 16 };
+       MOST_CHECKS = 108, SLACK = 1 << 20, TEXT = 1 << 16 };
 
 static const char *root;
 static struct shmtune *library;
