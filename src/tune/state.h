@@ -66,6 +66,8 @@ static inline bool shmt_tune_stopped(const struct shmt_tune *tune)
 }
 
 /* run.c */
+__attribute__((format(printf, 2, 3)))
+void shmt_tune_notice(const struct shmt_tune *tune, const char *format, ...);
 void shmt_tune_report(const struct shmt_tune *tune, const char *phase,
                       uint64_t done, uint64_t total);
 enum shmtune_status shmt_tune_journal(struct shmt_tune *tune,
@@ -79,6 +81,10 @@ enum shmtune_status shmt_tune_record_result(struct shmt_tune *tune,
                                             struct shmt_error *err);
 
 void shmt_tune_report_search(const struct shmt_tune *tune);
+
+/* resume.c: opens the journal and takes over what it knows. */
+enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
+                                     struct shmt_error *err);
 
 /* pipeline.c: starts a candidate, and claims it in the session unless it is
  * FROM_RUN; shmt_tune_search runs until no candidate is in flight and the

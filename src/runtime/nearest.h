@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * nearest: among the tuned sizes of one match level, the one whose
+ * configuration is used for a problem that nobody tuned.  Private to runtime.
+ */
+#ifndef SHMT_RUNTIME_NEAREST_H
+#define SHMT_RUNTIME_NEAREST_H
+
+#include "runtime/library.h"
+
+struct shmt_runtime_request {
+    const struct shmtune_kernel *kernel;
+    const struct shmtune_device *device;
+    const int64_t *problem;
+    struct shmt_text *trace;   /* NULL, or gets a line for each tuning that
+                                  is considered; only this allocates */
+};
+
+/* Tunings are not trusted, and a selection is to take a few microseconds
+ * whatever they hold, so it has an allowance for its checks. */
+enum {
+    SHMT_RUNTIME_CHECKS = 96,
+    SHMT_RUNTIME_MORE_CHECKS = 12   /* for other devices, with what is left */
+};
+
+struct shmt_runtime_nearest {
+    const struct shmt_runtime_tuning *tuning;
+    const struct shmt_runtime_entry *entry;
+    const shmt_config *values;      /* the winner's there, or a tie's */
+    double distance;                /* in doublings of a size */
+};
+
+/* The level is `device`, completed from the table of architectures, or other
+ * devices of its compute capability.  *allowance is what may be spent, and then
+ * what is left.  False when nothing fits.  Allocates nothing but the trace. */
+bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
+                               const struct shmtune_device *device,
+                               bool other_devices, int *allowance,
+                               struct shmt_runtime_nearest *out);
+
+#endif

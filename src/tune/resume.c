@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * resume: opens the journal of a run.  If it is valid for this run, its
+ * results go into the ledger, filtered again by today's limits; if not, it is
+ * renamed to .old and a new one begins.  Called by run.c.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "device/device.h"
+#include "tune/state.h"
+
+/* A candidate that was begun this often without a result, because the tuner
+ * itself died, is not tried again. */
+/* A candidate that was begun this often without a result, because the tuner
+ * itself died, is not tried again. */
+enum { TRIES = 2 };
+
+/* NULL when the journal is valid for this run; else a text that says what
+ * differs. */
+static const char *difference(const struct shmt_tune *tune,
+                              const struct shmt_journal_header *old)
+{
+    const struct shmt_journal_header *const now = &tune->outcome->header;
+    const size_t dimensions = tune->target->kernel->dimension_count;
+
+    if (memcmp(old->problem, now->problem,
+               dimensions * sizeof *old->problem) != 0)
+        return "it is of another problem";
+    if (!shmt_device_equal(&old->device, &now->device))
+        return "it is of another device";
+    if (strcmp(old->protocol, now->protocol) != 0)
+        return "its measuring protocol is another one";
+    if (old->data_seed != now->data_seed)
+        return "it was measured with other inputs (--data-seed)";
+    if (old->nvrtc_version != now->nvrtc_version)
+        return "its compiler version is another one";
+    return NULL;
+}
+
+/* Filters a recorded result again, because the user's limits may have changed.
+ * Returns false when the candidate has to be tried again. */
+static bool filter_again(const struct shmt_filter_policy *policy,
+                         struct shmt_result *result)
+{
+    const bool was_policy = result->verdict == SHMT_VERDICT_SPILLS ||
+                            result->verdict == SHMT_VERDICT_LOW_OCCUPANCY;
+    const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
+
+    if (was_policy)
+        result->verdict = SHMT_VERDICT_OK;
+    if (was_policy || stage > SHMT_STAGE_RESOURCES)
+        shmt_filter_apply_policy(policy, result);
+    return !was_policy || result->verdict != SHMT_VERDICT_OK;
+}
+
+static enum shmtune_status resume_record(struct shmt_tune *tune,
+                                         const struct shmt_journal_record *from,
+                                         struct shmt_error *err)
+{
+    struct shmt_ledger_entry *entry;
+    uint64_t index;
+    bool tried;
+
+    if (!shmt_space_index(tune->outcome->space, from->config, &index))
+        return SHMTUNE_OK;   /* the configuration is not in the space: the
+                                file was edited by hand */
+    entry = shmt_ledger_put(tune->outcome->ledger, index);
+    if (entry == NULL)
+        return shmt_error_memory(err);
+    tried = entry->tries > 0;
+    entry->tries = from->kind == SHMT_JOURNAL_TRY ? entry->tries + 1 : 0;
+    if (from->kind != SHMT_JOURNAL_RESULT)
+        return SHMTUNE_OK;
+    entry->result = *from->result;
+    entry->at_s = from->at_s;
+    entry->known = entry->journaled =
+        filter_again(&tune->options->policy, &entry->result);
+    /* `not_recorded` says nothing about the candidate: this run may have a GPU
+     * or a larger recording. */
+    if (entry->result.verdict == SHMT_VERDICT_NOT_RECORDED)
+        entry->known = false;
+    /* Seconds of a recorded device are not real time. */
+    if (tried && !tune->target->recorded)
+        tune->earlier_s = fmax(tune->earlier_s, from->at_s);
+    return SHMTUNE_OK;
+}
+
+/* The longest time of a finished measurement, including the first one of a
+ * worker, which sets the problem up; < 0: there is none. */
+static double longest_measure_s(const struct shmt_journal *journal)
+{
+    double longest_ms = -1;
+
+    for (size_t k = 0; k < journal->count; k++) {
+        const struct shmt_journal_record *const record = &journal->records[k];
+
+        if (record->kind == SHMT_JOURNAL_RESULT &&
+            shmt_verdict_stage(record->result->verdict) >= SHMT_STAGE_RUN &&
+            record->result->verdict != SHMT_VERDICT_TIMEOUT)
+            longest_ms = fmax(longest_ms, record->result->measure_ms);
+    }
+    return longest_ms / 1000;
+}
+
+/* Gives a `crash` verdict to candidates that were begun too often, and counts
+ * those with a result. */
+static size_t count_known(struct shmt_tune *tune)
+{
+    struct shmt_ledger *const ledger = tune->outcome->ledger;
+    size_t known = 0;
+
+    for (size_t k = 0; k < shmt_ledger_count(ledger); k++) {
+        struct shmt_ledger_entry *const entry = shmt_ledger_at(ledger, k);
+        if (!entry->known && entry->tries >= TRIES) {
+            shmt_result_clear(&entry->result);
+            shmt_result_set_verdict(&entry->result, SHMT_VERDICT_CRASH,
+                                    "the tuner itself died %d times before it "
+                                    "ended", entry->tries);
+            entry->known = true;
+        }
+        known += entry->known;
+    }
+    return known;
+}
+
+static enum shmtune_status fill_ledger(struct shmt_tune *tune,
+                                       const struct shmt_journal *journal,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    double longest_s;
+    size_t known;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < journal->count; k++)
+        status = resume_record(tune, &journal->records[k], err);
+    if (status != SHMTUNE_OK)
+        return status;
+    longest_s = longest_measure_s(journal);
+    if (longest_s >= 0 && tune->target->operations->set_longest != NULL)
+        tune->target->operations->set_longest(tune->target, longest_s);
+    known = count_known(tune);
+    if (known > 0)
+        shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
+               known, known == 1 ? " is" : "s are",
+               tune->options->journal);
+    return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
+}
+
+/* Keeps the old journal, which is of other sources or another device, under
+ * the name .old. */
+static enum shmtune_status start_new_journal(struct shmt_tune *tune,
+                                             const char *why,
+                                             struct shmt_error *err)
+{
+    const char *const path = tune->options->journal;
+    const size_t room = strlen(path) + sizeof ".old";
+    char *old;
+    enum shmtune_status status;
+
+    if (why == NULL)
+        return shmt_journal_begin(tune->journal, &tune->outcome->header, err);
+    old = malloc(room);
+    if (old == NULL)
+        return shmt_error_memory(err);
+    snprintf(old, room, "%s.old", path);
+    if (rename(path, old) != 0)
+        status = shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s: cannot rename to %s: %s", path, old,
+                                strerror(errno));
+    else
+        status = shmt_journal_close(tune->journal, err);
+    tune->journal = NULL;
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_open(path, tune->target->kernel, &tune->journal,
+                                   err);
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_begin(tune->journal, &tune->outcome->header,
+                                    err);
+    if (status == SHMTUNE_OK)
+        shmt_tune_notice(tune, "starting a new journal: %s; the old one is "
+               "now %s", why, old);
+    free(old);
+    return status;
+}
+
+static bool is_empty(const char *path)
+{
+    struct stat file;
+    return stat(path, &file) != 0 || file.st_size == 0;
+}
+
+/* Reads the journal, or says why it is not valid for this run.  The records of
+ * a journal of other sources are not read: they may name values that no longer
+ * exist. */
+static enum shmtune_status read_old(const struct shmt_tune *tune,
+                                    struct shmt_journal **journal,
+                                    const char **why, struct shmt_error *err)
+{
+    const struct shmt_kernel *const kernel = tune->target->kernel;
+    const char *const path = tune->options->journal;
+    struct shmt_journal_header old;
+    enum shmtune_status status =
+        shmt_journal_read_header(path, NULL, &old, err);
+
+    if (status == SHMTUNE_OK && strcmp(old.kernel, kernel->name) == 0 &&
+        strcmp(old.digest, tune->outcome->header.digest) != 0) {
+        *why = "the kernel's sources have changed";
+        return SHMTUNE_OK;
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_journal_read(path, kernel, journal, err);
+    if (status == SHMTUNE_OK)
+        *why = difference(tune, &(*journal)->header);
+    else if (status == SHMTUNE_INVALID_FILE)
+        shmt_error_prefix(err, "cannot resume (--no-resume starts a new "
+                               "journal)");
+    return status;
+}
+
+/* Opens the journal and fills the ledger from it. */
+enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
+                                     struct shmt_error *err)
+{
+    const char *const path = tune->options->journal;
+    struct shmt_journal *journal = NULL;
+    const char *why = NULL;
+    bool empty;
+    enum shmtune_status status;
+
+    if (path == NULL)
+        return SHMTUNE_OK;
+    status = shmt_journal_open(path, tune->target->kernel, &tune->journal,
+                               err);
+    if (status != SHMTUNE_OK)
+        return status;
+    empty = is_empty(path);
+    if (!empty && !tune->options->resume)
+        return start_new_journal(tune, "--no-resume", err);
+    if (!empty)
+        status = read_old(tune, &journal, &why, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (empty || why != NULL)
+        status = start_new_journal(tune, why, err);
+    else
+        status = fill_ledger(tune, journal, err);
+    shmt_journal_free(journal);
+    return status;
+}
