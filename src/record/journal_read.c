@@ -136,6 +136,23 @@ static enum shmtune_status read_origin(const struct shmt_yaml *node,
     return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
+/* Why the line that ends the header was not found. */
+static enum shmtune_status refuse_header(const char *path, const char *data,
+                                         struct shmt_error *err)
+{
+    if (strstr(data, "\nrecords:\r\n") != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s:1:%zu: found a line that ends with CR and "
+                              "LF, expected LF alone: an editor or a transfer "
+                              "as text changed the journal; \"sed -i "
+                              "'s/\\r$//' FILE\" changes it back", path,
+                              strcspn(data, "\r\n") + 1);
+    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                          "%s:1:1: no journal: found no line \"records:\" "
+                          "within its first %zu KiB", path,
+                          header_limit >> 10);
+}
+
 /* `text` is the file; `keep` is for the origin, NULL to leave that out. */
 static enum shmtune_status read_header(const char *path,
                                        const struct shmt_text *text,
@@ -151,10 +168,7 @@ static enum shmtune_status read_header(const char *path,
     enum shmtune_status status;
 
     if (mark == NULL || (size_t)(mark - data) > header_limit)
-        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "%s:1:1: no journal: found no line \"records:\" "
-                              "within its first %zu KiB", path,
-                              header_limit >> 10);
+        return refuse_header(path, data, err);
     arena = shmt_arena_new();
     if (arena == NULL)
         return shmt_error_memory(err);

@@ -461,7 +461,7 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
 void shmt_tuning_format(const struct shmt_tuning *tuning,
                         struct shmt_text *text)
 {
-    shmt_text_add(text, "format: tuning/1\n");
+    shmt_text_add(text, "---\nformat: tuning/1\n");
     add_text(text, "kernel", tuning->kernel);
     shmt_text_addf(text, "digest: %s\n", tuning->digest);
     add_text(text, "created", tuning->created);
@@ -473,6 +473,7 @@ void shmt_tuning_format(const struct shmt_tuning *tuning,
                                                  : "tuned:\n");
     for (size_t k = 0; k < tuning->tuned_count; k++)
         add_tuned(text, tuning->tuned[k]);
+    shmt_text_add(text, "...\n");
 }
 
 enum shmtune_status shmt_tuning_write(const struct shmt_tuning *tuning,

@@ -90,7 +90,8 @@ void shmt_tuning_free(struct shmt_tuning *tuning);
 
 /* Writes the tuning as text, always the same text for the same tuning: a block
  * for each problem, with one line for its size, one for its configuration and
- * one for each tie, so that a diff is readable. */
+ * one for each tie, so that a diff is readable.  It begins with `---` and ends
+ * with `...`, so that the reader refuses it where it was cut. */
 void shmt_tuning_format(const struct shmt_tuning *tuning,
                         struct shmt_text *text);
 enum shmtune_status shmt_tuning_write(const struct shmt_tuning *tuning,

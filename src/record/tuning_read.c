@@ -467,6 +467,7 @@ static enum shmtune_status parse(struct shmt_arena *arena,
     const struct shmt_yaml *root = NULL;
     enum shmtune_status status = SHMTUNE_OK;
 
+    source.ends = true;
     source.origin.file = shmt_arena_copy(arena, file, strlen(file));
     if (tuning == NULL || source.origin.file == NULL)
         status = shmt_error_memory(err);

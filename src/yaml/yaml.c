@@ -46,7 +46,8 @@ struct reader {
     size_t pending_count, pending_room;
     const struct shmt_yaml *few[PENDING];
     const struct shmt_yaml *root;
-    bool document;                 /* one has begun */
+    bool document;                 /* one has begun, */
+    bool must_end;                 /* and is whole with a `...` alone */
     bool done;
     struct shmt_error *err;
 };
@@ -336,7 +337,22 @@ static enum shmtune_status begin_document(struct reader *reader,
         return shmt_yaml_refuse_at(place, reader->err,
                                    "found a directive, expected plain data");
     reader->document = true;
+    if (event->data.document_start.implicit)
+        reader->must_end = false;
     return SHMTUNE_OK;
+}
+
+/* A text that is cut at the end of a line is often a good document still. */
+static enum shmtune_status end_document(struct reader *reader,
+                                        const yaml_event_t *event)
+{
+    if (!reader->must_end || !event->data.document_end.implicit)
+        return SHMTUNE_OK;
+    return shmt_yaml_refuse_at(
+        place_of(reader, event->end_mark), reader->err,
+        "found the end of the file after %zu bytes, expected \"...\", because "
+        "it begins with \"---\": it was cut; copy or tune it again, or, where "
+        "it is whole, add a line \"...\"", reader->size);
 }
 
 /* Refuses anchors and tags. libyaml drops the tag of `! text`, so the byte
@@ -365,6 +381,8 @@ static enum shmtune_status on_event(struct reader *reader,
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         return begin_document(reader, event);
+    case YAML_DOCUMENT_END_EVENT:
+        return end_document(reader, event);
     case YAML_SCALAR_EVENT:
         status = check_plain(reader, event, event->data.scalar.anchor,
                              event->data.scalar.tag);
@@ -456,6 +474,7 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
                             .data = source->data,
                             .size = source->size,
                             .pending_room = PENDING,
+                            .must_end = source->ends,
                             .err = err};
     enum shmtune_status status;
 

@@ -46,6 +46,9 @@ struct shmt_yaml_source {
     /* Arena of the nodes when they need not live as long as the texts; NULL:
      * they go where the texts go. */
     struct shmt_arena *nodes;
+    /* Refuse a document that begins with `---` and does not end with `...`:
+     * a writer of ours begins so, and a file of it was cut then. */
+    bool ends;
 };
 
 /* The file's name is not copied: it must live as long as the arena. */

@@ -268,6 +268,27 @@ static void says_where(void)
     }
 }
 
+static void other_ends_of_lines_are_told(void)
+{
+    const struct shmt_journal_header header = header_of_toy();
+    const char *const path = fixture_path("crlf.journal");
+    struct shmt_journal *journal = NULL;
+    struct shmt_text text = {0}, other = {0};
+    struct shmt_error err = {0};
+
+    shmt_journal_header_write(toy, &header, &text);
+    for (size_t c = 0; c < text.length; c++)
+        shmt_text_addf(&other, text.data[c] == '\n' ? "\r%c" : "%c",
+                       text.data[c]);
+    fixture_write(path, other.data, other.length);
+    CHECK_INT(shmt_journal_read(path, toy, &journal, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "crlf.journal:1:18: found a line that ends with CR");
+    CHECK_HAS(err.text, "expected LF alone");
+    shmt_text_free(&text);
+    shmt_text_free(&other);
+}
+
 static void of_another_kernel(void)
 {
     struct shmt_kernel *const faults = fixture_kernel("faults");
@@ -482,6 +503,7 @@ int main(void)
     CHECK_RUN(goes_on_behind_a_cut);
     CHECK_RUN(damaged_anywhere);
     CHECK_RUN(says_where);
+    CHECK_RUN(other_ends_of_lines_are_told);
     CHECK_RUN(of_another_kernel);
     CHECK_RUN(one_writer_at_a_time);
     CHECK_RUN(dangling_links_are_refused);

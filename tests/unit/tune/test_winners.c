@@ -32,15 +32,16 @@ static struct shmt_tune_outcome *run(const struct shmt_tune_options *options)
 static void add_ties(const char *path, const shmt_config *winner)
 {
     static const char more[] = "  ties:\n  - {}\n"
-                               "  - {BLOCK_X: 32}\n  - {BLOCK_X: 64}\n";
+                               "  - {BLOCK_X: 32}\n  - {BLOCK_X: 64}\n...\n";
     size_t size;
     char *const text = fixture_read(path, &size);
     char *const changed = malloc(size + sizeof more);
     const char *const ties = strstr(text, "  ties:\n");
+    const char *const end = strstr(text, "\n...\n");
 
-    CHECK(changed != NULL && winner[0] > 1);
-    if (changed != NULL) {
-        size = ties == NULL ? size : (size_t)(ties - text);
+    CHECK(changed != NULL && end != NULL && winner[0] > 1);
+    if (changed != NULL && end != NULL) {
+        size = (size_t)((ties == NULL ? end + 1 : ties) - text);
         memcpy(changed, text, size);
         memcpy(changed + size, more, sizeof more - 1);
         fixture_write(path, changed, size + sizeof more - 1);
