@@ -13,11 +13,11 @@ from pathlib import Path
 from sites import Mutant, mutants
 
 HERE = 'tests/mutation'
-# What scripts among the tests run, and the driver that programs load but for
-# those of these folders.
-DRIVER = 'tests/fake/fake_cuda.la'
-HELPERS = ['shmtune', 'libshmtune.la', 'tests/fake/worker', DRIVER,
-           'tests/unit/expr/eval', 'tests/support/choose']
+# The driver and the worker of tests without a GPU, which programs load and
+# start but for those of ALONE, and what scripts among the tests run.
+FAKES = ['tests/fake/fake_cuda.la', 'tests/fake/worker']
+HELPERS = ['shmtune', 'libshmtune.la', *FAKES, 'tests/unit/expr/eval',
+           'tests/support/choose']
 ALONE = {'base', 'expr', 'yaml', 'space', 'kernel', 'device', 'record',
          'search', 'exchange', 'score'}
 # Tests of a module beside tests/unit/MODULE.
@@ -115,7 +115,7 @@ class Tests:
         if test in self.programs:
             targets = [test]
             if test.split('/')[2] not in ALONE:
-                targets = [test, DRIVER]
+                targets = [test, *FAKES]
         return self.make(targets) == 0
 
     def run(self, test):

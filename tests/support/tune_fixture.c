@@ -24,6 +24,13 @@ static const char *variable(const char *name)
     return value == NULL ? "." : value;
 }
 
+/* What follows would only crash. */
+_Noreturn static void bail_out(const char *why)
+{
+    printf("Bail out! %s\n", why);
+    exit(EXIT_FAILURE);
+}
+
 static int remove_one(const char *path, const struct stat *file, int kind,
                       struct FTW *where)
 {
@@ -47,7 +54,7 @@ const char *fixture_folder(void)
     snprintf(folder, sizeof folder, "%s/shmtune-test-XXXXXX",
              base == NULL ? "/tmp" : base);
     if (mkdtemp(folder) == NULL)
-        printf("Bail out! no temporary folder %s\n", folder);
+        bail_out("there is no temporary folder");
     atexit(remove_all);
     setenv("TMPDIR", folder, 1);   /* what is killed leaves things there */
     return folder;
@@ -72,7 +79,7 @@ struct shmt_kernel *fixture_kernel(const char *name)
     snprintf(path, sizeof path, "%s/tests/fake/data/%s.yaml",
              variable("SHMT_SRCDIR"), name);
     if (shmt_kernel_read(path, &kernel, &err) != SHMTUNE_OK)
-        printf("Bail out! %s\n", err.text);
+        bail_out(err.text);
     return kernel;
 }
 
@@ -96,7 +103,7 @@ static struct shmt_target *open_live(const struct shmt_kernel *kernel,
     snprintf(worker, sizeof worker, "%s/tests/fake/worker",
              variable("SHMT_BUILDDIR"));
     if (shmt_live_open(kernel, &options, &target, &err) != SHMTUNE_OK)
-        printf("# %s\n", err.text);
+        bail_out(err.text);
     return target;
 }
 
@@ -120,7 +127,7 @@ struct shmt_target *fixture_replay(const struct shmt_kernel *kernel,
     struct shmt_error err = {0};
 
     if (shmt_replay_open(kernel, &options, &target, &err) != SHMTUNE_OK)
-        printf("# %s\n", err.text);
+        bail_out(err.text);
     return target;
 }
 
@@ -166,13 +173,12 @@ const char *fixture_recording(const struct shmt_kernel *kernel)
         return path;
     snprintf(path, sizeof path, "%s/recorded.journal.gz", fixture_folder());
     target = fixture_live(kernel, 2);
-    if (target == NULL)
-        return path;
     outcome = fixture_run(target, &options, SHMTUNE_OK);
-    if (outcome != NULL &&
-        shmt_recording_write(path, kernel, &outcome->header, outcome->ledger,
+    if (outcome == NULL)
+        bail_out("there is nothing to record");
+    if (shmt_recording_write(path, kernel, &outcome->header, outcome->ledger,
                              outcome->space, &err) != SHMTUNE_OK)
-        printf("# %s\n", err.text);
+        bail_out(err.text);
     shmt_tune_free(outcome);
     target->operations->close(target);
     return path;
