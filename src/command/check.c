@@ -157,13 +157,10 @@ static enum shmtune_status check_records(struct shmt_check *check,
     size_t outside = 0, first = 0;
     uint64_t index;
     bool other;
-    enum shmtune_status status =
-        shmt_kernel_space(kernel, journal->header.problem,
-                          shmt_command_limits_begin(&check->limits,
-                                                    check->call),
-                          &space, err);
+    const struct shmt_command_problem at = {kernel, journal->header.problem};
+    enum shmtune_status status = shmt_command_build_space(
+        &check->limits, check->call, &at, &space, err);
 
-    shmt_command_limits_end(&check->limits);
     if (status != SHMTUNE_OK)
         return status;
     if (shmt_space_is_drawn(space)) {

@@ -21,13 +21,10 @@ static enum shmtune_status check_space(struct shmt_check *check,
 {
     struct shmt_text size = {0};
     struct shmt_space *space;
-    enum shmtune_status status =
-        shmt_kernel_space(kernel, problem,
-                          shmt_command_limits_begin(&check->limits,
-                                                    check->call),
-                          &space, err);
+    const struct shmt_command_problem at = {kernel, problem};
+    enum shmtune_status status = shmt_command_build_space(
+        &check->limits, check->call, &at, &space, err);
 
-    shmt_command_limits_end(&check->limits);
     if (status != SHMTUNE_OK)
         return status;
     shmt_kernel_describe_problem(kernel, problem, &size);

@@ -131,13 +131,17 @@ struct shmt_command_problem {
     const struct shmt_kernel *kernel;
     const int64_t *problem;
 };
-/* The space of a kernel, within these limits; says on standard error when it
- * was drawn. */
+/* The space of a kernel, within these limits. */
 enum shmtune_status shmt_command_build_space(struct shmt_command_limits *limits,
                                        const struct shmt_command_call *call,
                                        const struct shmt_command_problem *at,
                                        struct shmt_space **out,
                                        struct shmt_error *err);
+
+/* Says on standard error when the space was drawn. */
+void shmt_command_tell_drawn(const struct shmt_command_call *call,
+                             const struct shmt_kernel *kernel,
+                             const struct shmt_space *space);
 
 /* -- cores.c ----------------------------------------------------- */
 

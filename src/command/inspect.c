@@ -417,8 +417,10 @@ static enum shmtune_status inspect(struct inspection *inspection,
         status = shmt_command_build_space(&options->limits,
                                           inspection->call, &at,
                                           &inspection->space, err);
-    if (status == SHMTUNE_OK)
-        status = choose(inspection, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_command_tell_drawn(inspection->call, kernel, inspection->space);
+    status = choose(inspection, err);
     if (status != SHMTUNE_OK)
         return status;
     status = compile(inspection, err);

@@ -61,8 +61,14 @@ enum shmtune_status shmt_command_build_space(struct shmt_command_limits *limits,
                           shmt_command_limits_begin(limits, call), out, err);
 
     shmt_command_limits_end(limits);
-    if (status == SHMTUNE_OK && shmt_space_is_drawn(*out) && !call->quiet)
-        fprintf(stderr, "shmtune: " SHMT_SPACE_DRAWN "\n", at->kernel->name,
-                (unsigned long long)shmt_space_count(*out));
     return status;
+}
+
+void shmt_command_tell_drawn(const struct shmt_command_call *call,
+                             const struct shmt_kernel *kernel,
+                             const struct shmt_space *space)
+{
+    if (shmt_space_is_drawn(space) && !call->quiet)
+        fprintf(stderr, "shmtune: " SHMT_SPACE_DRAWN "\n", kernel->name,
+                (unsigned long long)shmt_space_count(space));
 }

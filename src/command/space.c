@@ -67,6 +67,8 @@ static enum shmtune_status build(struct funnel *funnel,
         &funnel->options.limits, funnel->call, &at, out, err);
 
     funnel->build_ms = (shmt_clock_s() - start) * 1e3;
+    if (status == SHMTUNE_OK)
+        shmt_command_tell_drawn(funnel->call, funnel->kernel, *out);
     return status;
 }
 

@@ -20,7 +20,7 @@
 #include "target/scratch.h"
 #include "target/supervisor.h"
 
-/* How often a job is tried when its worker dies; a message says it too. */
+/* How often a job is tried when its worker dies. */
 enum { ATTEMPTS = 2 };
 
 /* A request, and its reply when there is one. */
@@ -285,10 +285,12 @@ static void on_worker_died(struct live *live, size_t k)
                                         : SHMT_VERDICT_TIMEOUT,
                                 "killed after %.3g s",
                                 deadline_of(live, job->verb));
+    else if (inspect)
+        shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH,
+                                "while it compiled, in %d tries: %s",
+                                ATTEMPTS, supervisor->why);
     else
-        shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s%s",
-                                inspect ? "while it compiled, in 2 tries: "
-                                        : "",
+        shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s",
                                 supervisor->why);
     finish(live, job, &result);
 }
