@@ -197,9 +197,7 @@ enum shmtune_status shmt_path_check_private(int fd, const char *path,
     struct stat about;
 
     if (fstat(fd, &about) != 0)
-        return shmt_error_set(err, SHMTUNE_STORAGE,
-                              "%s: cannot be examined: %s", path,
-                              strerror(errno));
+        return shmt_error_system(err, path, "cannot be examined");
     return is_owner_trusted(&about) && !is_writable_by_others(&about)
                ? SHMTUNE_OK
                : distrust(err, path, "file", path, &about);

@@ -5,6 +5,7 @@
  */
 #include "base/status.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,6 +52,17 @@ enum shmtune_status shmt_error_append(struct shmt_error *err,
     vsnprintf(err->text + used, sizeof err->text - used, format, arguments);
     va_end(arguments);
     return err->status;
+}
+
+enum shmtune_status shmt_error_system(struct shmt_error *err,
+                                      const char *path, const char *what)
+{
+    const int code = errno;
+
+    return code == ENOMEM
+               ? shmt_error_memory(err)
+               : shmt_error_set(err, SHMTUNE_STORAGE, "%s: %s: %s", path,
+                                what, strerror(code));
 }
 
 enum shmtune_status shmt_error_memory(struct shmt_error *err)

@@ -42,6 +42,12 @@ enum shmtune_status shmt_error_append(struct shmt_error *err,
                                       const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The message for a system call that has just failed with errno: "`path`:
+ * `what`: " and the system's words.  Returns SHMTUNE_STORAGE, or
+ * SHMTUNE_NO_MEMORY for ENOMEM. */
+enum shmtune_status shmt_error_system(struct shmt_error *err,
+                                      const char *path, const char *what);
+
 /* The message for a failed allocation. */
 enum shmtune_status shmt_error_memory(struct shmt_error *err);
 

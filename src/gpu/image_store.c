@@ -13,7 +13,6 @@
 #define _GNU_SOURCE   /* O_PATH */
 #include "gpu/image_store.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,9 +91,8 @@ static enum shmtune_status open_folder(const struct shmt_image_folder *folder,
         return shmt_path_open_private(folder->path, make, fd, err);
     *fd = open(folder->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     return *fd >= 0 ? SHMTUNE_OK
-                    : shmt_error_set(err, SHMTUNE_STORAGE, "%s: folder cannot "
-                                     "be opened: %s", folder->path,
-                                     strerror(errno));
+                    : shmt_error_system(err, folder->path,
+                                        "folder cannot be opened");
 }
 
 enum shmtune_status

@@ -35,8 +35,7 @@ static enum shmtune_status fill(struct source *source, size_t left,
         n = read(source->fd, source->in + left, sizeof source->in - left);
     while (n < 0 && errno == EINTR);
     if (n < 0)
-        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: cannot be read: %s",
-                              source->path, strerror(errno));
+        return shmt_error_system(err, source->path, "cannot be read");
     *got = (size_t)n;
     return SHMTUNE_OK;
 }
