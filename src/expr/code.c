@@ -326,16 +326,31 @@ static bool emit(struct emitter *emitter, uint32_t number, uint16_t reg,
     }
 }
 
+/* Divides an operand into its kind and its number. */
+static uint8_t divide(uint16_t *operand)
+{
+    const uint8_t kind = (uint8_t)(*operand >> SHMT_EXPR_KIND_SHIFT);
+
+    *operand &= SHMT_EXPR_INDEX;
+    return kind;
+}
+
 static bool keep(struct emitter *emitter, struct shmt_arena *arena)
 {
     struct shmt_expr *expr = emitter->expr;
 
+    for (size_t k = 0; k < emitter->step_count; k++) {
+        struct shmt_expr_step *step = &emitter->steps[k];
+
+        step->a_kind = divide(&step->a);
+        if (step->op < SHMT_OP_NEG)
+            step->b_kind = divide(&step->b);
+    }
     expr->steps = shmt_arena_copy(arena, emitter->steps,
                                   emitter->step_count * sizeof *expr->steps);
     expr->constants =
         shmt_arena_copy(arena, emitter->constants,
                         emitter->constant_count * sizeof *expr->constants);
-    expr->step_count = emitter->step_count;
     expr->register_count = emitter->highest;
     return (expr->steps != NULL && expr->constants != NULL) ||
            no_memory(emitter);
@@ -346,6 +361,7 @@ enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
                                            struct shmt_error *err)
 {
     struct emitter emitter = {.expr = expr, .err = err};
+    uint16_t result;
     bool done;
 
     emitter.constants = malloc(expr->node_count * sizeof *emitter.constants);
@@ -356,7 +372,9 @@ enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
     if (done) {
         memset(emitter.constant_of, 0xff,
                expr->node_count * sizeof *emitter.constant_of);
-        done = emit(&emitter, expr->root, 0, &expr->result) &&
+        done = emit(&emitter, expr->root, 0, &result) &&
+               step(&emitter, (struct shmt_expr_step){
+                   .op = SHMT_EXPR_STEP_END, .a = result}) &&
                keep(&emitter, arena);
     }
     free(emitter.steps);

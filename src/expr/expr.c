@@ -141,16 +141,28 @@ static inline void set_int(struct shmt_value *out, int64_t i)
     out->i = i;
 }
 
-/* Computes an operator on two integers.  Returns false when the operands are
- * not both integers or the operator needs arith.c. */
-static inline bool fast_int_step(uint8_t op, const struct shmt_value *a,
-                                 const struct shmt_value *b,
-                                 struct shmt_value *out)
+/* Whether two words are the same. */
+static inline bool fast_word_step(uint8_t op, const struct shmt_value *a,
+                                  const struct shmt_value *b,
+                                  struct shmt_value *out)
+{
+    if ((a->type & b->type & SHMT_VALUE_WORD) == 0 ||
+        (op != SHMT_OP_EQ && op != SHMT_OP_NE))
+        return false;
+    set_int(out, (op == SHMT_OP_EQ) == shmt_text_equal(a->w, b->w));
+    return true;
+}
+
+/* Computes an operator on two integers, or compares words.  Returns false when
+ * it needs arith.c. */
+static inline bool fast_step(uint8_t op, const struct shmt_value *a,
+                             const struct shmt_value *b,
+                             struct shmt_value *out)
 {
     int64_t result;
 
     if ((a->type | b->type) != SHMT_VALUE_INT)
-        return false;
+        return fast_word_step(op, a, b, out);
     switch (op) {
     case SHMT_OP_ADD:
         if (__builtin_add_overflow(a->i, b->i, &result))
@@ -165,11 +177,22 @@ static inline bool fast_int_step(uint8_t op, const struct shmt_value *a,
             return false;
         break;
     case SHMT_OP_FLOOR:
+        if (a->i < 0 || b->i <= 0)
+            return false;
+        result = a->i / b->i;
+        break;
     case SHMT_OP_MOD:
         if (a->i < 0 || b->i <= 0)
             return false;
-        result = op == SHMT_OP_FLOOR ? a->i / b->i : a->i % b->i;
+        result = a->i % b->i;
         break;
+    case SHMT_OP_CEILDIV:
+        if (a->i < 0 || b->i <= 0)
+            return false;
+        result = a->i / b->i + (a->i % b->i != 0);
+        break;
+    case SHMT_OP_MIN: result = b->i < a->i ? b->i : a->i; break;
+    case SHMT_OP_MAX: result = b->i > a->i ? b->i : a->i; break;
     case SHMT_OP_EQ: result = a->i == b->i; break;
     case SHMT_OP_NE: result = a->i != b->i; break;
     case SHMT_OP_LT: result = a->i < b->i; break;
@@ -188,6 +211,17 @@ derived_value(const struct shmt_expr *expr, size_t derived,
               struct shmt_expr_evaluation *evaluation,
               struct shmt_value *registers);
 
+/* An operator, or the value of a derived name. */
+static inline enum shmt_arith_fault
+compute(const struct shmt_expr *expr, const struct shmt_expr_step *step,
+        struct shmt_expr_evaluation *evaluation, const struct shmt_value *a,
+        struct shmt_value *to)
+{
+    return step->op == SHMT_EXPR_STEP_DERIVED
+               ? derived_value(expr, step->b, evaluation, to)
+               : shmt_arith_unary(step->op, a, to);
+}
+
 /* The value, or a fault.  Registers from `registers` on are free. */
 static enum shmt_arith_fault run(const struct shmt_expr *expr,
                                  struct shmt_expr_evaluation *evaluation,
@@ -198,52 +232,49 @@ static enum shmt_arith_fault run(const struct shmt_expr *expr,
         registers, expr->constants, evaluation->values,
         evaluation->derived};
     const struct shmt_expr_step *step = expr->steps;
-    const struct shmt_expr_step *const end = step + expr->step_count;
-    const struct shmt_value *a, *b;
-    enum shmt_arith_fault fault;
+    enum shmt_arith_fault fault = SHMT_ARITH_FAULT_NONE;
 
-#define OPERAND(x)                                                           \
-    (bases[(x) >> SHMT_EXPR_KIND_SHIFT] + ((x) & SHMT_EXPR_INDEX))
-    while (step < end) {
+    for (;;) {
+        const struct shmt_value *const a = bases[step->a_kind] + step->a;
         struct shmt_value *const to = &registers[step->to];
 
-        a = OPERAND(step->a);
-        switch (step->op) {
-        case SHMT_EXPR_STEP_MOVE:
-            *to = *a;
-            break;
-        case SHMT_EXPR_STEP_FALSE:
-            set_int(to, 0);
-            break;
-        case SHMT_EXPR_STEP_JUMP:
-            step = expr->steps + step->b;
-            continue;
-        case SHMT_EXPR_STEP_JUMP_FALSE:
-        case SHMT_EXPR_STEP_JUMP_TRUE:
-            if (truth(a) == (step->op == SHMT_EXPR_STEP_JUMP_TRUE)) {
+        if (step->op < SHMT_OP_NEG) {
+            const struct shmt_value *const b = bases[step->b_kind] + step->b;
+
+            if (!fast_step(step->op, a, b, to))
+                fault = shmt_arith_binary(step->op, a, b, to);
+        } else {
+            switch (step->op) {
+            case SHMT_EXPR_STEP_END:
+                evaluation->steps += (size_t)(step - expr->steps) + 1;
+                *out = *a;
+                return SHMT_ARITH_FAULT_NONE;
+            case SHMT_EXPR_STEP_MOVE:
+                *to = *a;
+                break;
+            case SHMT_EXPR_STEP_FALSE:
+                set_int(to, 0);
+                break;
+            case SHMT_EXPR_STEP_JUMP:
                 step = expr->steps + step->b;
                 continue;
-            }
-            break;
-        default:
-            b = OPERAND(step->b);
-            if (step->op < SHMT_OP_NEG && fast_int_step(step->op, a, b, to))
+            case SHMT_EXPR_STEP_JUMP_FALSE:
+            case SHMT_EXPR_STEP_JUMP_TRUE:
+                if (truth(a) == (step->op == SHMT_EXPR_STEP_JUMP_TRUE)) {
+                    step = expr->steps + step->b;
+                    continue;
+                }
                 break;
-            fault = step->op == SHMT_EXPR_STEP_DERIVED
-                        ? derived_value(expr, step->b, evaluation, to)
-                    : step->op < SHMT_OP_NEG
-                        ? shmt_arith_binary(step->op, a, b, to)
-                        : shmt_arith_unary(step->op, a, to);
-            if (fault != SHMT_ARITH_FAULT_NONE) {
-                evaluation->offset = step->offset;
-                return fault;
+            default:
+                fault = compute(expr, step, evaluation, a, to);
             }
+        }
+        if (fault != SHMT_ARITH_FAULT_NONE) {
+            evaluation->offset = step->offset;
+            return fault;
         }
         step++;
     }
-    *out = *OPERAND(expr->result);
-#undef OPERAND
-    return SHMT_ARITH_FAULT_NONE;
 }
 
 static enum shmt_arith_fault
@@ -334,6 +365,7 @@ void shmt_expr_begin(struct shmt_expr_evaluation *evaluation,
 {
     evaluation->values = values;
     evaluation->known = 0;
+    evaluation->steps = 0;
 }
 
 enum shmtune_status shmt_expr_next(const struct shmt_expr *expr,

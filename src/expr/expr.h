@@ -114,6 +114,7 @@ enum { SHMT_EXPR_DERIVED = 64 };    /* derived names of a scope */
 struct shmt_expr_evaluation {
     const struct shmt_value *values;
     size_t offset;                  /* in the text, of a fault */
+    size_t steps;                   /* that were made: what it cost */
     uint64_t known;                 /* one bit a derived name */
     struct shmt_value derived[SHMT_EXPR_DERIVED];
 };

@@ -51,11 +51,12 @@ struct shmt_expr_node {
     };
 };
 
-/* One step of the program: registers, constants, symbols and the values of
- * derived names are addressed by their kind in the two highest bits and their
- * number in the others. */
+/* One step of the program.  Registers, constants, symbols and the values of
+ * derived names are addressed by their kind and their number, which are one
+ * number while a program is made: the kind in its two highest bits. */
 struct shmt_expr_step {
     uint8_t op;
+    uint8_t a_kind, b_kind;
     uint16_t to;            /* a register */
     uint16_t a, b;          /* operands, or b is a step to go to */
     uint16_t offset;
@@ -73,10 +74,8 @@ struct shmt_expr {
     const struct shmt_expr_node *nodes;
     const uint32_t *kids;
     uint32_t root;
-    size_t step_count;
-    const struct shmt_expr_step *steps;
+    const struct shmt_expr_step *steps;     /* the last is an END */
     const struct shmt_value *constants;
-    uint16_t result;                /* operand that is the value */
     uint16_t register_count;
 };
 
@@ -140,6 +139,7 @@ enum {
 /* Steps beyond the operators. */
 enum {
     SHMT_EXPR_STEP_MOVE = SHMT_OP_COUNT,
+    SHMT_EXPR_STEP_END,        /* the value is a */
     SHMT_EXPR_STEP_FALSE,      /* the integer 0 */
     SHMT_EXPR_STEP_JUMP,       /* to step b */
     SHMT_EXPR_STEP_JUMP_FALSE, /* to step b when a is false */
