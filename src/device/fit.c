@@ -7,6 +7,7 @@
 #include "device/fit.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "device/occupancy.h"
 
@@ -147,6 +148,23 @@ static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
     return unknown;
 }
 
+/* Whether what fits one launch fits the other. */
+static bool takes_the_same(const struct shmt_geometry *one,
+                           const struct shmt_geometry *other,
+                           const struct shmt_resources *taken,
+                           const struct shmt_resources *before)
+{
+    return memcmp(one->grid, other->grid, sizeof one->grid) == 0 &&
+           memcmp(one->block, other->block, sizeof one->block) == 0 &&
+           one->shared_static == other->shared_static &&
+           one->shared_dynamic == other->shared_dynamic &&
+           one->carveout == other->carveout &&
+           one->cluster == other->cluster &&
+           taken->registers == before->registers &&
+           taken->shared_static_bytes == before->shared_static_bytes &&
+           taken->max_threads == before->max_threads;
+}
+
 static bool is_lower(const struct shmt_occupancy *one,
                      const struct shmt_occupancy *than)
 {
@@ -158,19 +176,23 @@ static bool is_lower(const struct shmt_occupancy *one,
 static bool check_all(const struct shmt_fit_launches *ask, bool compiled,
                       size_t used, struct shmt_fit *out)
 {
+    struct shmt_resources taken = unknown, before = unknown;
     bool fits = true;
     size_t made = 0;
 
     *out = fitting;
     for (size_t k = 0; k < ask->evaluated->launch_count && fits; k++) {
         const struct shmt_geometry *launch = &ask->evaluated->geometry[k];
-        struct shmt_resources taken;
         struct shmt_fit one;
 
         if (!launch->used)
             continue;
+        before = taken;
         if (compiled)
-            taken = taken_by(ask, made++, used);
+            taken = taken_by(ask, made, used);
+        if (made++ > 0 && launch[-1].used &&
+            takes_the_same(launch, launch - 1, &taken, &before))
+            continue;
         fits = shmt_fit_launch(ask->device, launch, compiled ? &taken : NULL,
                                &one);
         if (!is_lower(&one.occupancy, &out->occupancy))
@@ -185,16 +207,16 @@ bool shmt_fit_launches(const struct shmt_fit_launches *ask,
                        struct shmt_fit *out)
 {
     const bool compiled = ask->resources != NULL;
+    struct shmt_fit shape;
     size_t used = 0;
-    bool fits = true;
+    bool fits;
 
     for (size_t k = 0; k < ask->evaluated->launch_count; k++)
         used += ask->evaluated->geometry[k].used;
-    /* The shape of all of several before what was reported of any. */
-    if (!compiled || used > 1)
-        fits = check_all(ask, false, used, out);
-    if (compiled && fits)
-        fits = check_all(ask, true, used, out);
+    fits = check_all(ask, compiled, used, out);
+    /* The shape of all of several is told before what was reported of any. */
+    if (!fits && compiled && used > 1 && !check_all(ask, false, used, &shape))
+        *out = shape;
     return fits;
 }
 

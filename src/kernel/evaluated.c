@@ -23,7 +23,7 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     out->reference = false;
     out->launch_count = kernel->launch_count;
     out->launches = kernel->launches;
-    out->launched = false;
+    out->launched = 0;
     for (size_t d = 0; d < kernel->dimension_count; d++)
         *value++ = (struct shmt_value){.type = SHMT_VALUE_INT, .i = problem[d]};
     for (size_t p = 0; p < kernel->parameter_count; p++)
@@ -185,8 +185,8 @@ shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
 }
 
 static enum shmtune_status
-evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
-                struct shmt_error *err)
+compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
+               struct shmt_error *err)
 {
     enum { EXTENTS = 6, NUMBERS = 10 };
     const struct shmt_launch *launch = &evaluated->launches[k];
@@ -211,13 +211,18 @@ evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
     *out = (struct shmt_geometry){.shared_static = -1, .carveout = -1};
     if (status != SHMTUNE_OK || !used)
         return status;
+    if (launch->alike && !launch->by_value && out[-1].used) {
+        *out = out[-1];
+        return SHMTUNE_OK;
+    }
     for (size_t i = 0; i < NUMBERS; i++) {
         status = eval_bounded(&numbers[i], &evaluated->evaluation,
                               &found[i], err);
         if (status != SHMTUNE_OK)
             return status;
     }
-    status = check_arguments(evaluated, launch, err);
+    if (launch->by_value)
+        status = check_arguments(evaluated, launch, err);
     if (status != SHMTUNE_OK)
         return status;
     status = check_cluster(launch, found[0], found[NUMBERS - 1], err);
@@ -238,15 +243,28 @@ evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
 }
 
 enum shmtune_status
+shmt_kernel_evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
+                            struct shmt_error *err)
+{
+    const unsigned bit = 1u << k;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if ((evaluated->launched & bit) == 0)
+        status = compute_launch(evaluated, k, err);
+    if (status == SHMTUNE_OK)
+        evaluated->launched |= bit;
+    return status;
+}
+
+enum shmtune_status
 shmt_kernel_evaluate_launches(struct shmt_kernel_evaluated *evaluated,
                               struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t k = 0; status == SHMTUNE_OK && !evaluated->launched &&
-                       k < evaluated->launch_count; k++)
-        status = evaluate_launch(evaluated, k, err);
-    evaluated->launched = status == SHMTUNE_OK;
+    for (size_t k = 0; status == SHMTUNE_OK && k < evaluated->launch_count;
+         k++)
+        status = shmt_kernel_evaluate_launch(evaluated, k, err);
     return status;
 }
 

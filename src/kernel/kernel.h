@@ -69,6 +69,10 @@ struct shmt_launch {
     size_t argument_count;
     const size_t *arguments;           /* into shmt_kernel.arguments */
     struct shmt_place arguments_place; /* where the spec lists them */
+    bool by_value;                     /* an array is among them */
+    bool reads;                        /* an input is */
+    bool alike;                        /* grid to cluster are those of the
+                                          launch before */
 };
 
 struct shmt_dimension {
@@ -83,6 +87,13 @@ struct shmt_kernel_header {
     const char *path;
     const char *text;
     size_t size;
+};
+
+/* A constraint whose truth depends on the problem. */
+struct shmt_kernel_sized {
+    const struct shmt_expr *constraint;
+    size_t parameter_count;
+    uint16_t *parameters;              /* that it uses */
 };
 
 struct shmt_kernel {
@@ -112,6 +123,8 @@ struct shmt_kernel {
     const struct shmt_parameter *parameters;
     size_t constraint_count;
     struct shmt_expr *const *constraints;
+    size_t sized_count;
+    struct shmt_kernel_sized *sized;   /* those that use a dimension */
     size_t launch_count;
     const struct shmt_launch *launches;
     size_t reference_count;
@@ -196,7 +209,8 @@ struct shmt_kernel_evaluated {
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
     struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];   /* of the launches,
                                           by shmt_kernel_evaluate_launches */
-    bool launched;                     /* these two belong to evaluated.c */
+    unsigned launched;                 /* a bit for each that is computed; this
+                                          and the next belong to evaluated.c */
     struct shmt_expr_evaluation evaluation;
 };
 
@@ -220,6 +234,10 @@ shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
 enum shmtune_status
 shmt_kernel_evaluate_launches(struct shmt_kernel_evaluated *evaluated,
                               struct shmt_error *err);
+/* That of launch k alone; those before it have been computed. */
+enum shmtune_status
+shmt_kernel_evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
+                            struct shmt_error *err);
 /* Whether launch k is used.  This can be known even if its geometry cannot be
  * computed. */
 enum shmtune_status

@@ -159,6 +159,13 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
     launch->arguments = list.items;
     launch->argument_count = list.count;
     launch->arguments_place = list.node->place;
+    for (size_t k = 0; k < list.count; k++) {
+        const enum shmt_role role =
+            reader->kernel->arguments[launch->arguments[k]].role;
+
+        launch->by_value |= role == SHMT_ROLE_VALUE;
+        launch->reads |= role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT;
+    }
     return SHMTUNE_OK;
 }
 
@@ -261,6 +268,32 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
+/* Whether both are the same text, or none. */
+static bool same_number(const struct shmt_expr *one,
+                        const struct shmt_expr *other)
+{
+    return one == NULL || other == NULL
+               ? one == other
+               : strcmp(shmt_expr_text(one), shmt_expr_text(other)) == 0;
+}
+
+/* Says of each launch whether it has the geometry of the one before. */
+static void compare_launches(struct shmt_launch *launches, size_t count)
+{
+    for (size_t k = 1; k < count; k++) {
+        const struct shmt_launch *a = &launches[k - 1], *b = &launches[k];
+        bool alike = same_number(a->shared_static, b->shared_static) &&
+                     same_number(a->shared_dynamic, b->shared_dynamic) &&
+                     same_number(a->carveout, b->carveout) &&
+                     same_number(a->cluster, b->cluster);
+
+        for (size_t i = 0; i < 3; i++)
+            alike &= same_number(a->grid[i], b->grid[i]) &&
+                     same_number(a->block[i], b->block[i]);
+        launches[k].alike = alike;
+    }
+}
+
 static struct shmt_kernel_list list_of(struct shmt_kernel_reader *reader,
                                        const char *key)
 {
@@ -305,6 +338,8 @@ enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
     status = shmt_kernel_read_list(reader, &list);
     kernel->launches = list.items;
     kernel->launch_count = list.count;
+    if (status == SHMTUNE_OK)
+        compare_launches(list.items, list.count);
     if (status == SHMTUNE_OK)
         status = check_outputs(reader, list.node, kernel->launches,
                                kernel->launch_count);

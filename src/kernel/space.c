@@ -136,6 +136,54 @@ static enum shmtune_status read_constraint(struct shmt_kernel_reader *reader,
     return shmt_kernel_read_expr(reader, node, item);
 }
 
+/* Whether the value depends on the problem. */
+static bool uses_dimension(const struct shmt_kernel *kernel,
+                           const struct shmt_expr *expr)
+{
+    bool uses = false;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        uses |= shmt_expr_uses(expr, d);
+    return uses;
+}
+
+/* Lists the parameters that a sized constraint uses. */
+static enum shmtune_status list_parameters(struct shmt_kernel_reader *reader,
+                                           struct shmt_kernel_sized *sized)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+
+    sized->parameters = shmt_arena_alloc(
+        kernel->arena, kernel->parameter_count, sizeof *sized->parameters);
+    if (sized->parameters == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (shmt_expr_uses(sized->constraint, kernel->dimension_count + p))
+            sized->parameters[sized->parameter_count++] = (uint16_t)p;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status list_sized(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    kernel->sized = shmt_arena_alloc(kernel->arena, kernel->constraint_count,
+                                     sizeof *kernel->sized);
+    if (kernel->sized == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->constraint_count;
+         k++)
+        if (uses_dimension(kernel, kernel->constraints[k])) {
+            struct shmt_kernel_sized *sized =
+                &kernel->sized[kernel->sized_count++];
+
+            sized->constraint = kernel->constraints[k];
+            status = list_parameters(reader, sized);
+        }
+    return status;
+}
+
 static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel_list list = {
@@ -149,7 +197,7 @@ static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
 
     reader->kernel->constraints = list.items;
     reader->kernel->constraint_count = list.count;
-    return status;
+    return status == SHMTUNE_OK ? list_sized(reader) : status;
 }
 
 static bool same_size(const struct shmt_kernel *kernel, const int64_t *a,
