@@ -37,30 +37,26 @@ struct launch {
     int threads;
 };
 
+static bool is_between(int64_t value, int64_t low, int64_t high)
+{
+    return value >= low && value <= high;
+}
+
 static bool is_known(const struct shmtune_device *device)
 {
-    const struct {
-        int64_t value, low, high;
-    } bounds[] = {
-        {device->compute_major, 7, 99},
-        {device->compute_minor, 0, 9},
-        {device->warp_size, WARP, WARP},
-        {device->multiprocessors, 1, INT_MAX},
-        {device->max_threads_per_block, 1, MOST_THREADS},
-        {device->max_threads_per_multiprocessor, 1, MOST_THREADS},
-        {device->registers_per_block, 1, INT_MAX},
-        {device->registers_per_multiprocessor, 1, INT_MAX},
-        {device->shared_per_block, 1, MOST_BYTES},
-        {device->shared_per_block_optin, 1, MOST_BYTES},
-        {device->shared_per_multiprocessor, 1, MOST_BYTES},
-        {device->shared_reserved_per_block, 0, MOST_BYTES},
-    };
-    bool known = true;
-
-    for (size_t k = 0; k < sizeof bounds / sizeof bounds[0]; k++)
-        known &= bounds[k].value >= bounds[k].low &&
-                 bounds[k].value <= bounds[k].high;
-    return known;
+    return is_between(device->compute_major, 7, 99) &&
+           is_between(device->compute_minor, 0, 9) &&
+           is_between(device->warp_size, WARP, WARP) &&
+           is_between(device->multiprocessors, 1, INT_MAX) &&
+           is_between(device->max_threads_per_block, 1, MOST_THREADS) &&
+           is_between(device->max_threads_per_multiprocessor, 1,
+                      MOST_THREADS) &&
+           is_between(device->registers_per_block, 1, INT_MAX) &&
+           is_between(device->registers_per_multiprocessor, 1, INT_MAX) &&
+           is_between(device->shared_per_block, 1, MOST_BYTES) &&
+           is_between(device->shared_per_block_optin, 1, MOST_BYTES) &&
+           is_between(device->shared_per_multiprocessor, 1, MOST_BYTES) &&
+           is_between(device->shared_reserved_per_block, 0, MOST_BYTES);
 }
 
 static cudaOccError ask(const struct launch *launch, int major, int minor,

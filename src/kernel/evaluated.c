@@ -216,8 +216,10 @@ compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
         return SHMTUNE_OK;
     }
     for (size_t i = 0; i < NUMBERS; i++) {
-        status = eval_bounded(&numbers[i], &evaluated->evaluation,
-                              &found[i], err);
+        found[i] = numbers[i].default_size;
+        if (numbers[i].expr != NULL)
+            status = eval_bounded(&numbers[i], &evaluated->evaluation,
+                                  &found[i], err);
         if (status != SHMTUNE_OK)
             return status;
     }

@@ -9,52 +9,35 @@
 
 #include <math.h>
 
-static enum shmtune_status refuse(const struct shmt_expr *constraint,
-                                  struct shmt_error *err)
+enum shmtune_status
+shmt_runtime_check_launches(const struct shmt_fit_launches *ask,
+                            struct shmt_error *err)
 {
-    return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                          "the constraint \"%s\" does not hold",
-                          shmt_expr_text(constraint));
+    char text[SHMT_FIT_TEXT];
+    struct shmt_fit fit;
+
+    if (shmt_kernel_evaluate_launches(ask->evaluated, err) != SHMTUNE_OK)
+        return SHMTUNE_NO_CONFIGURATION;
+    if (shmt_fit_launches(ask, &fit))
+        return SHMTUNE_OK;
+    if (err == NULL)
+        return SHMTUNE_NO_CONFIGURATION;
+    shmt_fit_text(&fit, text);
+    return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION, "%s", text);
 }
 
 enum shmtune_status shmt_runtime_check(const struct shmt_fit_launches *ask,
                                        struct shmt_error *err)
 {
-    const struct shmt_expr *likely = NULL;
-    bool quick;
-
-    return shmt_runtime_check_likely(ask, &likely, &quick, err);
-}
-
-enum shmtune_status
-shmt_runtime_check_likely(const struct shmt_fit_launches *ask,
-                          const struct shmt_expr **likely, bool *quick,
-                          struct shmt_error *err)
-{
     const struct shmt_expr *failed = NULL;
-    char text[SHMT_FIT_TEXT];
-    struct shmt_fit fit;
-    bool holds = true;
 
-    if (*likely != NULL &&
-        shmt_expr_next_bool(*likely, &ask->evaluated->evaluation, &holds,
-                            NULL) != SHMTUNE_OK)
-        holds = true;    /* what comes before it says what is wrong */
-    *quick = !holds;
-    if (!holds)
-        return refuse(*likely, err);
     if (shmt_kernel_satisfies(ask->evaluated, &failed, err) != SHMTUNE_OK)
         return SHMTUNE_NO_CONFIGURATION;
-    if (failed != NULL) {
-        *likely = failed;
-        return refuse(failed, err);
-    }
-    if (shmt_kernel_evaluate_launches(ask->evaluated, err) != SHMTUNE_OK)
-        return SHMTUNE_NO_CONFIGURATION;
-    if (shmt_fit_launches(ask, &fit))
-        return SHMTUNE_OK;
-    shmt_fit_text(&fit, text);
-    return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION, "%s", text);
+    return failed == NULL
+               ? shmt_runtime_check_launches(ask, err)
+               : shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
+                                "the constraint \"%s\" does not hold",
+                                shmt_expr_text(failed));
 }
 
 static double share(double blocks, double places)
@@ -99,32 +82,19 @@ static double efficiency_of(const struct shmtune_device *device,
                      device->multiprocessors);
 }
 
-static bool reads_input(const struct shmt_kernel *kernel,
-                        const struct shmt_launch *launch)
-{
-    for (size_t k = 0; k < launch->argument_count; k++) {
-        const enum shmt_role role =
-            kernel->arguments[launch->arguments[k]].role;
-
-        if (role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT)
-            return true;
-    }
-    return false;
-}
-
 double shmt_runtime_wave_efficiency(const struct shmt_fit_launches *ask)
 {
     struct shmt_kernel_evaluated *evaluated = ask->evaluated;
     const struct shmt_geometry *weighed = NULL;
     size_t made = 0, before = 0;     /* the launch that counts */
 
-    if (ask->device->multiprocessors < 1 ||
-        shmt_kernel_evaluate_launches(evaluated, NULL) != SHMTUNE_OK)
+    if (ask->device->multiprocessors < 1)
         return 1;
     for (size_t k = 0; k < evaluated->launch_count; k++) {
-        const bool reads =
-            reads_input(evaluated->kernel, &evaluated->launches[k]);
+        const bool reads = evaluated->launches[k].reads;
 
+        if (shmt_kernel_evaluate_launch(evaluated, k, NULL) != SHMTUNE_OK)
+            return 1;
         if (!evaluated->geometry[k].used)
             continue;
         made++;

@@ -15,13 +15,10 @@
  * does not hold. */
 enum shmtune_status shmt_runtime_check(const struct shmt_fit_launches *ask,
                                        struct shmt_error *err);
-/* The same for one of many configurations at one problem.  *likely, NULL at
- * first, is the constraint that refused one of them: where one fails, most
- * fail by it, and it is tried before all else.  *quick: nothing else was. */
+/* The same without the constraints. */
 enum shmtune_status
-shmt_runtime_check_likely(const struct shmt_fit_launches *ask,
-                          const struct shmt_expr **likely, bool *quick,
-                          struct shmt_error *err);
+shmt_runtime_check_launches(const struct shmt_fit_launches *ask,
+                            struct shmt_error *err);
 
 /* Wave efficiency (see NVIDIA's "wave quantization"): the share of a device's
  * block slots that a launch uses, the last wave counted in full.  9 blocks on a

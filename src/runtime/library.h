@@ -19,7 +19,7 @@ enum {
     SHMT_RUNTIME_TUNINGS = 64,
     /* Sizes of one kernel and compute capability, among which the nearest is
      * looked for; not fewer than tunings.  Exact matches have no such bound. */
-    SHMT_RUNTIME_NEAREST = 256,
+    SHMT_RUNTIME_NEAREST = 192,
     /* Configurations as good as the winner that are kept of one problem: a
      * selection makes few checks. */
     SHMT_RUNTIME_TIES = 8,

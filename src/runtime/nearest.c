@@ -11,9 +11,10 @@
 
 #include "runtime/check.h"
 
-/* What a check costs of the allowance at most: refused by the constraint that
- * refused another before, refused by something else, or passed and weighed. */
-enum { COST_LIKELY = 1, COST_REFUSED = 4, COST_WEIGHED = 12 };
+/* What is taken from the allowance beside the steps of expressions, by what it
+ * takes as long as: an entry at all, looking at a configuration, and weighing
+ * one. */
+enum { COST_STOP = 4, COST_LOOK = 12, COST_WEIGH = 48 };
 
 /* Weights of the distance, in doublings of one size.  They were fitted on an
  * H100 to 90 problems of ten kernels: to what each problem lost when it ran
@@ -25,13 +26,16 @@ static const double cost_of_tie = 1;             /* not the winner */
  * equally many multiprocessors. */
 static const double cost_of_memory_rate = 0.25;  /* each doubling, halving */
 
-/* An entry, and the distance of its problem. */
+/* A configuration of an entry, and its distance at least: what its problem is
+ * away, and more for a tie. */
 struct stop {
     double distance;
-    uint32_t tuning, entry;
+    uint32_t entry;
+    uint16_t tuning, tie;      /* 0: the winner; its ties from 1 on */
 };
 
-/* An iteration over the entries of a match level in order of their distance.
+/* An iteration over the entries of a match level in order of their distance:
+ * their winners, and the ties of those that may not run.
  * The stops are a heap with the nearest first (Williams, Algorithm 232). */
 struct walk {
     const struct shmt_runtime_request *request;
@@ -39,8 +43,7 @@ struct walk {
     struct shmt_runtime_coordinate place[SHMTUNE_DIMENSIONS];
     double log2_multiprocessors, log2_memory_rate;
     bool other_devices;        /* the level: not this device */
-    const struct shmt_expr *likely;        /* refused one; or NULL */
-    int allowance;
+    struct shmt_runtime_sieve *sieve;
     size_t count;
     struct stop stops[SHMT_RUNTIME_NEAREST];
 };
@@ -97,7 +100,7 @@ static void sink(struct walk *walk, size_t at)
     walk->stops[at] = stop;
 }
 
-static void add_stops(struct walk *walk, uint32_t s)
+static void add_stops(struct walk *walk, size_t s)
 {
     const size_t dimensions = walk->request->kernel->spec->dimension_count;
     const struct shmt_runtime_tuning *tuning =
@@ -113,7 +116,8 @@ static void add_stops(struct walk *walk, uint32_t s)
             sum += fabs((double)walk->place[k].log2 - there[k].log2) +
                    cost_of_factor * fabs((double)walk->place[k].factors -
                                          there[k].factors);
-        walk->stops[walk->count++] = (struct stop){sum, s, (uint32_t)e};
+        walk->stops[walk->count++] =
+            (struct stop){sum, (uint32_t)e, (uint16_t)s, 0};
     }
 }
 
@@ -126,17 +130,33 @@ static void begin_walk(struct walk *walk)
     walk->count = 0;
     for (size_t s = 0; s < kernel->tuning_count; s++)
         if (on_level(walk, &kernel->tunings[s]))
-            add_stops(walk, (uint32_t)s);
+            add_stops(walk, s);
     for (size_t k = walk->count / 2; k > 0; k--)
         sink(walk, k - 1);
 }
 
-/* Steps to the next nearest entry; walk->stops[0] is where it stands. */
-static void step(struct walk *walk)
+/* Leaves the entry at which it stands, which is walk->stops[0]. */
+static void leave(struct walk *walk)
 {
     walk->stops[0] = walk->stops[--walk->count];
     if (walk->count > 0)
         sink(walk, 0);
+}
+
+/* Puts the first tie of the entry at which it stands where the winner stood,
+ * or the next one. */
+static void take_tie(struct walk *walk, const struct shmt_runtime_entry *entry)
+{
+    struct stop *stop = &walk->stops[0];
+
+    if (stop->tie == entry->tie_count) {
+        leave(walk);
+        return;
+    }
+    if (stop->tie++ == 0) {
+        stop->distance += cost_of_tie;
+        sink(walk, 0);
+    }
 }
 
 /* The beginning of a line about an entry. */
@@ -193,89 +213,105 @@ static double log2_waves_there(const struct shmt_kernel *spec,
     return log2_waves_of(&tuning->device, entry, &evaluated);
 }
 
-/* Computes the full distance of the current entry: of its problem, plus the
- * loss of wave efficiency compared with where it was measured. */
-static void weigh(const struct walk *walk, const shmt_config *values,
-                  struct shmt_kernel_evaluated *evaluated,
-                  struct shmt_runtime_nearest *best)
+/* The distance of the problem alone. */
+static double distance_of(const struct stop *stop)
+{
+    return stop->distance - (stop->tie > 0 ? cost_of_tie : 0);
+}
+
+/* The full distance of the configuration: of its problem, plus the loss of
+ * wave efficiency compared with where it was measured. */
+static double weigh(const struct walk *walk, const shmt_config *values,
+                    struct shmt_kernel_evaluated *evaluated)
 {
     const struct shmt_runtime_request *request = walk->request;
+    const struct stop *stop = &walk->stops[0];
     const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[walk->stops[0].tuning];
-    const struct shmt_runtime_entry *entry =
-        &tuning->entries[walk->stops[0].entry];
+        &request->kernel->tunings[stop->tuning];
+    const struct shmt_runtime_entry *entry = &tuning->entries[stop->entry];
     const double here = log2_waves_of(walk->device, entry, evaluated);
     const double there =
         log2_waves_there(request->kernel->spec, tuning, entry, values);
-    const double at = walk->stops[0].distance +
-                      (values == entry->values ? 0 : cost_of_tie) +
-                      cost_of_half_waves * fmax(0, there - here);
+    const double at =
+        stop->distance + cost_of_half_waves * fmax(0, there - here);
 
     if (request->trace != NULL) {
         trace_entry(request, tuning, entry);
         shmt_text_addf(request->trace,
                        ", distance %.3g: %swave efficiency %.0f %%, %.0f %% "
                        "where it was measured: total %.3g\n",
-                       walk->stops[0].distance,
-                       values == entry->values ? "" : "of a tie, ",
+                       distance_of(stop), stop->tie == 0 ? "" : "of a tie, ",
                        100 * exp2(here), 100 * exp2(there), at);
     }
-    if (at < best->distance)
-        *best = (struct shmt_runtime_nearest){tuning, entry, values, at};
+    return at;
 }
 
+/* Says what the winner of the current entry fails by. */
 static void trace_refusal(const struct walk *walk,
-                          const struct shmt_error *err)
+                          const struct shmt_fit_launches *candidate)
 {
     const struct shmt_runtime_request *request = walk->request;
+    const struct stop *stop = &walk->stops[0];
     const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[walk->stops[0].tuning];
+        &request->kernel->tunings[stop->tuning];
+    struct shmt_error err = {0};
 
-    trace_entry(request, tuning, &tuning->entries[walk->stops[0].entry]);
+    shmt_kernel_evaluate(request->kernel->spec, request->problem,
+                         tuning->entries[stop->entry].values,
+                         candidate->evaluated);
+    shmt_runtime_check(candidate, &err);
+    trace_entry(request, tuning, &tuning->entries[stop->entry]);
     shmt_text_addf(request->trace, ", distance %.3g: %s\n",
-                   walk->stops[0].distance, err->text);
+                   distance_of(stop), err.text);
 }
 
-/* Considers the winner of the current entry, or, if it may not run here, the
- * first of its ties that may. */
-static void weigh_entry(struct walk *walk, struct shmt_runtime_nearest *best)
+/* Considers the configuration at which the walk stands, and steps on.  The
+ * launches are checked of one that would be the best alone. */
+static void visit(struct walk *walk, struct shmt_runtime_nearest *best)
 {
     const struct shmt_runtime_request *request = walk->request;
-    const struct shmt_kernel *spec = request->kernel->spec;
-    const struct shmt_runtime_entry *entry =
-        &request->kernel->tunings[walk->stops[0].tuning]
-             .entries[walk->stops[0].entry];
+    const struct stop *stop = &walk->stops[0];
+    const struct shmt_runtime_tuning *tuning =
+        &request->kernel->tunings[stop->tuning];
+    const struct shmt_runtime_entry *entry = &tuning->entries[stop->entry];
+    const shmt_config *values =
+        stop->tie == 0 ? entry->values
+                       : entry->ties + (size_t)(stop->tie - 1) *
+                             request->kernel->spec->parameter_count;
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_fit_launches candidate = {
+        walk->device, &evaluated, known_resources(request, entry, values),
+        entry->launches};
 
-    for (size_t k = 0; k <= entry->tie_count && walk->allowance > 0; k++) {
-        const shmt_config *values =
-            k == 0 ? entry->values
-                   : entry->ties + (k - 1) * spec->parameter_count;
-        struct shmt_kernel_evaluated evaluated;
-        const struct shmt_fit_launches candidate = {
-            walk->device, &evaluated, known_resources(request, entry, values),
-            entry->launches};
-        struct shmt_error err;
-        bool quick;
+    double distance = INFINITY;
+    bool passes = shmt_runtime_sieve_pass(walk->sieve, values, &evaluated);
 
-        shmt_kernel_evaluate(spec, request->problem, values, &evaluated);
-        if (shmt_runtime_check_likely(&candidate, &walk->likely, &quick,
-                                      request->trace != NULL ? &err : NULL)
-            == SHMTUNE_OK) {
-            walk->allowance -= COST_WEIGHED;
-            weigh(walk, values, &evaluated, best);
-            return;
-        }
-        walk->allowance -= quick ? COST_LIKELY : COST_REFUSED;
-        if (request->trace != NULL && k == 0)
-            trace_refusal(walk, &err);
+    if (passes)
+        distance = weigh(walk, values, &evaluated);
+    if (distance < best->distance) {
+        passes = shmt_runtime_check_launches(&candidate, NULL) == SHMTUNE_OK;
+        if (passes)
+            *best = (struct shmt_runtime_nearest){tuning, entry, values,
+                                                  distance};
     }
+    walk->sieve->allowance -=
+        COST_LOOK + (distance < INFINITY ? COST_WEIGH : 0) +
+        (int)evaluated.evaluation.steps;
+    if (passes) {
+        leave(walk);
+        return;
+    }
+    if (request->trace != NULL && stop->tie == 0)
+        trace_refusal(walk, &candidate);
+    take_tie(walk, entry);
 }
 
 /* Stops when the distance of the problem alone exceeds the total of the best
  * so far, or when it has made all the checks it may. */
 bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
                                const struct shmtune_device *device,
-                               bool other_devices, int *allowance,
+                               bool other_devices,
+                               struct shmt_runtime_sieve *sieve,
                                struct shmt_runtime_nearest *out)
 {
     struct walk walk;
@@ -283,8 +319,7 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
     walk.request = request;
     walk.device = device;
     walk.other_devices = other_devices;
-    walk.likely = NULL;
-    walk.allowance = *allowance;
+    walk.sieve = sieve;
     walk.log2_multiprocessors =
         device->multiprocessors > 0 ? log2(device->multiprocessors) : 0;
     /* The caller's own value: a clock is no limit, so it was not completed
@@ -293,12 +328,12 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
     shmt_runtime_place(request->problem,
                        request->kernel->spec->dimension_count, walk.place);
     begin_walk(&walk);
+    sieve->allowance -= COST_STOP * (int)walk.count;
     *out = (struct shmt_runtime_nearest){.distance = INFINITY};
-    for (; walk.count > 0 && walk.allowance > 0 &&
-           walk.stops[0].distance < out->distance; step(&walk))
-        weigh_entry(&walk, out);
-    *allowance = walk.allowance;
-    if (request->trace != NULL && walk.count > 0 && walk.allowance <= 0)
+    while (walk.count > 0 && sieve->allowance > 0 && !sieve->hopeless &&
+           walk.stops[0].distance < out->distance)
+        visit(&walk, out);
+    if (request->trace != NULL && walk.count > 0 && sieve->allowance <= 0)
         shmt_text_addf(request->trace, "%zu more sizes were not looked at: "
                        "a selection makes a few checks\n", walk.count);
     if (out->entry == NULL)

@@ -7,6 +7,7 @@
 #define SHMT_RUNTIME_NEAREST_H
 
 #include "runtime/library.h"
+#include "runtime/sieve.h"
 
 struct shmt_runtime_request {
     const struct shmtune_kernel *kernel;
@@ -14,13 +15,6 @@ struct shmt_runtime_request {
     const int64_t *problem;
     struct shmt_text *trace;   /* NULL, or gets a line for each tuning that
                                   is considered; only this allocates */
-};
-
-/* Tunings are not trusted, and a selection is to take a few microseconds
- * whatever they hold, so it has an allowance for its checks. */
-enum {
-    SHMT_RUNTIME_CHECKS = 96,
-    SHMT_RUNTIME_MORE_CHECKS = 12   /* for other devices, with what is left */
 };
 
 struct shmt_runtime_nearest {
@@ -31,11 +25,12 @@ struct shmt_runtime_nearest {
 };
 
 /* The level is `device`, completed from the table of architectures, or other
- * devices of its compute capability.  *allowance is what may be spent, and then
+ * devices of its compute capability.  `sieve` has what may be spent, and then
  * what is left.  False when nothing fits.  Allocates nothing but the trace. */
 bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
                                const struct shmtune_device *device,
-                               bool other_devices, int *allowance,
+                               bool other_devices,
+                               struct shmt_runtime_sieve *sieve,
                                struct shmt_runtime_nearest *out);
 
 #endif

@@ -127,7 +127,7 @@ static const char *default_reason(const struct shmt_runtime_request *request)
 static enum shmtune_status
 take_default(const struct shmt_runtime_request *request,
              const struct shmtune_device *device,
-             struct shmtune_choice *out)
+             struct shmt_runtime_sieve *sieve, struct shmtune_choice *out)
 {
     static const struct shmt_runtime_tuning no_tuning;
     const struct shmt_runtime_entry entry =
@@ -137,12 +137,17 @@ take_default(const struct shmt_runtime_request *request,
     const struct shmt_fit_launches candidate = {.device = device,
                                                 .evaluated = &evaluated};
     struct shmt_error err;
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_NO_CONFIGURATION;
 
-    shmt_kernel_evaluate(request->kernel->spec, request->problem, entry.values,
-                         &evaluated);
-    status = shmt_runtime_check(&candidate,
-                                request->trace != NULL ? &err : NULL);
+    /* The constraints that use no size hold of every default. */
+    if (request->trace == NULL) {
+        if (shmt_runtime_sieve_pass(sieve, entry.values, &evaluated))
+            status = shmt_runtime_check_launches(&candidate, NULL);
+    } else {
+        shmt_kernel_evaluate(request->kernel->spec, request->problem,
+                             entry.values, &evaluated);
+        status = shmt_runtime_check(&candidate, &err);
+    }
     if (request->trace != NULL)
         shmt_text_addf(request->trace, "the default of %s: %s\n",
                        request->kernel->spec->path,
@@ -165,15 +170,14 @@ static enum shmtune_status search(const struct shmt_runtime_request *request,
         complete(request->device, &room);
     struct shmt_runtime_nearest found;
     bool other_devices = false;
-    int allowance = SHMT_RUNTIME_CHECKS;
+    struct shmt_runtime_sieve sieve;
 
-    if (!shmt_runtime_find_nearest(request, device, false, &allowance,
-                                   &found)) {
+shmt_runtime_sieve_begin(&sieve, request->kernel->spec, request->problem);
+    if (!shmt_runtime_find_nearest(request, device, false, &sieve, &found)) {
         other_devices = true;
-        allowance += SHMT_RUNTIME_MORE_CHECKS;
-        if (!shmt_runtime_find_nearest(request, device, true, &allowance,
-                                       &found))
-            return take_default(request, device, out);
+        sieve.allowance += SHMT_RUNTIME_MORE_ALLOWANCE;
+        if (!shmt_runtime_find_nearest(request, device, true, &sieve, &found))
+            return take_default(request, device, &sieve, out);
     }
     fill(request, found.tuning, found.entry, found.values, out);
     out->match =

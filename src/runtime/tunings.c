@@ -9,6 +9,7 @@
 #include "record/record.h"
 #include "runtime/check.h"
 #include "runtime/library.h"
+#include "runtime/sieve.h"
 
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
                "the public limit is the private one");
@@ -65,8 +66,8 @@ shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
     return NULL;
 }
 
-/* Keeps the ties that are configurations of the kernel; others are dropped
- * without a note. */
+/* Keeps the ties that are configurations of the kernel at some size; others
+ * are dropped without a note. */
 static bool read_ties(struct shmt_arena *arena,
                       const struct shmt_kernel *spec,
                       const struct shmt_tuned *tuned,
@@ -74,14 +75,20 @@ static bool read_ties(struct shmt_arena *arena,
 {
     shmt_config *const ties = shmt_arena_alloc(
         arena, tuned->tie_count * spec->parameter_count, sizeof *ties);
+    size_t count;
 
     if (ties == NULL)
         return false;
     out->ties = ties;
-    out->tie_count =
-        (uint32_t)shmt_tuning_ties(spec, tuned, out->values, ties);
-    if (out->tie_count > SHMT_RUNTIME_TIES)
-        out->tie_count = SHMT_RUNTIME_TIES;
+    out->tie_count = 0;
+    count = shmt_tuning_ties(spec, tuned, out->values, ties);
+    for (size_t k = 0; k < count && out->tie_count < SHMT_RUNTIME_TIES; k++) {
+        const shmt_config *tie = ties + k * spec->parameter_count;
+
+        if (shmt_runtime_sieve_like(spec, out->problem, out->values, tie))
+            memmove(ties + out->tie_count++ * spec->parameter_count, tie,
+                    spec->parameter_count * sizeof *tie);
+    }
     return true;
 }
 
