@@ -54,32 +54,30 @@ CUresult shmt_bench_run_restore(struct shmt_bench *bench,
     return result;
 }
 
-/* One bit for each argument that a launch of this run takes. */
-static uint32_t passed(const struct shmt_bench_run *run)
+/* Marks each argument that a launch of this run takes. */
+static void mark_passed(const struct shmt_bench_run *run,
+                        bool passed[SHMT_KERNEL_ARGUMENTS])
 {
-    uint32_t all = 0;
-
     for (size_t k = 0; k < run->evaluated->launch_count; k++) {
         const struct shmt_launch *launch = &run->evaluated->launches[k];
 
         for (size_t a = 0; run->evaluated->geometry[k].used &&
                            a < launch->argument_count; a++)
-            all |= UINT32_C(1) << launch->arguments[a];
+            passed[launch->arguments[a]] = true;
     }
-    return all;
 }
-_Static_assert(SHMT_KERNEL_ARGUMENTS <= 32, "a bit for each argument");
 
 /* Zeroes, as libshmtune does, only the buffers that the used launches take: a
  * candidate must not pay for the buffers of others. */
 CUresult shmt_bench_run_zero(struct shmt_bench *bench,
                              const struct shmt_bench_run *run)
 {
-    const uint32_t wanted = passed(run);
+    bool passed[SHMT_KERNEL_ARGUMENTS] = {false};
     CUresult result = CUDA_SUCCESS;
 
+    mark_passed(run, passed);
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
-        if (result == CUDA_SUCCESS && (wanted >> k & 1) != 0 &&
+        if (result == CUDA_SUCCESS && passed[k] &&
             bench->kernel->arguments[k].zeroed)
             result = shmt_probe_zero(&bench->probe, target(bench, run, k));
     return result;

@@ -15,6 +15,7 @@
 /* A part may not pass 4095 characters.  The table of element types
  * gives the enum and the cases of each; fills are numbered as in shmt_fill. */
 #define TEXT(...) #__VA_ARGS__ "\n"
+#define TEXT_OF(...) TEXT(__VA_ARGS__)
 
 static const char types[] =
 "enum element {"
@@ -38,8 +39,6 @@ struct finding {
     u64 hash;
 };
 
-struct half_bits { u16 bits; };
-
 __device__ u64 mix(u64 x)
 {
     x ^= x >> 30;
@@ -59,13 +58,6 @@ __device__ u64 stride()
     return gridDim.x * (u64)blockDim.x;
 }
 
-__device__ double to_real(half_bits x)
-{
-    double r;
-    asm("cvt.f64.f16 %0, %1;" : "=d"(r) : "h"(x.bits));
-    return r;
-}
-
 template <typename T> __device__ double to_real(T x)
 {
     return (double)x;
@@ -76,21 +68,42 @@ template <typename T> __device__ void put_real(double r, T *x)
     *x = (T)r;
 }
 
-__device__ void put_real(double r, half_bits *x)
-{
-    asm("cvt.rn.f16.f64 %0, %1;" : "=h"(x->bits) : "d"(r));
-}
-
 template <typename T> __device__ void put_whole(i64 n, T *x)
 {
     *x = (T)n;
 }
 
-__device__ void put_whole(i64 n, half_bits *x)
-{
-    put_real((double)n, x);
-}
 );
+
+/* A class for each real of few bits, with what the templates above do for C's
+ * own types. */
+static const char small_reals[] =
+TEXT_OF(SHMT_ELEMENT_SMALL_CODE(__device__))
+#define SMALL(word, type, ...)                                               \
+    TEXT(                                                                    \
+        struct word##_bits { type bits; };                                   \
+        __device__ double to_real(word##_bits x)                             \
+        {                                                                    \
+            const small_real type_of = {__VA_ARGS__};                        \
+            return small_to(x.bits, type_of);                                \
+        }                                                                    \
+        __device__ void put_real(double r, word##_bits *x)                   \
+        {                                                                    \
+            const small_real type_of = {__VA_ARGS__};                        \
+            x->bits = (type)small_from(r, type_of);                          \
+        }                                                                    \
+        __device__ void put_whole(i64 n, word##_bits *x)                     \
+        {                                                                    \
+            put_real((double)n, x);                                          \
+        }                                                                    \
+        __device__ bool equal(word##_bits a, word##_bits b)                  \
+        {                                                                    \
+            return to_real(a) == to_real(b);                                 \
+        }                                                                    \
+    )
+SHMT_ELEMENT_SMALL_LIST(SMALL)
+#undef SMALL
+"";
 
 static const char fills[] = TEXT(
 struct pattern {
@@ -141,11 +154,6 @@ SHMT_ELEMENT_LIST(FILL)
 /* A pair is right when it is equal or within the tolerance; a NaN is neither.
  * The poison repeats every two bytes. */
 static const char comparison[] = TEXT(
-__device__ bool equal(half_bits a, half_bits b)
-{
-    return to_real(a) == to_real(b);
-}
-
 template <typename T> __device__ bool equal(T a, T b)
 {
     return a == b;
@@ -156,6 +164,11 @@ __device__ bool near(i64 a, i64 b, double absolute, double relative)
     const u64 apart = a > b ? (u64)a - (u64)b : (u64)b - (u64)a;
 
     return (double)apart <= absolute + relative * fabs((double)b);
+}
+
+__device__ bool near(u64 a, u64 b, double absolute, double relative)
+{
+    return (double)(a > b ? a - b : b - a) <= absolute + relative * (double)b;
 }
 
 template <typename T>
@@ -284,5 +297,5 @@ extern "C" __global__ void shmt_flush(const uint4 *data, u64 count, u32 *sink)
 }
 );
 
-const char *const shmt_bench_source[] = {types, fills, comparison, checks,
-                                         NULL};
+const char *const shmt_bench_source[] = {
+    types, small_reals, fills, comparison, checks, NULL};

@@ -129,10 +129,13 @@ static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *node,
                                       struct shmt_argument *argument)
 {
+    const struct shmt_element_type *type =
+        shmt_element_type(argument->element);
     enum shmtune_status status;
 
-    argument->low = shmt_element_is_real(argument->element) ? -1 : 0;
-    argument->high = shmt_element_is_real(argument->element) ? 1 : 256;
+    argument->low = type->is_real ? -1 : 0;
+    argument->high =
+        type->is_real ? 1 : fmin(256, (double)type->high.whole + 1);
     if (node == NULL)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,

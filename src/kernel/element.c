@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * element: what follows from the table of element types in element.h, which
- * the reader of specs, the benches and the library ask.  IEEE half precision
- * is converted by hand, because not every compiler has such a type.
+ * the reader of specs, the benches and the library ask.
  */
 #include "kernel/element.h"
 
@@ -45,52 +44,39 @@ bool shmt_element_holds(enum shmt_element element, int64_t number)
            number <= types[element].high.whole;
 }
 
-bool shmt_element_holds_real(enum shmt_element element, double number)
+static double stored(enum shmt_element element, double number)
 {
     const union shmt_element_scalar scalar = shmt_element_store(
         element, (union shmt_element_number){.real = number});
 
-    return !isfinite(number) || isfinite(shmt_element_real(element, &scalar));
+    return shmt_element_real(element, &scalar);
+}
+
+/* A type without infinity stores its largest number for it. */
+bool shmt_element_holds_real(enum shmt_element element, double number)
+{
+    return isnan(number) ||
+           (isinf(stored(element, (double)INFINITY))
+                ? isinf(number) || isfinite(stored(element, number))
+                : fabs(number) <= types[element].high.real);
 }
 
 /* -- conversions ---------------------------------------------------------- */
 
-/* IEEE half precision, rounded to the nearest even.  It has 10 bits of
- * fraction and exponents from -14 to 15; below that multiples of 2^-24. */
-static uint16_t half(double value)
-{
-    const uint16_t sign = signbit(value) ? 0x8000u : 0u;
-    double size = fabs(value), units;
-    int exponent;
+SHMT_ELEMENT_SMALL_CODE(static)
 
-    if (isnan(value))
-        return (uint16_t)(sign | 0x7e00u);
-    if (size >= 65520.0)
-        return (uint16_t)(sign | 0x7c00u);
-    if (size < ldexp(1.0, -14))
-        return (uint16_t)(sign | (uint16_t)nearbyint(ldexp(size, 24)));
-    frexp(size, &exponent);
-    exponent--;
-    /* 1024..2048; 2048 carries into the exponent by itself */
-    units = nearbyint(ldexp(size, 10 - exponent));
-    return (uint16_t)(sign |
-                      (uint16_t)(((exponent + 15) << 10) + (int)units - 1024));
-}
-
-static double from_half(uint16_t bits)
-{
-    const int exponent = bits >> 10 & 31;
-    const int fraction = bits & 1023;
-    double size;
-
-    if (exponent == 31)
-        size = fraction == 0 ? (double)INFINITY : (double)NAN;
-    else if (exponent == 0)
-        size = ldexp(fraction, -24);
-    else
-        size = ldexp(fraction + 1024, exponent - 25);
-    return bits >> 15 ? -size : size;
-}
+#define CONVERT(word, type, ...)                                             \
+    static type word##_from(double number)                                   \
+    {                                                                        \
+        return (type)small_from(number, (struct small_real){__VA_ARGS__});   \
+    }                                                                        \
+                                                                             \
+    static double word##_to(type number)                                     \
+    {                                                                        \
+        return small_to(number, (struct small_real){__VA_ARGS__});           \
+    }
+SHMT_ELEMENT_SMALL_LIST(CONVERT)
+#undef CONVERT
 
 union shmt_element_scalar
 shmt_element_store(enum shmt_element element, union shmt_element_number number)
@@ -100,7 +86,7 @@ shmt_element_store(enum shmt_element element, union shmt_element_number number)
     switch (element) {
 #define STORE(name, word, type, device, kind, low, high, ramp, digits, from, \
               to)                                                            \
-    case SHMT_ELEMENT_##name: out.word = from(number.kind); break;
+    case SHMT_ELEMENT_##name: out.as_##word = from(number.kind); break;
     SHMT_ELEMENT_LIST(STORE)
 #undef STORE
     default: break;
@@ -116,7 +102,7 @@ double shmt_element_real(enum shmt_element element, const void *data)
     switch (element) {
 #define LOAD(name, word, type, device, kind, low, high, ramp, digits, from,  \
              to)                                                             \
-    case SHMT_ELEMENT_##name: return to(scalar.word);
+    case SHMT_ELEMENT_##name: return to(scalar.as_##word);
     SHMT_ELEMENT_LIST(LOAD)
 #undef LOAD
     default: return 0;

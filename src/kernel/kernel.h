@@ -18,7 +18,7 @@
 
 enum {
     SHMT_KERNEL_DIMENSIONS = 8,
-    SHMT_KERNEL_ARGUMENTS = 32,
+    SHMT_KERNEL_ARGUMENTS = 256,
     SHMT_KERNEL_LAUNCHES = 8,
     SHMT_KERNEL_DERIVED = 32,
     /* what the arguments of one launch may take, on every device */

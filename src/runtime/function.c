@@ -36,7 +36,7 @@ struct shmtune_function {
     size_t step_count;
     struct step steps[SHMT_KERNEL_LAUNCHES];
     size_t slot_count;
-    struct slot slots[SHMT_KERNEL_ARGUMENTS];
+    struct slot slots[];
 };
 
 /* What one call works on. */
@@ -159,7 +159,6 @@ static enum shmtune_status make_ready(struct loading *loading)
     const struct shmt_kernel *spec = function->kernel->spec;
     enum shmtune_status status = check_fit(loading);
 
-    function->slot_count = spec->argument_count;
     pthread_mutex_lock(&function->binary->lock);
     for (size_t k = 0; status == SHMTUNE_OK && k < spec->launch_count; k++)
         status = prepare_step(loading, k);
@@ -172,10 +171,15 @@ static enum shmtune_status make_ready(struct loading *loading)
 /* An empty function for the choice. */
 static enum shmtune_status begin(struct loading *loading)
 {
-    loading->function = calloc(1, sizeof *loading->function);
+    const struct shmtune_kernel *kernel = loading->choice->kernel;
+    const size_t slots = kernel->spec->argument_count;
+
+    loading->function = calloc(1, sizeof *loading->function +
+                                      slots * sizeof(struct slot));
     if (loading->function == NULL)
         return shmt_error_memory(loading->err);
-    loading->function->kernel = loading->choice->kernel;
+    loading->function->kernel = kernel;
+    loading->function->slot_count = slots;
     shmt_choice_evaluate(loading->choice, &loading->evaluated);
     return SHMTUNE_OK;
 }

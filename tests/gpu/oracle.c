@@ -291,6 +291,31 @@ static void every_element_counts(void)
     close_trial(&trial);
 }
 
+/* Every f32 to each small type, and back, as the hardware does it. */
+static void small_types_are_the_hardwares(void)
+{
+    struct trial trial;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_result result;
+    struct shmt_bench_note note;
+    struct shmt_bench_request request = {
+        .config = config, .samples = 1, .give_up_us = (double)INFINITY,
+        .verify = true};
+
+    if (!open_trial("tests/gpu", "convert", &trial))
+        return;
+    request.problem = trial.kernel->sizes[0];
+    fixture_choice(trial.kernel, config, "HOW", "soft", NULL);
+    if (10 * shmt_bench_device(trial.bench)->compute_major +
+            shmt_bench_device(trial.bench)->compute_minor >= 89) {
+        CHECK_INT(shmt_bench_measure(trial.bench, &request, &result, &note,
+                                     &err), SHMTUNE_OK);
+        CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+        CHECK_TEXT(result.reason, "");
+    }
+    close_trial(&trial);
+}
+
 int main(void)
 {
     if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK ||
@@ -304,6 +329,7 @@ int main(void)
     CHECK_RUN(inputs_are_as_described);
     CHECK_RUN(arrays_by_value_arrive);
     CHECK_RUN(every_element_counts);
+    CHECK_RUN(small_types_are_the_hardwares);
     for (size_t k = 0; k < oracle_count; k++) {
         current = &oracles[k];
         printf("# %s\n", current->kernel);

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # The generated pages, docs/claims.md and docs/performance.md, and their plots
-# must be what the data in tests/bench/data make of them.  TAP.
+# must be what the data in tests/bench/data make of them; and docs/spec.md has
+# every type of elements.  TAP.
 root=${SHMT_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
-echo 1..2
+echo 1..3
 number=0
 for page in claims performance; do
     number=$((number + 1))
@@ -17,3 +18,17 @@ for page in claims performance; do
         echo "not ok $number - $name"
     fi
 done
+
+missing=
+for word in $(sed -n 's/^    X([A-Z0-9]*, \([a-z0-9]*\), .*/\1/p' \
+    "$root/src/kernel/element.h"); do
+    grep "^| \`type\` |" "$root/docs/spec.md" | grep -q "\`$word\`" ||
+        missing="$missing $word"
+done
+number=$((number + 1))
+if [ -z "$missing" ] && [ -n "$word" ]; then
+    echo "ok $number - docs/spec.md has every type of elements"
+else
+    echo "not ok $number - docs/spec.md has every type of elements"
+    echo "# missing:$missing"
+fi

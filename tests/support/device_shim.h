@@ -31,12 +31,6 @@ SHIM void shim_enter(unsigned block, unsigned thread, unsigned blocks,
     blockDim.x = threads;
 }
 
-/* Conversions of half precision, which the text writes in PTX. */
-SHIM double (*shim_from_half)(unsigned short bits);
-SHIM unsigned short (*shim_to_half)(double number);
-double (*shim_from_half)(unsigned short bits);
-unsigned short (*shim_to_half)(double number);
-
 /* All threads of a grid wait here for each other; NULL when they run one after
  * the other. */
 SHIM pthread_barrier_t *shim_barrier;

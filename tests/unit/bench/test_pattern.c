@@ -21,22 +21,22 @@ static void patterns_stay(void)
 
     /* by the formulas of pattern.h in Python */
     CHECK(first.seed == 0x8209b480faed1b10u);
-    CHECK(shmt_pattern_value(&first, 0).f64 == -0x1.882881a2a1c9cp-1);
-    CHECK(shmt_pattern_value(&first, 1).f64 == 0x1.d87475cc8ebe8p-2);
-    CHECK(shmt_pattern_value(&first, 12345).f64 == -0x1.66af273a94970p-2);
+    CHECK(shmt_pattern_value(&first, 0).as_f64 == -0x1.882881a2a1c9cp-1);
+    CHECK(shmt_pattern_value(&first, 1).as_f64 == 0x1.d87475cc8ebe8p-2);
+    CHECK(shmt_pattern_value(&first, 12345).as_f64 == -0x1.66af273a94970p-2);
     whole_one.element = SHMT_ELEMENT_I64;
     whole_one.low = -5;
     whole_one.high = 12;
-    CHECK_INT(shmt_pattern_value(&whole_one, 0).i64, 0);
-    CHECK_INT(shmt_pattern_value(&whole_one, 1).i64, -5);
-    CHECK_INT(shmt_pattern_value(&whole_one, 12345).i64, 4);
+    CHECK_INT(shmt_pattern_value(&whole_one, 0).as_i64, 0);
+    CHECK_INT(shmt_pattern_value(&whole_one, 1).as_i64, -5);
+    CHECK_INT(shmt_pattern_value(&whole_one, 12345).as_i64, 4);
     CHECK(first.seed != second.seed);
     CHECK(first.seed != shmt_pattern_of(&argument, 0, 1).seed);
     for (uint64_t i = 0; i < 1000; i++) {
-        const double value = shmt_pattern_value(&first, i).f64;
+        const double value = shmt_pattern_value(&first, i).as_f64;
 
         CHECK(value >= -1 && value < 1);
-        CHECK(value != shmt_pattern_value(&second, i).f64);
+        CHECK(value != shmt_pattern_value(&second, i).as_f64);
     }
 }
 
@@ -49,7 +49,7 @@ static void patterns_are_uniform(void)
     enum { COUNT = 100000 };
 
     for (uint64_t i = 0; i < COUNT; i++) {
-        const double value = shmt_pattern_value(&pattern, i).f64 - 4;
+        const double value = shmt_pattern_value(&pattern, i).as_f64 - 4;
 
         sum += value;
         squares += value * value;
@@ -87,16 +87,16 @@ static void ramps_and_zeros(void)
                                    .fill = SHMT_FILL_RAMP};
     union shmt_element_scalar value;
 
-    CHECK_INT(shmt_pattern_value(&pattern, 257).u8, 1);
+    CHECK_INT(shmt_pattern_value(&pattern, 257).as_u8, 1);
     pattern.element = SHMT_ELEMENT_F16;
     value = shmt_pattern_value(&pattern, 2047);
     CHECK(shmt_element_real(SHMT_ELEMENT_F16, &value) == 2047);
     value = shmt_pattern_value(&pattern, 2048);
     CHECK(shmt_element_real(SHMT_ELEMENT_F16, &value) == 0);
     pattern.element = SHMT_ELEMENT_I32;
-    CHECK_INT(shmt_pattern_value(&pattern, 123456).i32, 123456);
+    CHECK_INT(shmt_pattern_value(&pattern, 123456).as_i32, 123456);
     pattern.fill = SHMT_FILL_ZERO;
-    CHECK_INT(shmt_pattern_value(&pattern, 5).i32, 0);
+    CHECK_INT(shmt_pattern_value(&pattern, 5).as_i32, 0);
 }
 
 int main(void)

@@ -20,52 +20,139 @@ static struct shmt_value real(double number)
     return (struct shmt_value){.type = SHMT_VALUE_REAL, .r = number};
 }
 
-static uint16_t half(double number)
+/* What the formats say of the reals of few bits (IEEE 754; OCP 8-bit floating
+ * point, table 2): not taken from the table that is tested. */
+static const struct few {
+    enum shmt_element element;
+    int exponent_bits, fraction_bits;
+    double largest;
+    uint32_t largest_bits, over_bits;
+} few[] = {
+    {SHMT_ELEMENT_F16, 5, 10, 65504, 0x7bff, 0x7c00},
+    {SHMT_ELEMENT_BF16, 8, 7, 0x1.fep127, 0x7f7f, 0x7f80},
+    {SHMT_ELEMENT_F8E4M3, 4, 3, 448, 0x7e, 0x7e},
+    {SHMT_ELEMENT_F8E5M2, 5, 2, 57344, 0x7b, 0x7b},
+};
+enum { FEW = sizeof few / sizeof few[0] };
+
+static uint32_t bits_of(const struct few *type, double number)
 {
-    return shmt_element_store(SHMT_ELEMENT_F16, (union shmt_element_number){
-                                  .real = number}).f16;
+    const union shmt_element_scalar scalar = shmt_element_store(
+        type->element, (union shmt_element_number){.real = number});
+
+    return shmt_element_bytes(type->element) == 1 ? scalar.as_u8
+                                                  : scalar.as_u16;
 }
 
-static double from_half(uint16_t bits)
+static double real_of(const struct few *type, uint32_t bits)
 {
-    return shmt_element_real(SHMT_ELEMENT_F16, &bits);
+    return shmt_element_real(type->element, &bits);
 }
 
-static void halves_come_back(void)
+static uint32_t sign_of(const struct few *type)
 {
-    int failed = 0;
+    return 1u << (type->exponent_bits + type->fraction_bits);
+}
 
-    for (uint32_t bits = 0; bits <= 0xffff; bits++) {
-        const double value = from_half((uint16_t)bits);
+/* Every pattern of bits is the number that the format's formula gives. */
+static void few_bits_mean_what_the_format_says(void)
+{
+    for (size_t k = 0; k < FEW; k++) {
+        const struct few *const type = &few[k];
+        const int bias = (1 << (type->exponent_bits - 1)) - 1;
+        int failed = 0;
 
-        if (isnan(value))
-            failed += !isnan(from_half(half(value)));
-        else
-            failed += half(value) != bits;
+        for (uint32_t bits = 0; bits < sign_of(type); bits++) {
+            const int exponent = (int)(bits >> type->fraction_bits);
+            const int fraction =
+                (int)(bits & ((1u << type->fraction_bits) - 1));
+            const double expected =
+                exponent == 0
+                    ? ldexp(fraction, 1 - bias - type->fraction_bits)
+                    : ldexp(fraction + (1 << type->fraction_bits),
+                            exponent - bias - type->fraction_bits);
+
+            if (bits <= type->largest_bits)
+                failed += real_of(type, bits) != expected ||
+                          real_of(type, bits | sign_of(type)) != -expected ||
+                          signbit(real_of(type, bits | sign_of(type))) == 0;
+            else if (bits == type->largest_bits + 1 && fraction == 0)
+                failed += !isinf(real_of(type, bits));
+            else
+                failed += !isnan(real_of(type, bits));
+        }
+        CHECK_INT(failed, 0);
+        CHECK(real_of(type, type->largest_bits) == type->largest);
+        CHECK(shmt_element_type(type->element)->high.real == type->largest);
     }
-    CHECK_INT(failed, 0);
 }
 
-/* Between each half and the next: to the nearer, and to even in the middle. */
-static void halves_round_to_even(void)
+static void few_bits_come_back(void)
 {
-    int failed = 0;
+    for (size_t k = 0; k < FEW; k++) {
+        const struct few *const type = &few[k];
+        int failed = 0;
 
-    for (uint32_t bits = 0; bits < 0x7bff; bits++) {
-        const double low = from_half((uint16_t)bits);
-        const double high = from_half((uint16_t)(bits + 1));
-        const double middle = (low + high) / 2;
+        for (uint32_t bits = 0; bits < 2 * sign_of(type); bits++) {
+            const double value = real_of(type, bits);
 
-        failed += half(nextafter(middle, low)) != bits;
-        failed += half(nextafter(middle, high)) != bits + 1;
-        failed += half(middle) != bits + (bits & 1);
+            if (isnan(value))
+                failed += !isnan(real_of(type, bits_of(type, value)));
+            else if (!isinf(value))
+                failed += bits_of(type, value) != bits;
+        }
+        CHECK_INT(failed, 0);
     }
-    CHECK_INT(failed, 0);
-    CHECK_INT(half(65519.9), 0x7bff);
-    CHECK_INT(half(65520), 0x7c00);
-    CHECK_INT(half((double)-INFINITY), 0xfc00);
-    CHECK_INT(half(-0.0), 0x8000);
-    CHECK_INT(half(1), 0x3c00);
+}
+
+/* Between each number and the next: to the nearer, and to even in the middle,
+ * on both sides of zero. */
+static void few_bits_round_to_even(void)
+{
+    for (size_t k = 0; k < FEW; k++) {
+        const struct few *const type = &few[k];
+        const uint32_t sign = sign_of(type);
+        int failed = 0;
+
+        for (uint32_t bits = 0; bits < type->largest_bits; bits++) {
+            const double low = real_of(type, bits);
+            const double high = real_of(type, bits + 1);
+            const double middle = (low + high) / 2;
+
+            failed += bits_of(type, nextafter(middle, low)) != bits;
+            failed += bits_of(type, nextafter(middle, high)) != bits + 1;
+            failed += bits_of(type, middle) != bits + (bits & 1);
+            failed += bits_of(type, -middle) != (bits + (bits & 1)) + sign;
+        }
+        CHECK_INT(failed, 0);
+        CHECK_INT(bits_of(type, -0.0), sign);
+        CHECK_INT(bits_of(type, 0x1p-1074), 0);
+        CHECK_INT(bits_of(type, -0x1p-1000), sign);
+    }
+}
+
+/* To infinity, or to the largest where eight bits are converted. */
+static void few_bits_overflow_as_the_hardware_does(void)
+{
+    for (size_t k = 0; k < FEW; k++) {
+        const struct few *const type = &few[k];
+        const double last = real_of(type, type->largest_bits) -
+                            real_of(type, type->largest_bits - 1);
+
+        CHECK_INT(bits_of(type, type->largest + last * 0.4999),
+                  type->largest_bits);
+        CHECK_INT(bits_of(type, type->largest + last / 2), type->over_bits);
+        CHECK_INT(bits_of(type, 4 * type->largest), type->over_bits);
+        CHECK_INT(bits_of(type, DBL_MAX), type->over_bits);
+        CHECK_INT(bits_of(type, (double)INFINITY), type->over_bits);
+        CHECK_INT(bits_of(type, -(double)INFINITY),
+                  type->over_bits | sign_of(type));
+        CHECK(isnan(real_of(type, bits_of(type, (double)NAN))));
+        CHECK(shmt_element_holds_real(type->element, type->largest));
+        CHECK(!shmt_element_holds_real(type->element, 2 * type->largest));
+        CHECK(shmt_element_holds_real(type->element, (double)INFINITY) ==
+              (type->over_bits != type->largest_bits));
+    }
 }
 
 static void integers_must_fit(void)
@@ -75,7 +162,7 @@ static void integers_must_fit(void)
 
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_I32, whole(INT32_MIN),
                                    &scalar, &err), SHMTUNE_OK);
-    CHECK_INT(scalar.i32, INT32_MIN);
+    CHECK_INT(scalar.as_i32, INT32_MIN);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_I32, whole(2147483648),
                                    &scalar, &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_HAS(err.text, "2147483648");
@@ -86,7 +173,7 @@ static void integers_must_fit(void)
                                    &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_I64, real(3), &scalar, &err),
               SHMTUNE_OK);
-    CHECK_INT(scalar.i64, 3);
+    CHECK_INT(scalar.as_i64, 3);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_I64, real(3.5), &scalar,
                                    &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_I64, real((double)NAN),
@@ -105,33 +192,33 @@ static void reals_are_rounded(void)
 
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(0.1), &scalar,
                                    NULL), SHMTUNE_OK);
-    CHECK(scalar.f32 == 0.1f);
+    CHECK(scalar.as_f32 == 0.1f);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F64, whole(7), &scalar,
                                    NULL), SHMTUNE_OK);
-    CHECK(scalar.f64 == 7.0);
+    CHECK(scalar.as_f64 == 7.0);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(3.4028235e38),
                                    &scalar, &err), SHMTUNE_OK);
-    CHECK(scalar.f32 == FLT_MAX);
+    CHECK(scalar.as_f32 == FLT_MAX);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F32, real(3.4028236e38),
                                    &scalar, &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_HAS(err.text, "does not fit the type f32");
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F16, real(-65519), &scalar,
                                    &err), SHMTUNE_OK);
-    CHECK_INT(scalar.f16, 0xfbff);
+    CHECK_INT(scalar.as_f16, 0xfbff);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F16, real(-65520), &scalar,
                                    &err), SHMTUNE_INVALID_ARGUMENT);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F16, real((double)INFINITY),
                                    &scalar, &err), SHMTUNE_OK);
-    CHECK_INT(scalar.f16, 0x7c00);
+    CHECK_INT(scalar.as_f16, 0x7c00);
     CHECK_INT(shmt_element_convert(SHMT_ELEMENT_F64, real(7), &scalar, &err),
               SHMTUNE_OK);
     CHECK(shmt_element_real(SHMT_ELEMENT_F64, &scalar) == 7.0);
 }
 
-/* As bench/source.c defines it: the device's type that C lacks. */
-typedef struct {
-    uint16_t bits;
-} half_bits;
+/* As bench/source.c defines them: the device's types that C lacks. */
+#define BITS(word, type, ...) typedef struct { type bits; } word##_bits;
+SHMT_ELEMENT_SMALL_LIST(BITS)
+#undef BITS
 
 static void rows_have_the_devices_sizes(void)
 {
@@ -188,7 +275,6 @@ static void bounds_come_back(void)
         if (type->is_real) {
             CHECK(shmt_element_holds_real(element, type->low.real));
             CHECK(shmt_element_holds_real(element, type->high.real));
-            CHECK(shmt_element_holds_real(element, (double)INFINITY));
             CHECK(shmt_element_holds_real(element, (double)NAN));
             ramp.real = (double)type->ramp;
         } else {
@@ -225,8 +311,10 @@ static void ramps_end_where_reals_have_gaps(void)
 
 int main(void)
 {
-    CHECK_RUN(halves_come_back);
-    CHECK_RUN(halves_round_to_even);
+    CHECK_RUN(few_bits_mean_what_the_format_says);
+    CHECK_RUN(few_bits_come_back);
+    CHECK_RUN(few_bits_round_to_even);
+    CHECK_RUN(few_bits_overflow_as_the_hardware_does);
     CHECK_RUN(integers_must_fit);
     CHECK_RUN(reals_are_rounded);
     CHECK_RUN(rows_have_the_devices_sizes);

@@ -53,14 +53,18 @@ static void reads_every_field(void)
 }
 
 /* Where the spec says no range, reals are of [-1, 1) and whole numbers of
- * [0, 256). */
+ * [0, 256), or as many of them as the type has. */
 static void ranges_have_defaults(void)
 {
     static const struct { const char *type; double low, high; } rows[] = {
         {"type: f32, role: input", -1, 1}, {"type: f16, role: input", -1, 1},
         {"type: f64, role: input", -1, 1}, {"type: i32, role: input", 0, 256},
         {"type: u8, role: input", 0, 256}, {"type: u32, role: input", 0, 256},
-        {"type: i64, role: input", 0, 256}};
+        {"type: i64, role: input", 0, 256}, {"type: u64, role: input", 0, 256},
+        {"type: i16, role: input", 0, 256}, {"type: i8, role: input", 0, 128},
+        {"type: bool, role: input", 0, 2}, {"type: bytes, role: input", 0, 256},
+        {"type: bf16, role: input", -1, 1},
+        {"type: f8e5m2, role: input", -1, 1}};
 
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         struct shmt_kernel *kernel = NULL;

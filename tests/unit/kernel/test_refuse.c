@@ -4,6 +4,9 @@
 
 #include "tests/support/spec_fixture.h"
 
+#define FOUR(text) text text text text
+#define SIXTEEN(text) FOUR(FOUR(text))
+
 /* Each edit makes the spec wrong at `place` with `message`. */
 static const struct {
     const char *from, *to, *place, *message;
@@ -131,9 +134,8 @@ static const struct {
     {"  carveout: CARVEOUT", "  carve_out: CARVEOUT", ":29:3:", "carveout"},
     {"[y, x, part, a, cols]", "[y, x, parts, a, cols]", ":30:21:", "parts"},
     {"[y, x, part, a, cols]", "y", ":30:14:", ""},
-    {"[y, x, part, a, cols]", "[y, x, part, a, cols, a, a, a, a, a, a, a, a, "
-     "a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a, a]", ":30:14:",
-     "33 arguments; at most 32 are allowed"},
+    {"[y, x, part, a, cols]", "[y" SIXTEEN(SIXTEEN(", x")) "]", ":30:14:",
+     "257 arguments; at most 256 are allowed"},
     {"  when: STAGES > 1", "  when: STAGE > 1", ":32:9:", "STAGE"},
     {"  when: STAGES > 1\n  grid: 6\n  block: [32]\n  cluster: STAGES",
      "  grid: 6\n  block: [32]\n  cluster: STAGES + 3", ":34:12:",
@@ -199,6 +201,13 @@ static const struct {
      ":47:25:", "the value of a is 1e+39, outside its type f32"},
     {"  a: {type: f32, value: 1.5}", "  a: {type: f16, value: rows * 1024}",
      ":47:25:", "the value of a is 65536, outside its type f16"},
+    {"  a: {type: f32, value: 1.5}", "  a: {type: f8e4m3, value: 449}",
+     ":47:28:", "the value of a is 449, outside its type f8e4m3"},
+    {"  a: {type: f32, value: 1.5}", "  a: {type: bool, value: 2}",
+     ":47:26:", "the value of a is 2, outside its type bool"},
+    {"  a: {type: f32, value: 1.5}", "  a: {type: f8, value: 1}", ":47:13:",
+     "\"f8\"; one of f16, bf16, f8e4m3, f8e5m2, f32, f64, i8, u8, i16, u16, "
+     "i32, u32, i64, u64, bool, bytes is expected"},
     {"  a: {type: f32, value: 1.5}", "  a: {type: i32, value: 1.5}",
      ":47:25:", ""},
     {"  a: {type: f32", "  rows: {role: input, type: f32", ":47:", ""},

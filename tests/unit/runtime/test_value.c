@@ -50,7 +50,7 @@ static int right_elements(const float *out, int taps, uint64_t seed)
         float sum = 0;
 
         for (int t = 0; t < taps; t++)
-            sum += shmt_pattern_value(&pattern, (uint64_t)t).f32 *
+            sum += shmt_pattern_value(&pattern, (uint64_t)t).as_f32 *
                    (float)((i + t) % N);
         right += sum == out[i];
     }
