@@ -5,6 +5,7 @@
  */
 #include "tests/fake/cuda.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +21,27 @@ size_t fake_number(const char *variable, size_t fallback)
 
 CUresult fake_planned(const char *name)
 {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static int calls;
     static char last[96];
     const char *fail = getenv("FAKE_CUDA_FAIL");
+    bool planned;
     const size_t length = strlen(name);
     char *end;
     long code, which;
 
     if (fail != NULL && strncmp(fail, name, length) == 0 &&
         fail[length] == '=') {
+        code = strtol(fail + length + 1, &end, 10);
+        which = *end == ',' ? strtol(end + 1, NULL, 10) : 0;
+        pthread_mutex_lock(&lock);
         if (strcmp(fail, last) != 0)
             calls = 0;
         snprintf(last, sizeof last, "%s", fail);
-        code = strtol(fail + length + 1, &end, 10);
-        which = *end == ',' ? strtol(end + 1, NULL, 10) : 0;
         calls++;
-        if (which == 0 || which == calls)
+        planned = which == 0 || which == calls;
+        pthread_mutex_unlock(&lock);
+        if (planned)
             return (CUresult)code;
     }
     return CUDA_SUCCESS;

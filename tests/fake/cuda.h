@@ -2,7 +2,8 @@
 /*
  * cuda: a CUDA driver with no device, for tests: a shared object that
  * $SHMTUNE_LIBCUDA names.  Device memory is host memory, launches run at
- * once in C, time is what kernels say they cost.  It knows the kernels of
+ * once in C, time is what kernels say they cost.  Threads may call it as they
+ * may call CUDA's; which kernels run at the same time is theirs.  It knows the kernels of
  * src/bench/source.c and those of tests/fake/fake_kernel.cu and fake_value.cu.
  *
  * Environment: FAKE_CUDA_MEMORY   bytes of device memory, default 1 GiB
@@ -18,6 +19,7 @@
 #ifndef SHMT_TESTS_FAKE_CUDA_H
 #define SHMT_TESTS_FAKE_CUDA_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -35,10 +37,9 @@ SHMT_DRIVER_LIST(FAKE_CUDA_FUNCTION)
 
 /* What more than one file knows of the device. */
 struct fake_state {
-    double us;             /* its clock */
-    CUresult stuck;        /* what broke the context, if anything */
-    bool profiled;         /* between ProfilerStart and ProfilerStop */
-    CUcontext current;
+    _Atomic int64_t ns;    /* its clock */
+    _Atomic CUresult stuck; /* what broke the context, if anything */
+    atomic_bool profiled;  /* between ProfilerStart and ProfilerStop */
 };
 
 extern struct fake_state fake;

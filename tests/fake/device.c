@@ -5,6 +5,9 @@
 
 #include "tests/fake/cuda.h"
 
+/* Of each thread its own, as in CUDA. */
+static _Thread_local CUcontext current;
+
 CUresult fake_DeviceGetCount(int *out)
 {
     FAKE_ENTER_DEVICE("DeviceGetCount");
@@ -100,20 +103,20 @@ CUresult fake_DevicePrimaryCtxRelease(CUdevice ordinal)
 CUresult fake_CtxSetCurrent(CUcontext context)
 {
     FAKE_ENTER("CtxSetCurrent");
-    fake.current = context;
+    current = context;
     return CUDA_SUCCESS;
 }
 
 CUresult fake_CtxGetCurrent(CUcontext *out)
 {
-    *out = fake.current;
+    *out = current;
     return CUDA_SUCCESS;
 }
 
 CUresult fake_CtxGetDevice(CUdevice *out)
 {
     *out = 0;
-    return fake.current != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return current != NULL ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult fake_CtxSynchronize(void)

@@ -1,57 +1,75 @@
 /* SPDX-License-Identifier: MIT */
 /* launch: modules, their functions, and launches of those. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/fake/cuda.h"
 
-enum { FUNCTIONS = 4096 };
+enum { FUNCTIONS = 16, NAME = 256 };
 
-static struct fake_function *functions[FUNCTIONS];
-static size_t function_count;
+struct fake_module {
+    struct fake_module *next;
+    const void *image;
+    size_t count;
+    struct fake_function functions[FUNCTIONS];
+    char names[FUNCTIONS][NAME];
+};
+
+/* All that are loaded; a broken context does not unload its own. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct fake_module *modules;
 
 CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 {
+    struct fake_module *module;
+
     FAKE_ENTER("ModuleLoadData");
     if (memcmp(image, "\177ELF", 4) != 0)
         return CUDA_ERROR_INVALID_IMAGE;
-    *out = (CUmodule)(uintptr_t)image;
+    module = calloc(1, sizeof *module);
+    if (module == NULL)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    module->image = image;
+    pthread_mutex_lock(&lock);
+    module->next = modules;
+    modules = module;
+    pthread_mutex_unlock(&lock);
+    *out = (CUmodule)(void *)module;
     return CUDA_SUCCESS;
 }
 
-CUresult fake_ModuleUnload(CUmodule module)
+CUresult fake_ModuleUnload(CUmodule handle)
 {
-    (void)module;
+    struct fake_module *const module = (void *)handle, **link = &modules;
+
     FAKE_ENTER("ModuleUnload");
+    pthread_mutex_lock(&lock);
+    while (*link != module && *link != NULL)
+        link = &(*link)->next;
+    if (*link != NULL)
+        *link = module->next;
+    pthread_mutex_unlock(&lock);
+    free(module);
     return CUDA_SUCCESS;
 }
 
-/* Functions are kept for ever, as their names are few: a name and what the
- * image says of it. */
-CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule module,
+/* What the image says of it, for as long as the module is loaded.  The image
+ * is read now: our callers ask before they give it back. */
+CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule handle,
                                 const char *name)
 {
-    struct fake_function found = {0}, *kept;
-    char *copy;
+    struct fake_module *const module = (void *)handle;
+    struct fake_function *const function = &module->functions[module->count];
 
     FAKE_ENTER("ModuleGetFunction");
-    if (!fake_image_find((const void *)(uintptr_t)module, name, &found))
+    if (!fake_image_find(module->image, name, function))
         return CUDA_ERROR_NOT_FOUND;
-    if (function_count == FUNCTIONS)
+    if (module->count + 1 == FUNCTIONS || strlen(name) >= NAME)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    kept = malloc(sizeof *kept);
-    copy = malloc(strlen(name) + 1);
-    if (kept == NULL || copy == NULL) {
-        free(kept);
-        free(copy);
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
-    strcpy(copy, name);
-    *kept = found;
-    kept->name = copy;
-    functions[function_count++] = kept;
-    *out = (CUfunction)(void *)kept;
+    function->name = strcpy(module->names[module->count++], name);
+    *out = (CUfunction)(void *)function;
     return CUDA_SUCCESS;
 }
 
@@ -132,7 +150,7 @@ static CUresult run(struct fake_launch *launch)
     note_launch(launch);
     if (!fake_kernel_run(launch))
         return CUDA_ERROR_NOT_FOUND;
-    fake.us += launch->cost_us;
+    fake.ns += (int64_t)(1e3 * launch->cost_us);
     fake.stuck = launch->stuck;
     return CUDA_SUCCESS;
 }

@@ -6,8 +6,8 @@ enum { EVENTS = 4096 };
 
 /* Never freed: a broken context's are not given back. */
 struct fake_event {
-    bool used;
-    double us;
+    atomic_bool used;
+    int64_t ns;
 };
 
 static struct fake_event events[EVENTS];
@@ -38,8 +38,7 @@ CUresult fake_EventCreate(CUevent *out, unsigned flags)
     (void)flags;
     FAKE_ENTER("EventCreate");
     for (size_t k = 0; k < EVENTS; k++)
-        if (!events[k].used) {
-            events[k].used = true;
+        if (!atomic_exchange(&events[k].used, true)) {
             *out = (CUevent)(void *)&events[k];
             return CUDA_SUCCESS;
         }
@@ -56,7 +55,7 @@ CUresult fake_EventRecord(CUevent event, CUstream stream)
 {
     (void)stream;
     FAKE_ENTER("EventRecord");
-    ((struct fake_event *)(void *)event)->us = fake.us;
+    ((struct fake_event *)(void *)event)->ns = fake.ns;
     return CUDA_SUCCESS;
 }
 
@@ -69,7 +68,7 @@ CUresult fake_EventSynchronize(CUevent event)
 
 CUresult fake_EventElapsedTime(float *ms, CUevent from, CUevent to)
 {
-    *ms = (float)((((struct fake_event *)(void *)to)->us -
-                   ((struct fake_event *)(void *)from)->us) / 1e3);
+    *ms = (float)((double)(((struct fake_event *)(void *)to)->ns -
+                           ((struct fake_event *)(void *)from)->ns) / 1e6);
     return CUDA_SUCCESS;
 }

@@ -187,10 +187,11 @@ static void a_full_disk_keeps_the_old_file(void)
 
 /* -- the disk -------------------------------------------------------------- */
 
-static struct { ino_t inode; } synced[8];
-static int sync_count, sync_error;
-static ino_t renamed;
-static int renamed_after;
+/* What this thread did. */
+static _Thread_local struct { ino_t inode; } synced[8];
+static _Thread_local int sync_count, sync_error;
+static _Thread_local ino_t renamed;
+static _Thread_local int renamed_after;
 int __real_fsync(int fd);
 int __wrap_fsync(int fd);
 int __real_renameat(int from, const char *old, int to, const char *new);
