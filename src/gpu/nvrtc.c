@@ -393,7 +393,7 @@ static bool find_redefinition(const struct diagnostics *diagnostic,
                 line--;
             snprintf(out, room, "%.*s: #define %.*s is in the way of the "
                      "spec's %s; put it behind #ifndef %.*s",
-                     (int)strcspn(line, ":"), line, (int)length, word, value,
+                     (int)strcspn(line, ":\n"), line, (int)length, word, value,
                      (int)length, word);
             return true;
         }

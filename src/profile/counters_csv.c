@@ -265,7 +265,8 @@ static enum shmtune_status read_row(struct reader *reader,
             return refuse(reader, "more cells than titles", err);
         if (reader->metric[k] < 0)
             continue;
-        if (!read_number(reader->cell, &number))
+        if (!read_number(reader->cell, &number) ||
+            isinf(number * reader->factor[k]))
             return refuse(reader, "a value that is no number", err);
         out->value[reader->metric[k]] = number * reader->factor[k];
     }

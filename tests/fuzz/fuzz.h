@@ -7,7 +7,7 @@
  *   make check         with replay.c: the files in corpus/<name>/, each of
  *                      them also cut, flipped and spliced, the same on every
  *                      run; FUZZ_ROUNDS=n in the environment for longer
- *   clang libFuzzer    tests/fuzz/README says how
+ *   tests/fuzz/run.sh  with clang's libFuzzer, for as long as you like
  *
  * An input that once failed becomes a file in the corpus.
  */
@@ -24,6 +24,10 @@ extern const char fuzz_name[];
 
 /* That of tests/fake/data/toy.yaml, read once; for targets that need one. */
 struct shmt_kernel *fuzz_kernel(void);
+
+/* A folder that is removed at exit, and a file, at a path below it. */
+const char *fuzz_folder(void);
+void fuzz_write(const char *path, const void *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,43 +6,12 @@
 #include "fuzz.h"
 
 #include <string.h>
-#include <unistd.h>
 
 #include "kernel/kernel.h"
 #include "space/space.h"
 #include "yaml/yaml.h"
 
 const char fuzz_name[] = "kernel";
-
-static char folder[] = "/tmp/fuzz_kernel.XXXXXX", spec[64], source[64];
-
-static void remove_files(void)
-{
-    unlink(spec);
-    unlink(source);
-    rmdir(folder);
-}
-
-/* shmt_path_write would wait for the disk. */
-static void write_file(const char *path, const void *data, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-
-    FUZZ_HOLDS(file != NULL && fwrite(data, 1, size, file) == size);
-    FUZZ_HOLDS(fclose(file) == 0);
-}
-
-/* The source that the specs of the corpus name. */
-static void make_files(void)
-{
-    if (spec[0] != '\0')
-        return;
-    FUZZ_HOLDS(mkdtemp(folder) != NULL);
-    snprintf(spec, sizeof spec, "%s/x.yaml", folder);
-    snprintf(source, sizeof source, "%s/x.cu", folder);
-    atexit(remove_files);
-    write_file(source, "", 0);
-}
 
 /* A choice is written and read as the same. */
 static void check_choice(const struct shmt_kernel *kernel,
@@ -93,17 +62,23 @@ static void check_configuration(const struct shmt_kernel *kernel,
     check_choice(kernel, config);
 }
 
-/* The first, the middle and the last configuration of each size. */
+/* A few spaces, each in about a millisecond, or some draws of it: how long a
+ * large one takes is no matter of bytes. */
+enum { SIZES = 3 };
+static const struct shmt_space_limits limits = {
+    .bytes = 4 << 20, .steps = 30000, .draws = 4};
+
+/* The first, the middle and the last configuration of the first sizes. */
 static void check_kernel(const struct shmt_kernel *kernel)
 {
-    for (size_t s = 0; s < kernel->size_count; s++) {
+    for (size_t s = 0; s < kernel->size_count && s < SIZES; s++) {
         shmt_config config[SHMT_SPACE_PARAMETERS];
         struct shmt_space *space = NULL;
         struct shmt_error err;
         uint64_t count = 0;
 
-        if (shmt_kernel_space(kernel, kernel->sizes[s], NULL, &space, &err) ==
-            SHMTUNE_OK)
+        if (shmt_kernel_space(kernel, kernel->sizes[s], &limits, &space,
+                              &err) == SHMTUNE_OK)
             count = shmt_space_count(space);
         for (uint64_t at = 0; at < count; at += count / 2 + 1) {
             shmt_space_configuration(space, at, config);
@@ -115,17 +90,23 @@ static void check_kernel(const struct shmt_kernel *kernel)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static char spec[128], source[128];
     struct shmt_kernel *kernel = NULL;
     struct shmt_error err = {0};
     enum shmtune_status status;
 
-    make_files();
-    write_file(spec, data, size);
+    /* The source is the one that the specs of the corpus name. */
+    if (spec[0] == '\0') {
+        snprintf(spec, sizeof spec, "%s/x.yaml", fuzz_folder());
+        snprintf(source, sizeof source, "%s/x.cu", fuzz_folder());
+        fuzz_write(source, "", 0);
+    }
+    fuzz_write(spec, data, size);
     status = shmt_kernel_read(spec, &kernel, &err);
     if (status == SHMTUNE_OK)
         check_kernel(kernel);
     else
-        FUZZ_HOLDS(kernel == NULL && strstr(err.text, folder) != NULL);
+        FUZZ_HOLDS(kernel == NULL && strstr(err.text, fuzz_folder()) != NULL);
     shmt_kernel_free(kernel);
     return 0;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * replay: a fuzz target as a test.  Feeds it the files of its corpus (or
- * those named in the arguments), each whole and damaged.  A target that
- * aborts ends the program; the input is then in <name>.failed.
+ * those named in the arguments), each whole and damaged, and those of the
+ * corpus's folder found/ whole.  A target that aborts ends the program; the
+ * input is then in <name>.failed.
  */
 #include "fuzz.h"
 
@@ -90,6 +91,35 @@ static bool replay(const char *path, int number)
     return read && slowest_s <= slow_s;
 }
 
+/* What a fuzzer found, in a folder: whole.  What it tried around them is not
+ * tried again. */
+static bool replay_found(const char *folder, int number)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *const *names = NULL;
+    const char *data = NULL;
+    size_t count = 0, size = 0;
+    struct shmt_error err;
+    bool good = shmt_path_list(arena, folder, "", &names, &count, &err) ==
+                SHMTUNE_OK;
+
+    slowest_s = 0;
+    for (size_t k = 0; good && k < count; k++) {
+        good = shmt_path_read(arena, shmt_path_join(arena, folder, names[k]),
+                              LARGEST, &data, &size, &err) == SHMTUNE_OK;
+        if (good)
+            hostile_feed(feed, data, size);
+    }
+    if (!good)
+        printf("# %s\n", err.text);
+    good = good && slowest_s <= slow_s;
+    printf("%sok %d - %s %zu that were found\n", good ? "" : "not ", number,
+           fuzz_name, count);
+    fflush(stdout);
+    shmt_arena_free(arena);
+    return good;
+}
+
 static int replay_corpus(void)
 {
     struct shmt_arena *arena = shmt_arena_new();
@@ -109,9 +139,13 @@ static int replay_corpus(void)
         printf("Bail out! no corpus in %s\n", folder);
         return 1;
     }
-    for (size_t k = 0; k < count; k++)
-        failures += !replay(shmt_path_join(arena, folder, names[k]),
-                            (int)k + 1);
+    for (size_t k = 0; k < count; k++) {
+        const char *const path = shmt_path_join(arena, folder, names[k]);
+
+        failures += shmt_path_is_folder(path)
+                        ? !replay_found(path, (int)k + 1)
+                        : !replay(path, (int)k + 1);
+    }
     printf("1..%zu\n", count);
     shmt_arena_free(arena);
     return failures;

@@ -125,6 +125,21 @@ static void refuses_the_rest(void)
     }
 }
 
+/* A number is one in the unit of the file, and in bytes too. */
+static void units_do_not_overflow(void)
+{
+    struct shmt_error err;
+    size_t count;
+
+    CHECK_INT(parse(FIXED ",\"dram__bytes_read.sum\"\n" UNITS ",\"Tbyte\"\n"
+                    LAUNCH ",\"1e295\"\n", &count, &err), SHMTUNE_OK);
+    CHECK(is(rows[0].value[SHMT_METRIC_DRAM_READ], 1e307));
+    CHECK_INT(parse(FIXED ",\"dram__bytes_read.sum\"\n" UNITS ",\"Tbyte\"\n"
+                    LAUNCH ",\"1e297\"\n", &count, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK(strncmp(err.text, "log:3: ", 7) == 0);
+}
+
 static void keeps_to_its_room(void)
 {
     struct shmt_error err;
@@ -159,6 +174,7 @@ int main(void)
     CHECK_RUN(reads_what_ncu_writes);
     CHECK_RUN(weighs_by_time);
     CHECK_RUN(refuses_the_rest);
+    CHECK_RUN(units_do_not_overflow);
     CHECK_RUN(keeps_to_its_room);
     CHECK_RUN(survives_damage);
     return CHECK_END();
