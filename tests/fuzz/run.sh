@@ -22,7 +22,8 @@ run_one() {
     mkdir -p "$work/found/$name"
     before=$(ls "$work/found/$name" | wc -l)
     "$work/$sanitizer/fuzz_$name" "$limit" -max_len=8192 -timeout=10 \
-        -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$work/failed/$name-" \
+        -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$work/failed/$name-" \
         "$work/found/$name" "$corpus/$name" >"$work/log/$name" 2>&1 ||
         status=$?
     after=$(ls "$work/found/$name" | wc -l)
@@ -114,19 +115,21 @@ ASAN_OPTIONS=${ASAN_OPTIONS-malloc_context_size=4:quarantine_size_mb=32}
 MSAN_OPTIONS=${MSAN_OPTIONS-malloc_context_size=4}
 export SHMT_SRCDIR ASAN_OPTIONS MSAN_OPTIONS
 
-# What was found and reaches an edge that the named files of the corpus do not,
-# smallest first, into its folder found/, up to the limits.
+# As few as reach the edges that the named files of the corpus do not, of what
+# was found, into its folder found/; the larger ones first, up to the limits.
 minimise_one() {
     rm -rf "$work/stage"
     mkdir -p "$work/stage" "$corpus/$1/found" "$work/found/$1"
     find "$corpus/$1" -maxdepth 1 -type f -exec cp {} "$work/stage" \;
-    "$work/asan/fuzz_$1" -merge=1 -use_counters=0 "$work/stage" \
-        "$work/found/$1" "$corpus/$1/found" >"$work/log/$1.merge" 2>&1 ||
+    "$work/asan/fuzz_$1" -set_cover_merge=1 -use_counters=0 \
+        "$work/stage" "$work/found/$1" "$corpus/$1/found" \
+        >"$work/log/$1.merge" 2>&1 ||
         fail "cannot merge $1; see $work/log/$1.merge"
     for file in "$work/stage"/*; do
         [ -e "$corpus/$1/${file##*/}" ] || wc -c "$file"
-    done | sort -n | awk -v files="$most_files" -v bytes="$most_bytes" '
-        files-- > 0 && (bytes -= $1) >= 0 { print $2 }' >"$work/chosen"
+    done | sort -rn | awk -v files="$most_files" -v bytes="$most_bytes" '
+        files > 0 && $1 <= bytes { files--; bytes -= $1; print $2 }' \
+        >"$work/chosen"
     rm -f "$corpus/$1/found"/*
     while read -r file; do
         name=${file##*/}
