@@ -202,9 +202,12 @@ static void print_error(const struct request *request,
 {
     const bool colour = request->call.error_colour;
 
-    fprintf(stderr, "shmtune: %serror:%s %s\n",
-            shmt_command_begin_paint(SHMT_PAINT_BAD, colour),
-            shmt_command_end_paint(SHMT_PAINT_BAD, colour), err->text);
+    char head[32];
+
+    snprintf(head, sizeof head, "%serror:%s ",
+             shmt_command_begin_paint(SHMT_PAINT_BAD, colour),
+             shmt_command_end_paint(SHMT_PAINT_BAD, colour));
+    shmt_command_tell(head, err->text);
     if (err->status == SHMTUNE_INVALID_ARGUMENT)
         fprintf(stderr, "Try \"shmtune %s%s--help\".\n",
                 request->call.command == NULL ? ""
@@ -234,6 +237,7 @@ int main(int argc, char **argv)
     enum shmtune_status status, closed;
 
     hold_standard_files();
+    shmt_command_json_begin();
     signal(SIGXFSZ, SIG_IGN);   /* report a file that is too large as an
                                    error instead of dying */
     take_globals(&request, argc > 0 ? argc - 1 : 0, argv + 1);

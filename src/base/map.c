@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BITS = 6 };
+enum { FIRST_BITS = 6, LARGE_BITS = 18 };
 
 void shmt_map_free(struct shmt_map *map)
 {
@@ -38,7 +38,9 @@ static void put(struct shmt_map *map, uint64_t key, uint32_t value)
 
 static bool grow(struct shmt_map *map)
 {
-    const unsigned shift = map->room == 0 ? 64 - FIRST_BITS : map->shift - 2;
+    const unsigned step = map->room >> LARGE_BITS == 0 ? 2 : 1;
+    const unsigned shift = map->room == 0 ? 64 - FIRST_BITS
+                                          : map->shift - step;
     struct shmt_map larger = {
         .room = (size_t)1 << (64 - shift), .count = map->count, .shift = shift,
     };

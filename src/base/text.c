@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* Room for `more` bytes and a NUL. */
 static bool reserve(struct shmt_text *text, size_t more)
 {
@@ -80,6 +82,24 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void shmt_text_add_visible(struct shmt_text *text, const char *string)
+{
+    const size_t size = strlen(string);
+    uint32_t code;
+
+    for (size_t k = 0, length; k < size; k += length) {
+        length = shmt_utf8_decode(string + k, size - k, &code);
+        if (length > 0 && code >= 0x20 && shmt_utf8_printable(code)) {
+            shmt_text_add_bytes(text, string + k, length);
+        } else if (string[k] == '\n' || string[k] == '\t') {
+            shmt_text_add(text, string[k] == '\n' ? "\\n" : "\\t");
+        } else {
+            shmt_text_addf(text, "\\x%02x", (unsigned char)string[k]);
+            length = 1;
+        }
+    }
+}
+
 void shmt_text_add_us(struct shmt_text *text, double us)
 {
     shmt_text_addf(text, us < 9999.5 ? "%.4g us" : "%.0f us", us);
@@ -116,13 +136,17 @@ double shmt_text_real(const char *number)
     const char *radix = nl_langinfo(RADIXCHAR);
     const char *point = strchr(number, '.');
     char copy[SHMT_TEXT_NUMBER + 8];
+    size_t whole, length;
 
     if (point == NULL)
         return strtod(number, NULL);
-    if (strlen(number) >= SHMT_TEXT_NUMBER || strlen(radix) > 8)
+    whole = (size_t)(point - number);
+    length = strlen(radix);
+    if (strlen(number) >= SHMT_TEXT_NUMBER || length > 8)
         return (double)NAN;
-    snprintf(copy, sizeof copy, "%.*s%s%s", (int)(point - number), number,
-             radix, point + 1);
+    memcpy(copy, number, whole);
+    memcpy(copy + whole, radix, length);
+    memcpy(copy + whole + length, point + 1, strlen(point));
     return strtod(copy, NULL);
 }
 

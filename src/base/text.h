@@ -25,6 +25,10 @@ void shmt_text_add_bytes(struct shmt_text *text, const void *bytes,
 void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The string as it may be shown to people, on one line: UTF-8 as it is, and
+ * what does not print, or is no UTF-8, as \n, \t or \x1b. */
+void shmt_text_add_visible(struct shmt_text *text, const char *string);
+
 /* Microseconds, to four figures and never as a power of ten: "9.125 us",
  * "21468 us". */
 void shmt_text_add_us(struct shmt_text *text, double us);

@@ -220,6 +220,8 @@ enum shmtune_status shmt_command_kernel_of_journal(const char *path,
 /* Prints the error as {"status": 2, "error": "..."}, unless a document with
  * results was printed already. */
 void shmt_command_json_error(const struct shmt_error *why);
+/* To be called first: JSON that lacks memory is never printed. */
+void shmt_command_json_begin(void);
 
 /* -- signal.c ---------------------------------------------------- */
 
@@ -264,10 +266,15 @@ void shmt_table_add_text(struct shmt_table *table, struct shmt_text *text);
 void shmt_table_end(struct shmt_table *table, bool colour,
                     struct shmt_text *text);
 
-/* Prints the text to standard output, and frees it.  SHMTUNE_NO_MEMORY when it
- * has failed. */
+/* Prints the text to standard output, and frees it: lines, colours, and
+ * whatever else does not print escaped.  SHMTUNE_NO_MEMORY when it has
+ * failed. */
 enum shmtune_status shmt_command_print(struct shmt_text *text,
                                        struct shmt_error *err);
+
+/* "shmtune: ", the head, and the text, escaped to one line, to standard
+ * error. */
+void shmt_command_tell(const char *head, const char *text);
 
 /* The escape sequences that begin and end a colour; "" without colour or for
  * NONE. */

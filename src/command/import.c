@@ -36,6 +36,7 @@ static const char help[] =
     "  --spec SPEC.yaml   the space of a run is this one: writes no spec\n"
     "  --device NAME      of a run, when the file does not say\n"
     "  --force            replace files that are there\n"
+    SHMT_COMMAND_LIMITS_HELP
     "  --json             what was written, as JSON\n"
     "\n"
     "examples:\n"
@@ -47,6 +48,7 @@ struct job {
     const struct shmt_command_call *call;
     const char *output, *name, *spec, *device;
     bool force;
+    struct shmt_command_limits limits;
     struct shmt_arena *arena;
     json_t *json;              /* an array, or NULL */
 };
@@ -58,6 +60,7 @@ struct done {
     const char *journal;       /* NULL: none */
     bool written;              /* the spec is new */
     uint64_t configurations;
+    bool drawn;                /* they are some of more */
 };
 
 static enum shmtune_status refuse_existing(const struct job *job,
@@ -69,6 +72,15 @@ static enum shmtune_status refuse_existing(const struct job *job,
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                           "%s already exists; --force replaces it, --name or "
                           "--output choose another place", path);
+}
+
+static void tell(const struct shmt_import *import, const char *what)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "%s: %s", import->file, what);
+    shmt_command_tell("", shmt_text_string(&text));
+    shmt_text_free(&text);
 }
 
 /* The spec of the import's space, unless the same is there already. */
@@ -92,9 +104,8 @@ static enum shmtune_status write_spec(const struct job *job,
         return shmt_error_memory(err);
     status = shmt_import_spec(done->import, &text, &defaults, err);
     if (status == SHMTUNE_OK && !defaults && !job->call->quiet)
-        fprintf(stderr, "shmtune: %s: its default configuration violates its "
-                        "own conditions and is left out\n",
-                done->import->file);
+        tell(done->import, "its default configuration violates its own "
+                           "conditions and is left out");
     if (status == SHMTUNE_OK && shmt_path_exists(done->spec))
         status = shmt_path_read(job->arena, done->spec, 1 << 20, &data, &size,
                                 err);
@@ -114,19 +125,49 @@ out:
 }
 
 static enum shmtune_status count_configurations(
-    const struct shmt_kernel *kernel, uint64_t *count, struct shmt_error *err)
+    const struct shmt_kernel *kernel, struct done *done,
+    struct shmt_error *err)
 {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_space *space;
     enum shmtune_status status;
 
     shmt_kernel_default_problem(kernel, problem);
-    status = shmt_kernel_space(kernel, problem, NULL, &space, err);
+    status = shmt_kernel_space(kernel, problem, done->import->limits, &space,
+                               err);
     if (status != SHMTUNE_OK)
         return status;
-    *count = shmt_space_count(space);
+    done->configurations = shmt_space_count(space);
+    done->drawn = shmt_space_is_drawn(space);
     shmt_space_free(space);
     return SHMTUNE_OK;
+}
+
+static enum shmtune_status store_journal(const struct done *done,
+                                         const struct shmt_kernel *kernel,
+                                         const char *folder,
+                                         struct shmt_error *err)
+{
+    struct shmt_gzip_writer *const writer = shmt_gzip_new();
+    struct shmt_import_cursor cursor = {0};
+    struct shmt_text text = {0};
+    enum shmtune_status status =
+        writer == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+
+    while (status == SHMTUNE_OK && !cursor.ended) {
+        status = shmt_import_journal(done->import, kernel, &cursor, &text,
+                                     err);
+        if (status == SHMTUNE_OK)
+            shmt_gzip_add(writer, &text);
+        shmt_text_clear(&text);
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_path_make_folder(folder, 0777, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_gzip_store(writer, done->journal, err);
+    shmt_gzip_free(writer);
+    shmt_text_free(&text);
+    return status;
 }
 
 static enum shmtune_status write_journal(const struct job *job,
@@ -134,10 +175,9 @@ static enum shmtune_status write_journal(const struct job *job,
                                          struct done *done,
                                          struct shmt_error *err)
 {
-    struct shmt_text text = {0}, name = {0};
+    struct shmt_text name = {0};
     struct shmtune_device device = SHMTUNE_DEVICE_INIT;
-    enum shmtune_status status =
-        shmt_import_journal(done->import, kernel, &text, err);
+    enum shmtune_status status = SHMTUNE_OK;
     const char *folder;
     char slug[128];
 
@@ -161,16 +201,16 @@ static enum shmtune_status write_journal(const struct job *job,
     if (status == SHMTUNE_OK)
         status = refuse_existing(job, done->journal, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_make_folder(folder, 0777, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_recording_store(done->journal, &text, err);
-    shmt_text_free(&text);
+        status = store_journal(done, kernel, folder, err);
     return status;
 }
 
-static void report(const struct job *job, const struct done *done)
+static enum shmtune_status report(const struct job *job,
+                                  const struct done *done,
+                                  struct shmt_error *err)
 {
     const struct shmt_import *const import = done->import;
+    struct shmt_text text = {0};
 
     if (job->json != NULL) {
         json_t *one = json_pack(
@@ -182,33 +222,45 @@ static void report(const struct job *job, const struct done *done)
             (json_int_t)done->configurations, "results",
             (json_int_t)import->entry_count);
 
+        if (done->drawn)
+            json_object_set_new(one, "drawn", json_true());
         json_object_set_new(one, "recording",
                             done->journal == NULL
                                 ? json_null() : shmt_json_text(done->journal));
         json_array_append_new(job->json, one);
-        return;
+        return SHMTUNE_OK;
     }
-    printf("%s: %s, %zu parameter%s, %zu condition%s", import->file,
-           shmt_import_kind_text(import->kind), import->parameter_count,
-           shmt_text_plural(import->parameter_count),
-           import->constraint_count,
-           shmt_text_plural(import->constraint_count));
+    shmt_text_add_visible(&text, import->file);
+    shmt_text_addf(&text, ": %s, %zu parameter%s, %zu condition%s",
+                   shmt_import_kind_text(import->kind),
+                   import->parameter_count,
+                   shmt_text_plural(import->parameter_count),
+                   import->constraint_count,
+                   shmt_text_plural(import->constraint_count));
     if (import->kind != SHMT_IMPORT_SPACE)
-        printf(", %zu result%s", import->entry_count,
-               shmt_text_plural(import->entry_count));
-    printf("\n  %s%s: %llu configurations\n", done->spec,
-           done->written ? "" : " (as it was)",
-           (unsigned long long)done->configurations);
-    if (done->journal != NULL)
-        printf("  %s\n", done->journal);
+        shmt_text_addf(&text, ", %zu result%s", import->entry_count,
+                       shmt_text_plural(import->entry_count));
+    shmt_text_add(&text, "\n  ");
+    shmt_text_add_visible(&text, done->spec);
+    shmt_text_addf(&text, "%s: %llu configurations%s\n",
+                   done->written ? "" : " (as it was)",
+                   (unsigned long long)done->configurations,
+                   done->drawn ? ", some of more, drawn (--space-seconds and "
+                                 "--space-memory allow more)" : "");
+    if (done->journal != NULL) {
+        shmt_text_add(&text, "  ");
+        shmt_text_add_visible(&text, done->journal);
+        shmt_text_add(&text, "\n");
+    }
+    return shmt_command_print(&text, err);
 }
 
 /* A spec that our own reader refuses is removed again. */
 static enum shmtune_status import_one(const struct job *job,
                                       struct shmt_import *import,
+                                      struct done *done,
                                       struct shmt_error *err)
 {
-    struct done done = {.import = import, .spec = job->spec};
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -217,19 +269,18 @@ static enum shmtune_status import_one(const struct job *job,
     if (job->device != NULL)
         import->device = job->device;
     if (job->spec == NULL)
-        status = shmt_import_count(import, &done.configurations, err);
+        status = shmt_import_count(import, &done->configurations, &done->drawn,
+                                   err);
     if (status == SHMTUNE_OK && job->spec == NULL)
-        status = write_spec(job, &done, err);
+        status = write_spec(job, done, err);
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_read(done.spec, &kernel, err);
+        status = shmt_kernel_read(done->spec, &kernel, err);
     if (status == SHMTUNE_OK && job->spec != NULL)
-        status = count_configurations(kernel, &done.configurations, err);
-    if (status != SHMTUNE_OK && done.written)
-        remove(done.spec);
+        status = count_configurations(kernel, done, err);
+    if (status != SHMTUNE_OK && done->written)
+        remove(done->spec);
     if (status == SHMTUNE_OK && import->kind != SHMT_IMPORT_SPACE)
-        status = write_journal(job, kernel, &done, err);
-    if (status == SHMTUNE_OK)
-        report(job, &done);
+        status = write_journal(job, kernel, done, err);
     shmt_kernel_free(kernel);
     return status;
 }
@@ -264,6 +315,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"device", 0, SHMT_OPTION_TEXT, &job.device, 0, 0},
         {"force", 0, SHMT_OPTION_FLAG, &job.force, 0, 0},
         {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
+        SHMT_COMMAND_LIMITS(job.limits),
         {0}
     };
     int count;
@@ -284,6 +336,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         status = shmt_error_memory(err);
     for (int k = 0; k < count && status == SHMTUNE_OK; k++) {
         struct shmt_import *import;
+        struct done done;
 
         status = shmt_import_read(call->words[k], &import, err);
         if (status == SHMTUNE_NOT_FOUND)
@@ -291,7 +344,12 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                                 SHMTUNE_STORAGE);
         if (status != SHMTUNE_OK)
             break;
-        status = import_one(&job, import, err);
+        import->limits = shmt_command_limits_begin(&job.limits, call);
+        done = (struct done){.import = import, .spec = job.spec};
+        status = import_one(&job, import, &done, err);
+        shmt_command_limits_end(&job.limits);
+        if (status == SHMTUNE_OK)
+            status = report(&job, &done, err);
         shmt_import_free(import);
     }
     if (status == SHMTUNE_OK && json)

@@ -13,6 +13,10 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "exchange/exchange.h"
+
+/* A text lacks its end. */
+static bool cut;
 
 json_t *shmt_json_text(const char *text)
 {
@@ -33,7 +37,8 @@ json_t *shmt_json_text(const char *text)
         text += length == 0 ? 1 : length;
         size -= length == 0 ? 1 : length;
     }
-    string = copy.failed ? NULL : json_string(shmt_text_string(&copy));
+    cut |= copy.failed;
+    string = json_string(shmt_text_string(&copy));
     shmt_text_free(&copy);
     return string;
 }
@@ -186,8 +191,10 @@ enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)
 {
     int failed;
 
-    if (root == NULL)
+    if (root == NULL || cut || shmt_export_memory_failed()) {
+        json_decref(root);
         return shmt_error_memory(err);
+    }
     printed = true;
     failed = json_dumpf(root, stdout,
                         JSON_INDENT(2) | JSON_REAL_PRECISION(9));
@@ -198,10 +205,17 @@ enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)
                                         "the JSON could not be written");
 }
 
+void shmt_command_json_begin(void)
+{
+    shmt_export_memory_watch();
+}
+
 void shmt_command_json_error(const struct shmt_error *why)
 {
-    if (!printed)
-        (void)shmt_json_print(json_pack("{s:i, s:o}", "status",
-                                        (int)why->status, "error",
-                                        shmt_json_text(why->text)), NULL);
+    if (printed)
+        return;
+    cut = false;
+    shmt_export_memory_watch();
+    (void)shmt_json_print(json_pack("{s:i, s:o}", "status", (int)why->status,
+                                    "error", shmt_json_text(why->text)), NULL);
 }

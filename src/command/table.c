@@ -23,15 +23,26 @@ static void add(struct shmt_table *table, enum shmt_command_paint paint,
                 const char *format, va_list arguments)
 {
     struct shmt_table_cell cell = {.paint = paint};
+    struct shmt_text shown = {0};
+    char *text;
 
     table->failed |= !shmt_array_reserve(&table->cells, &table->room,
                                          table->cell_count + 1,
                                          sizeof *table->cells);
     if (table->failed)
         return;
-    table->failed = vasprintf(&cell.text, format, arguments) < 0;
+    table->failed = vasprintf(&text, format, arguments) < 0;
+    if (table->failed)
+        return;
+    shmt_text_add_visible(&shown, text);
+    shmt_text_add(&shown, "");
+    free(text);
+    table->failed = shown.failed;
+    cell.text = shown.data;
     if (!table->failed)
         table->cells[table->cell_count++] = cell;
+    else
+        shmt_text_free(&shown);
 }
 
 void shmt_table_add(struct shmt_table *table, const char *format, ...)
@@ -169,32 +180,76 @@ void shmt_table_end(struct shmt_table *table, bool colour,
     table->cell_count = table->room = 0;
 }
 
+static const char *const paints[] = {
+    [SHMT_PAINT_NONE] = "", [SHMT_PAINT_GOOD] = "\033[32m",
+    [SHMT_PAINT_BAD] = "\033[31m", [SHMT_PAINT_DIM] = "\033[2m",
+    [SHMT_PAINT_BOLD] = "\033[1m"
+};
+static const char end_paint[] = "\033[0m";
+
+/* How long what stands here and is our own is: a line's end, a colour's. */
+static size_t own_length(const char *at)
+{
+    if (*at == '\n')
+        return 1;
+    if (*at != '\033')
+        return 0;
+    if (strncmp(at, end_paint, sizeof end_paint - 1) == 0)
+        return sizeof end_paint - 1;
+    for (size_t k = 1; k < sizeof paints / sizeof *paints; k++)
+        if (strncmp(at, paints[k], strlen(paints[k])) == 0)
+            return strlen(paints[k]);
+    return 0;
+}
+
 enum shmtune_status shmt_command_print(struct shmt_text *text,
                                        struct shmt_error *err)
 {
-    const bool failed = text->failed;
+    struct shmt_text shown = {0};
+    char *const whole = text->data;
+    bool failed;
 
+    for (char *at = whole, *end; !text->failed && at != NULL && *at != '\0';
+         at = end) {
+        const size_t own = own_length(at);
+        char kept;
+
+        for (end = at + own; own == 0 && *end != '\0' && own_length(end) == 0;)
+            end++;
+        kept = *end;
+        *end = '\0';
+        if (own > 0)
+            shmt_text_add(&shown, at);
+        else
+            shmt_text_add_visible(&shown, at);
+        *end = kept;
+    }
+    failed = text->failed || shown.failed;
     if (!failed)
-        fputs(shmt_text_string(text), stdout);
+        fputs(shmt_text_string(&shown), stdout);
+    shmt_text_free(&shown);
     shmt_text_free(text);
     return failed ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+void shmt_command_tell(const char *head, const char *text)
+{
+    struct shmt_text shown = {0};
+
+    shmt_text_add_visible(&shown, text);
+    fprintf(stderr, "shmtune: %s%s\n", head, shmt_text_string(&shown));
+    shmt_text_free(&shown);
 }
 
 const char *shmt_command_begin_paint(enum shmt_command_paint paint,
                                      bool colour)
 {
-    static const char *const codes[] = {
-        [SHMT_PAINT_NONE] = "", [SHMT_PAINT_GOOD] = "\033[32m",
-        [SHMT_PAINT_BAD] = "\033[31m", [SHMT_PAINT_DIM] = "\033[2m",
-        [SHMT_PAINT_BOLD] = "\033[1m"
-    };
-
-    return colour ? codes[paint] : "";
+    return colour ? paints[paint] : "";
 }
 
 const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour)
 {
-    return colour && paint != SHMT_PAINT_NONE ? "\033[0m" : "";
+    return colour && paint != SHMT_PAINT_NONE ? end_paint : "";
 }
 
 void shmt_command_add_count(struct shmt_text *text, uint64_t count)

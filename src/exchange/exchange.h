@@ -64,18 +64,19 @@ struct shmt_import {
     struct shmt_import_parameter *parameters;
     size_t constraint_count;
     struct shmt_import_constraint *constraints;
-    /* Results: the values of one after the other, and the lines of a journal
-     * without their configurations.  lines[k] is where that of k begins. */
-    size_t entry_count, value_room, line_room;
-    struct shmt_value *values;  /* [entry_count * parameter_count] */
-    size_t *lines;
+    /* Results: the values of one after the other, by their places in
+     * `distinct`, and the lines of a journal without their configurations,
+     * each of which ends in a NUL. */
+    size_t entry_count, value_room;
+    uint32_t *values;           /* [entry_count * parameter_count] */
     struct shmt_text results;
     double clock_s;             /* the end of the last one */
-    /* Values that are words, each once. */
-    struct shmt_map word_map;
-    size_t word_count, word_room;
-    const char **words;
+    /* The values that occur in results, each once. */
+    struct shmt_map distinct_map;
+    size_t distinct_count, distinct_room;
+    struct shmt_value *distinct;
     const char *origin;         /* the file's own, as JSON, or NULL */
+    const struct shmt_space_limits *limits;     /* of its space; or NULL */
     /* The header of the journal, if the file was exported by us, or NULL. */
     const char *header;
 };
@@ -93,7 +94,8 @@ enum shmtune_status shmt_import_parse(const char *file, const char *data,
 void shmt_import_free(struct shmt_import *import);
 
 /* Python text of a list: [1, 2], (1, 2), range(1, 9), list(...), lists that
- * are added, [2**i for i in range(3) if i != 1]; numbers and words. */
+ * are added, [2**i for i in range(3) if i != 1]; numbers and words, and both:
+ * then all are words. */
 struct shmt_import_list {
     enum shmt_value_type type;
     size_t count;
@@ -104,10 +106,11 @@ enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
                                            struct shmt_import_list *out,
                                            struct shmt_error *err);
 
-/* Counts the configurations of the space.  SHMTUNE_INVALID_FILE names the
- * condition that cannot be evaluated for one of them, or that leaves none. */
+/* Counts the configurations of the space; *drawn (or NULL): they are some of
+ * more.  SHMTUNE_INVALID_FILE names the condition that cannot be evaluated for
+ * one of them, or that leaves none. */
 enum shmtune_status shmt_import_count(const struct shmt_import *import,
-                                      uint64_t *count,
+                                      uint64_t *count, bool *drawn,
                                       struct shmt_error *err);
 
 /* The space as a spec of ours (kernel/1).  *defaults is false when the file
@@ -117,10 +120,17 @@ enum shmtune_status shmt_import_spec(const struct shmt_import *import,
                                      struct shmt_text *text, bool *defaults,
                                      struct shmt_error *err);
 
-/* The results as the text of a journal of `kernel`, whose parameters are the
- * import's, in any order, and have all its values. */
+/* How far a journal has been written; at first {0}. */
+struct shmt_import_cursor {
+    size_t entry, offset;       /* the next result, and where its line is */
+    bool ended;
+};
+
+/* Appends the next part, about a MiB, of the journal of `kernel`, whose
+ * parameters are the import's, in any order, and have all its values. */
 enum shmtune_status shmt_import_journal(const struct shmt_import *import,
                                         const struct shmt_kernel *kernel,
+                                        struct shmt_import_cursor *cursor,
                                         struct shmt_text *text,
                                         struct shmt_error *err);
 
@@ -140,6 +150,11 @@ enum shmtune_status shmt_export_t1(const struct shmt_kernel *kernel,
                                    const int64_t *problem,
                                    struct shmt_text *text,
                                    struct shmt_error *err);
+/* Has jansson's allocations watched from now on; whether one has failed since,
+ * so that what was built of them may lack members. */
+void shmt_export_memory_watch(void);
+bool shmt_export_memory_failed(void);
+
 /* How many results stand in a cache or T4 file. */
 enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
                                       const struct shmt_journal *journal,

@@ -5,7 +5,7 @@
  * auto-tuners.  Called by command/export.c.
  *
  * Allocation failures are not checked while JSON is built, because jansson
- * accepts NULL for any value; dump() refuses an incomplete tree.
+ * accepts NULL for any value; finish() refuses what may lack members.
  */
 #include "exchange/exchange.h"
 
@@ -24,6 +24,7 @@ struct export {
     bool own;              /* a run of ours */
     double *compile_ms;    /* of its records; own */
     bool *latest;          /* the records that hold */
+    bool cut;              /* a text of ours lacks its end */
     struct shmt_error *err;
 };
 
@@ -55,6 +56,7 @@ static enum shmtune_status open_export(struct export *export)
     const size_t count = export->journal->count;
     enum shmtune_status status;
 
+    shmt_export_memory_watch();
     export->own = origin == NULL;
     export->latest = calloc(count + 1, sizeof *export->latest);
     export->compile_ms = calloc(count + 1, sizeof *export->compile_ms);
@@ -106,6 +108,16 @@ static json_t *compile_ms_json(const struct export *export, size_t record)
                       : export->journal->records[record].result->compile_ms));
 }
 
+/* A number, or true or false, which is a word of a list with other words. */
+static bool is_number(const json_t *written, const char *word)
+{
+    if (json_is_boolean(written))
+        return strcmp(word, json_is_true(written) ? "1" : "0") == 0;
+    return json_is_number(written) &&
+           json_number_value(written) == shmt_text_real(word) &&
+           word[strspn(word, "-+.0123456789e")] == '\0';
+}
+
 /* The value of a parameter as the imported file wrote it. */
 static json_t *value_json(const struct export *export, size_t parameter,
                           shmt_config value)
@@ -126,6 +138,8 @@ static json_t *value_json(const struct export *export, size_t parameter,
         return json_incref(written);
     if (mine.type == SHMT_VALUE_REAL && json_is_number(written) &&
         json_number_value(written) == mine.r)
+        return json_incref(written);
+    if (mine.type == SHMT_VALUE_WORD && is_number(written, mine.w))
         return json_incref(written);
     if (mine.type == SHMT_VALUE_INT)
         return json_integer(mine.i);
@@ -188,16 +202,18 @@ enum shmtune_status shmt_export_count(const struct shmt_kernel *kernel,
     return status;
 }
 
-static json_t *text_json(struct shmt_text *text)
+static json_t *text_json(struct export *export, struct shmt_text *text)
 {
-    json_t *json = text->failed ? NULL : json_string(shmt_text_string(text));
+    json_t *json = json_string(shmt_text_string(text));
 
+    export->cut |= text->failed;
     shmt_text_free(text);
     return json;
 }
 
 /* "at: 1.5, verdict: ok, ...". */
-static json_t *own_result(const struct shmt_journal_record *record)
+static json_t *own_result(struct export *export,
+                          const struct shmt_journal_record *record)
 {
     struct shmt_result result = *record->result;
     struct shmt_text text = {0};
@@ -207,15 +223,15 @@ static json_t *own_result(const struct shmt_journal_record *record)
     shmt_yaml_add_real(&text, record->at_s, 9);
     shmt_text_add(&text, ", ");
     shmt_result_write(&result, &text);
-    return text_json(&text);
+    return text_json(export, &text);
 }
 
-static json_t *own_header(const struct export *export)
+static json_t *own_header(struct export *export)
 {
     struct shmt_text text = {0};
 
     shmt_journal_header_write(export->kernel, &export->journal->header, &text);
-    return text_json(&text);
+    return text_json(export, &text);
 }
 
 static json_t *samples_json(const struct shmt_result *result)
@@ -241,6 +257,19 @@ static enum shmtune_status dump(const struct export *export, const json_t *json,
     shmt_text_add(text, dumped);
     free(dumped);
     return text->failed ? shmt_error_memory(export->err) : SHMTUNE_OK;
+}
+
+/* The text, or none and no memory where a part of it is missing. */
+static enum shmtune_status finish(struct export *export, struct shmt_text *text,
+                                  enum shmtune_status status)
+{
+    if (status == SHMTUNE_OK &&
+        (export->cut || text->failed || shmt_export_memory_failed()))
+        status = shmt_error_memory(export->err);
+    if (status != SHMTUNE_OK)
+        shmt_text_clear(text);
+    close_export(export);
+    return status;
 }
 
 /* -- Kernel Tuner's cache -------------------------------------------------- */
@@ -314,7 +343,7 @@ static void add_time(const struct shmt_result *result, json_t *entry)
 }
 
 /* A result of ours. */
-static void add_own(const struct export *export, size_t k, json_t *entry)
+static void add_own(struct export *export, size_t k, json_t *entry)
 {
     const struct shmt_journal_record *const record =
         &export->journal->records[k];
@@ -329,7 +358,7 @@ static void add_own(const struct export *export, size_t k, json_t *entry)
                         ms_json(result->measure_ms * 1000.0));
     json_object_set_new(entry, "strategy_time", json_integer(0));
     json_object_set_new(entry, "framework_time", json_integer(0));
-    json_object_set_new(entry, "shmtune", own_result(record));
+    json_object_set_new(entry, "shmtune", own_result(export, record));
 }
 
 /* Names of the same time in T4 and in the cache. */
@@ -381,7 +410,7 @@ static void add_t4(const struct shmt_result *result, const json_t *origin,
                         json_object_get(origin, "timestamp"));
 }
 
-static enum shmtune_status add_entry(const struct export *export, size_t k,
+static enum shmtune_status add_entry(struct export *export, size_t k,
                                      json_t *cache)
 {
     const struct shmt_journal_record *const record =
@@ -432,7 +461,7 @@ static void set_missing(json_t *object, const char *key, json_t *value)
 }
 
 /* The members before the entries. */
-static json_t *cache_heading(const struct export *export)
+static json_t *cache_heading(struct export *export)
 {
     const struct shmt_kernel *const kernel = export->kernel;
     const struct shmt_journal_header *const header = &export->journal->header;
@@ -507,8 +536,7 @@ enum shmtune_status shmt_export_cache(const struct shmt_kernel *kernel,
     shmt_text_add(text, "}\n}");
     json_decref(cache);
     json_decref(top);
-    close_export(&export);
-    return status;
+    return finish(&export, text, status);
 }
 
 /* -- T4 -------------------------------------------------------------------- */
@@ -605,7 +633,7 @@ static void split_own(const struct export *export, size_t k, json_t *spent,
         add_measurement(measurements, "time", ms_json(result->time_us));
 }
 
-static json_t *make_result(const struct export *export, size_t k,
+static json_t *make_result(struct export *export, size_t k,
                            const json_t *origin)
 {
     const struct shmt_journal_record *const record =
@@ -637,11 +665,11 @@ static json_t *make_result(const struct export *export, size_t k,
     json_object_set_new(result, "measurements", measurements);
     json_object_set_new(result, "objectives", json_pack("[s]", "time"));
     if (origin == NULL)
-        json_object_set_new(result, "shmtune", own_result(record));
+        json_object_set_new(result, "shmtune", own_result(export, record));
     return result;
 }
 
-static enum shmtune_status write_result(const struct export *export, size_t k,
+static enum shmtune_status write_result(struct export *export, size_t k,
                                         bool first, struct shmt_text *text)
 {
     json_t *origin, *result;
@@ -658,7 +686,7 @@ static enum shmtune_status write_result(const struct export *export, size_t k,
 }
 
 /* The members beside the results. */
-static json_t *t4_heading(const struct export *export)
+static json_t *t4_heading(struct export *export)
 {
     json_t *const top = json_object();
     json_t *const metadata = json_object_get(export->origin, "metadata");
@@ -696,11 +724,11 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
     bool first = true;
     json_t *top;
 
-    if (status != SHMTUNE_OK)
-        goto out;
-    top = t4_heading(&export);
-    status = dump(&export, top, text);
-    json_decref(top);
+    if (status == SHMTUNE_OK) {
+        top = t4_heading(&export);
+        status = dump(&export, top, text);
+        json_decref(top);
+    }
     if (status == SHMTUNE_OK) {
         /* The results are one more member. */
         text->data[--text->length] = '\0';
@@ -712,7 +740,5 @@ enum shmtune_status shmt_export_t4(const struct shmt_kernel *kernel,
             first = false;
         }
     shmt_text_add(text, "\n]}\n");
-out:
-    close_export(&export);
-    return status;
+    return finish(&export, text, status);
 }

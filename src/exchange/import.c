@@ -116,10 +116,9 @@ void shmt_import_free(struct shmt_import *import)
         return;
     shmt_arena_free(import->arena);
     shmt_arena_free(import->scratch);
-    shmt_map_free(&import->word_map);
+    shmt_map_free(&import->distinct_map);
     shmt_text_free(&import->results);
-    free(import->words);
+    free(import->distinct);
     free(import->values);
-    free(import->lines);
     free(import);
 }

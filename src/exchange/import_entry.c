@@ -11,12 +11,48 @@
 #include "exchange/import_json.h"
 #include "yaml/yaml.h"
 
+static uint64_t hash_of(struct shmt_value value)
+{
+    if (value.type == SHMT_VALUE_WORD)
+        return shmt_map_hash_bytes(value.w, strlen(value.w));
+    return shmt_map_hash(value.type, (uint64_t)value.i);
+}
+
+/* Where the value stands among the distinct ones. */
+static enum shmtune_status intern(const struct shmt_import_place *place,
+                                  struct shmt_value value, uint32_t *out)
+{
+    struct shmt_import *const import = place->import;
+    const uint64_t hash = hash_of(value);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t probe = 0;
+         (*out = shmt_map_next(&import->distinct_map, hash, &probe)) !=
+             SHMT_MAP_NONE;)
+        if (import->distinct[*out].type == value.type &&
+            shmt_value_equal(import->distinct[*out], value))
+            return SHMTUNE_OK;
+    if (value.type == SHMT_VALUE_WORD)
+        status = shmt_import_copy(place, value.w, &value.w);
+    *out = (uint32_t)import->distinct_count;
+    if (status == SHMTUNE_OK &&
+        (!shmt_array_reserve(&import->distinct, &import->distinct_room,
+                             import->distinct_count + 1,
+                             sizeof *import->distinct) ||
+         !shmt_map_add(&import->distinct_map, hash, *out)))
+        status = shmt_error_memory(place->err);
+    if (status == SHMTUNE_OK)
+        import->distinct[import->distinct_count++] = value;
+    return status;
+}
+
 enum shmtune_status
 shmt_import_configuration(const struct shmt_import_place *place,
                           const struct shmt_import_node *object, bool others)
 {
     struct shmt_import *const import = place->import;
-    struct shmt_value *values;
+    uint32_t *values;
+    struct shmt_value value;
     enum shmtune_status status = SHMTUNE_OK;
 
     if (!shmt_array_reserve(&import->values, &import->value_room,
@@ -35,12 +71,11 @@ shmt_import_configuration(const struct shmt_import_place *place,
         if (json == NULL)
             return shmt_import_refuse(place, "the parameter %s is missing",
                                       name);
-        status = shmt_import_value(&below, json, &values[p]);
+        status = shmt_import_value(&below, json, &value);
+        if (status == SHMTUNE_OK)
+            status = intern(&below, value, &values[p]);
         if (status != SHMTUNE_OK)
             return status;
-        if (values[p].type == SHMT_VALUE_REAL && !isfinite(values[p].r))
-            return shmt_import_refuse(&below, "found a number that is not "
-                                              "finite");
     }
     if (!others && object->count != import->parameter_count)
         return shmt_import_refuse(place, "%zu names, expected the %zu "
@@ -95,10 +130,6 @@ static enum shmtune_status add_entry(const struct shmt_import_place *place,
         .kind = SHMT_JOURNAL_RESULT, .at_s = entry->at_s,
         .result = &entry->result, .origin = entry->origin};
 
-    if (!shmt_array_reserve(&import->lines, &import->line_room,
-                            import->entry_count + 1, sizeof *import->lines))
-        return shmt_error_memory(place->err);
-    import->lines[import->entry_count] = import->results.length;
     shmt_journal_rest_write(&record, &import->results);
     if (import->results.failed)
         return shmt_error_memory(place->err);

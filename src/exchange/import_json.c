@@ -153,38 +153,11 @@ static enum shmtune_status check_word(const struct shmt_import_place *place,
                               "bytes", word);
 }
 
-/* The one copy of a word that all values share: `text` is another. */
-static enum shmtune_status intern(const struct shmt_import_place *place,
-                                  const char *text, const char **out)
-{
-    struct shmt_import *const import = place->import;
-    const uint64_t hash = shmt_map_hash_bytes(text, strlen(text));
-    enum shmtune_status status;
-    uint32_t at;
-
-    for (size_t probe = 0; (at = shmt_map_next(&import->word_map, hash,
-                                               &probe)) != SHMT_MAP_NONE;)
-        if (strcmp(import->words[at], text) == 0) {
-            *out = import->words[at];
-            return SHMTUNE_OK;
-        }
-    status = shmt_import_copy(place, text, out);
-    if (status == SHMTUNE_OK &&
-        (!shmt_array_reserve(&import->words, &import->word_room,
-                             import->word_count + 1, sizeof *import->words) ||
-         !shmt_map_add(&import->word_map, hash, (uint32_t)import->word_count)))
-        status = shmt_error_memory(place->err);
-    if (status == SHMTUNE_OK)
-        import->words[import->word_count++] = *out;
-    return status;
-}
-
 enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
                                       const struct shmt_import_node *json,
                                       struct shmt_value *out)
 {
     enum shmtune_status status;
-    const char *word;
 
     switch (json->type) {
     case SHMT_IMPORT_INTEGER:
@@ -202,10 +175,8 @@ enum shmtune_status shmt_import_value(const struct shmt_import_place *place,
         return SHMTUNE_OK;
     case SHMT_IMPORT_STRING:
         status = check_word(place, shmt_import_word(json));
-        if (status == SHMTUNE_OK)
-            status = intern(place, shmt_import_word(json), &word);
-        if (status == SHMTUNE_OK)
-            *out = (struct shmt_value){.type = SHMT_VALUE_WORD, .w = word};
+        *out = (struct shmt_value){.type = SHMT_VALUE_WORD,
+                                   .w = shmt_import_word(json)};
         return status;
     default:
         return shmt_import_refuse(place,
@@ -253,24 +224,44 @@ refuse_duplicates(const struct shmt_import_place *place,
     return status;
 }
 
-bool shmt_import_unify(struct shmt_value *values, size_t count,
-                       enum shmt_value_type *type, bool *mixed)
+bool shmt_import_as_word(struct shmt_arena *arena, struct shmt_value *value)
 {
-    bool words = false, reals = false, ints = false;
+    struct shmt_text text = {0};
 
-    for (size_t k = 0; k < count; k++) {
-        words |= values[k].type == SHMT_VALUE_WORD;
-        reals |= values[k].type == SHMT_VALUE_REAL;
-        ints |= values[k].type == SHMT_VALUE_INT;
+    if (value->type == SHMT_VALUE_WORD)
+        return true;
+    shmt_yaml_add_value(&text, *value);
+    *value = (struct shmt_value){
+        .type = SHMT_VALUE_WORD,
+        .w = text.failed ? NULL
+                         : shmt_arena_copy(arena, text.data, text.length)};
+    shmt_text_free(&text);
+    return value->w != NULL;
+}
+
+bool shmt_import_unify(struct shmt_arena *arena, struct shmt_import_list *list,
+                       bool *mixed)
+{
+    bool words = false, reals = false, ints = false, fine = true;
+
+    for (size_t k = 0; k < list->count; k++) {
+        words |= list->values[k].type == SHMT_VALUE_WORD;
+        reals |= list->values[k].type == SHMT_VALUE_REAL;
+        ints |= list->values[k].type == SHMT_VALUE_INT;
     }
-    for (size_t k = 0; reals && k < count; k++)
-        if (values[k].type == SHMT_VALUE_INT)
-            values[k] = (struct shmt_value){.type = SHMT_VALUE_REAL,
-                                            .r = (double)values[k].i};
-    *type = words ? SHMT_VALUE_WORD
-                  : reals ? SHMT_VALUE_REAL : SHMT_VALUE_INT;
-    *mixed = reals && ints;
-    return !words || !(reals || ints);
+    for (size_t k = 0; k < list->count && fine; k++) {
+        struct shmt_value *const value = &list->values[k];
+
+        if (words)
+            fine = shmt_import_as_word(arena, value);
+        else if (reals && value->type == SHMT_VALUE_INT)
+            *value = (struct shmt_value){.type = SHMT_VALUE_REAL,
+                                         .r = (double)value->i};
+    }
+    list->type = words ? SHMT_VALUE_WORD
+                       : reals ? SHMT_VALUE_REAL : SHMT_VALUE_INT;
+    *mixed = words + reals + ints > 1;
+    return fine;
 }
 
 /* An array of JSON, as a list; how it is written goes to `look`. */
@@ -297,11 +288,14 @@ static enum shmtune_status read_array(const struct shmt_import_place *place,
         const struct shmt_import_place item = shmt_import_item(place, k);
 
         status = shmt_import_value(&item, one, &out->values[k]);
+        if (status == SHMTUNE_OK && one->type == SHMT_IMPORT_STRING)
+            status = shmt_import_copy(&item, out->values[k].w,
+                                      &out->values[k].w);
         look->truths |= shmt_import_is_truth(one);
     }
     if (status == SHMTUNE_OK &&
-        !shmt_import_unify(out->values, count, &out->type, &look->mixed))
-        status = shmt_import_refuse(place, "words and numbers in one list");
+        !shmt_import_unify(place->import->arena, out, &look->mixed))
+        status = shmt_error_memory(place->err);
     return status;
 }
 
@@ -515,42 +509,35 @@ static size_t unite_numbers(struct shmt_value *values, size_t count)
     return kept;
 }
 
-/* In order of appearance, each once; SIZE_MAX: too many. */
-static size_t unite_words(struct shmt_value *values, size_t count)
-{
-    size_t kept = 0, j;
-
-    for (size_t k = 0; k < count; k++) {
-        for (j = 0; j < kept && strcmp(values[j].w, values[k].w) != 0; j++)
-            ;
-        if (j < kept)
-            continue;
-        if (kept == WORDS)
-            return SIZE_MAX;
-        values[kept++] = values[k];
-    }
-    return kept;
-}
-
+/* `values` and `seen` have room for all distinct values of the import.  Words
+ * stay in the order of their appearance. */
 static enum shmtune_status collect_one(const struct shmt_import_place *place,
-                                       size_t p, struct shmt_value *values)
+                                       size_t p, struct shmt_value *values,
+                                       bool *seen)
 {
     struct shmt_import *const import = place->import;
     struct shmt_import_parameter *const parameter = &import->parameters[p];
+    struct shmt_import_list list = {.values = values};
     struct shmt_value *kept;
-    size_t count = import->entry_count;
+    size_t count = 0;
     bool words;
 
-    for (size_t k = 0; k < count; k++)
-        values[k] = import->values[k * import->parameter_count + p];
-    if (!shmt_import_unify(values, count, &parameter->type,
-                           &parameter->mixed))
-        return shmt_import_refuse(place, "the parameter %s has words and "
-                                         "numbers", parameter->name);
+    memset(seen, 0, import->distinct_count * sizeof *seen);
+    for (size_t k = 0; k < import->entry_count; k++) {
+        const uint32_t one = import->values[k * import->parameter_count + p];
+
+        if (!seen[one])
+            values[count++] = import->distinct[one];
+        seen[one] = true;
+    }
+    list.count = count;
+    if (!shmt_import_unify(import->arena, &list, &parameter->mixed))
+        return shmt_error_memory(place->err);
+    parameter->type = list.type;
     words = parameter->type == SHMT_VALUE_WORD;
-    count = words ? unite_words(values, count)
-                  : unite_numbers(values, count);
-    if (count > SHMT_SPACE_VALUES)
+    if (!words)
+        count = unite_numbers(values, count);
+    if (count > (words ? (size_t)WORDS : SHMT_SPACE_VALUES))
         return shmt_import_refuse(place, "the parameter %s has more than %d "
                                          "different values", parameter->name,
                                   words ? WORDS : SHMT_SPACE_VALUES);
@@ -570,18 +557,20 @@ enum shmtune_status
 shmt_import_collect(const struct shmt_import_place *place)
 {
     struct shmt_import *const import = place->import;
-    struct shmt_value *values =
-        malloc((import->entry_count + 1) * sizeof *values);
+    const size_t room = import->distinct_count + 1;
+    struct shmt_value *const values = malloc(room * sizeof *values);
+    bool *const seen = malloc(room * sizeof *seen);
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (values == NULL)
-        return shmt_error_memory(place->err);
-    if (import->entry_count == 0)
+    if (values == NULL || seen == NULL)
+        status = shmt_error_memory(place->err);
+    else if (import->entry_count == 0)
         status = shmt_import_refuse(place, "no results, and no list of "
                                            "values either");
     for (size_t p = 0; p < import->parameter_count && status == SHMTUNE_OK;
          p++)
-        status = collect_one(place, p, values);
+        status = collect_one(place, p, values, seen);
+    free(seen);
     free(values);
     return status;
 }

@@ -81,10 +81,13 @@ enum shmtune_status
 shmt_import_compile(const struct shmt_import *import, struct shmt_arena *arena,
                     const struct shmt_import_constraint *constraint,
                     struct shmt_expr **out, struct shmt_error *err);
-/* One type for all values: integers among reals (`*mixed`) become reals.
- * False when there are words and numbers. */
-bool shmt_import_unify(struct shmt_value *values, size_t count,
-                       enum shmt_value_type *type, bool *mixed);
+/* One type for all values of the list: where they are not of one (`*mixed`),
+ * numbers among words become words, integers among reals reals.  False: no
+ * memory. */
+bool shmt_import_unify(struct shmt_arena *arena, struct shmt_import_list *list,
+                       bool *mixed);
+/* The value as a word: 2, 0.5.  False: no memory. */
+bool shmt_import_as_word(struct shmt_arena *arena, struct shmt_value *value);
 /* `json` without the members named by `drop` and, but for the whole file, by
  * the parameters, as text; NULL when nothing is left.  `more` is NULL or the
  * text of one member more. */

@@ -402,10 +402,6 @@ enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
     status = read_sum(&reader);
     if (status == SHMTUNE_OK && *reader.at != '\0')
         status = refuse(&reader, reader.at, "expected the end");
-    if (status == SHMTUNE_OK &&
-        !shmt_import_unify(reader.values, reader.count, &list.type, &mixed))
-        status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                                "%s: words and numbers in one list", where);
     if (status == SHMTUNE_OK) {
         list.count = reader.count;
         list.values = shmt_arena_alloc(arena, reader.count,
@@ -416,6 +412,8 @@ enum shmtune_status shmt_import_parse_list(struct shmt_arena *arena,
             memcpy(list.values, reader.values,
                    reader.count * sizeof *list.values);
     }
+    if (status == SHMTUNE_OK && !shmt_import_unify(arena, &list, &mixed))
+        status = shmt_error_memory(err);
     free(reader.values);
     if (status == SHMTUNE_OK)
         *out = list;

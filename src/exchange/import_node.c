@@ -11,6 +11,7 @@
 #include "exchange/import_node.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
@@ -239,6 +240,7 @@ static enum shmtune_status read_number(struct shmt_import_reader *reader,
     size_t digits = count_digits(reader);
     uint64_t value = 0;
     bool fine = digits > 0 && (digits == 1 || *first != '0');
+    bool power = false;
 
     for (size_t k = 0; k < digits && k < 19; k++)
         value = 10 * value + (uint64_t)(first[k] - '0');
@@ -251,6 +253,7 @@ static enum shmtune_status read_number(struct shmt_import_reader *reader,
     }
     if (fine && reader->at < reader->end && (*reader->at | 0x20) == 'e') {
         node->type = SHMT_IMPORT_REAL;
+        power = true;
         reader->at++;
         if (!skip_byte(reader, '-'))
             skip_byte(reader, '+');
@@ -262,8 +265,8 @@ static enum shmtune_status read_number(struct shmt_import_reader *reader,
     node->number = minus ? -(int64_t)value : (int64_t)value;
     if (node->type == SHMT_IMPORT_INTEGER)
         fine = digits < 19 || (digits == 19 && value <= INT64_MAX);
-    else if (!isfinite(real_of(node->from, reader->at)))
-        fine = false;
+    else if (power || reader->at - node->from > DBL_MAX_10_EXP)
+        fine = isfinite(real_of(node->from, reader->at));
     return fine ? SHMTUNE_OK
                 : refuse(reader, node->from, "a number that is too large");
 }

@@ -54,6 +54,9 @@ static enum shmtune_status read_default(const struct shmt_import_place *place,
         shmt_import_is(default_value, SHMT_IMPORT_NULL))
         return SHMTUNE_OK;
     status = shmt_import_value(&below, default_value, &value);
+    if (status == SHMTUNE_OK && out->type == SHMT_VALUE_WORD &&
+        !shmt_import_as_word(place->import->arena, &value))
+        status = shmt_error_memory(place->err);
     for (size_t k = 0; k < out->count && status == SHMTUNE_OK; k++)
         if (shmt_value_equal(out->values[k], value))
             out->default_value = k;

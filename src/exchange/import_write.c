@@ -49,6 +49,7 @@ static enum shmtune_status define(const struct shmt_import *import,
         .parameters = reading->parameters,
         .constraint_count = import->constraint_count,
         .constraints = constraints,
+        .limits = import->limits,
     };
     return status;
 }
@@ -74,7 +75,8 @@ static enum shmtune_status refuse_empty(const struct shmt_import *import,
 }
 
 enum shmtune_status shmt_import_count(const struct shmt_import *import,
-                                      uint64_t *count, struct shmt_error *err)
+                                      uint64_t *count, bool *drawn,
+                                      struct shmt_error *err)
 {
     struct reading reading = {.arena = shmt_arena_new()};
     struct shmt_space *space = NULL;
@@ -89,6 +91,8 @@ enum shmtune_status shmt_import_count(const struct shmt_import *import,
         status = refuse_empty(import, &reading, err);
     if (status == SHMTUNE_OK)
         *count = shmt_space_count(space);
+    if (status == SHMTUNE_OK && drawn != NULL)
+        *drawn = shmt_space_is_drawn(space);
     shmt_space_free(space);
     shmt_arena_free(reading.arena);
     return status;
@@ -265,13 +269,19 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
                                   shmt_config *config)
 {
     const struct shmt_kernel *const kernel = matching->kernel;
-    const struct shmt_value *const values =
-        matching->import->values + k * matching->import->parameter_count;
+    const struct shmt_import *const import = matching->import;
+    const uint32_t *const values =
+        import->values + k * import->parameter_count;
 
     for (size_t p = 0; p < kernel->parameter_count; p++) {
-        const struct shmt_value value = values[matching->column[p]];
+        struct shmt_value value =
+            import->distinct[values[matching->column[p]]];
         char shown[80];
 
+        /* A number among words. */
+        if (kernel->parameters[p].type == SHMT_VALUE_WORD &&
+            !shmt_import_as_word(import->scratch, &value))
+            return shmt_error_memory(matching->err);
         if (shmt_kernel_find_value(&kernel->parameters[p], value, &config[p]))
             continue;
         if (value.type == SHMT_VALUE_WORD)
@@ -282,7 +292,7 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
             snprintf(shown, sizeof shown, "%lld", (long long)value.i);
         return shmt_error_set(matching->err, SHMTUNE_INVALID_FILE,
                               "%s: entry %zu: %s is %s, which is none of its "
-                              "values in %s", matching->import->file, k,
+                              "values in %s", import->file, k,
                               kernel->parameters[p].name, shown,
                               kernel->path);
     }
@@ -290,7 +300,8 @@ static enum shmtune_status choose(const struct matching *matching, size_t k,
 }
 
 /* The number of configurations of the space.  Without constraints the space is
- * not known, and the number of recorded ones is used. */
+ * not known, and the number of recorded ones is used; so it is where only some
+ * of its configurations could be drawn, unless those are more. */
 static enum shmtune_status count_space(const struct matching *matching,
                                        const int64_t *problem,
                                        uint64_t *count)
@@ -302,10 +313,12 @@ static enum shmtune_status count_space(const struct matching *matching,
     *count = matching->import->entry_count;
     if (kernel->constraint_count == 0)
         return SHMTUNE_OK;
-    status = shmt_kernel_space(kernel, problem, NULL, &space, matching->err);
+    status = shmt_kernel_space(kernel, problem, matching->import->limits,
+                               &space, matching->err);
     if (status != SHMTUNE_OK)
         return status;
-    *count = shmt_space_count(space);
+    if (!shmt_space_is_drawn(space) || *count < shmt_space_count(space))
+        *count = shmt_space_count(space);
     shmt_space_free(space);
     return SHMTUNE_OK;
 }
@@ -341,8 +354,11 @@ static enum shmtune_status write_header(const struct matching *matching,
     return status;
 }
 
+enum { PART = 1 << 20 };
+
 enum shmtune_status shmt_import_journal(const struct shmt_import *import,
                                         const struct shmt_kernel *kernel,
+                                        struct shmt_import_cursor *cursor,
                                         struct shmt_text *text,
                                         struct shmt_error *err)
 {
@@ -351,16 +367,24 @@ enum shmtune_status shmt_import_journal(const struct shmt_import *import,
     shmt_config config[SHMT_SPACE_PARAMETERS];
     enum shmtune_status status = match_names(&matching);
 
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK && cursor->entry == 0)
         status = write_header(&matching, text);
-    for (size_t k = 0; k < import->entry_count && status == SHMTUNE_OK; k++) {
-        status = choose(&matching, k, config);
+    for (const size_t begin = text->length;
+         status == SHMTUNE_OK && cursor->entry < import->entry_count &&
+         text->length - begin < PART;) {
+        const char *const line = import->results.data + cursor->offset;
+
+        status = choose(&matching, cursor->entry, config);
         if (status != SHMTUNE_OK)
             break;
+        shmt_arena_clear(import->scratch);
         shmt_text_add(text, "- {config: ");
         shmt_kernel_config_write(kernel, config, text);
-        shmt_text_add(text, import->results.data + import->lines[k]);
+        shmt_text_add(text, line);
+        cursor->offset += strlen(line) + 1;
+        cursor->entry++;
     }
+    cursor->ended = cursor->entry == import->entry_count;
     if (status == SHMTUNE_OK && text->failed)
         status = shmt_error_memory(err);
     return status;

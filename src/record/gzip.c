@@ -6,6 +6,7 @@
 #include "record/gzip.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -192,4 +193,74 @@ enum shmtune_status shmt_gzip_read(const char *path, const char *enough,
                                 "%s: more than %zu MiB of text", path,
                                 limit >> 20);
     return status;
+}
+
+/* -- writing --------------------------------------------------------------- */
+
+/* zlib's sixth level, its default, takes more than twice the time for a file
+ * that is a tenth smaller. */
+enum { LEVEL = 3, MEMORY = 9 };
+
+struct shmt_gzip_writer {
+    z_stream z;
+    struct shmt_text data;
+    unsigned char out[8 * PART];
+};
+
+struct shmt_gzip_writer *shmt_gzip_new(void)
+{
+    struct shmt_gzip_writer *const writer = calloc(1, sizeof *writer);
+
+    /* The header has neither a time nor a name. */
+    if (writer != NULL &&
+        deflateInit2(&writer->z, LEVEL, Z_DEFLATED, MAX_WBITS + GZIP, MEMORY,
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+static void deflate_some(struct shmt_gzip_writer *writer, int flush)
+{
+    z_stream *const z = &writer->z;
+
+    do {
+        z->next_out = writer->out;
+        z->avail_out = sizeof writer->out;
+        deflate(z, flush);
+        shmt_text_add_bytes(&writer->data, writer->out,
+                            sizeof writer->out - z->avail_out);
+    } while (z->avail_out == 0 && !writer->data.failed);
+}
+
+void shmt_gzip_add(struct shmt_gzip_writer *writer,
+                   const struct shmt_text *text)
+{
+    writer->data.failed |= text->failed;
+    for (size_t at = 0, part; at < text->length; at += part) {
+        part = text->length - at < UINT_MAX ? text->length - at : UINT_MAX;
+        writer->z.next_in = (unsigned char *)text->data + at;
+        writer->z.avail_in = (uInt)part;
+        deflate_some(writer, Z_NO_FLUSH);
+    }
+}
+
+enum shmtune_status shmt_gzip_store(struct shmt_gzip_writer *writer,
+                                    const char *path, struct shmt_error *err)
+{
+    deflate_some(writer, Z_FINISH);
+    return writer->data.failed
+               ? shmt_error_memory(err)
+               : shmt_path_write(path, writer->data.data, writer->data.length,
+                                 err);
+}
+
+void shmt_gzip_free(struct shmt_gzip_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    deflateEnd(&writer->z);
+    shmt_text_free(&writer->data);
+    free(writer);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gzip: reads the text of a file, compressed by gzip or not.  For the readers
- * of journals and of other tuners' files.
+ * gzip: reads the text of a file, compressed by gzip or not, for the readers
+ * of journals and of other tuners' files, and writes one.
  */
 #ifndef SHMT_RECORD_GZIP_H
 #define SHMT_RECORD_GZIP_H
@@ -15,5 +15,15 @@
 enum shmtune_status shmt_gzip_read(const char *path, const char *enough,
                                    size_t limit, struct shmt_text *text,
                                    struct shmt_error *err);
+
+/* A file that is made of parts, compressed as they come.  A failure of
+ * `add` stays until `store`, which tells it. */
+struct shmt_gzip_writer;
+struct shmt_gzip_writer *shmt_gzip_new(void);
+void shmt_gzip_add(struct shmt_gzip_writer *writer,
+                   const struct shmt_text *text);
+enum shmtune_status shmt_gzip_store(struct shmt_gzip_writer *writer,
+                                    const char *path, struct shmt_error *err);
+void shmt_gzip_free(struct shmt_gzip_writer *writer);
 
 #endif

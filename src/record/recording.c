@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
 
 #include "base/base.h"
+#include "record/gzip.h"
 
 static const char suffix[] = ".journal.gz";
 
@@ -176,49 +176,18 @@ static enum shmtune_status format(const struct shmt_kernel *kernel,
     return text->failed ? SHMTUNE_NO_MEMORY : SHMTUNE_OK;
 }
 
-/* gzip without a time or a name in its header. */
-static enum shmtune_status compress_text(const struct shmt_text *text,
-                                         unsigned char **out, size_t *size)
-{
-    z_stream z = {0};
-    enum shmtune_status status = SHMTUNE_NO_MEMORY;
-    unsigned char *data = NULL;
-    size_t room;
-
-    if (deflateInit2(&z, 6, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) !=
-        Z_OK)
-        return status;
-    room = deflateBound(&z, text->length);
-    data = malloc(room);
-    if (data != NULL) {
-        z.next_in = (unsigned char *)text->data;
-        z.avail_in = (uInt)text->length;
-        z.next_out = data;
-        z.avail_out = (uInt)room;
-        if (deflate(&z, Z_FINISH) == Z_STREAM_END)
-            status = SHMTUNE_OK;
-    }
-    *size = z.total_out;
-    deflateEnd(&z);
-    if (status == SHMTUNE_OK)
-        *out = data;
-    else
-        free(data);
-    return status;
-}
-
 enum shmtune_status shmt_recording_store(const char *path,
                                          const struct shmt_text *text,
                                          struct shmt_error *err)
 {
-    unsigned char *data = NULL;
-    size_t size = 0;
+    struct shmt_gzip_writer *const writer = shmt_gzip_new();
     enum shmtune_status status;
 
-    if (text->failed || compress_text(text, &data, &size) != SHMTUNE_OK)
+    if (writer == NULL)
         return shmt_error_memory(err);
-    status = shmt_path_write(path, data, size, err);
-    free(data);
+    shmt_gzip_add(writer, text);
+    status = shmt_gzip_store(writer, path, err);
+    shmt_gzip_free(writer);
     return status;
 }
 

@@ -49,6 +49,12 @@ static bool is_plain(const char *string)
     return !has_meaning(string);
 }
 
+/* Of ASCII, and the same within quotes. */
+static bool is_own(char c)
+{
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+}
+
 static void add_quoted(struct shmt_text *text, const char *string)
 {
     const size_t size = strlen(string);
@@ -57,6 +63,12 @@ static void add_quoted(struct shmt_text *text, const char *string)
 
     shmt_text_add(text, "\"");
     for (size_t i = 0; i < size; i += length) {
+        for (length = 0; is_own(string[i + length]);)
+            length++;
+        if (length > 0) {
+            shmt_text_add_bytes(text, string + i, length);
+            continue;
+        }
         length = shmt_utf8_decode(string + i, size - i, &code);
         if (length == 0) {
             length = 1;

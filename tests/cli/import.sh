@@ -109,6 +109,32 @@ check "a file that is cut" all "exits 2" "err_has 'cut.json'"
 head -c 40 "$folder/cache.json.gz" >"$folder/cut.json.gz"
 run import "$folder/cut.json.gz" -o "$out"
 check "a compressed file that is cut" all "exits 2" "err_has 'cut.json.gz'"
+# 180 clauses over 60 switches: the diagram is too large.
+awk 'BEGIN {
+    printf "{\"ConfigurationSpace\": {\"TuningParameters\": ["
+    for (p = 0; p < 60; p++)
+        printf "%s{\"Name\": \"x%d\", \"Values\": [0, 1]}", p ? ", " : "", p
+    printf "], \"Conditions\": ["
+    for (c = 0; c < 180; c++)
+        printf "%s{\"Expression\": \"x%d == 1 or x%d == 1 or x%d == %d\"}",
+            c ? ", " : "", (c * 7) % 60, (c * c + 13) % 60,
+            (c * 11 + int(c / 60) * 17 + 29) % 60, c % 2
+    print "]}}"
+}' >"$folder/clauses.json"
+run import "$folder/clauses.json" -o "$out" --space-seconds 1
+check "a space that is too irregular is not told as counted" all "exits 0" \
+    "out_has 'clauses.yaml: [0-9]* configurations, some of more'"
+run import "$folder/clauses.json" -o "$out" --space-seconds 1 --json
+check "in JSON, too" all is_json "out_has '\"drawn\": true'"
+truncate -s 268435457 "$folder/large.json"
+run import "$folder/large.json" -o "$out"
+check "a file of more than 256 MiB" all "exits 2" \
+    "err_has 'large.json: .*256 MiB.*split the file'"
+gzip -1 "$folder/large.json"
+run import "$folder/large.json.gz" -o "$out"
+check "also once it is inflated" all "exits 2" \
+    "err_has 'large.json.gz: .*256 MiB.*split the file'"
+rm -f "$folder"/large.json*
 run import "$folder/none.json"
 check "no such file" all "exits 5" "err_has 'none.json'"
 run import

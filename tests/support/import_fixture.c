@@ -67,9 +67,11 @@ struct shmt_journal *journal_of(const struct shmt_import *import,
 {
     struct shmt_journal *journal = NULL;
     struct shmt_text text = {0}, path = {0};
+    struct shmt_import_cursor cursor = {0};
 
     shmt_text_addf(&path, "%s/run.journal", folder);
-    if (shmt_import_journal(import, kernel, &text, &err) == SHMTUNE_OK &&
+    if (shmt_import_journal(import, kernel, &cursor, &text, &err) ==
+            SHMTUNE_OK &&
         shmt_path_write(path.data, text.data, text.length, &err) ==
             SHMTUNE_OK)
         shmt_journal_read(path.data, kernel, &journal, &err);

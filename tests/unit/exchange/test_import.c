@@ -177,7 +177,7 @@ static void check_count(const char *text, uint64_t expected)
 
     CHECK(import != NULL);
     if (import != NULL) {
-        CHECK_INT(shmt_import_count(import, &count, &err), SHMTUNE_OK);
+        CHECK_INT(shmt_import_count(import, &count, NULL, &err), SHMTUNE_OK);
         CHECK_INT(count, expected);
     }
     shmt_import_free(import);
@@ -190,7 +190,7 @@ static void check_no_count(const char *text, const char *message)
 
     CHECK(import != NULL);
     if (import != NULL) {
-        CHECK_INT(shmt_import_count(import, &count, &err),
+        CHECK_INT(shmt_import_count(import, &count, NULL, &err),
                   SHMTUNE_INVALID_FILE);
         CHECK_HAS(err.text, message);
     }
@@ -210,7 +210,7 @@ static void words_stay_words(void)
     CHECK(import != NULL);
     if (import == NULL)
         return;
-    CHECK_INT(shmt_import_count(import, &count, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_import_count(import, &count, NULL, &err), SHMTUNE_OK);
     CHECK_INT(count, 4);
     kernel = kernel_of(import);
     CHECK(kernel != NULL);
@@ -265,6 +265,132 @@ static void hostile_files_are_refused_at_once(void)
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 2.0);
 }
 
+/* A cache of `count` entries, each of another value of `a`, which is made of
+ * `value` (a format of one number), and of `more` members. */
+static char *cache_of(const char *list, const char *value, int count,
+                      const char *more)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "{\"tune_params_keys\": [\"a\"], "
+                          "\"tune_params\": %s, \"cache\": {", list);
+    for (int k = 0; k < count; k++) {
+        shmt_text_addf(&text, "%s\"%d\": {\"a\": ", k == 0 ? "" : ",", k);
+        shmt_text_addf(&text, value, k);
+        shmt_text_addf(&text, ", \"time\": 1%s}", more);
+    }
+    shmt_text_add(&text, "}}");
+    return text.data;
+}
+
+/* `most` of something are taken, one more is refused. */
+static void check_most(char *most, char *more, const char *message)
+{
+    struct shmt_import *import = parse(most);
+
+    CHECK(import != NULL);
+    if (import == NULL)
+        printf("# %s\n", err.text);
+    shmt_import_free(import);
+    refuses(more, message);
+    free(most);
+    free(more);
+}
+
+/* {"tune_params_keys": [...]} with so many parameters. */
+static char *parameters_of(int count)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_add(&text, "{\"tune_params_keys\": [");
+    for (int p = 0; p < count; p++)
+        shmt_text_addf(&text, "%s\"p%d\"", p == 0 ? "" : ",", p);
+    shmt_text_add(&text, "], \"tune_params\": {");
+    for (int p = 0; p < count; p++)
+        shmt_text_addf(&text, "%s\"p%d\": [1]", p == 0 ? "" : ",", p);
+    shmt_text_add(&text, "}, \"cache\": {}}");
+    return text.data;
+}
+
+static char *list_of(int count)
+{
+    struct shmt_text text = {0};
+
+    for (int k = 0; k < count; k++)
+        shmt_text_addf(&text, "%s%d", k == 0 ? "{\"a\": [" : ",", k);
+    shmt_text_add(&text, "]}");
+    return text.data;
+}
+
+static char *brackets_of(int count)
+{
+    char *const text = malloc(2 * (size_t)count + 1);
+
+    memset(text, '[', (size_t)count);
+    memset(text + count, ']', (size_t)count);
+    text[2 * count] = '\0';
+    return text;
+}
+
+/* What is refused for its number or its size, at the last that is taken. */
+static void there_are_caps(void)
+{
+    char *const list = list_of(SHMT_SPACE_VALUES);
+    char *const longer = list_of(SHMT_SPACE_VALUES + 1);
+    char *const most = repeated(", \"m\": \"", "x", 57324);
+    char *const more = repeated(", \"m\": \"", "x", 57400);
+    struct shmt_text text = {0}, over = {0};
+
+    check_most(parameters_of(SHMT_SPACE_PARAMETERS),
+               parameters_of(SHMT_SPACE_PARAMETERS + 1),
+               "tune_params_keys: 65 parameters, 1 to 64 are possible");
+    check_most(cache_of(list, "%d", 2, ""), cache_of(longer, "%d", 2, ""),
+               "tune_params.a: 65536 values, at most 65535 are possible");
+    check_most(cache_of("\"?\"", "%d", SHMT_SPACE_VALUES, ""),
+               cache_of("\"?\"", "%d", SHMT_SPACE_VALUES + 1, ""),
+               "the parameter a has more than 65535 different values");
+    check_most(cache_of("\"?\"", "\"w%d\"", 1024, ""),
+               cache_of("\"?\"", "\"w%d\"", 1025, ""),
+               "the parameter a has more than 1024 different values");
+    shmt_text_addf(&text, "%s\"", most);
+    shmt_text_addf(&over, "%s\"", more);
+    check_most(cache_of("{\"a\": [0]}", "%d", 1, shmt_text_string(&text)),
+               cache_of("{\"a\": [0]}", "%d", 1, shmt_text_string(&over)),
+               "bytes beside the configuration, at most 57344 fit");
+    shmt_text_free(&text);
+    shmt_text_free(&over);
+    free(list);
+    free(longer);
+    free(most);
+    free(more);
+}
+
+/* Brackets within each other; the bytes of a word and of a name. */
+static void there_are_caps_of_depth_and_length(void)
+{
+    static const char head[] = ", \"m\": ", word[] =
+        "\"0123456789012345678901234567890123456789012345678901234567890123";
+    char *const most = brackets_of(97), *const more = brackets_of(98);
+    struct shmt_text text = {0}, over = {0};
+
+    shmt_text_addf(&text, "%s%s", head, most);
+    shmt_text_addf(&over, "%s%s", head, more);
+    check_most(cache_of("{\"a\": [0]}", "%d", 1, shmt_text_string(&text)),
+               cache_of("{\"a\": [0]}", "%d", 1, shmt_text_string(&over)),
+               "more than 100 brackets within each other");
+    shmt_text_clear(&text);
+    shmt_text_clear(&over);
+    shmt_text_addf(&text, "%s\"", word);
+    shmt_text_addf(&over, "%s4\"", word);
+    check_most(cache_of("\"?\"", shmt_text_string(&text), 1, ""),
+               cache_of("\"?\"", shmt_text_string(&over), 1, ""),
+               "on one line, 1 to 64 bytes");
+    shmt_text_free(&text);
+    shmt_text_free(&over);
+    free(most);
+    free(more);
+}
+
 static void open_caches_are_closed(void)
 {
     static const char open[] =
@@ -291,6 +417,8 @@ int main(void)
     CHECK_RUN(words_stay_words);
     CHECK_RUN(conditions_that_cannot_hold_are_named);
     CHECK_RUN(hostile_files_are_refused_at_once);
+    CHECK_RUN(there_are_caps);
+    CHECK_RUN(there_are_caps_of_depth_and_length);
     CHECK_RUN(open_caches_are_closed);
     import_end();
     return CHECK_END();

@@ -77,8 +77,20 @@ static const char t4[] =
     "{\"configuration\": {\"x\": 2, \"on\": false}, \"times\": {}, "
     "\"invalidity\": \"timeout\", \"correctness\": 0}]}";
 
+/* Numbers among words are words here, and numbers again when they leave. */
+static const char words[] =
+    "{\"device_name\": \"A\", \"kernel_name\": \"k\", "
+    "\"problem_size\": [64], \"objective\": \"time\", "
+    "\"tune_params_keys\": [\"x\"], "
+    "\"tune_params\": {\"x\": [1, \"half\", 0.5, \"2\"]}, \"cache\": {"
+    "\"1\": {\"x\": 1, \"time\": 1.5}, "
+    "\"half\": {\"x\": \"half\", \"time\": 2.5}, "
+    "\"2\": {\"x\": \"2\", \"time\": 3.5}, "
+    "\"0.5\": {\"x\": 0.5, \"time\": 4.5}}}";
+
 static void imported_runs_come_out_as_they_went_in(void)
 {
+    check_trip(words, shmt_export_cache);
     check_trip(cache, shmt_export_cache);
     check_trip(t4, shmt_export_t4);
 }
@@ -366,6 +378,7 @@ static void values_must_be_the_specs(void)
 {
     struct shmt_import *import = parse(cache), *other;
     struct shmt_kernel *kernel = kernel_of(import);
+    struct shmt_import_cursor cursor = {0};
     struct shmt_text text = {0};
 
     other = parse("{\"tune_params_keys\": [\"mode\", \"x\", \"on\", \"f\"], "
@@ -374,7 +387,7 @@ static void values_must_be_the_specs(void)
                   "\"time\": 1.0}}}");
     CHECK(other != NULL);
     if (other != NULL) {
-        CHECK_INT(shmt_import_journal(other, kernel, &text, &err),
+        CHECK_INT(shmt_import_journal(other, kernel, &cursor, &text, &err),
                   SHMTUNE_INVALID_FILE);
         CHECK_HAS(err.text, "x is 3, which is none of its values");
     }
