@@ -61,13 +61,21 @@ static const struct {
     [SHMT_CHECK_SKIPPED] = {"skipped", SHMT_PAINT_DIM},
 };
 
+static void print_visible(const char *text, const char *behind)
+{
+    struct shmt_text shown = {0};
+
+    shmt_text_add_visible(&shown, text);
+    printf("%s%s", shmt_text_string(&shown), behind);
+    shmt_text_free(&shown);
+}
+
 void shmt_check_report(struct shmt_check *check,
                        enum shmt_check_outcome outcome,
                        const char *format, ...)
 {
     const bool colour = check->call->colour;
     char text[SHMT_ERROR_BYTES];
-    const char *shown = text;
     const size_t length = strlen(check->file);
     va_list arguments;
 
@@ -93,9 +101,9 @@ void shmt_check_report(struct shmt_check *check,
            shmt_command_end_paint(outcomes[outcome].paint, colour),
            (int)(7 - strlen(outcomes[outcome].word)), "");
     /* Messages of the readers already begin with the name of the file. */
-    if (strncmp(shown, check->file, length) != 0 || shown[length] != ':')
-        printf("%s: ", check->file);
-    printf("%s\n", shown);
+    if (strncmp(text, check->file, length) != 0 || text[length] != ':')
+        print_visible(check->file, ": ");
+    print_visible(text, "\n");
 }
 
 enum shmtune_status shmt_check_report_failure(struct shmt_check *check,

@@ -312,8 +312,11 @@ static void add_head(const struct shmt_explain_view *all,
 {
     shmt_text_addf(text, "%s, ", all->kernel->name);
     shmt_kernel_describe_problem(all->kernel, all->problem, text);
-    shmt_text_addf(text, ", on %s; times are %s medians\n", all->target->name,
-                   all->target->protocol);
+    shmt_text_add(text, ", on ");
+    shmt_text_add_visible(text, all->target->name);
+    shmt_text_add(text, "; times are ");
+    shmt_text_add_visible(text, all->target->protocol);
+    shmt_text_add(text, " medians\n");
     for (size_t k = 0; k < all->count; k++) {
         const struct shmt_explain_column *const column = &all->columns[k];
 

@@ -321,7 +321,9 @@ static void add_reasons(const struct inspection *inspection,
                                     batch->configs +
                                  k * inspection->kernel->parameter_count,
                                     text);
-        shmt_text_addf(text, ": %s\n", result->reason);
+        shmt_text_add(text, ": ");
+        shmt_text_add_visible(text, result->reason);
+        shmt_text_add(text, "\n");
     }
 }
 
@@ -338,7 +340,9 @@ static enum shmtune_status print_table(const struct inspection *inspection,
     shmt_text_addf(&text, "%s ", inspection->kernel->name);
     shmt_kernel_describe_problem(inspection->kernel, inspection->problem,
                                  &text);
-    shmt_text_addf(&text, " on %s\n\n", inspection->device.name);
+    shmt_text_add(&text, " on ");
+    shmt_text_add_visible(&text, inspection->device.name);
+    shmt_text_add(&text, "\n\n");
     for (size_t k = 0; k < batch->count; k++)
         add_row(&table, inspection->kernel, &batch->results[k],
                 batch->configs + k * inspection->kernel->parameter_count);

@@ -44,7 +44,7 @@ struct listing {
 static void note(const struct listing *listing, const struct shmt_error *why)
 {
     if (!listing->call->quiet)
-        fprintf(stderr, "shmtune: left out: %s\n", why->text);
+        shmt_command_tell("left out: ", why->text);
 }
 
 static enum shmtune_status list_kernels(struct listing *listing)
@@ -319,8 +319,9 @@ static enum shmtune_status list_section(struct listing *listing, size_t s,
         shmt_text_add(text, "(none)\n");
     else
         shmt_table_end(&listing->table, colour, text);
+    shmt_text_add_visible(text, listing->why.text);
     if (listing->why.text[0] != '\0')
-        shmt_text_addf(text, "%s\n", listing->why.text);
+        shmt_text_add(text, "\n");
     return status;
 }
 
@@ -336,8 +337,7 @@ static enum shmtune_status list_chosen(struct listing *listing,
     for (size_t k = 0; status == SHMTUNE_OK &&
                        k < listing->catalogue->note_count; k++)
         if (!listing->call->quiet)
-            fprintf(stderr, "shmtune: note: %s\n",
-                    listing->catalogue->notes[k]);
+            shmt_command_tell("note: ", listing->catalogue->notes[k]);
     for (size_t s = 0; status == SHMTUNE_OK && s < SECTIONS; s++)
         if (chosen[s] && list_section(listing, s, &text, root) != SHMTUNE_OK)
             status = shmt_error_memory(err);

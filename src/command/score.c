@@ -259,7 +259,8 @@ static void add_recording(const struct scoreboard *scoreboard, size_t column,
     const struct shmt_score_scale *const scale =
         scoreboard->columns[column].scale;
 
-    shmt_text_addf(text, "%s\n", scoreboard->columns[column].name);
+    shmt_text_add_visible(text, scoreboard->columns[column].name);
+    shmt_text_add(text, "\n");
     shmt_command_add_count(text, shmt_space_count(scale->table->space));
     shmt_text_add(text, " configurations, ");
     shmt_command_add_count(text, scale->valid);
@@ -422,6 +423,15 @@ static enum shmtune_status find_strategies(struct shmt_arena *arena,
 
 /* -- recordings ---------------------------------------------------------- */
 
+static void tell_progress(const char *strategy, const char *column)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "%s on %s", strategy, column);
+    shmt_command_tell("", shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
 static enum shmtune_status name_column(struct shmt_arena *arena,
                                        struct column *column,
                                        struct shmt_error *err)
@@ -494,8 +504,8 @@ static enum shmtune_status score_all(const struct shmt_command_call *call,
             };
 
             if (call->verbose)
-                fprintf(stderr, "shmtune: %s on %s\n", scoreboard->rows[r],
-                        scoreboard->columns[c].name);
+                tell_progress(scoreboard->rows[r],
+                              scoreboard->columns[c].name);
             status = shmt_score_run(
                 scoreboard->columns[c].scale, &plan,
                 &scoreboard->scores[c * scoreboard->row_count + r], err);

@@ -50,7 +50,7 @@ static void add_device(const struct shmtune_device *device,
     char arch[16];
 
     shmt_device_arch_text(device, arch);
-    shmt_text_add(text, device->name);
+    shmt_text_add_visible(text, device->name);
     if (device->compute_major > 0)
         shmt_text_addf(text, " (%s)", arch);
 }
@@ -133,10 +133,12 @@ static void add_tuning_heading(const struct shmt_tuning *tuning,
     if (tuning->nvrtc_version > 0)
         shmt_text_addf(text, ", NVRTC %d.%d", tuning->nvrtc_version / 1000,
                        tuning->nvrtc_version % 1000 / 10);
-    if (tuning->protocol != NULL)
-        shmt_text_addf(text, ", %s", tuning->protocol);
-    if (tuning->created != NULL)
-        shmt_text_addf(text, ", %s", tuning->created);
+    shmt_text_add(text, tuning->protocol != NULL ? ", " : "");
+    shmt_text_add_visible(text, tuning->protocol != NULL ? tuning->protocol
+                                                         : "");
+    shmt_text_add(text, tuning->created != NULL ? ", " : "");
+    shmt_text_add_visible(text, tuning->created != NULL ? tuning->created
+                                                        : "");
     shmt_text_add(text, "\n\n");
 }
 
@@ -319,8 +321,10 @@ static void add_journal_heading(const struct summary *summary,
     if (header->nvrtc_version > 0)
         shmt_text_addf(text, ", NVRTC %d.%d", header->nvrtc_version / 1000,
                        header->nvrtc_version % 1000 / 10);
-    shmt_text_addf(text, ", %s, seed %" PRIu64 ", data seed %" PRIu64 "\n",
-                   header->protocol, header->seed, header->data_seed);
+    shmt_text_add(text, ", ");
+    shmt_text_add_visible(text, header->protocol);
+    shmt_text_addf(text, ", seed %" PRIu64 ", data seed %" PRIu64 "\n",
+                   header->seed, header->data_seed);
     shmt_command_add_count(text, summary->count);
     shmt_text_add(text, " candidates of ");
     shmt_command_add_count(text, header->space_count);
@@ -372,7 +376,9 @@ static void add_reasons(const struct summary *summary, struct shmt_text *text)
                        shmt_verdict_word(result->verdict));
         shmt_kernel_describe_config(summary->kernel, journal->records[i].config,
                                     text);
-        shmt_text_addf(text, ": %s\n", result->reason);
+        shmt_text_add(text, ": ");
+        shmt_text_add_visible(text, result->reason);
+        shmt_text_add(text, "\n");
         before = "";
     }
 }

@@ -87,7 +87,7 @@ static enum shmtune_status open_live(const struct shmt_command_device *device,
 
     if (status == SHMTUNE_NO_DEVICE) {
         snprintf(why, sizeof why, "%.900s", err->text);
-        shmt_error_set(err, status, "%s\nWithout it, tune on a recorded "
+        shmt_error_set(err, status, "%s. Without it, tune on a recorded "
                        "device: --device replay:NAME; `shmtune list` shows "
                        "the recordings there are, `shmtune doctor` what is "
                        "missing for the other", why);

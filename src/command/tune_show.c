@@ -86,14 +86,14 @@ void shmt_display_notice(void *context, const char *text)
     if (display->call->quiet)
         return;
     shmt_display_clear(display);
-    fprintf(stderr, "shmtune: %s\n", text);
+    shmt_command_tell("", text);
 }
 
 void shmt_display_failure(struct shmt_display *display,
                           const char *text)
 {
     shmt_display_clear(display);
-    fprintf(stderr, "shmtune: error: %s\n", text);
+    shmt_command_tell("error: ", text);
 }
 
 /* Candidates per second of this run, without those known from the journal; <

@@ -343,7 +343,7 @@ static enum shmtune_status explain_end(struct collection *c,
                                         : SHMTUNE_CUDA,
             "%s %s after %zu of %zu configurations%s%.400s", c->ncu,
             shmt_worker_end_text(worker), c->answers, c->request->count,
-            shmt_worker_stderr(worker)[0] == '\0' ? "" : ":\n",
+            shmt_worker_stderr(worker)[0] == '\0' ? "" : ": ",
             shmt_worker_stderr(worker));
     return SHMTUNE_OK;
 }

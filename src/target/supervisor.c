@@ -136,7 +136,7 @@ refuse_to_restart(const struct shmt_supervisor *supervisor,
         "the %s cannot be started: it %s%s%s%s%.*s", supervisor->what,
         shmt_worker_end_text(supervisor->worker),
         supervisor->why[0] == '\0' ? "" : "; ", supervisor->why,
-        length > 0 ? ":\n" : "", (int)length, stderr_text);
+        length > 0 ? ": " : "", (int)length, stderr_text);
 }
 
 /* The worker has ended: report it, and free it. */
