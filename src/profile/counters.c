@@ -117,6 +117,7 @@ struct collection {
     struct shmt_scratch scratch;
     char requests[640], log[640], images[640];
     char ncu[4096], self[4096];
+    const char *program;                /* of the worker */
     char seed[24];
     bool left_out[SHMT_METRIC_COUNT];   /* metrics that this version of ncu
                                            does not know */
@@ -188,14 +189,15 @@ static enum shmtune_status start(struct collection *c,
     struct shmt_text metrics = {0};
     enum shmtune_status status;
 
+    c->program = request->worker != NULL ? request->worker : c->self;
     list_metrics(c, &metrics);
     const char *const argv[WORDS] = {
         c->ncu, "--csv", "--page", "raw", "--print-units", "base",
         "--log-file", c->log, "--profile-from-start", "off",
         "--cache-control", "all", "--clock-control", "none", "--metrics",
         shmt_text_string(&metrics),
-        request->worker != NULL ? request->worker : c->self,
-        "worker", "--spec", request->kernel->path, "--images", c->images,
+        c->program, "worker", "--spec", request->kernel->path,
+        "--images", c->images,
         "--data-seed", c->seed, "--device", request->device,
         "--requests", c->requests, NULL
     };
@@ -231,6 +233,24 @@ static void describe_failure(struct collection *c,
     shmt_text_free(&text);
 }
 
+/* Answers come in the order of the requests, each once.  Whatever is not
+ * answered so would put one configuration's counters beside another's. */
+static void refuse_reply(struct collection *c, uint64_t tag)
+{
+    if (c->answers >= c->request->count)
+        shmt_error_set(&c->refused, SHMTUNE_INTERNAL,
+                       "the worker gave %zu answers to %zu requests: another "
+                       "one to request %llu; is %s a worker of this version?",
+                       c->answers + 1, c->request->count,
+                       (unsigned long long)tag, c->program);
+    else
+        shmt_error_set(&c->refused, SHMTUNE_INTERNAL,
+                       "the worker answered request %llu, expected the answer "
+                       "to request %zu of %zu; is %s a worker of this "
+                       "version?", (unsigned long long)tag, c->answers,
+                       c->request->count, c->program);
+}
+
 /* Lines of ncu may come between the worker's replies: they are skipped. */
 static void read_reply(struct collection *c, const char *line)
 {
@@ -239,6 +259,11 @@ static void read_reply(struct collection *c, const char *line)
     if (line[0] != '{' || shmt_wire_read_reply(line, &message, NULL) !=
                               SHMTUNE_OK || message.kind == SHMT_WIRE_HELLO)
         return;
+    if (message.tag != c->answers || c->answers >= c->request->count) {
+        if (c->refused.status == SHMTUNE_OK)
+            refuse_reply(c, message.tag);
+        return;
+    }
     c->answers++;
     if (message.kind == SHMT_WIRE_ERROR ||
         message.result.verdict != SHMT_VERDICT_OK)
@@ -400,17 +425,17 @@ static enum shmtune_status sum_by_config(const struct collection *c,
 
         if (status != SHMTUNE_OK)
             return status;
-        if (launches > count - at)
-            break;
-        shmt_counters_join(rows + at, launches, &out[k]);
+        if (launches <= count && at <= count - launches)
+            shmt_counters_join(rows + at, launches, &out[k]);
         at += launches;
-        if (k + 1 == c->request->count && at == count)
-            return SHMTUNE_OK;
     }
+    if (at == count)
+        return SHMTUNE_OK;
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                          "%s wrote the counters of %zu launches, but the %zu "
-                          "configurations have another number of launches",
-                          c->ncu, count, c->request->count);
+                          "%s wrote the counters of %zu launches, expected %zu "
+                          "of %zu configurations; does another program use "
+                          "the device?", c->ncu, count, at,
+                          c->request->count);
 }
 
 static enum shmtune_status read_counters(struct collection *c,

@@ -97,7 +97,14 @@ FAKE_CUDA_PROFILE=$here/../launches
 export FAKE_CUDA_PROFILE
 rm -f "$FAKE_CUDA_PROFILE"
 echo "==PROF== this is on the same pipe as the replies"
-"$@"
+case ${FAKE_NCU-} in
+ids) "$@" | sed 's/tag: 1,/tag: 7,/' ;;
+swapped) "$@" | sed 's/tag: 0,/tag: 2,/;s/tag: 1,/tag: 0,/;s/tag: 2,/tag: 1,/' ;;
+twice) "$@" | sed '/tag: 1,/p' ;;
+huge) "$@" | sed 's/tag: 1,/tag: 18446744073709551615,/' ;;
+little) "$@" | sed '/tag: 1,/d' ;;
+*) "$@" ;;
+esac
 status=$?
 case ${FAKE_NCU-} in
 denied)
@@ -193,8 +200,15 @@ fails "an ncu that cannot start" broken 10 'Failed to load libraries'
 fails "an ncu that says nothing" silent 10 'after 0 of 2 configurations'
 fails "an ncu that dies" dies 10 'killed by signal 9'
 fails "a value that is no number" garbage 2 'no number'
-fails "a row too few" short 2 'counters of 1 launches'
-fails "a row too many" more 2 'counters of 3 launches'
+fails "a row too few" short 2 'counters of 1 launches, expected 2 of 2 conf'
+fails "a row too many" more 2 'counters of 3 launches, expected 2 of 2 conf'
+fails "an answer to what was not asked" ids 70 \
+    'answered request 7, expected the answer to request 1 of 2'
+fails "answers that are exchanged" swapped 70 \
+    'answered request 1, expected the answer to request 0 of 2'
+fails "an answer twice" twice 70 'gave 3 answers to 2 requests: .* request 1'
+fails "an answer to nothing" huge 70 'answered request 18446744073709551615'
+fails "an answer too few" little 10 'after 1 of 2 configurations'
 fails "a file that is cut" cut 2 "ncu.s output:[0-9]*: "
 FAKE_NCU=unknown
 run explain $spec --config $config

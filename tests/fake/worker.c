@@ -15,6 +15,8 @@
  * FAKE_WORKER_START=twice    says it twice
  * FAKE_WORKER_START=answer   answers before anything was asked
  * FAKE_WORKER_START=ids      gives every answer another tag
+ * FAKE_WORKER_START=endless  says hello without an end
+ * FAKE_WORKER_START=bare     says it without a device
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
  * FAKE_WORKER_REFERENCE=bad  has no reference
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins
@@ -64,14 +66,16 @@ static void hello(const struct fake *fake)
 {
     struct shmt_wire_reply hello = {
         .kind = SHMT_WIRE_HELLO, .nvrtc_version = 13000,
-        .has_device = fake->device != NULL};
+        .has_device = fake->device != NULL && !is_started("bare")};
 
-    if (fake->device != NULL) {
+    if (hello.has_device) {
         shmt_device_for_arch("sm_90", &hello.device, NULL);
         snprintf(hello.device.name, sizeof hello.device.name,
                  "Pretended H100");
         strcpy(hello.protocol, "cold-l2");
     }
+    while (is_started("endless"))
+        fputs("{hello: 1, ", stdout);
     if (is_started("late"))
         usleep(300000);
     if (is_started("answer"))

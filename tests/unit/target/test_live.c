@@ -222,6 +222,10 @@ static void workers_that_never_start(void)
     CHECK_HAS(err.text, "cannot be started");
     CHECK_INT(open_with("answer", &err), SHMTUNE_INTERNAL);
     CHECK_HAS(err.text, "answered a request that was not made");
+    CHECK_INT(open_with("endless", &err), SHMTUNE_INTERNAL);
+    CHECK_HAS(err.text, "too long");
+    CHECK_INT(open_with("bare", &err), SHMTUNE_INTERNAL);
+    CHECK_HAS(err.text, "device");
     CHECK_INT(open_with("late", &err), SHMTUNE_OK);
     CHECK_INT(open_with("absent", &err), SHMTUNE_STORAGE);
     CHECK_HAS(err.text, "/nonexistent");
