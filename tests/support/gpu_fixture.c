@@ -5,41 +5,24 @@
  */
 #include "tests/support/gpu_fixture.h"
 
-#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static char folder[256];
+#include "tests/support/folder.h"
+
+static char folder[FOLDER_ROOM];
 
 static void remove_folder(void)
 {
-    char path[600];
-    DIR *list = opendir(folder);
-    struct dirent *entry;
-
-    while (list != NULL && (entry = readdir(list)) != NULL) {
-        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (entry->d_name[0] != '.' || strlen(entry->d_name) > 2)
-            unlink(path);
-    }
-    if (list != NULL)
-        closedir(list);
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 const char *fixture_folder(void)
 {
-    const char *base = getenv("TMPDIR");
-
-    snprintf(folder, sizeof folder, "%.200s/shmtune-test.XXXXXX",
-             base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
-        exit(EXIT_FAILURE);
-    }
+    folder_make(folder);
     atexit(remove_folder);
     return folder;
 }

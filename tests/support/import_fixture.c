@@ -11,30 +11,19 @@
 #include <unistd.h>
 
 #include "base/path.h"
+#include "tests/support/folder.h"
 
 struct shmt_error err;
-static char folder[] = "/tmp/shmtune-import.XXXXXX";
+static char folder[FOLDER_ROOM];
 
 void import_begin(void)
 {
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
-        exit(EXIT_FAILURE);
-    }
+    folder_make(folder);
 }
 
 void import_end(void)
 {
-    for (size_t k = 0; k < 4; k++) {
-        static const char *const files[] = {"conv.yaml", "f.yaml",
-                                            "my_kernel.yaml", "run.journal"};
-        struct shmt_text path = {0};
-
-        shmt_text_addf(&path, "%s/%s", folder, files[k]);
-        unlink(shmt_text_string(&path));
-        shmt_text_free(&path);
-    }
-    rmdir(folder);
+    folder_remove(folder);
 }
 
 struct shmt_import *parse(const char *text)

@@ -63,15 +63,15 @@ const char spec_good[] =
     "work:\n"
     "  bytes: 6 * rows * cols\n";
 
-char spec_path[128];
-static char folder[64];
+char spec_path[FOLDER_ROOM];
+static char folder[FOLDER_ROOM];
 
 void spec_write(const char *name, const char *data, size_t size)
 {
-    char path[256];
+    char path[FOLDER_ROOM];
     FILE *file;
 
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    folder_path(path, folder, name);
     /* A new file: ext4 flushes one that is cut to nothing and written anew. */
     remove(path);
     file = fopen(path, "wb");
@@ -116,28 +116,18 @@ void spec_edit(const char *from, const char *to, struct shmt_text *out)
 
 void spec_begin(void)
 {
-    const char *temporary = getenv("TMPDIR");
-    char path[128];
+    char path[FOLDER_ROOM];
 
-    snprintf(folder, sizeof folder, "%.40s/test_kernel.XXXXXX",
-             temporary == NULL ? "/tmp" : temporary);
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
-        exit(EXIT_FAILURE);
-    }
-    snprintf(path, sizeof path, "%s/extra", folder);
+    folder_make(folder);
+    folder_path(path, folder, "extra");
     mkdir(path, 0700);
-    snprintf(path, sizeof path, "%s/extra/deep", folder);
+    folder_path(path, folder, "extra/deep");
     mkdir(path, 0700);
-    snprintf(spec_path, sizeof spec_path, "%s/spec.yaml", folder);
+    folder_path(spec_path, folder, "spec.yaml");
     spec_write_text("scale.cu", "__global__ void scale() {}\n");
 }
 
 void spec_end(void)
 {
-    char command[128];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0)
-        perror(command);
+    folder_remove(folder);
 }

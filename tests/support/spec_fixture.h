@@ -7,9 +7,10 @@
 #define SHMT_TESTS_SPEC_FIXTURE_H
 
 #include "kernel/kernel.h"
+#include "tests/support/folder.h"
 
 extern const char spec_good[];
-extern char spec_path[128];     /* spec.yaml in that folder */
+extern char spec_path[FOLDER_ROOM];     /* spec.yaml in that folder */
 
 /* Makes the folder, or ends the program. */
 void spec_begin(void);

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE   /* nftw */
 #include "tests/support/tune_fixture.h"
 
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,8 +14,9 @@
 
 #include "base/path.h"
 #include "record/recording.h"
+#include "tests/support/folder.h"
 
-static char folder[256];
+static char folder[FOLDER_ROOM];
 
 static const char *variable(const char *name)
 {
@@ -31,30 +31,16 @@ _Noreturn static void bail_out(const char *why)
     exit(EXIT_FAILURE);
 }
 
-static int remove_one(const char *path, const struct stat *file, int kind,
-                      struct FTW *where)
-{
-    (void)file;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static void remove_all(void)
 {
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    folder_remove(folder);
 }
 
 const char *fixture_folder(void)
 {
-    const char *const base = getenv("TMPDIR");
-
     if (folder[0] != '\0')
         return folder;
-    snprintf(folder, sizeof folder, "%s/shmtune-test-XXXXXX",
-             base == NULL ? "/tmp" : base);
-    if (mkdtemp(folder) == NULL)
-        bail_out("there is no temporary folder");
+    folder_make(folder);
     atexit(remove_all);
     setenv("TMPDIR", folder, 1);   /* what is killed leaves things there */
     return folder;

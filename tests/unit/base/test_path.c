@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* path: whole files in, whole files out, nothing left behind. */
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@
 
 static struct shmt_arena *arena;
 static struct shmt_error err;
-static char root[256];
+static char root[FOLDER_ROOM];
 static pid_t locker;   /* a process that holds a lock */
 
 static const char *in_root(const char *name)
@@ -576,12 +577,9 @@ static void descriptors_are_closed(void)
 
 int main(void)
 {
-    char command[300];
-
-    snprintf(root, sizeof root, "%s/test_path.XXXXXX",
-             getenv("TMPDIR") == NULL ? "/tmp" : getenv("TMPDIR"));
+    folder_make(root);
     arena = shmt_arena_new();
-    if (mkdtemp(root) == NULL || arena == NULL)
+    if (arena == NULL)
         return EXIT_FAILURE;
     CHECK_RUN(what_is_written_is_read);
     CHECK_RUN(large_files_survive);
@@ -602,9 +600,7 @@ int main(void)
     CHECK_RUN(lists_are_sorted);
     CHECK_RUN(user_folders_follow_the_environment);
     CHECK_RUN(descriptors_are_closed);
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    if (system(command) != 0)
-        printf("# %s is left\n", root);
+    folder_remove(root);
     shmt_arena_free(arena);
     return CHECK_END();
 }

@@ -4,6 +4,7 @@
  * the files of others are made with chown; another user skips those checks.
  */
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@ enum { OTHER = 65534 };   /* a user who is neither root nor we */
 
 static struct shmt_arena *arena;
 static struct shmt_error err;
-static char root[64];
+static char root[FOLDER_ROOM];
 
 static const char *in_root(const char *name)
 {
@@ -212,12 +213,10 @@ static void what_was_opened_counts(void)
 
 int main(void)
 {
-    char command[128];
-
     umask(022);
     arena = shmt_arena_new();
-    snprintf(root, sizeof root, "/tmp/test_private.XXXXXX");
-    if (arena == NULL || mkdtemp(root) == NULL ||
+    folder_make(root);
+    if (arena == NULL ||
         shmt_path_write(in_root("file"), "", 0, NULL) != SHMTUNE_OK)
         return 1;
     CHECK_RUN(own_folders_are_opened);
@@ -226,8 +225,7 @@ int main(void)
     CHECK_RUN(folders_of_others_are_refused);
     CHECK_RUN(files_are_checked);
     CHECK_RUN(what_was_opened_counts);
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    CHECK_INT(system(command), 0);
+    folder_remove(root);
     shmt_arena_free(arena);
     return CHECK_END();
 }

@@ -14,6 +14,7 @@
 #include "bench/pattern.h"
 #include "bench/source.h"
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 typedef unsigned char u8;
 
@@ -90,11 +91,11 @@ static bool have_compiler(const char *compiler)
 static void the_text_compiles(void)
 {
     const char *source = getenv("SHMT_SRCDIR"), *compiler = getenv("CXX");
-    char folder[] = "/tmp/shmt-source-XXXXXX", path[64], command[4096];
+    char folder[FOLDER_ROOM], path[FOLDER_ROOM], command[4096];
     void *library;
 
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(path, sizeof path, "%s/text.cc", folder);
+    folder_make(folder);
+    folder_path(path, folder, "text.cc");
     write_text(path);
     snprintf(command, sizeof command,
              "cd %s && %s -std=c++17 -O1 -ffp-contract=off -shared -fPIC "
@@ -102,7 +103,7 @@ static void the_text_compiles(void)
              "-pthread", folder, compiler == NULL ? "c++" : compiler,
              source == NULL ? "." : source);
     CHECK_INT(system(command), 0);
-    snprintf(path, sizeof path, "%s/text.so", folder);
+    folder_path(path, folder, "text.so");
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     CHECK(library != NULL);
     if (library != NULL)

@@ -7,8 +7,9 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#include "tests/support/allocations.h"
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
+#include "tests/support/starve.h"
 
 #include "exchange/exchange.h"
 
@@ -16,7 +17,7 @@ static struct shmt_error err;
 static const char *file;
 static struct shmt_kernel *kernel;
 static struct shmt_journal *journal;
-static char folder[] = "/tmp/test_import_memory.XXXXXX";
+static char folder[FOLDER_ROOM];
 
 static const char t1[] =
     "{\"General\": {\"BenchmarkName\": \"k\"}, \"ConfigurationSpace\": {"
@@ -67,43 +68,16 @@ static enum shmtune_status read_import(void)
     return status;
 }
 
-/* Runs `work` with each of its allocations failing in turn.  It may find
- * another way: then it succeeds, and rightly. */
-static void starve(enum shmtune_status (*work)(void))
-{
-    enum shmtune_status status;
-    long n = 0;
-
-    for (;; n++) {
-        err.text[0] = '\0';
-        allocations_failing = n + 1;
-        status = work();
-        if (allocations_failing != 0)
-            break;          /* it did not come to that */
-        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
-        if (status == SHMTUNE_NO_MEMORY)
-            CHECK_HAS(err.text, "memory");
-        if (check_failed) {
-            printf("# allocation %ld: %s\n", n, err.text);
-            break;
-        }
-    }
-    allocations_failing = 0;
-    printf("# %ld allocations\n", n);
-    CHECK(n > 0);
-    CHECK_INT(work(), SHMTUNE_OK);
-}
-
 /* The kernel of an import, by way of a file, and its journal. */
 static void set_up(void)
 {
     struct shmt_import *import = NULL;
     struct shmt_import_cursor cursor = {0};
     struct shmt_text text = {0};
-    char path[sizeof folder + 16];
+    char path[FOLDER_ROOM];
     bool defaults;
 
-    snprintf(path, sizeof path, "%s/k.yaml", folder);
+    folder_path(path, folder, "k.yaml");
     CHECK_INT(shmt_import_parse("f.json", file, strlen(file), &import, &err),
               SHMTUNE_OK);
     CHECK_INT(shmt_import_spec(import, &text, &defaults, &err), SHMTUNE_OK);
@@ -137,7 +111,7 @@ static void good_files_are_not_called_bad(void)
     for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
         file = files[k];
         set_up();
-        starve(read_import);
+        starve(read_import, &err);
         tear_down();
     }
 }
@@ -172,7 +146,7 @@ static void starve_exports(void)
         form = &forms[k];
         shmt_text_clear(&whole);
         CHECK_INT(write_export(), SHMTUNE_OK);
-        starve(write_export);
+        starve(write_export, &err);
     }
 }
 
@@ -201,10 +175,9 @@ static void nor_are_good_journals(void)
 
 int main(void)
 {
-    if (mkdtemp(folder) == NULL)
-        return 1;
+    folder_make(folder);
     CHECK_RUN(good_files_are_not_called_bad);
     CHECK_RUN(nor_are_good_journals);
-    rmdir(folder);
+    folder_remove(folder);
     return CHECK_END();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* catalogue: a folder that the disk does not give is no empty folder. */
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 #include "kernel/kernel.h"
 
-static char root[64];
+static char root[FOLDER_ROOM];
 static struct shmt_error err;
 static int open_error, read_error;   /* 0: as it is */
 
@@ -73,18 +74,15 @@ static void folders_that_cannot_be_read(void)
 
 int main(void)
 {
-    char kernels[80];
+    char kernels[FOLDER_ROOM];
 
-    snprintf(root, sizeof root, "/tmp/test_catalogue.XXXXXX");
-    if (mkdtemp(root) == NULL)
-        return EXIT_FAILURE;
-    snprintf(kernels, sizeof kernels, "%s/kernels", root);
+    folder_make(root);
+    folder_path(kernels, root, "kernels");
     if (mkdir(kernels, 0700) != 0)
         return EXIT_FAILURE;
     CHECK_RUN(empty_folders_are_read);
     CHECK_RUN(folders_that_cannot_be_opened);
     CHECK_RUN(folders_that_cannot_be_read);
-    rmdir(kernels);
-    rmdir(root);
+    folder_remove(root);
     return CHECK_END();
 }

@@ -6,8 +6,9 @@
  */
 #include <unistd.h>
 
-#include "tests/support/allocations.h"
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
+#include "tests/support/starve.h"
 
 #include "kernel/kernel.h"
 
@@ -44,7 +45,7 @@ static enum shmtune_status build_space(void)
     return status;
 }
 
-static char folder[] = "/tmp/test_memory.XXXXXX";
+static char folder[FOLDER_ROOM];
 
 static enum shmtune_status open_catalogue(void)
 {
@@ -59,58 +60,34 @@ static enum shmtune_status open_catalogue(void)
     return status;
 }
 
-/* Runs `work` with each of its allocations failing in turn.  It may find
- * another way: then it succeeds, and rightly. */
-static void starve(enum shmtune_status (*work)(void))
-{
-    enum shmtune_status status;
-    long n = 0;
-
-    for (;; n++) {
-        allocations_failing = n + 1;
-        status = work();
-        if (allocations_failing != 0)
-            break;          /* it did not come to that */
-        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
-        if (check_failed) {
-            printf("# allocation %ld: %s\n", n, err.text);
-            break;
-        }
-    }
-    allocations_failing = 0;
-    printf("# %ld allocations\n", n);
-    CHECK(n > 0);
-    CHECK_INT(work(), SHMTUNE_OK);
-}
-
 static void a_spec_is_read_or_memory_is_missed(void)
 {
-    starve(read_spec);
+    starve(read_spec, &err);
 }
 
 static void so_is_its_space_built(void)
 {
-    starve(build_space);
+    starve(build_space, &err);
 }
 
 /* Names that stand for expressions of other such names. */
 static void derived_names_are_read_or_memory_is_missed(void)
 {
-    starve(read_spec);
+    starve(read_spec, &err);
 }
 
 /* A folder whose kernels are the files beside the spec. */
 static void so_is_a_catalogue_opened(void)
 {
-    char link[sizeof folder + 8];
+    char link[FOLDER_ROOM];
 
-    CHECK(mkdtemp(folder) != NULL);
-    snprintf(link, sizeof link, "%s/kernels", folder);
+    folder_make(folder);
+    folder_path(link, folder, "kernels");
     path[strlen(path) - strlen("/scale.yaml")] = '\0';
     CHECK_INT(symlink(path, link), 0);
-    starve(open_catalogue);
+    starve(open_catalogue, &err);
     CHECK_INT(unlink(link), 0);
-    CHECK_INT(rmdir(folder), 0);
+    folder_remove(folder);
 }
 
 static void set_path(const char *spec)

@@ -224,7 +224,7 @@ static void refuses_each_fault_at_its_place(void)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct shmt_kernel *kernel = NULL;
         struct shmt_error err = {0};
-        char place[160];
+        char place[FOLDER_ROOM + 32];
         enum shmtune_status status;
 
         spec_edit(bad[i].from, bad[i].to, &text);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* packed: what was written compressed is read, whole or not at all. */
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "record/recording.h"
 
 static const size_t limit = 1 << 20;
-static char path[256];
+static char path[FOLDER_ROOM];
 static struct shmt_error err;
 
 static void write_file(const void *data, size_t size)
@@ -184,14 +185,14 @@ static void every_cut_is_seen(void)
 
 int main(void)
 {
-    const char *const temporary = getenv("TMPDIR");
+    char folder[FOLDER_ROOM];
 
-    snprintf(path, sizeof path, "%.200s/test_packed.%ld.gz",
-             temporary == NULL ? "/tmp" : temporary, (long)getpid());
+    folder_make(folder);
+    folder_path(path, folder, "packed.gz");
     CHECK_RUN(comes_back);
     CHECK_RUN(what_follows_is_found);
     CHECK_RUN(garbage_behind_it_is_refused);
     CHECK_RUN(every_cut_is_seen);
-    unlink(path);
+    folder_remove(folder);
     return CHECK_END();
 }

@@ -3,8 +3,8 @@
  * Memory that runs out: the n-th allocation fails, for every n until the work
  * is done without meeting it.
  */
-#include "tests/support/allocations.h"
 #include "tests/support/check.h"
+#include "tests/support/starve.h"
 
 #include <unistd.h>
 
@@ -15,32 +15,6 @@
 static const char *good;
 static size_t good_size;
 static struct shmt_error err;
-
-/* Runs `work` with each of its allocations failing in turn. */
-static void starve(enum shmtune_status (*work)(void))
-{
-    long n = 0;
-
-    for (;;) {
-        enum shmtune_status status;
-
-        err.status = SHMTUNE_OK;
-        allocations_failing = n + 1;
-        status = work();
-        if (allocations_failing != 0)
-            break;          /* it did not come to that */
-        allocations_failing = 0;
-        if (status != SHMTUNE_NO_MEMORY)
-            printf("# allocation %ld: status %d, %s\n", n, (int)status,
-                   err.text);
-        CHECK_INT(status, SHMTUNE_NO_MEMORY);
-        n++;
-    }
-    allocations_failing = 0;
-    printf("# %ld allocations\n", n);
-    CHECK(n > 0);
-    CHECK_INT(work(), SHMTUNE_OK);
-}
 
 static enum shmtune_status parse_yaml(void)
 {
@@ -128,28 +102,28 @@ static enum shmtune_status make_folders(void)
 
 static void yaml_runs_out(void)
 {
-    starve(parse_yaml);
+    starve(parse_yaml, &err);
 }
 
 static void a_wide_mapping_runs_out(void)
 {
-    starve(parse_wide);
+    starve(parse_wide, &err);
 }
 
 static void a_tuning_runs_out(void)
 {
-    starve(use_tuning);
+    starve(use_tuning, &err);
 }
 
 static void a_tuning_from_a_file_runs_out(void)
 {
-    starve(read_file);
+    starve(read_file, &err);
 }
 
 static void folders_run_out(void)
 {
-    starve(list_folder);
-    starve(make_folders);
+    starve(list_folder, &err);
+    starve(make_folders, &err);
 }
 
 int main(void)
