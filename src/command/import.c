@@ -242,9 +242,10 @@ static enum shmtune_status report(const struct job *job,
                        shmt_text_plural(import->entry_count));
     shmt_text_add(&text, "\n  ");
     shmt_text_add_visible(&text, done->spec);
-    shmt_text_addf(&text, "%s: %llu configurations%s\n",
+    shmt_text_addf(&text, "%s: %llu configuration%s%s\n",
                    done->written ? "" : " (as it was)",
                    (unsigned long long)done->configurations,
+                   done->configurations == 1 ? "" : "s",
                    done->drawn ? ", some of more, drawn (--space-seconds and "
                                  "--space-memory allow more)" : "");
     if (done->journal != NULL) {

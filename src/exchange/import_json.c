@@ -83,9 +83,6 @@ enum shmtune_status shmt_import_refuse(const struct shmt_import_place *place,
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    for (char *c = message; *c != '\0'; c++)
-        if ((unsigned char)*c < 0x20)
-            *c = ' ';
     put_place(place, &text);
     shmt_error_set(place->err, SHMTUNE_INVALID_FILE, "%s: %s",
                    shmt_text_string(&text), message);

@@ -332,6 +332,7 @@ static enum shmtune_status write_header(const struct matching *matching,
         [SHMT_IMPORT_CACHE] = "kernel-tuner", [SHMT_IMPORT_RESULTS] = "t4",
         [SHMT_IMPORT_KTT] = "ktt"};
     struct shmt_journal_header header = {.origin = import->origin};
+    struct shmt_text name = {0};
     enum shmtune_status status;
 
     if (import->header != NULL) {
@@ -344,8 +345,13 @@ static enum shmtune_status write_header(const struct matching *matching,
         header.problem[d] = import->dimensions[d];
     snprintf(header.kernel, sizeof header.kernel, "%s", kernel->name);
     memcpy(header.digest, kernel->digest, sizeof header.digest);
+    /* Readers of journals refuse what does not print. */
+    shmt_text_add_visible(&name, import->device[0] == '\0' ? "unknown"
+                                                           : import->device);
     snprintf(header.device.name, sizeof header.device.name, "%.200s",
-             import->device[0] == '\0' ? "unknown" : import->device);
+             shmt_text_string(&name));
+    text->failed |= name.failed;
+    shmt_text_free(&name);
     snprintf(header.protocol, sizeof header.protocol, "%s",
              protocols[import->kind]);
     status = count_space(matching, header.problem, &header.space_count);

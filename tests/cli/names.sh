@@ -71,6 +71,15 @@ check "list as JSON" all "exits 0" is_json plain
 SHMTUNE_PATH=$root
 
 # What a file says.
+cat >"$folder/device.json" <<'JSON'
+{"device_name": "A\u001b[2J\nB", "tune_params_keys": ["a"],
+ "tune_params": {"a": [1]}, "cache": {"1": {"a": 1, "time": 2}}}
+JSON
+run import "$folder/device.json" -o "$folder/device"
+check "another tuner's name of a device" all "exits 0" escaped
+run show "$folder"/device/tunings/*/*.gz
+check "of which we can read what we wrote" all "exits 0" escaped \
+    "out_has 'A.x1b\[2J.nB'"
 sed 's/name: .*/name: "A\\e[2J\\nB"/' "$folder/$bad/j.journal" \
     >"$folder/device.journal"
 run show "$folder/device.journal"
