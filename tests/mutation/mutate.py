@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Plants faults and runs the tests against each; run.sh calls it (README)."""
 import argparse
+import hashlib
 import os
-import random
 import re
 import shutil
 import subprocess
@@ -250,7 +250,10 @@ def short(root, tests, only):
 
 def draw(root, seed, count, modules):
     """`count` mutants: each module has at least a few and else by its length;
-    within one every rule is as likely."""
+    within one every rule is as likely.  Whether one is drawn hangs on its
+    name, so that an edit elsewhere draws the same."""
+    def lot(*words):
+        return hashlib.sha256(' '.join([str(seed), *words]).encode()).digest()
     pools = {}
     for folder in ('src', 'search'):
         for path in sorted((root / folder).rglob('*.c')):
@@ -262,20 +265,16 @@ def draw(root, seed, count, modules):
     sizes = {m: sum(map(len, p.values())) for m, p in pools.items()}
     total = sum(sizes.values())
     out = []
-    for module in sorted(pools):
-        generator = random.Random(f'{seed} {module}')
-        rules = sorted(pools[module])
-        share = max(min(4, sizes[module]), round(count * sizes[module] / total))
-        taken = set()
-        while len(taken) < min(share, sizes[module]):
-            mutant = generator.choice(
-                pools[module][generator.choice(rules)])
-            if mutant.name not in taken:
-                taken.add(mutant.name)
-                out.append(mutant)
+    for module, pool in pools.items():
+        rules = sorted(pool, key=lambda rule: lot(module, rule))
+        # The first of each rule, then the second of each.
+        turns = sorted((k, rules.index(rule), mutant) for rule in rules
+                       for k, mutant in enumerate(sorted(
+                           pool[rule], key=lambda m: lot(m.name))))
+        share = max(4, round(count * sizes[module] / total))
+        out += [mutant for _, _, mutant in turns[:share]]
     # Mixed, so that a run that is cut has something of every module.
-    random.Random(seed).shuffle(out)
-    return out
+    return sorted(out, key=lambda m: lot(m.name))
 
 
 def read_results(work):
