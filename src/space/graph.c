@@ -720,7 +720,7 @@ static bool collect_words(struct shmt_graph *graph, size_t constraints)
 {
     const struct shmt_space_definition *const d = graph->definition;
     const struct shmt_value empty = {.type = SHMT_VALUE_WORD, .w = ""};
-    size_t room = 0, kept = 0;
+    size_t room = 0, kept = 1;
 
     if (!add_word(graph, empty, &room))
         return false;
@@ -736,8 +736,8 @@ static bool collect_words(struct shmt_graph *graph, size_t constraints)
             return false;
     qsort(graph->words, graph->word_count, sizeof *graph->words,
           by_characters);
-    for (size_t k = 0; k < graph->word_count; k++)
-        if (kept == 0 || strcmp(graph->words[kept - 1], graph->words[k]) != 0)
+    for (size_t k = 1; k < graph->word_count; k++)
+        if (strcmp(graph->words[kept - 1], graph->words[k]) != 0)
             graph->words[kept++] = graph->words[k];
     graph->word_count = kept;
     return true;

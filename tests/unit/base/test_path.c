@@ -386,6 +386,8 @@ static void names_are_taken_apart(void)
         {"x/y/", "x", "y"},           {"//a.yaml", "/", "a"},
         {".yaml", ".", ".yaml"},      {"a.yaml.yaml", ".", "a.yaml"},
         {"x//a.yml", "x", "a.yml"},   {"/", "/", ""},
+        {"//", "/", ""},              {"x///a", "x", "a"},
+        {"///a//", "/", "a"},         {"xy//z/", "xy", "z"},
     };
 
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {

@@ -40,8 +40,27 @@ static void generator_gives_the_published_numbers(void)
     CHECK_INT(shmt_random_below(&random, 0), 0);
 }
 
+/* Bounds that do not divide 2^64 by far: no part comes up more often. */
+static void numbers_below_large_bounds_are_even(void)
+{
+    const uint64_t third = UINT64_C(1) << 62;
+    struct shmt_random random;
+    int thirds[3] = {0};
+
+    shmt_random_seed(&random, 3);
+    for (int k = 0; k < 30000; k++) {
+        const uint64_t draw = shmt_random_below(&random, 3 * third);
+
+        CHECK(draw < 3 * third);
+        thirds[draw / third % 3]++;
+    }
+    for (int k = 0; k < 3; k++)
+        CHECK(thirds[k] > 9600 && thirds[k] < 10400);
+}
+
 int main(void)
 {
     CHECK_RUN(generator_gives_the_published_numbers);
+    CHECK_RUN(numbers_below_large_bounds_are_even);
     return CHECK_END();
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "tests/support/check.h"
 
 static void text_grows_and_keeps_its_bytes(void)
@@ -82,6 +83,49 @@ static void microseconds_have_no_exponent(void)
     shmt_text_free(&text);
 }
 
+/* The shortest form of a character; its length. */
+static size_t encode(uint32_t code, char bytes[4])
+{
+    const size_t length = code < 0x80 ? 1 : code < 0x800 ? 2
+                          : code < 0x10000 ? 3 : 4;
+    static const uint32_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+
+    for (size_t k = length; k-- > 1; code >>= 6)
+        bytes[k] = (char)(0x80 | (code & 0x3f));
+    bytes[0] = (char)(leads[length] | code);
+    return length;
+}
+
+static void every_character_is_decoded(void)
+{
+    for (uint32_t code = 0; code < 0x110000 && !check_failed; code++) {
+        char bytes[5] = {0};
+        const size_t length = encode(code, bytes);
+        const bool half = code >= 0xd800 && code < 0xe000;
+        uint32_t found = UINT32_MAX;
+
+        CHECK_INT(shmt_utf8_decode(bytes, 5, &found), half ? 0 : length);
+        CHECK_INT(found, half ? UINT32_MAX : code);
+        /* Cut off, though more lies behind. */
+        for (size_t size = 0; size < length; size++)
+            CHECK_INT(shmt_utf8_decode(bytes, size, &found), 0);
+    }
+}
+
+static void what_is_no_character_is_refused(void)
+{
+    static const char *const bad[] = {
+        "\x80", "\xbf", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80",
+        "\xe0\x9f\xbf", "\xf0\x80\x80\x80", "\xf0\x8f\xbf\xbf",
+        "\xf4\x90\x80\x80", "\xf8\x88\x80\x80\x80", "\xfe", "\xff",
+        "\xc3(", "\xe2\x82(", "\xe2(\xac", "\xf0\x9f\x98(",
+    };
+
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++)
+        CHECK_INT(shmt_utf8_decode(bad[k], strlen(bad[k]), &(uint32_t){0}),
+                  0);
+}
+
 static void error_is_set_and_prefixed(void)
 {
     struct shmt_error err = {0};
@@ -106,6 +150,8 @@ int main(void)
     CHECK_RUN(arena_gives_zeroed_aligned_pieces);
     CHECK_RUN(arena_has_the_room_it_was_told_of);
     CHECK_RUN(microseconds_have_no_exponent);
+    CHECK_RUN(every_character_is_decoded);
+    CHECK_RUN(what_is_no_character_is_refused);
     CHECK_RUN(error_is_set_and_prefixed);
     return CHECK_END();
 }

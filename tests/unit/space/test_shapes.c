@@ -65,6 +65,13 @@ static void divisions(const struct made *made, struct shmt_text *text)
 
 static void remainders(const struct made *made, struct shmt_text *text)
 {
+    if (below(3) == 0) {
+        shmt_text_addf(text, "p%d * p%d * p%d * p%d %% %d %s %d",
+                       parameter(made), parameter(made), parameter(made),
+                       parameter(made), number(2, 7), PICK(signs),
+                       number(0, 4));
+        return;
+    }
     shmt_text_add(text, "(");
     for (int k = number(1, 3); k >= 0; k--)
         shmt_text_addf(text, "p%d * p%d %s ", parameter(made),
@@ -114,9 +121,13 @@ static void ends(const struct made *made, struct shmt_text *text)
                        number(-2, 2));
     if (below(5) == 0)
         shmt_text_addf(text, "abs(p%d) ", parameter(made));
-    else
+    else if (below(2) == 0)
         shmt_text_addf(text, "p%d %s p%d ", parameter(made),
                        PICK(operators), parameter(made));
+    else
+        shmt_text_addf(text, "(p%d %s p%d) %s p%d ", parameter(made),
+                       PICK(operators), parameter(made), PICK(operators),
+                       parameter(made));
     shmt_text_addf(text, "%s p%d", PICK(signs), parameter(made));
 }
 
@@ -135,7 +146,7 @@ static const struct shape {
     {powers, 3, 2, {"-3,-2,-1", "0,1,2", "-2,0,3", "2,3,4,5", "-1,1", "0"}},
     {ends, 3, 2, {"-9223372036854775807,-1,1", "0,9223372036854775807",
                   "-4611686018427387904,2", "1,2,4611686018427387904",
-                  "-1", "-3,3"}},
+                  "-3,-1,2", "-3,3"}},
 };
 
 static void show(const struct made *made)
