@@ -33,7 +33,8 @@ void shmt_budget_begin(struct shmt_budget *budget,
     if (budget->limits.seed == 0)
         budget->limits.seed = 1;
     budget->told = budget->start + 0.8;
-    budget->next_look = look_after;
+    budget->next_look = look_after < budget->limits.steps
+                            ? look_after : budget->limits.steps;
 }
 
 bool shmt_budget_look(struct shmt_budget *budget)

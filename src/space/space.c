@@ -320,19 +320,20 @@ static enum shmtune_status
 draw(struct shmt_graph *graph, struct effort *effort,
      struct shmt_space **out, struct shmt_error *err)
 {
-    const struct shmt_space_limits *const limits = &effort->budget.limits;
+    struct shmt_space_limits limits = effort->budget.limits;
     struct shmt_budget budget;
     enum shmt_build_outcome drawn;
 
-    shmt_budget_begin(&budget, limits);
-    budget.limits.seconds = limits->seconds / 2.0;
-    if (limits->steps != UINT64_MAX)
-        budget.limits.steps = limits->steps / 2;
+    limits.seconds /= 2.0;
+    if (limits.steps != UINT64_MAX)
+        limits.steps -= limits.steps / 2;
+    shmt_budget_begin(&budget, &limits);
     drawn = shmt_space_draw(graph, &budget, out);
     if (drawn == SHMT_BUILD_MEMORY)
         return shmt_error_memory(err);
-    if (drawn == SHMT_BUILD_DONE && limits->exact && (*out)->drawn) {
+    if (drawn == SHMT_BUILD_DONE && limits.exact && (*out)->drawn) {
         shmt_space_free(*out);
+        *out = NULL;
         drawn = SHMT_BUILD_LIMIT;
     }
     return drawn == SHMT_BUILD_DONE

@@ -50,6 +50,11 @@ static void chosen_spaces_agree(void)
         TEXTS("a=1,2,3,4", "b=2,3,4,5", "c=1,2,3,4", "d=1,2,3,4", NULL,
               "a != b + 1", "a != c", "b != c", "d != a", "d != b + 1",
               "d != c or a == 2"),
+        /* Sums that only the quotient by -1 lets overflow. */
+        TEXTS("a=-9223372036854775807,1", "b=-3,-1,2", "c=1,2", NULL,
+              "a // b + c > 0"),
+        TEXTS("a=-9223372036854775807,1", "b=-3,-1,2", "c=-1,0", NULL,
+              "a // b + c > 0"),
     };
     static struct made made;
 
@@ -116,6 +121,26 @@ static void too_large_spaces_are_refused(void)
     CHECK(stages[1].count == UINT64_MAX && stages[1].exact);
 }
 
+/* Steps do not hang on the machine: what makes a build worse makes more. */
+static bool is_built_within(struct made *made, uint64_t steps)
+{
+    const struct shmt_space_limits limits = {.steps = steps, .exact = true};
+    struct shmt_space *space = NULL;
+    bool built;
+
+    made->definition.limits = &limits;
+    built = shmt_space_build(&made->definition, &space, &err) == SHMTUNE_OK;
+    shmt_space_free(space);
+    made->definition.limits = NULL;
+    return built;
+}
+
+static void check_steps(struct made *made, uint64_t steps)
+{
+    CHECK(is_built_within(made, steps));
+    CHECK(!is_built_within(made, steps / 2));
+}
+
 static void few_of_many_are_found(void)
 {
     static struct made made;
@@ -129,6 +154,7 @@ static void few_of_many_are_found(void)
     CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
     CHECK_INT(shmt_space_count(space), 11);
     shmt_space_free(space);
+    check_steps(&made, 26000);
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
 }
 
@@ -152,8 +178,60 @@ static void parameters_that_all_differ_are_few_states(void)
     CHECK_INT(shmt_space_count(space), 3628800);
     CHECK(shmt_space_bytes(space) < 200000);
     shmt_space_free(space);
+    check_steps(&made, 350000);
     CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
     shmt_text_free(&text);
+}
+
+/* A chain that runs to and fro between the first half of the parameters and
+ * the second: in the declared order each of the first half is open at once. */
+static void parameters_are_ordered_by_what_binds_them(void)
+{
+    enum { HALF = 10 };
+    static struct made made;
+    struct shmt_space *space;
+    struct shmt_text text = {0};
+    const clock_t start = clock();
+
+    begin(&made);
+    add_alike(&made, 2 * HALF, "1,2,3,5,8,13");
+    for (int k = 0; k < HALF; k++) {
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "p%d * p%d %% 7 < 3", k, HALF + k);
+        add_constraint(&made, shmt_text_string(&text));
+        shmt_text_clear(&text);
+        shmt_text_addf(&text, "p%d + 2 * p%d != 9", HALF + k, (k + 1) % HALF);
+        if (k + 1 < HALF)
+            add_constraint(&made, shmt_text_string(&text));
+    }
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK(shmt_space_bytes(space) < 20000);
+    shmt_space_free(space);
+    check_steps(&made, 12000000);
+    /* Counted to the batch, though the clock is seldom looked at. */
+    CHECK(!is_built_within(&made, 1300000));
+    CHECK_HAS(err.text, "(1.3e+06 of 1.3e+06 steps)");
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
+    shmt_text_free(&text);
+}
+
+/* Products of numbers that have no common measure: without bounds of what is
+ * left there is a state for each. */
+static void few_of_many_products_are_found(void)
+{
+    static struct made made;
+    struct shmt_space *space;
+    const clock_t start = clock();
+
+    begin(&made);
+    add_alike(&made, 6, "1.03,1.57,2.11,2.77,3.31,3.97,4.51,5.23,5.87,6.41");
+    add_constraint(&made, "p0 * p1 * p2 * p3 * p4 * p5 > 63000.0 and "
+                          "p0 + p1 + p2 + p3 + p4 + p5 > 1.0");
+    CHECK_INT(shmt_space_build(&made.definition, &space, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_space_count(space), 7);
+    shmt_space_free(space);
+    check_steps(&made, 2000000);
+    CHECK((double)(clock() - start) / CLOCKS_PER_SEC < 1.0);
 }
 
 static void the_funnel_counts_prefixes(void)
@@ -201,6 +279,8 @@ int main(void)
     CHECK_RUN(too_large_spaces_are_refused);
     CHECK_RUN(few_of_many_are_found);
     CHECK_RUN(parameters_that_all_differ_are_few_states);
+    CHECK_RUN(parameters_are_ordered_by_what_binds_them);
+    CHECK_RUN(few_of_many_products_are_found);
     CHECK_RUN(the_funnel_counts_prefixes);
     CHECK_RUN(empty_domains_give_empty_spaces);
     shmt_arena_free(arena);
