@@ -18,14 +18,13 @@
  * systems). */
 static double allowed(void)
 {
-    const long online = sysconf(_SC_NPROCESSORS_ONLN);
 #ifdef CPU_COUNT
     cpu_set_t set;
 
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
 #endif
-    return online < 1 ? 1 : (double)online;
+    return (double)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 /* Numbers at the beginning of a file; how many there were. */

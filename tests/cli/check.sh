@@ -34,6 +34,19 @@ run check --no-compile "$root/kernels/idle.yaml"
 check "what changes nothing is noted" all "exits 0" \
     "out_has '^note .*: parameter PDA is neither in the source nor in a launch'" \
     "[ $(grep -c '^note' "$folder/out") -eq 1 ]"
+
+# Each part of a launch that PDA is in.
+for part in 's/entry: scale$/entry: "scale<PDA>"/' \
+    's/^  carveout: .*/  carveout: -1 if PDA == 0 else 100/' \
+    's/^  shared_dynamic: /&PDA + /' 's/^  block: .*/  block: [BLOCK + PDA]/' \
+    's/^  grid: .*/  grid: ["ceildiv(n, BLOCK) + PDA"]/' \
+    's/^  carveout: .*/&\n  when: PDA == 0/'; do
+    sed "1,/^reference/$part" "$root/kernels/idle.yaml" \
+        >"$root/kernels/part.yaml"
+    run check --no-compile "$root/kernels/part.yaml"
+    check "not where a launch has it: $part" out_lacks '^note .*PDA'
+done
+rm "$root/kernels/part.yaml"
 sed 's/#include "scale.h"/#include <scale.h>/' "$root/kernels/scale.cu" \
     >"$root/kernels/idle.cu"
 run check --no-compile "$root/kernels/idle.yaml"

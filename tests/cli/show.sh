@@ -58,4 +58,9 @@ run show "$folder/j.journal.gz"
 check "a journal without its kernel" all "exits 1" out_empty "err_has -- --spec"
 run show "$folder/j.journal.gz" --spec "$folder/elsewhere.yaml"
 check "with --spec" all "exits 0" "out_is show_journal.txt"
+sed 's/^name: scale/name: other/' "$folder/elsewhere.yaml" \
+    >"$folder/other.yaml"
+run show "$folder/j.journal.gz" --spec "$folder/other.yaml"
+check "with that of another kernel" all "exits 1" out_empty \
+    "err_has 'is about the kernel scale, and .*other.yaml has other'"
 finish

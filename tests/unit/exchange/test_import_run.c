@@ -276,6 +276,9 @@ static void what_ktt_does_not_write_is_refused(void)
     } cases[] = {
         {"\"TimeUnit\": \"Hours\"", "", "Metadata.TimeUnit: found \"Hours\""},
         {"", "", "Metadata: \"TimeUnit\" is missing"},
+        {"\"TimeUnit\": \"Seconds\"", "5", "Results[0]: expected an object"},
+        {"\"TimeUnit\": \"Seconds\"", "[{}]",
+         "Results[0]: expected an object"},
         {"\"TimeUnit\": \"Seconds\"", "{}",
          "Results[0]: \"Configuration\" is missing"},
         {"\"TimeUnit\": \"Seconds\"",

@@ -292,6 +292,14 @@ static void long_but_flat_text_is_fine(void)
     text = repeat("x*0+", 250, "1");
     CHECK_INT(int_of(text), 1);
     free(text);
+    /* As many digits as a number may have, and one more. */
+    text = repeat("0", 508, "1.5 * 2");
+    CHECK_INT(int_of(text), 3);
+    free(text);
+    text = repeat("0", 509, "1.5 * 2");
+    CHECK(compile(text) == NULL);
+    CHECK_HAS(err.text, "the number is too long");
+    free(text);
     text = repeat("x != y < ", 100, "x");
     CHECK_INT(int_of(text), 1);
     free(text);

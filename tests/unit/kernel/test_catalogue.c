@@ -72,6 +72,24 @@ static void folders_that_cannot_be_read(void)
     read_error = 0;
 }
 
+/* Of any number, the last one counts those that are not kept. */
+static void notes_have_an_end(void)
+{
+    struct shmt_catalogue *catalogue = NULL;
+
+    CHECK_INT(shmt_catalogue_open(root, NULL, &catalogue, &err), SHMTUNE_OK);
+    for (int k = 0; k < 3 * SHMT_CATALOGUE_NOTES; k++) {
+        CHECK_INT(shmt_catalogue_note(catalogue, "note %d", k), SHMTUNE_OK);
+        CHECK_INT(catalogue->note_count, k < SHMT_CATALOGUE_NOTES
+                                             ? k + 1 : SHMT_CATALOGUE_NOTES);
+    }
+    CHECK_TEXT(catalogue->notes[0], "note 0");
+    CHECK_TEXT(catalogue->notes[SHMT_CATALOGUE_NOTES - 2], "note 254");
+    CHECK_HAS(catalogue->notes[SHMT_CATALOGUE_NOTES - 1],
+              "513 more notes are not kept, 256 is the most");
+    shmt_catalogue_close(catalogue);
+}
+
 int main(void)
 {
     char kernels[FOLDER_ROOM];
@@ -83,6 +101,7 @@ int main(void)
     CHECK_RUN(empty_folders_are_read);
     CHECK_RUN(folders_that_cannot_be_opened);
     CHECK_RUN(folders_that_cannot_be_read);
+    CHECK_RUN(notes_have_an_end);
     folder_remove(root);
     return CHECK_END();
 }

@@ -117,7 +117,8 @@ static const struct {
     {"- TILE <= rows", "- rows == cols or filter < TILE <= cols < 64",
      ":22:3:", "at rows=1024 cols=512 filter=3: 1024 == 512 or 512 < 64 is "
      "false where rows = 1024, cols = 512, filter = 3, TILE = 8; change"},
-    {"- BLOCK * TILE <= 4096", "- BLOCK // (TILE - 8) <= 256", ":20:", ""},
+    {"- BLOCK * TILE <= 4096", "- BLOCK // (TILE - 8) <= 256", ":20:",
+     "<= 256` (with the default configuration at rows="},
     {"- TILE <= rows", "- TILE < rows - 25", ":22:3:", "rows=33"},
     {"- TILE <= rows", "- {TILE: rows}", ":22:3:", ""},
     {"scale<float, {TILE}, {filter}>", "", ":24:10:", ""},
@@ -241,6 +242,9 @@ static void refuses_each_fault_at_its_place(void)
         }
         if (status == SHMTUNE_OK)
             shmt_kernel_free(kernel);
+        /* Nobody needs to listen. */
+        CHECK_INT(shmt_kernel_read(spec_path, &kernel, NULL),
+                  SHMTUNE_INVALID_FILE);
     }
     shmt_text_free(&text);
 }

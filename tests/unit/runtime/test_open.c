@@ -92,6 +92,10 @@ static void statuses_have_texts(void)
     CHECK_TEXT(shmtune_status_text(SHMTUNE_STORAGE),
                "a file could not be read or written");
     CHECK_TEXT(shmtune_status_text((enum shmtune_status)-1), "unknown status");
+    CHECK_TEXT(shmtune_match_text(SHMTUNE_EXACT), "exact");
+    for (int k = -3; k < 40; k++)
+        CHECK((strcmp(shmtune_match_text((enum shmtune_match)k), "unknown") ==
+               0) == (k < SHMTUNE_EXACT || k > SHMTUNE_DEFAULT));
 }
 
 static void empty_handles(void)

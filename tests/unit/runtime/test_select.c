@@ -454,6 +454,10 @@ static void what_a_choice_means(void)
     CHECK_TEXT(text, "BLOCK=256 SHARED_KIB=100 MEMORY=dynamic");
     CHECK_INT(shmtune_choice_text(&choice, text, 6), 39);
     CHECK_TEXT(text, "BLOCK");
+    CHECK_INT(shmtune_choice_text(&choice, text, 0), 39);
+    CHECK_INT(shmtune_choice_text(&choice, NULL, 0), 39);
+    CHECK_INT(shmtune_choice_text(&choice, NULL, sizeof text), 39);
+    CHECK_TEXT(text, "BLOCK");
     CHECK_INT(shmtune_choice_value(&choice, "MEMORY", &value), SHMTUNE_OK);
     CHECK_TEXT(value.word, "dynamic");
     CHECK_INT(shmtune_choice_value(&choice, "NONE", &value),

@@ -212,6 +212,28 @@ static void deaf(void)
     shmt_worker_free(worker);
 }
 
+/* One that reads late gets all of it, in its order. */
+static void slow_to_read(void)
+{
+    enum { LINES = 60 };
+    struct shmt_worker *const worker = start_shell("sleep 0.1; exec cat");
+    const char *line = "";
+    char big[30000];
+
+    for (int k = 0; k < LINES; k++) {
+        memset(big, 'a' + k % 26, sizeof big - 1);
+        big[sizeof big - 1 - (size_t)k] = '\0';
+        CHECK_INT(shmt_worker_send(worker, big, NULL), SHMTUNE_OK);
+    }
+    for (int k = 0; k < LINES && !check_failed; k++) {
+        CHECK_INT(hear(worker, 10, &line), SHMT_WORKER_WROTE_LINE);
+        memset(big, 'a' + k % 26, sizeof big - 1);
+        big[sizeof big - 1 - (size_t)k] = '\0';
+        CHECK(strcmp(line, big) == 0);
+    }
+    shmt_worker_free(worker);
+}
+
 static void complaint_is_the_end_of_it(void)
 {
     struct shmt_worker *const worker = start_shell(
@@ -277,6 +299,7 @@ int main(void)
     CHECK_RUN(kills_the_whole_group);
     CHECK_RUN(silent_but_alive);
     CHECK_RUN(deaf);
+    CHECK_RUN(slow_to_read);
     CHECK_RUN(complaint_is_the_end_of_it);
     CHECK_RUN(inherits_nothing);
     CHECK_RUN(leaves_nobody_behind);

@@ -50,6 +50,11 @@ static void exhaustive_finds_the_best(void)
     CHECK(outcome->finals[0].result.time_us <= 1.011 * best);
     CHECK(outcome->final_count >= 2);
     CHECK(outcome->tie_count >= 1);
+    CHECK_INT(outcome->taken, outcome->tried);
+    for (size_t k = 0; k < outcome->final_count; k++)
+        for (size_t j = 0; j < k; j++)
+            CHECK(outcome->finals[k].figures.index !=
+                  outcome->finals[j].figures.index);
     CHECK(outcome->default_us > outcome->best_us);
     CHECK(outcome->busy_s > 0);
     CHECK(outcome->busy_s <= outcome->search_s + 1e-9);
@@ -246,7 +251,11 @@ static void other_sizes_stay(void)
                                  config, &err), SHMTUNE_OK);
     CHECK_INT(one->tried, 20);
     CHECK(one->default_us >= one->result.time_us);
-    CHECK(one->floor_us > 0);
+    /* Bytes over the bandwidth: two transfers a clock. */
+    CHECK(fabs(one->floor_us / (2 * 4 * 4096 * 8e3 /
+                                (2.0 * tuning->device.memory_clock_khz *
+                                 tuning->device.memory_bus_bits)) - 1) <
+          1e-3);
     CHECK_TEXT(one->strategy, "exhaustive");
     shmt_tuning_free(tuning);
     /* Of other sources: they do not mix. */

@@ -253,6 +253,7 @@ static void strings_are_plain_where_others_agree(void)
         {"a #b", "\"a #b\""},
         {"2026-11-21", "\"2026-11-21\""},
         {"\xff", "\"\\uFFFD\""},
+        {"a\xff\xfe\xc3\xa9z", "\"a\\uFFFD\\uFFFD\xc3\xa9z\""},
         {"\x1b[0m", "\"\\u001B[0m\""},
     };
 
