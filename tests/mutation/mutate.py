@@ -327,7 +327,9 @@ def main():
     parser.add_argument('--short', action='store_true',
                         help='the checked-in list, as CI runs it')
     parser.add_argument('--only', default='',
-                        help='entries of that list with this in their name')
+                        help='those with this in their name')
+    parser.add_argument('--tests', default='',
+                        help='with these tests alone, with commas')
     parser.add_argument('--count', type=int, default=200,
                         help='how many to draw (default: %(default)s)')
     parser.add_argument('--seed', type=int, default=1)
@@ -368,12 +370,15 @@ def lane(root, work, drawn, args):
     begin = time.monotonic()
     for mutant in drawn:
         had = results.get(mutant.name)
-        if mutant.name in equivalents or \
+        if mutant.name in equivalents or args.only not in mutant.name or \
                 had and not (had[0] == 'survived' and args.again):
             continue
         if time.monotonic() - begin > 60 * args.minutes:
             break
-        chosen = tests.of(mutant.file)
+        chosen = list(filter(None, args.tests.split(',')))
+        tests.measure(chosen)
+        if not chosen:
+            chosen = tests.of(mutant.file)
         if args.suite:
             tests.measure(tests.all)
             chosen += sorted((t for t in tests.seconds if t in tests.all and

@@ -50,6 +50,11 @@ static void chosen_spaces_agree(void)
         TEXTS("a=1,2,3,4", "b=2,3,4,5", "c=1,2,3,4", "d=1,2,3,4", NULL,
               "a != b + 1", "a != c", "b != c", "d != a", "d != b + 1",
               "d != c or a == 2"),
+        /* Quotients that only -1 makes large, kept from level to level. */
+        TEXTS("a=-8,-7,-6", "b=-3,-1,2,3", "c=-4,-3,-2,-1,0,1,2,3,4,5,6,7,8",
+              "d=1,2,3", NULL, "a // b == c * d", "a // b != d"),
+        TEXTS("a=6,7,8", "b=-3,-1,2,3", "c=-8,-7,-6,-5,-4,-3,-2,-1,0,1,2,3,4",
+              "d=1,2,3", NULL, "ceildiv(a, b) == c", "a // b - d != c"),
         /* Sums that only the quotient by -1 lets overflow. */
         TEXTS("a=-9223372036854775807,1", "b=-3,-1,2", "c=1,2", NULL,
               "a // b + c > 0"),
