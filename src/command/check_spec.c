@@ -109,8 +109,6 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     struct shmt_image *image = NULL;
     enum shmtune_status status;
 
-    if (kernel->reference_count == 0)
-        return SHMTUNE_OK;
     status = shmt_nvrtc_open(&nvrtc, err);
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);

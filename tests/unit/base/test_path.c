@@ -279,6 +279,22 @@ static void pipes_are_written_to(void)
     unlink(path);
 }
 
+/* A device that is there and cannot be opened: no terminal is ours. */
+static void devices_that_cannot_be_opened(void)
+{
+    int status = 0;
+    const pid_t pid = fork();
+
+    if (pid == 0) {
+        setsid();
+        _exit(shmt_path_write("/dev/tty", "tuned", 5, &err) !=
+                  SHMTUNE_STORAGE || strstr(err.text, "/dev/tty") == NULL ||
+              strstr(err.text, "cannot be opened") == NULL);
+    }
+    CHECK_INT(waitpid(pid, &status, 0), pid);
+    CHECK_INT(status, 0);
+}
+
 static void writers_do_not_mix(void)
 {
     static char letters[] = "ab";
@@ -592,6 +608,7 @@ int main(void)
     CHECK_RUN(a_full_disk_keeps_the_old_file);
     CHECK_RUN(the_disk_is_waited_for);
     CHECK_RUN(pipes_are_written_to);
+    CHECK_RUN(devices_that_cannot_be_opened);
     CHECK_RUN(writers_do_not_mix);
     CHECK_RUN(signals_do_not_matter);
     CHECK_RUN(folders_are_made);

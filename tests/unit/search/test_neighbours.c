@@ -7,11 +7,12 @@
 #include "tests/support/check.h"
 #include "tests/support/space_fixture.h"
 
-/* `kind` says which of the others may be what; a gap is left at y = 2. */
+/* `kind` says which of the others may be what, and one of it is nowhere; a gap
+ * is left at y = 2. */
 static const char *const texts[] = {
-    "x=1,2,3", "kind=plain,ahead", "y=1,2,3,4", "blocks=0,132,264", NULL,
+    "x=1,2,3", "kind=plain,ahead,never", "y=1,2,3,4", "blocks=0,132,264", NULL,
     "(kind == 'ahead') == (blocks > 0)", "kind == 'plain' or y == 4",
-    "y != 2 or x == 1", NULL};
+    "y != 2 or x == 1", "kind != 'never'", NULL};
 enum { X, KIND, Y, BLOCKS };
 
 static struct shmt_space *space;
@@ -57,8 +58,19 @@ static void every_step_is_another_one(void)
     for (uint64_t from = 0; from < shmt_space_count(space); from++) {
         const size_t count = shmt_neighbours_list(space, from, list, room);
 
+        shmt_config here[4];
+
+        shmt_space_configuration(space, from, here);
         CHECK(count > 0 && count <= room);
         for (size_t k = 0; k < count; k++) {
+            shmt_config there[4];
+            size_t differ = 0;
+
+            /* One parameter, or another kind and what that takes. */
+            shmt_space_configuration(space, list[k], there);
+            for (size_t p = 0; p < 4; p++)
+                differ += there[p] != here[p];
+            CHECK(differ == 1 || there[KIND] != here[KIND]);
             CHECK(list[k] < shmt_space_count(space) && list[k] != from);
             for (size_t j = 0; j < k; j++)
                 CHECK(list[j] != list[k]);

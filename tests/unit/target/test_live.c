@@ -184,6 +184,30 @@ static void hanging_first_after_a_resume(void)
     target->operations->close(target);
 }
 
+/* Binaries go where they are asked for, and elsewhere when nobody asks. */
+static void binaries_have_a_folder(void)
+{
+    struct shmt_live_options options = {.device = "0", .jobs = 1,
+                                        .start_s = 3};
+    struct shmt_target *target = NULL;
+    struct shmt_error err = {0};
+    char worker[1024];
+    const char *const images = fixture_path("images");
+
+    snprintf(worker, sizeof worker, "%s/tests/fake/worker",
+             getenv("SHMT_BUILDDIR") == NULL ? "."
+                                             : getenv("SHMT_BUILDDIR"));
+    options.worker = worker;
+    CHECK_INT(shmt_live_open(faults, &options, &target, &err), SHMTUNE_OK);
+    CHECK(access(images, F_OK) != 0);
+    target->operations->close(target);
+    options.images = images;
+    CHECK_INT(shmt_live_open(faults, &options, &target, &err), SHMTUNE_OK);
+    CHECK_INT(access(images, F_OK), 0);
+    target->operations->close(target);
+    CHECK_INT(access(images, F_OK), 0);
+}
+
 static enum shmtune_status open_with(const char *how, struct shmt_error *err)
 {
     const struct shmt_live_options options = {
@@ -356,6 +380,7 @@ int main(void)
     CHECK_RUN(no_reference);
     CHECK_RUN(killed_by_others);
     CHECK_RUN(one_binary_for_many);
+    CHECK_RUN(binaries_have_a_folder);
     shmt_kernel_free(faults);
     return CHECK_END();
 }
