@@ -141,6 +141,11 @@ struct shmt_tune_outcome *fixture_run(struct shmt_target *target,
     if (found != status)
         printf("# expected status %d, got %d: %s\n", (int)status, (int)found,
                err.text);
+    for (size_t k = 1; outcome != NULL && k < outcome->final_count; k++)
+        for (size_t j = 0; j < k; j++)
+            if (outcome->finals[j].figures.index ==
+                outcome->finals[k].figures.index)
+                bail_out("a configuration is in the finals twice");
     if (found == status)
         return outcome;
     shmt_tune_free(outcome);

@@ -126,6 +126,30 @@ static void what_is_no_character_is_refused(void)
                   0);
 }
 
+/* What is left out, added, exchanged or swapped with its neighbour counts
+ * one. */
+static void the_nearest_word_is_as_near_as_it_is(void)
+{
+    static const struct {
+        const char *word, *other;
+        size_t far;
+    } cases[] = {
+        {"abdc", "abcd", 1}, {"axyd", "abcd", 2}, {"abc", "abcd", 1},
+        {"bcd", "abcd", 1}, {"abcde", "abcd", 1}, {"badc", "abcd", 2},
+        {"dcba", "abcd", 3}, {"xyz", "abcd", 4}, {"sharde", "shared", 1},
+        {"a", "b", 1}, {"ab", "ba", 1}, {"launchs", "launches", 1},
+    };
+
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        const char *const list[] = {"0123456789", cases[k].other, NULL};
+
+        CHECK_TEXT(shmt_text_nearest(cases[k].word, list, cases[k].far + 1),
+                   cases[k].other);
+        CHECK(shmt_text_nearest(cases[k].word, list, cases[k].far) ==
+              NULL);
+    }
+}
+
 static void error_is_set_and_prefixed(void)
 {
     struct shmt_error err = {0};
@@ -152,6 +176,7 @@ int main(void)
     CHECK_RUN(microseconds_have_no_exponent);
     CHECK_RUN(every_character_is_decoded);
     CHECK_RUN(what_is_no_character_is_refused);
+    CHECK_RUN(the_nearest_word_is_as_near_as_it_is);
     CHECK_RUN(error_is_set_and_prefixed);
     return CHECK_END();
 }

@@ -14,13 +14,14 @@
 
 #include "target/scratch.h"
 #include "tests/support/check.h"
+#include "tests/support/folder.h"
 
-static char root[64];
+static char root[FOLDER_ROOM];
 static struct shmt_error err;
 
 static const char *in_root(const char *name)
 {
-    static char paths[4][256];
+    static char paths[4][2 * FOLDER_ROOM];
     static size_t next;
     char *const path = paths[next++ % 4];
 
@@ -30,7 +31,7 @@ static const char *in_root(const char *name)
 
 static void put(const char *folder, const char *name, const char *text)
 {
-    char path[512];
+    char path[1024];
     int fd;
 
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -170,16 +171,12 @@ static void all_others_stay(void)
 
 int main(void)
 {
-    char command[128];
-
-    snprintf(root, sizeof root, "/tmp/test_scratch.XXXXXX");
-    if (mkdtemp(root) == NULL || setenv("TMPDIR", root, 1) != 0)
+    folder_make(root);
+    if (setenv("TMPDIR", root, 1) != 0)
         return EXIT_FAILURE;
     CHECK_RUN(folders_are_private_and_go);
     CHECK_RUN(those_of_the_dead_are_removed);
     CHECK_RUN(all_others_stay);
-    snprintf(command, sizeof command, "rm -rf %s", root);
-    if (system(command) != 0)
-        return EXIT_FAILURE;
+    folder_remove(root);
     return CHECK_END();
 }
