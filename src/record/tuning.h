@@ -58,6 +58,7 @@ struct shmt_tuning {
     const char *protocol;        /* "cold-l2", "warm-l2" */
     size_t tuned_count;
     struct shmt_tuned **tuned;   /* sorted by size */
+    size_t left_out;             /* the last ones: see shmt_tuning_read_into */
 };
 
 /* Of what is written and read. */
@@ -78,7 +79,9 @@ enum shmtune_status shmt_tuning_read(const char *path,
                                      struct shmt_tuning **out,
                                      struct shmt_error *err);
 /* The same, with all of it in the caller's `arena`: shmt_tuning_free is not
- * for it. */
+ * for it.  It is for files that are not trusted: where the entries take more
+ * than 4 times the size of the file and 256 KiB, as those that an adversary
+ * makes can, the rest are left out. */
 enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
                                           const char *path,
                                           struct shmt_tuning **out,

@@ -14,7 +14,12 @@
 #include "record/tuning_order.h"
 #include "yaml/yaml.h"
 
-enum { TEXT = 128, CREATED = 20 };
+enum {
+    TEXT = 128,
+    CREATED = 20,
+    GROWTH = 4,             /* bytes of entries for each of the file, */
+    SLACK = 256 << 10       /* and more for small files */
+};
 
 /* An upper bound for times: a thousand years in microseconds. */
 static const double most_real = 3.2e16;
@@ -79,27 +84,52 @@ static enum shmtune_status check_settings(const struct shmt_yaml *mapping,
     return status;
 }
 
-/* Names and values in the order of the file. */
+/* Copies a text that is forgotten with its entry; `like`, where it is the same
+ * text, serves as it is. */
+static bool keep_text(struct shmt_arena *arena, const char *like,
+                      const char **text)
+{
+    *text = like != NULL && shmt_text_equal(like, *text)
+                ? like : shmt_arena_copy(arena, *text, strlen(*text));
+    return *text != NULL;
+}
+
+/* The same for the text of a value, if it is one. */
+static bool keep_word(struct shmt_arena *arena,
+                      const struct shmt_setting *like,
+                      struct shmt_value *value)
+{
+    return value->type != SHMT_VALUE_WORD ||
+           keep_text(arena, like != NULL && like->value.type == SHMT_VALUE_WORD
+                                ? like->value.w : NULL, &value->w);
+}
+
+/* Names and values in the order of the file.  `like`, settings of the same
+ * count or NULL, has texts that serve here too. */
 static enum shmtune_status read_settings(struct shmt_arena *arena,
                                          const struct shmt_yaml *mapping,
-                                         size_t most,
+                                         const struct shmt_setting *like,
                                          const struct shmt_setting **out,
                                          struct shmt_error *err)
 {
     struct shmt_setting *settings;
-    enum shmtune_status status = check_settings(mapping, most, err);
+    enum shmtune_status status = SHMTUNE_OK;
 
-    if (status != SHMTUNE_OK)
-        return status;
     settings = shmt_arena_alloc_raw(arena, mapping->count * sizeof *settings);
     if (settings == NULL)
         return shmt_error_memory(err);
     for (size_t k = 0; k < mapping->count; k++) {
+        const struct shmt_setting *same = like == NULL ? NULL : &like[k];
+
         status = shmt_yaml_word(mapping->keys[k], &settings[k].name, err);
         if (status == SHMTUNE_OK)
             status = read_value(mapping->items[k], &settings[k].value, err);
         if (status != SHMTUNE_OK)
             return status;
+        if (!keep_text(arena, same == NULL ? NULL : same->name,
+                       &settings[k].name) ||
+            !keep_word(arena, same, &settings[k].value))
+            return shmt_error_memory(err);
     }
     *out = settings;
     return SHMTUNE_OK;
@@ -107,6 +137,7 @@ static enum shmtune_status read_settings(struct shmt_arena *arena,
 
 static enum shmtune_status read_size(struct shmt_arena *arena,
                                      const struct shmt_yaml *entry,
+                                     const struct shmt_tuned *last,
                                      struct shmt_tuned *tuned,
                                      struct shmt_error *err)
 {
@@ -115,8 +146,13 @@ static enum shmtune_status read_size(struct shmt_arena *arena,
     int64_t unused;
 
     if (status == SHMTUNE_OK)
-        status = read_settings(arena, node, SHMT_KERNEL_DIMENSIONS,
-                               &tuned->size, err);
+        status = check_settings(node, SHMT_KERNEL_DIMENSIONS, err);
+    if (status == SHMTUNE_OK)
+        status = read_settings(
+            arena, node,
+            last != NULL && last->size_count == node->count ? last->size
+                                                            : NULL,
+            &tuned->size, err);
     if (status != SHMTUNE_OK)
         return status;
     tuned->size_count = node->count;
@@ -154,13 +190,16 @@ static enum shmtune_status read_tie(struct shmt_arena *arena,
                                     struct shmt_error *err)
 {
     const size_t count = tuned->setting_count;
-    struct shmt_setting *const all =
-        shmt_arena_alloc_raw(arena, count * sizeof *all);
+    struct shmt_setting *all;
     enum shmtune_status status =
         check_settings(mapping, SHMT_SPACE_PARAMETERS, err);
 
     if (status != SHMTUNE_OK)
         return status;
+    *out = tuned->settings;
+    if (mapping->count == 0)
+        return SHMTUNE_OK;
+    all = shmt_arena_alloc_raw(arena, count * sizeof *all);
     if (all == NULL)
         return shmt_error_memory(err);
     memcpy(all, tuned->settings, count * sizeof *all);
@@ -178,6 +217,8 @@ static enum shmtune_status read_tie(struct shmt_arena *arena,
         status = read_value(mapping->items[k], &all[at].value, err);
         if (status != SHMTUNE_OK)
             return status;
+        if (!keep_word(arena, &tuned->settings[at], &all[at].value))
+            return shmt_error_memory(err);
     }
     *out = all;
     return SHMTUNE_OK;
@@ -292,6 +333,7 @@ static enum shmtune_status read_result(const struct shmt_yaml *node,
 
 static enum shmtune_status read_optional(struct shmt_arena *arena,
                                          const struct shmt_yaml *const *values,
+                                         const struct shmt_tuned *last,
                                          struct shmt_tuned *tuned,
                                          struct shmt_error *err)
 {
@@ -304,6 +346,10 @@ static enum shmtune_status read_optional(struct shmt_arena *arena,
     if (status == SHMTUNE_OK && values[STRATEGY] != NULL)
         status = shmt_yaml_text(values[STRATEGY], TEXT, &tuned->strategy,
                                 err);
+    if (status == SHMTUNE_OK && values[STRATEGY] != NULL &&
+        !keep_text(arena, last == NULL ? NULL : last->strategy,
+                   &tuned->strategy))
+        status = shmt_error_memory(err);
     if (status == SHMTUNE_OK && values[VERDICTS] != NULL)
         status = read_verdicts(values[VERDICTS], tuned, err);
     if (status == SHMTUNE_OK && values[TIES] != NULL)
@@ -311,8 +357,10 @@ static enum shmtune_status read_optional(struct shmt_arena *arena,
     return status;
 }
 
+/* Texts of `last`, the entry before or NULL, serve where they are the same. */
 static enum shmtune_status read_tuned(struct shmt_arena *arena,
                                       const struct shmt_yaml *entry,
+                                      const struct shmt_tuned *last,
                                       struct shmt_tuned *tuned,
                                       struct shmt_error *err)
 {
@@ -323,18 +371,22 @@ static enum shmtune_status read_tuned(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_get_keys(entry, tuned_keys, values, err);
     if (status == SHMTUNE_OK)
-        status = read_size(arena, entry, tuned, err);
+        status = read_size(arena, entry, last, tuned, err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(entry, "configuration", &node, err);
     if (status == SHMTUNE_OK)
-        status = read_settings(arena, node, SHMT_SPACE_PARAMETERS,
-                               &tuned->settings, err);
+        status = check_settings(node, SHMT_SPACE_PARAMETERS, err);
+    if (status == SHMTUNE_OK)
+        status = read_settings(
+            arena, node,
+            last != NULL && last->setting_count == node->count
+                ? last->settings : NULL, &tuned->settings, err);
     if (status != SHMTUNE_OK)
         return status;
     tuned->setting_count = node->count;
     tuned->place = entry->place;
     tuned->settings_place = node->place;
-    return read_optional(arena, values, tuned, err);
+    return read_optional(arena, values, last, tuned, err);
 }
 
 static int compare_tuned(const void *left, const void *right)
@@ -343,11 +395,87 @@ static int compare_tuned(const void *left, const void *right)
                                *(const struct shmt_tuned *const *)right);
 }
 
-static enum shmtune_status read_all(struct shmt_tuning *tuning,
-                                    const struct shmt_yaml *list,
-                                    struct shmt_error *err)
+/* Reads the entries one at a time. */
+struct reading {
+    struct shmt_tuning *tuning;
+    struct shmt_tuned **tuned;
+    size_t count, room;
+    size_t bytes, most;     /* taken by entries, and allowed */
+};
+
+/* What an entry takes, in about. */
+static size_t bytes_of(const struct shmt_tuned *tuned)
 {
-    struct shmt_tuned *entries, **tuned;
+    size_t settings = tuned->size_count + tuned->setting_count;
+
+    for (size_t k = 0; k < tuned->tie_count; k++)
+        settings += tuned->ties[k] != tuned->settings ? tuned->setting_count
+                                                      : 0;
+    return sizeof *tuned + settings * sizeof *tuned->settings +
+           tuned->tie_count * (sizeof *tuned->ties +
+                               sizeof *tuned->tie_places);
+}
+
+/* Takes the next entry.  The format is asked for before the first, because
+ * its version says what may be in them.  More entries than there may be are
+ * counted alone, and refused then. */
+static enum shmtune_status take_tuned(void *context,
+                                      const struct shmt_yaml *before,
+                                      const struct shmt_yaml *entry,
+                                      struct shmt_error *err)
+{
+    struct reading *reading = context;
+    struct shmt_arena *arena = reading->tuning->arena;
+    const struct shmt_tuned *last =
+        reading->count == 0 ? NULL : reading->tuned[reading->count - 1];
+    struct shmt_tuned *tuned;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (reading->count == SHMT_TUNING_SIZES)
+        return SHMTUNE_OK;
+    if (reading->bytes > reading->most) {
+        reading->tuning->left_out++;
+        return SHMTUNE_OK;
+    }
+    if (last == NULL)
+        status = shmt_yaml_format(before, SHMT_YAML_TUNING, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    tuned = shmt_arena_alloc(arena, 1, sizeof *tuned);
+    if (tuned == NULL ||
+        !shmt_array_reserve(&reading->tuned, &reading->room,
+                            reading->count + 1, sizeof *reading->tuned))
+        return shmt_error_memory(err);
+    status = read_tuned(arena, entry, last, tuned, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (last != NULL && !shmt_tuning_same_names(last->size, last->size_count,
+                                                tuned->size,
+                                                tuned->size_count))
+        return shmt_yaml_refuse(entry, err, "found a size of other "
+                                "dimensions, expected those of the first in "
+                                "their order");
+    reading->tuned[reading->count++] = tuned;
+    reading->bytes += bytes_of(tuned);
+    return SHMTUNE_OK;
+}
+
+/* The place of the later one in the file. */
+static struct shmt_place later(const struct shmt_tuned *a,
+                               const struct shmt_tuned *b)
+{
+    return a->place.line != b->place.line
+               ? a->place.line > b->place.line ? a->place : b->place
+               : a->place.column > b->place.column ? a->place : b->place;
+}
+
+/* Sorts what was read. */
+static enum shmtune_status finish(struct reading *reading,
+                                  const struct shmt_yaml *list,
+                                  struct shmt_error *err)
+{
+    struct shmt_tuning *tuning = reading->tuning;
+    struct shmt_tuned **tuned;
     enum shmtune_status status =
         shmt_yaml_expect(list, SHMT_YAML_SEQUENCE, "tuned", err);
 
@@ -356,30 +484,18 @@ static enum shmtune_status read_all(struct shmt_tuning *tuning,
     if (list->count > SHMT_TUNING_SIZES)
         return shmt_yaml_refuse(list, err, "found %zu sizes, expected at "
                                 "most %d", list->count, SHMT_TUNING_SIZES);
-    entries = shmt_arena_alloc(tuning->arena, list->count, sizeof *entries);
-    tuned = shmt_arena_alloc(tuning->arena, list->count, sizeof *tuned);
-    if (entries == NULL || tuned == NULL)
+    tuned = shmt_arena_copy(tuning->arena, reading->tuned,
+                            reading->count * sizeof *tuned);
+    if (tuned == NULL)
         return shmt_error_memory(err);
-    for (size_t k = 0; k < list->count; k++) {
-        tuned[k] = &entries[k];
-        status = read_tuned(tuning->arena, list->items[k], tuned[k], err);
-        if (status != SHMTUNE_OK)
-            return status;
-        if (!shmt_tuning_same_names(entries[0].size, entries[0].size_count,
-                                    entries[k].size, entries[k].size_count))
-            return shmt_yaml_refuse(list->items[k], err, "found a size of "
-                                    "other dimensions, expected those of the "
-                                    "first in their order");
-    }
-    qsort(tuned, list->count, sizeof *tuned, compare_tuned);
-    for (size_t k = 1; k < list->count; k++)
+    qsort(tuned, reading->count, sizeof *tuned, compare_tuned);
+    for (size_t k = 1; k < reading->count; k++)
         if (shmt_tuning_compare(tuned[k - 1], tuned[k]) == 0)
-            return shmt_yaml_refuse(
-                list->items[tuned[k] > tuned[k - 1] ? tuned[k] - entries
-                                                    : tuned[k - 1] - entries],
-                err, "found the same size again, expected it once");
+            return shmt_yaml_refuse_at(later(tuned[k - 1], tuned[k]), err,
+                                       "found the same size again, expected "
+                                       "it once");
     tuning->tuned = tuned;
-    tuning->tuned_count = list->count;
+    tuning->tuned_count = reading->count;
     return SHMTUNE_OK;
 }
 
@@ -432,11 +548,13 @@ static enum shmtune_status read_header(const struct shmt_yaml *root,
     return SHMTUNE_OK;
 }
 
-/* The tree lives in the tuning's arena, and the tuning points into it. */
-static enum shmtune_status read_tree(struct shmt_tuning *tuning,
+/* What stands beside the entries lives in the tuning's arena, and the tuning
+ * points into it. */
+static enum shmtune_status read_tree(struct reading *reading,
                                      const struct shmt_yaml *root,
                                      struct shmt_error *err)
 {
+    struct shmt_tuning *tuning = reading->tuning;
     const struct shmt_yaml *node = NULL;
     enum shmtune_status status =
         shmt_yaml_format(root, SHMT_YAML_TUNING, err);
@@ -452,22 +570,27 @@ static enum shmtune_status read_tree(struct shmt_tuning *tuning,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(root, "tuned", &node, err);
     if (status == SHMTUNE_OK)
-        status = read_all(tuning, node, err);
+        status = finish(reading, node, err);
     return status;
 }
 
-/* Everything goes into `arena`. */
-static enum shmtune_status parse(struct shmt_arena *arena,
+/* Everything goes into `arena`; entries take not much more than `most` bytes
+ * of it. */
+static enum shmtune_status parse(struct shmt_arena *arena, size_t most,
                                  struct shmt_yaml_source source,
                                  struct shmt_tuning **out,
                                  struct shmt_error *err)
 {
     const char *const file = source.origin.file;
     struct shmt_tuning *tuning = shmt_tuning_new_in(arena);
+    struct reading reading = {.tuning = tuning, .most = most};
     const struct shmt_yaml *root = NULL;
     enum shmtune_status status = SHMTUNE_OK;
 
     source.ends = true;
+    source.stream = "tuned";
+    source.take = take_tuned;
+    source.context = &reading;
     source.origin.file = shmt_arena_copy(arena, file, strlen(file));
     if (tuning == NULL || source.origin.file == NULL)
         status = shmt_error_memory(err);
@@ -478,7 +601,8 @@ static enum shmtune_status parse(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_parse_from(arena, &source, &root, err);
     if (status == SHMTUNE_OK)
-        status = read_tree(tuning, root, err);
+        status = read_tree(&reading, root, err);
+    free(reading.tuned);
     if (status != SHMTUNE_OK)
         return status;
     tuning->bytes = source.size;
@@ -495,11 +619,29 @@ enum shmtune_status shmt_tuning_parse(const char *name, const char *data,
     struct shmt_arena *arena = shmt_arena_new();
     enum shmtune_status status =
         arena == NULL ? shmt_error_memory(err)
-                      : parse(arena, source, out, err);
+                      : parse(arena, SIZE_MAX, source, out, err);
 
     if (status != SHMTUNE_OK)
         shmt_arena_free(arena);
     return status;
+}
+
+/* Nothing is left out where `growth` is 0. */
+static enum shmtune_status read_file(struct shmt_arena *arena,
+                                     const char *path, size_t growth,
+                                     struct shmt_tuning **out,
+                                     struct shmt_error *err)
+{
+    struct shmt_yaml_source source = {.origin = {path, 1, 1}};
+    enum shmtune_status status =
+        shmt_path_read(arena, path, SHMT_TUNING_BYTES, &source.data,
+                       &source.size, err);
+
+    return status == SHMTUNE_OK
+               ? parse(arena, growth == 0 ? SIZE_MAX
+                                          : growth * source.size + SLACK,
+                       source, out, err)
+               : status;
 }
 
 enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
@@ -507,12 +649,7 @@ enum shmtune_status shmt_tuning_read_into(struct shmt_arena *arena,
                                           struct shmt_tuning **out,
                                           struct shmt_error *err)
 {
-    struct shmt_yaml_source source = {.origin = {path, 1, 1}};
-    enum shmtune_status status =
-        shmt_path_read(arena, path, SHMT_TUNING_BYTES, &source.data,
-                       &source.size, err);
-
-    return status == SHMTUNE_OK ? parse(arena, source, out, err) : status;
+    return read_file(arena, path, GROWTH, out, err);
 }
 
 enum shmtune_status shmt_tuning_read(const char *path,
@@ -522,7 +659,7 @@ enum shmtune_status shmt_tuning_read(const char *path,
     struct shmt_arena *arena = shmt_arena_new();
     enum shmtune_status status =
         arena == NULL ? shmt_error_memory(err)
-                      : shmt_tuning_read_into(arena, path, out, err);
+                      : read_file(arena, path, 0, out, err);
 
     if (status != SHMTUNE_OK)
         shmt_arena_free(arena);

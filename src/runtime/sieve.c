@@ -95,14 +95,12 @@ bool shmt_runtime_sieve_pass(struct shmt_runtime_sieve *sieve,
     return true;
 }
 
-/* Whether a constraint uses a parameter that the two have apart. */
-static bool tells_apart(const struct shmt_kernel *spec,
-                        const struct shmt_expr *constraint,
-                        const shmt_config *a, const shmt_config *b)
+/* Whether a constraint uses one of the symbols. */
+static bool uses_any(const struct shmt_expr *constraint,
+                     const uint16_t *symbols, size_t count)
 {
-    for (size_t p = 0; p < spec->parameter_count; p++)
-        if (a[p] != b[p] &&
-            shmt_expr_uses(constraint, spec->dimension_count + p))
+    for (size_t k = 0; k < count; k++)
+        if (shmt_expr_uses(constraint, symbols[k]))
             return true;
     return false;
 }
@@ -113,16 +111,21 @@ bool shmt_runtime_sieve_like(const struct shmt_kernel *spec,
                              const shmt_config *config)
 {
     struct shmt_kernel_evaluated evaluated;
-    size_t sized = 0;
+    uint16_t apart[SHMT_SPACE_PARAMETERS];
+    size_t sized = 0, count = 0;
     bool result = true, begun = false;
 
-    for (size_t k = 0; k < spec->constraint_count && result; k++) {
+    for (size_t p = 0; p < spec->parameter_count; p++)
+        if (other[p] != config[p])
+            apart[count++] = (uint16_t)(spec->dimension_count + p);
+    for (size_t k = 0; k < spec->constraint_count && result && count > 0;
+         k++) {
         if (sized < spec->sized_count &&
             spec->constraints[k] == spec->sized[sized].constraint) {
             sized++;
             continue;
         }
-        if (!tells_apart(spec, spec->constraints[k], other, config))
+        if (!uses_any(spec->constraints[k], apart, count))
             continue;
         if (!begun)
             shmt_kernel_evaluate(spec, problem, config, &evaluated);

@@ -189,7 +189,7 @@ static enum shmtune_status fill(struct shmtune *library,
                                 const struct shmt_tuning *parsed,
                                 struct shmt_runtime_tuning *tuning)
 {
-    size_t refused = 0, bytes = 0, k = 0;
+    size_t refused = 0, bytes = 0, left_out, k = 0;
     enum shmtune_status status = SHMTUNE_OK;
     struct shmt_error err;
 
@@ -219,12 +219,13 @@ static enum shmtune_status fill(struct shmtune *library,
         status = shmt_catalogue_note(
             library->catalogue, "%s: %zu more configurations are left out; "
             "tune it again", tuning->file, refused - SHMT_RUNTIME_NOTES);
-    if (status != SHMTUNE_NO_MEMORY && k < parsed->tuned_count)
+    left_out = parsed->tuned_count - k + parsed->left_out;
+    if (status != SHMTUNE_NO_MEMORY && left_out > 0)
         status = shmt_catalogue_note(
             library->catalogue, "%s: its last %zu of %zu sizes are left out: "
             "with them it takes more than %d times the %zu bytes of the file; "
-            "spread them over several files", tuning->file,
-            parsed->tuned_count - k, parsed->tuned_count, SHMT_RUNTIME_GROWTH,
+            "spread them over several files", tuning->file, left_out,
+            parsed->tuned_count + parsed->left_out, SHMT_RUNTIME_GROWTH,
             parsed->bytes);
     return status == SHMTUNE_NO_MEMORY ? status : SHMTUNE_OK;
 }

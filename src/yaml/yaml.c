@@ -33,8 +33,12 @@ struct frame {
 
 struct reader {
     yaml_parser_t parser;
+    const struct shmt_yaml_source *source;
     struct shmt_arena *arena;      /* of the texts */
     struct shmt_arena *nodes;
+    struct shmt_arena *items;      /* of both, of an item that is handed on */
+    struct shmt_yaml *streamed;    /* whose items they are; NULL outside */
+    struct shmt_yaml *before;      /* what stands before it */
     struct shmt_place origin;      /* of the first byte */
     const char *data;
     size_t size;
@@ -175,13 +179,74 @@ static struct shmt_yaml *new_node(struct reader *reader,
                                   enum shmt_yaml_kind kind,
                                   struct shmt_place place)
 {
-    struct shmt_yaml *node = shmt_arena_alloc(reader->nodes, 1, sizeof *node);
+    struct shmt_yaml *node = shmt_arena_alloc(
+        reader->streamed != NULL ? reader->items : reader->nodes, 1,
+        sizeof *node);
 
     if (node != NULL) {
         node->kind = kind;
         node->place = place;
     }
     return node;
+}
+
+/* Makes a mapping of keys and values, each key before its value. */
+static bool fill_mapping(struct shmt_arena *arena,
+                         const struct shmt_yaml *const *children, size_t count,
+                         struct shmt_yaml *mapping)
+{
+    const struct shmt_yaml **copy =
+        shmt_arena_alloc(arena, 2 * count, sizeof *copy);
+
+    if (copy == NULL)
+        return false;
+    mapping->items = copy;
+    mapping->keys = copy + count;
+    mapping->count = count;
+    for (size_t i = 0; i < count; i++) {
+        copy[i] = children[2 * i + 1];
+        copy[count + i] = children[2 * i];
+    }
+    return true;
+}
+
+/* Whether the node that was opened is the sequence under the key. */
+static bool is_streamed(const struct reader *reader,
+                        const struct shmt_yaml *node)
+{
+    return reader->source->stream != NULL && reader->depth == 2 &&
+           node->kind == SHMT_YAML_SEQUENCE &&
+           reader->frames[0].node->kind == SHMT_YAML_MAPPING &&
+           strcmp(reader->pending[reader->pending_count - 2]->text,
+                  reader->source->stream) == 0;
+}
+
+static enum shmtune_status begin_stream(struct reader *reader,
+                                        struct shmt_yaml *node)
+{
+    reader->before =
+        new_node(reader, SHMT_YAML_MAPPING, reader->frames[0].node->place);
+    if (reader->before == NULL ||
+        !fill_mapping(reader->nodes, reader->pending,
+                      reader->pending_count / 2 - 1, reader->before))
+        return shmt_error_memory(reader->err);
+    reader->streamed = node;
+    return SHMTUNE_OK;
+}
+
+/* Hands on the node that is whole now, where it is an item. */
+static enum shmtune_status hand_on(struct reader *reader)
+{
+    enum shmtune_status status;
+
+    if (reader->streamed == NULL || reader->depth != 2)
+        return SHMTUNE_OK;
+    reader->streamed->count++;
+    status = reader->source->take(reader->source->context, reader->before,
+                                  reader->pending[--reader->pending_count],
+                                  reader->err);
+    shmt_arena_clear(reader->items);
+    return status;
 }
 
 static enum shmtune_status add_scalar(struct reader *reader,
@@ -192,6 +257,7 @@ static enum shmtune_status add_scalar(struct reader *reader,
     const struct shmt_place place = place_of(reader, event->start_mark);
     const bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
     struct shmt_yaml *node;
+    enum shmtune_status status;
 
     if (length > SCALAR_BYTES)
         return shmt_yaml_refuse_at(place, reader->err,
@@ -210,10 +276,13 @@ static enum shmtune_status add_scalar(struct reader *reader,
     if (node == NULL)
         return shmt_error_memory(reader->err);
     node->quoted = !plain;
-    node->text = shmt_arena_copy(reader->arena, text, length);
+    node->text = shmt_arena_copy(
+        reader->streamed != NULL ? reader->items : reader->arena, text,
+        length);
     if (node->text == NULL)
         return shmt_error_memory(reader->err);
-    return push(reader, node);
+    status = push(reader, node);
+    return status == SHMTUNE_OK ? hand_on(reader) : status;
 }
 
 static enum shmtune_status open_node(struct reader *reader,
@@ -241,7 +310,7 @@ static enum shmtune_status open_node(struct reader *reader,
     reader->frames[reader->depth].node = node;
     reader->frames[reader->depth].first = reader->pending_count;
     reader->depth++;
-    return SHMTUNE_OK;
+    return is_streamed(reader, node) ? begin_stream(reader, node) : SHMTUNE_OK;
 }
 
 static int compare_keys(const void *left, const void *right)
@@ -301,26 +370,27 @@ static enum shmtune_status close_node(struct reader *reader)
     const struct frame *top = &reader->frames[--reader->depth];
     const struct shmt_yaml **children = reader->pending + top->first;
     const size_t children_count = reader->pending_count - top->first;
-    const bool mapping = top->node->kind == SHMT_YAML_MAPPING;
-    const struct shmt_yaml **copy =
-        shmt_arena_alloc(reader->nodes, children_count, sizeof *copy);
+    struct shmt_arena *arena =
+        reader->streamed != NULL ? reader->items : reader->nodes;
+    enum shmtune_status status = SHMTUNE_OK;
 
-    if (copy == NULL)
-        return shmt_error_memory(reader->err);
-    reader->pending_count = top->first;
-    top->node->items = copy;
-    if (!mapping) {
-        memcpy(copy, children, children_count * sizeof *copy);
-        top->node->count = children_count;
+    if (top->node == reader->streamed) {
+        reader->streamed = NULL;
         return SHMTUNE_OK;
     }
-    top->node->count = children_count / 2;
-    top->node->keys = copy + children_count / 2;
-    for (size_t i = 0; i < children_count / 2; i++) {
-        copy[i] = children[2 * i + 1];
-        copy[children_count / 2 + i] = children[2 * i];
+    reader->pending_count = top->first;
+    if (top->node->kind == SHMT_YAML_SEQUENCE) {
+        top->node->items = shmt_arena_copy(arena, children,
+                                           children_count * sizeof *children);
+        top->node->count = children_count;
+        if (top->node->items == NULL)
+            status = shmt_error_memory(reader->err);
+    } else if (fill_mapping(arena, children, children_count / 2, top->node)) {
+        status = check_keys(reader, top->node);
+    } else {
+        status = shmt_error_memory(reader->err);
     }
-    return check_keys(reader, top->node);
+    return status == SHMTUNE_OK ? hand_on(reader) : status;
 }
 
 static enum shmtune_status begin_document(struct reader *reader,
@@ -467,7 +537,8 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
                                          const struct shmt_yaml **out,
                                          struct shmt_error *err)
 {
-    struct reader reader = {.arena = arena,
+    struct reader reader = {.source = source,
+                            .arena = arena,
                             .nodes = source->nodes == NULL ? arena
                                                            : source->nodes,
                             .origin = source->origin,
@@ -486,8 +557,13 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
     status = check_bytes(&reader);
     if (status != SHMTUNE_OK)
         return status;
-    if (!yaml_parser_initialize(&reader.parser))
+    if (source->stream != NULL)
+        reader.items = shmt_arena_new();
+    if ((source->stream != NULL && reader.items == NULL) ||
+        !yaml_parser_initialize(&reader.parser)) {
+        shmt_arena_free(reader.items);
         return shmt_error_memory(err);
+    }
     yaml_parser_set_encoding(&reader.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&reader.parser,
                                  (const unsigned char *)source->data,
@@ -496,6 +572,7 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
     if (status == SHMTUNE_OK)
         *out = reader.root;
     yaml_parser_delete(&reader.parser);
+    shmt_arena_free(reader.items);
     if (reader.pending != reader.few)
         free(reader.pending);
     return status;

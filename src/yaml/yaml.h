@@ -49,6 +49,16 @@ struct shmt_yaml_source {
     /* Refuse a document that begins with `---` and does not end with `...`:
      * a writer of ours begins so, and a file of it was cut then. */
     bool ends;
+    /* NULL, or a key of the document.  The items of the sequence there go to
+     * `take` one at a time, with what stands before the sequence, and are
+     * forgotten with their texts, so that a long document does not need a
+     * long tree.  The sequence keeps its count, and has no items.  What `take`
+     * refuses is refused. */
+    const char *stream;
+    enum shmtune_status (*take)(void *context, const struct shmt_yaml *before,
+                                const struct shmt_yaml *item,
+                                struct shmt_error *err);
+    void *context;
 };
 
 /* The file's name is not copied: it must live as long as the arena. */

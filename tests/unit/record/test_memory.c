@@ -3,9 +3,11 @@
  * Memory that runs out: the n-th allocation fails, for every n until the work
  * is done without meeting it.
  */
+#define _GNU_SOURCE   /* mallinfo2 */
 #include "tests/support/check.h"
 #include "tests/support/starve.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include "base/path.h"
@@ -126,6 +128,55 @@ static void folders_run_out(void)
     starve(make_folders, &err);
 }
 
+static size_t bytes_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+/* Writes a tuning of many sizes. */
+static void write_long(void)
+{
+    struct shmt_tuning *tuning = NULL;
+    struct shmt_setting size[2];
+    struct shmt_tuned one;
+
+    CHECK_INT(shmt_tuning_parse("f", good, good_size, &tuning, &err),
+              SHMTUNE_OK);
+    one = *tuning->tuned[0];
+    memcpy(size, one.size, sizeof size);
+    one.size = size;
+    for (int k = 0; k < 1500; k++) {
+        size[0].value.i = 10000 + k;
+        CHECK_INT(shmt_tuning_put(tuning, &one, &err), SHMTUNE_OK);
+    }
+    CHECK_INT(shmt_tuning_write(tuning, "test_memory.out", &err), SHMTUNE_OK);
+    shmt_tuning_free(tuning);
+}
+
+/* Text, entries and what is left of the tree: the tree of a whole file alone
+ * would take 16 times as much as the file. */
+static void a_long_tuning_takes_little(void)
+{
+    enum { SLACK = 1 << 20 };
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_tuning *tuning = NULL;
+    size_t before, after;
+
+    write_long();
+    before = bytes_in_use();
+    CHECK_INT(shmt_tuning_read_into(arena, "test_memory.out", &tuning, &err),
+              SHMTUNE_OK);
+    after = bytes_in_use();
+    CHECK(tuning != NULL && tuning->tuned_count >= 1500);
+    if (tuning != NULL) {
+        printf("# %zu bytes, %zu in memory\n", tuning->bytes, after - before);
+        CHECK(after < before || after - before <= 4 * tuning->bytes + SLACK);
+    }
+    shmt_arena_free(arena);
+}
+
 int main(void)
 {
     const char *folder = getenv("SHMT_SRCDIR");
@@ -145,6 +196,7 @@ int main(void)
     CHECK_RUN(a_tuning_runs_out);
     CHECK_RUN(a_tuning_from_a_file_runs_out);
     CHECK_RUN(folders_run_out);
+    CHECK_RUN(a_long_tuning_takes_little);
     unlink("test_memory.out");
     rmdir("test_memory.folder/a");
     rmdir("test_memory.folder");
