@@ -371,6 +371,10 @@ def library(page):
          "{select_exact_busy_ns} while others use the machine; no allocation, "
          "no system call"],
         ["`shmtune_select`, nearest size", "{select_nearest_us} us"],
+        ["`shmtune_select`, {select_random} random problems, few of which fit "
+         "what was tuned", "{select_random_us} us in the median, "
+         "{select_random_p99_us} in the 99th percentile, "
+         "{select_random_worst_us} at most"],
         ["`shmtune_open`, all that is shipped ({open_kernels} kernels, "
          "{open_problems})", "{open_ms} ms, {open_busy_ms} while others use "
          "the machine"])])
