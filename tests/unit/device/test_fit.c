@@ -359,6 +359,42 @@ static void several_launches(void)
     CHECK_INT(found.occupancy.resident_blocks, 12);
 }
 
+/* Two launches fit when each does alone, however alike they are: each pair of
+ * what may differ, on either side of the limit. */
+static void launches_fit_as_each_alone(void)
+{
+    enum { WAYS = 7 };
+    const struct shmtune_device device = device_of("sm_90");
+    struct shmt_geometry launches[WAYS];
+    struct shmt_resources taken[WAYS];
+
+    for (size_t k = 0; k < WAYS; k++) {
+        launches[k] = launch_of(k == 1 ? 1024 : 512, 0, -1);
+        taken[k] = with(k == 2 ? 200 : 40, 0);
+    }
+    launches[3].shared_dynamic = 1 << 20;
+    launches[4].grid[1] = 70000;
+    taken[5].shared_static_bytes = 60000;
+    taken[6].max_threads = 256;
+    for (size_t a = 0; a < WAYS; a++)
+        for (size_t b = 0; b < WAYS; b++) {
+            struct shmt_kernel_evaluated evaluated = {
+                .launch_count = 2, .geometry = {launches[a], launches[b]}};
+            struct shmt_resources_of_launches each = {2,
+                                                      {taken[a], taken[b]}};
+            const struct shmt_fit_launches ask = {&device, &evaluated,
+                                                  &taken[a], &each};
+            struct shmt_fit found;
+            const bool first = shmt_fit_launch(&device, &launches[a],
+                                               &taken[a], &found);
+            const bool second = shmt_fit_launch(&device, &launches[b],
+                                                &taken[b], &found);
+
+            CHECK(first == (a < 2) && second == (b < 2));
+            CHECK(shmt_fit_launches(&ask, &found) == (first && second));
+        }
+}
+
 /* A device may have room for fewer blocks than its architecture says: the cap
  * is exact, and named only where it binds. */
 static void blocks_are_capped(void)
@@ -434,6 +470,7 @@ int main(void)
     CHECK_RUN(clusters_are_new);
     CHECK_RUN(what_the_spec_states);
     CHECK_RUN(several_launches);
+    CHECK_RUN(launches_fit_as_each_alone);
     CHECK_RUN(blocks_are_capped);
     CHECK_RUN(odd_devices_do_no_harm);
     return CHECK_END();
