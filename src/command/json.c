@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -187,22 +188,31 @@ json_t *shmt_json_device(const struct shmtune_device *device)
 /* Set when a document was printed: standard output holds one document only. */
 static bool printed;
 
+bool shmt_json_incomplete(void)
+{
+    return cut || shmt_export_memory_failed();
+}
+
 enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)
 {
-    int failed;
+    char *const text = root == NULL || shmt_json_incomplete()
+                           ? NULL
+                           : json_dumps(root, JSON_INDENT(2) |
+                                                  JSON_REAL_PRECISION(9));
+    bool written;
 
-    if (root == NULL || cut || shmt_export_memory_failed()) {
-        json_decref(root);
+    json_decref(root);
+    /* What jansson writes without memory lacks members. */
+    if (text == NULL || shmt_json_incomplete()) {
+        free(text);
         return shmt_error_memory(err);
     }
     printed = true;
-    failed = json_dumpf(root, stdout,
-                        JSON_INDENT(2) | JSON_REAL_PRECISION(9));
-    putc('\n', stdout);
-    json_decref(root);
-    return failed == 0 ? SHMTUNE_OK
-                       : shmt_error_set(err, SHMTUNE_STORAGE,
-                                        "the JSON could not be written");
+    written = fputs(text, stdout) >= 0 && putc('\n', stdout) != EOF;
+    free(text);
+    return written ? SHMTUNE_OK
+                   : shmt_error_set(err, SHMTUNE_STORAGE,
+                                    "standard output could not be written");
 }
 
 void shmt_command_json_begin(void)

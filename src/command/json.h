@@ -3,8 +3,8 @@
  * json: our data as JSON, for --json.  For the files of command/.
  *
  * Building is unchecked on the way, as jansson takes NULL for any value: when
- * there is no memory a field is missing, or the whole is, which
- * shmt_json_print refuses.
+ * there is no memory a field is missing, or the whole is.  Every allocation of
+ * jansson is watched instead, and shmt_json_print refuses what is incomplete.
  */
 #ifndef SHMT_COMMAND_JSON_H
 #define SHMT_COMMAND_JSON_H
@@ -40,8 +40,11 @@ json_t *shmt_json_measured(double number);
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);
 
+/* Whether memory was missing for anything that was built since. */
+bool shmt_json_incomplete(void);
+
 /* Prints to standard output and gives `root` back.  SHMTUNE_NO_MEMORY when it
- * is NULL. */
+ * is NULL or incomplete; nothing is printed then. */
 enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err);
 
 #endif

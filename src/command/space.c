@@ -137,11 +137,12 @@ static const char *make_piece(const struct shmt_kernel *kernel,
         json_t *const object = shmt_json_object(
             p->name, shmt_json_value(p->values[value]), NULL);
 
-        shown = object == NULL ? NULL : json_dumps(object, JSON_ENCODE_ANY |
-                                                   JSON_REAL_PRECISION(17));
+        shown = shmt_json_incomplete()
+                    ? NULL : json_dumps(object, JSON_ENCODE_ANY |
+                                                    JSON_REAL_PRECISION(17));
         json_decref(object);
         /* Without its braces. */
-        if (shown != NULL)
+        if (shown != NULL && !shmt_json_incomplete())
             shmt_text_addf(&text, "%.*s", (int)strlen(shown) - 2, shown + 1);
         free(shown);
         text.failed |= text.length == 0;
