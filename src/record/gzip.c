@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-enum { PART = 1 << 13, GZIP = 16 };
+enum { PART = 1 << 13, GZIP = 16, MAGIC = 2 };
 
 struct source {
     const char *path;
@@ -26,24 +26,27 @@ struct source {
     unsigned char in[PART], out[8 * PART];
 };
 
-/* Bytes of the file into `in`, behind `left` that are there; 0 at its end. */
+/* Bytes of the file into `in`, behind `left` that are there; 0 at its end.
+ * There is enough for is_magic unless the file ends. */
 static enum shmtune_status fill(struct source *source, size_t left,
                                 size_t *got, struct shmt_error *err)
 {
+    size_t used = left;
     ssize_t n;
 
-    do
-        n = read(source->fd, source->in + left, sizeof source->in - left);
-    while (n < 0 && errno == EINTR);
+    do {
+        n = read(source->fd, source->in + used, sizeof source->in - used);
+        used += n > 0 ? (size_t)n : 0;
+    } while ((n < 0 && errno == EINTR) || (n > 0 && used < MAGIC));
     if (n < 0)
         return shmt_error_system(err, source->path, "cannot be read");
-    *got = (size_t)n;
+    *got = used - left;
     return SHMTUNE_OK;
 }
 
 static bool is_magic(const unsigned char *bytes, size_t count)
 {
-    return count >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+    return count >= MAGIC && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
 static enum shmtune_status damaged(const struct source *source,
