@@ -17,11 +17,11 @@
 #include "base/array.h"
 
 static enum shmtune_status refuse_to_open(struct shmt_error *err,
-                                          const char *path)
+                                          const char *path, const char *what)
 {
     const bool absent = errno == ENOENT || errno == ENOTDIR;
     const enum shmtune_status status =
-        shmt_error_system(err, path, "cannot be opened");
+        shmt_error_system(err, path, what);
 
     if (!absent)
         return status;
@@ -108,7 +108,7 @@ static enum shmtune_status open_at(int folder, const char *name,
                                           O_NOCTTY | flags);
     while (opened < 0 && errno == EINTR);
     if (opened < 0)
-        return refuse_to_open(err, path);
+        return refuse_to_open(err, path, "cannot be opened");
     if (fstat(opened, &about) != 0) {
         status = shmt_error_system(err, path, "cannot be examined");
     } else if (!S_ISREG(about.st_mode)) {
@@ -198,6 +198,19 @@ enum shmtune_status shmt_path_read_private(struct shmt_arena *arena,
     return read_and_close(arena, fd, path, expected, limit, data, size, err);
 }
 
+static enum shmtune_status expect_folder(const char *path,
+                                         struct shmt_error *err)
+{
+    struct stat about;
+
+    if (stat(path, &about) != 0)
+        return shmt_error_system(err, path, "cannot be examined");
+    return S_ISDIR(about.st_mode)
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a file, "
+                                "expected a folder", path);
+}
+
 enum shmtune_status shmt_path_make_folder(const char *path, unsigned mode,
                                           struct shmt_error *err)
 {
@@ -220,11 +233,8 @@ enum shmtune_status shmt_path_make_folder(const char *path, unsigned mode,
             status = shmt_error_system(err, part, "folder cannot be created");
         part[i] = path[i];
     }
-    if (status == SHMTUNE_OK && !shmt_path_is_folder(path))
-        status = shmt_error_set(err, SHMTUNE_STORAGE, "%s: found a file, "
-                                "expected a folder", path);
     free(part);
-    return status;
+    return status == SHMTUNE_OK ? expect_folder(path, err) : status;
 }
 
 const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
@@ -298,6 +308,13 @@ bool shmt_path_exists(const char *path)
     return stat(path, &about) == 0;
 }
 
+bool shmt_path_is_absent(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) != 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
 static bool is_kind(const char *path, mode_t kind)
 {
     const int code = errno;
@@ -352,11 +369,7 @@ enum shmtune_status shmt_path_list(struct shmt_arena *arena,
     DIR *stream = opendir(folder);
 
     if (stream == NULL)
-        return shmt_error_set(err,
-                              errno == ENOENT ? SHMTUNE_NOT_FOUND
-                                              : SHMTUNE_STORAGE,
-                              "%s: folder cannot be opened: %s", folder,
-                              strerror(errno));
+        return refuse_to_open(err, folder, "folder cannot be opened");
     while (status == SHMTUNE_OK &&
            (errno = 0, entry = readdir(stream)) != NULL)
         if (wanted(entry->d_name, suffix) &&

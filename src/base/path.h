@@ -79,6 +79,9 @@ const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
 const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
                            const char *suffix);
 bool shmt_path_exists(const char *path);
+/* Whether it is known that there is nothing: neither this nor shmt_path_exists
+ * is true of what may not be looked at, for which errno says why. */
+bool shmt_path_is_absent(const char *path);
 /* Whether the path, after following links, is a folder or a regular file.
  * errno is kept. */
 bool shmt_path_is_folder(const char *path);

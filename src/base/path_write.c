@@ -73,7 +73,7 @@ static bool lock_temporary(int fd)
     struct stat about;
 
     return (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
-           fstat(fd, &about) == 0 && about.st_nlink > 0;
+           (fstat(fd, &about) != 0 || about.st_nlink > 0);
 }
 
 /* Removes a temporary file if nobody holds its lock. */

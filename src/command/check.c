@@ -526,11 +526,14 @@ static enum shmtune_status check_folder(struct shmt_check *check,
     for (size_t s = 0; s < sizeof suffixes / sizeof suffixes[0]; s++) {
         const char *const *names;
         size_t count;
+        const enum shmtune_status listed = shmt_path_list(
+            arena, folder, suffixes[s], &names, &count, err);
 
         /* A folder that is not there has nothing in it. */
-        if (shmt_path_list(arena, folder, suffixes[s], &names, &count,
-                           NULL) != SHMTUNE_OK)
+        if (listed == SHMTUNE_NOT_FOUND)
             continue;
+        if (listed != SHMTUNE_OK)
+            return listed;
         for (size_t i = 0; i < count; i++) {
             const char *path = shmt_path_join(arena, folder, names[i]);
             const enum shmtune_status status =

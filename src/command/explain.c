@@ -135,12 +135,15 @@ struct search {
     struct shmt_arena *arena;
     const struct shmt_target *target;
     const struct shmt_recording_places *places;
+    const struct shmt_catalogue *catalogue;
     struct shmt_display *display;
     const char *file, *output;
 };
 
-/* ROOT/KERNEL/DEVICE.yaml, or NULL when it is not there. */
-static const char *tuning_in(const struct search *search, const char *root)
+/* ROOT/KERNEL/DEVICE.yaml; *out is NULL when it is not there. */
+static enum shmtune_status tuning_in(const struct search *search,
+                                     const char *root, const char **out,
+                                     struct shmt_error *err)
 {
     char name[512], slug[128];
     const char *path;
@@ -149,25 +152,37 @@ static const char *tuning_in(const struct search *search, const char *root)
     snprintf(name, sizeof name, "%s/%s.yaml", search->target->kernel->name,
              slug);
     path = shmt_path_join(search->arena, root, name);
-    return path != NULL && shmt_path_exists(path) ? path : NULL;
+    if (path == NULL)
+        return shmt_error_memory(err);
+    if (shmt_path_exists(path))
+        *out = path;
+    else if (!shmt_path_is_absent(path))
+        return shmt_error_system(err, path, "cannot be examined");
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status find_file(const struct search *search,
                                      const char **out, struct shmt_error *err)
 {
     const char *path = search->file;
+    enum shmtune_status status = SHMTUNE_OK;
 
     if (path == NULL)
-        path = tuning_in(search,
-                         search->output != NULL ? search->output : "./tunings");
-    for (size_t k = 0; k < search->places->count && path == NULL &&
-                       search->output == NULL; k++) {
+        status = tuning_in(search, search->output != NULL ? search->output
+                                                          : "./tunings",
+                           &path, err);
+    for (size_t k = 0; status == SHMTUNE_OK && path == NULL &&
+                       k < search->places->count && search->output == NULL;
+         k++) {
         const char *const root = shmt_path_join(
             search->arena, search->places->roots[k], "tunings");
 
-        path = root == NULL ? NULL : tuning_in(search, root);
+        status = root == NULL ? shmt_error_memory(err)
+                              : tuning_in(search, root, &path, err);
     }
-    if (path == NULL)
+    if (status == SHMTUNE_OK && path == NULL && search->output == NULL)
+        status = shmt_command_check_catalogue(search->catalogue, err);
+    if (status == SHMTUNE_OK && path == NULL)
         return shmt_error_set(
             err, SHMTUNE_NOT_FOUND,
             "there is no tuning of %s for %s in %s: `shmtune tune` makes one, "
@@ -176,7 +191,7 @@ static enum shmtune_status find_file(const struct search *search,
             search->output != NULL ? search->output
                                    : "./tunings or beside the kernels");
     *out = path;
-    return SHMTUNE_OK;
+    return status;
 }
 
 static bool is_recorded(const struct shmt_target *target,
@@ -327,6 +342,7 @@ static enum shmtune_status choose_columns(struct job *job,
     const struct search search = {
         .arena = job->arena, .target = job->target,
         .places = &job->device.places, .display = &job->display,
+        .catalogue = job->device.catalogue,
         .file = job->options.tuning, .output = job->options.output,
     };
     enum shmtune_status status;

@@ -104,7 +104,14 @@ static enum shmtune_status refuse_file(const struct shmt_catalogue *catalogue,
             status = shmt_error_memory(err);
         else if (shmt_path_exists(path.data))
             status = shmt_kernel_read(path.data, &kernel, err);
-        if (kernel != NULL)
+        /* The catalogue could not read it a moment ago. */
+        if (kernel != NULL && strcmp(kernel->name, word) == 0)
+            status = catalogue->unread != NULL
+                         ? shmt_command_check_catalogue(catalogue, err)
+                         : shmt_error_set(err, SHMTUNE_STORAGE, "%s could "
+                                          "not be read at first, and can be "
+                                          "now: try again", path.data);
+        else if (kernel != NULL)
             status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                     "no kernel \"%.64s\"; %s holds the "
                                     "kernel \"%s\"", word, path.data,

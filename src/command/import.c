@@ -67,8 +67,10 @@ static enum shmtune_status refuse_existing(const struct job *job,
                                            const char *path,
                                            struct shmt_error *err)
 {
-    if (job->force || !shmt_path_exists(path))
+    if (job->force || shmt_path_is_absent(path))
         return SHMTUNE_OK;
+    if (!shmt_path_exists(path))
+        return shmt_error_system(err, path, "cannot be examined");
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                           "%s already exists; --force replaces it, --name or "
                           "--output choose another place", path);
@@ -106,9 +108,11 @@ static enum shmtune_status write_spec(const struct job *job,
     if (status == SHMTUNE_OK && !defaults && !job->call->quiet)
         tell(done->import, "its default configuration violates its own "
                            "conditions and is left out");
-    if (status == SHMTUNE_OK && shmt_path_exists(done->spec))
+    if (status == SHMTUNE_OK && !shmt_path_is_absent(done->spec))
         status = shmt_path_read(job->arena, done->spec, 1 << 20, &data, &size,
                                 err);
+    if (status == SHMTUNE_NOT_FOUND)
+        status = SHMTUNE_OK;
     if (status == SHMTUNE_OK && data != NULL && size == text.length &&
         memcmp(data, text.data, size) == 0)
         goto out;

@@ -38,13 +38,19 @@ struct listing {
     struct shmt_table table;     /* for people */
     json_t *array;               /* for --json */
     struct shmt_error why;       /* what stands below an empty section */
+    struct shmt_error *err;      /* of the command */
 };
 
-/* A file that cannot be read is skipped with a note. */
-static void note(const struct listing *listing, const struct shmt_error *why)
+/* A file that cannot be read is skipped with a note.  Without memory it is
+ * not known what the file is. */
+static enum shmtune_status note(const struct listing *listing,
+                                const struct shmt_error *why)
 {
+    if (why->status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(listing->err);
     if (!listing->call->quiet)
         shmt_command_tell("left out: ", why->text);
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status list_kernels(struct listing *listing)
@@ -69,8 +75,9 @@ static enum shmtune_status list_kernels(struct listing *listing)
 }
 
 /* Lists one file of a kernel. */
-typedef void visitor(struct listing *listing, const struct shmt_kernel *kernel,
-                     const char *path);
+typedef enum shmtune_status visitor(struct listing *listing,
+                                    const struct shmt_kernel *kernel,
+                                    const char *path);
 
 /* Those of the files FOLDER/tunings/KERNEL/...SUFFIX of one kernel. */
 static enum shmtune_status visit_folder(struct listing *listing,
@@ -84,21 +91,25 @@ static enum shmtune_status visit_folder(struct listing *listing,
                             : shmt_path_join(listing->arena, tunings,
                                              kernel->name);
     const char *const *names;
+    struct shmt_error why = {0};
+    enum shmtune_status status;
     size_t count;
 
     if (place == NULL)
-        return SHMTUNE_NO_MEMORY;
-    if (shmt_path_list(listing->arena, place, suffix, &names, &count, NULL) !=
-        SHMTUNE_OK)
+        return shmt_error_memory(listing->err);
+    status = shmt_path_list(listing->arena, place, suffix, &names, &count,
+                            &why);
+    if (status == SHMTUNE_NOT_FOUND)
         return SHMTUNE_OK;
-    for (size_t i = 0; i < count; i++) {
+    if (status != SHMTUNE_OK)
+        return note(listing, &why);
+    for (size_t i = 0; status == SHMTUNE_OK && i < count; i++) {
         const char *path = shmt_path_join(listing->arena, place, names[i]);
 
-        if (path == NULL)
-            return SHMTUNE_NO_MEMORY;
-        visit(listing, kernel, path);
+        status = path == NULL ? shmt_error_memory(listing->err)
+                              : visit(listing, kernel, path);
     }
-    return SHMTUNE_OK;
+    return status;
 }
 
 /* The files with that suffix of every kernel and folder. */
@@ -116,17 +127,16 @@ static enum shmtune_status visit_all(struct listing *listing,
     return status;
 }
 
-static void list_tuning(struct listing *listing,
-                        const struct shmt_kernel *kernel, const char *path)
+static enum shmtune_status list_tuning(struct listing *listing,
+                                       const struct shmt_kernel *kernel,
+                                       const char *path)
 {
     struct shmt_table *const table = &listing->table;
     struct shmt_error why = {0};
     struct shmt_tuning *tuning;
 
-    if (shmt_tuning_read(path, &tuning, &why) != SHMTUNE_OK) {
-        note(listing, &why);
-        return;
-    }
+    if (shmt_tuning_read(path, &tuning, &why) != SHMTUNE_OK)
+        return note(listing, &why);
     shmt_table_add(table, "%s", kernel->name);
     shmt_table_add(table, "%s", tuning->device.name);
     shmt_table_add(table, "%zu", tuning->tuned_count);
@@ -140,6 +150,7 @@ static void list_tuning(struct listing *listing,
         "digest", shmt_json_text(tuning->digest),
         "file", shmt_json_text(path), NULL));
     shmt_tuning_free(tuning);
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status list_tunings(struct listing *listing)
@@ -147,18 +158,17 @@ static enum shmtune_status list_tunings(struct listing *listing)
     return visit_all(listing, ".yaml", list_tuning);
 }
 
-static void list_recording(struct listing *listing,
-                           const struct shmt_kernel *kernel, const char *path)
+static enum shmtune_status list_recording(struct listing *listing,
+                                          const struct shmt_kernel *kernel,
+                                          const char *path)
 {
     struct shmt_table *const table = &listing->table;
     struct shmt_error why = {0};
     struct shmt_journal_header header;
     struct shmt_text size = {0};
 
-    if (shmt_journal_read_header(path, kernel, &header, &why) != SHMTUNE_OK) {
-        note(listing, &why);
-        return;
-    }
+    if (shmt_journal_read_header(path, kernel, &header, &why) != SHMTUNE_OK)
+        return note(listing, &why);
     shmt_kernel_describe_problem(kernel, header.problem, &size);
     json_array_append_new(listing->array, shmt_json_object(
         "kernel", shmt_json_text(kernel->name),
@@ -171,6 +181,7 @@ static void list_recording(struct listing *listing,
     shmt_table_add_text(table, &size);
     shmt_table_add(table, "%" PRIu64, header.space_count);
     shmt_table_paint(table, SHMT_PAINT_DIM, "%s", path);
+    return SHMTUNE_OK;
 }
 
 static enum shmtune_status list_recordings(struct listing *listing)
@@ -207,21 +218,24 @@ static enum shmtune_status list_devices(struct listing *listing)
 {
     const struct shmt_driver *driver;
     struct shmtune_device device;
+    enum shmtune_status status = SHMTUNE_OK;
     int count = 0;
 
     if (shmt_driver_open(&driver, &listing->why) != SHMTUNE_OK ||
         shmt_driver_device_count(driver, &count, &listing->why) != SHMTUNE_OK)
         count = 0;
-    for (int i = 0; i < count; i++) {
+    if (count == 0 && listing->why.status == SHMTUNE_NO_MEMORY)
+        status = shmt_error_memory(listing->err);
+    for (int i = 0; status == SHMTUNE_OK && i < count; i++) {
         if (shmt_driver_describe_device(driver, i, &device, &listing->why) ==
             SHMTUNE_OK)
             add_device(listing, i, &device);
         else
-            note(listing, &listing->why);
+            status = note(listing, &listing->why);
     }
     if (count > 0)
         listing->why.text[0] = '\0';
-    return SHMTUNE_OK;
+    return status;
 }
 
 /* A row each, below their strategy. */
@@ -308,14 +322,14 @@ static enum shmtune_status list_section(struct listing *listing, size_t s,
 
     listing->table = (struct shmt_table){.titles = sections[s].titles};
     listing->array = json_array();
-    listing->why.text[0] = '\0';
+    listing->why = (struct shmt_error){0};
     status = sections[s].list(listing);
     json_object_set_new(json, sections[s].name, listing->array);
     shmt_text_addf(text, "%s%s%s%s\n", text->length == 0 ? "" : "\n",
                    shmt_command_begin_paint(SHMT_PAINT_BOLD, colour),
                    sections[s].name,
                    shmt_command_end_paint(SHMT_PAINT_BOLD, colour));
-    if (listing->table.cell_count == 0)
+    if (listing->table.cell_count == 0 && !listing->table.failed)
         shmt_text_add(text, "(none)\n");
     else
         shmt_table_end(&listing->table, colour, text);
@@ -334,13 +348,14 @@ static enum shmtune_status list_chosen(struct listing *listing,
     enum shmtune_status status =
         shmt_command_catalogue(&listing->catalogue, err);
 
+    listing->err = err;
     for (size_t k = 0; status == SHMTUNE_OK &&
                        k < listing->catalogue->note_count; k++)
         if (!listing->call->quiet)
             shmt_command_tell("note: ", listing->catalogue->notes[k]);
     for (size_t s = 0; status == SHMTUNE_OK && s < SECTIONS; s++)
-        if (chosen[s] && list_section(listing, s, &text, root) != SHMTUNE_OK)
-            status = shmt_error_memory(err);
+        if (chosen[s])
+            status = list_section(listing, s, &text, root);
     if (status == SHMTUNE_OK)
         status = json ? shmt_json_print(json_incref(root), err)
                       : shmt_command_print(&text, err);

@@ -446,7 +446,7 @@ static void add_best(const struct summary *summary, int64_t top, bool colour,
     }
     if (!usual_shown && top > 0)
         add_one(&table, summary, summary->usual);
-    if (table.cell_count > 0) {
+    if (table.cell_count > 0 || table.failed) {
         shmt_text_add(text, "\n");
         shmt_table_end(&table, colour, text);
     }

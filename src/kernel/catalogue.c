@@ -70,13 +70,6 @@ static enum shmtune_status note_unread(struct shmt_catalogue *catalogue,
     return status;
 }
 
-/* A file counts as absent too: what is looked for is a folder.  When it is
- * not known, errno says why. */
-static bool is_absent(const char *folder)
-{
-    return shmt_path_exists(folder) || errno == ENOENT || errno == ENOTDIR;
-}
-
 enum shmtune_status shmt_catalogue_list(struct shmt_catalogue *catalogue,
                                         const char *folder,
                                         const char *suffix,
@@ -84,22 +77,24 @@ enum shmtune_status shmt_catalogue_list(struct shmt_catalogue *catalogue,
                                         size_t *count)
 {
     struct shmt_error why;
-    enum shmtune_status status = SHMTUNE_OK;
+    const enum shmtune_status status = shmt_path_list(
+        catalogue->arena, folder, suffix, names, count, &why);
 
+    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
+        return status;
     *count = 0;
-    if (shmt_path_is_folder(folder))
-        status = shmt_path_list(catalogue->arena, folder, suffix, names,
-                                count, &why);
-    else if (!is_absent(folder))
-        status = shmt_error_set(&why, SHMTUNE_STORAGE,
-                                "%s: folder cannot be entered: %s", folder,
-                                strerror(errno));
-    return status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY
-               ? status
+    return status == SHMTUNE_NOT_FOUND
+               ? SHMTUNE_OK
                : note_unread(catalogue, "%s", why.text);
 }
 
 /* -- the search path ------------------------------------------------------ */
+
+static bool may_be_folder(const char *path)
+{
+    return shmt_path_is_folder(path) ||
+           (!shmt_path_exists(path) && !shmt_path_is_absent(path));
+}
 
 /* What is wrong with a folder, NULL when nothing is; `why` has room for it.
  * The folder itself may be absent, closed to us, or a folder of other
@@ -114,8 +109,7 @@ static const char *fault_of(const char *inside, const char *kernels,
                  strerror(errno));
         return why;
     }
-    return shmt_path_is_folder(kernels) || shmt_path_is_folder(tunings) ||
-                   !is_absent(kernels) || !is_absent(tunings)
+    return may_be_folder(kernels) || may_be_folder(tunings)
                ? NULL
                : "has neither a folder kernels nor a folder tunings";
 }
@@ -195,7 +189,7 @@ static enum shmtune_status add_list(struct shmt_catalogue *catalogue,
 static enum shmtune_status add_usual(struct shmt_catalogue *catalogue,
                                      const char *folder)
 {
-    return folder != NULL && folder[0] == '/' && shmt_path_exists(folder)
+    return folder != NULL && folder[0] == '/' && !shmt_path_is_absent(folder)
                ? add_folder(catalogue, folder, "")
                : SHMTUNE_OK;
 }

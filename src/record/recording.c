@@ -41,19 +41,21 @@ static enum shmtune_status search_folder(struct shmt_arena *arena,
                                          const char *folder,
                                          const char *word,
                                          struct shmt_text *others,
-                                         const char ***paths, size_t *count)
+                                         const char ***paths, size_t *count,
+                                         struct shmt_error *err)
 {
     const char *const *names;
     size_t name_count;
     const char **found;
+    enum shmtune_status status;
 
     *count = 0;
-    if (shmt_path_list(arena, folder, suffix, &names, &name_count, NULL) !=
-        SHMTUNE_OK)
-        return SHMTUNE_OK;   /* no such folder */
+    status = shmt_path_list(arena, folder, suffix, &names, &name_count, err);
+    if (status != SHMTUNE_OK)
+        return status == SHMTUNE_NOT_FOUND ? SHMTUNE_OK : status;
     found = shmt_arena_alloc(arena, name_count + 1, sizeof *found);
     if (found == NULL)
-        return SHMTUNE_NO_MEMORY;
+        return shmt_error_memory(err);
     for (size_t k = 0; k < name_count; k++) {
         if (!has_part(names[k], word)) {
             shmt_text_addf(others, "%s%s", others->length > 0 ? ", " : "",
@@ -62,7 +64,7 @@ static enum shmtune_status search_folder(struct shmt_arena *arena,
         }
         found[*count] = shmt_path_join(arena, folder, names[k]);
         if (found[(*count)++] == NULL)
-            return SHMTUNE_NO_MEMORY;
+            return shmt_error_memory(err);
     }
     *paths = found;
     return SHMTUNE_OK;
@@ -105,13 +107,11 @@ shmt_recording_find(struct shmt_arena *arena,
     for (size_t k = 0;
          status == SHMTUNE_OK && n == 0 && k < places->count; k++) {
         const char *const folder = folder_of(arena, places->roots[k], kernel);
-        status = folder == NULL ? SHMTUNE_NO_MEMORY
+        status = folder == NULL ? shmt_error_memory(err)
                                 : search_folder(arena, folder, word, &others,
-                                                &found, &n);
+                                                &found, &n, err);
     }
-    if (status != SHMTUNE_OK)
-        status = shmt_error_memory(err);
-    else if (n == 0)
+    if (status == SHMTUNE_OK && n == 0)
         status = shmt_error_set(
             err, SHMTUNE_NO_DEVICE,
             "no recording of the kernel %s matches \"%s\"%s%s; see `shmtune "

@@ -130,7 +130,7 @@ check "both note the same of folders" both_note 4 \
 mkdir "$folder/broken"
 ln -s kernels "$folder/broken/kernels"
 SHMTUNE_PATH=$folder/broken
-loop="$folder/broken/kernels: folder cannot be entered: Too many levels"
+loop="$folder/broken/kernels: folder cannot be opened: Too many levels"
 check "both note a folder that cannot be entered" both_note 1 "^$loop"
 for words in "space scale" "scale --device 0" check \
     "tune --device 0"; do
