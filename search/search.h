@@ -98,5 +98,8 @@ void shmt_session_tell(struct shmt_session *session, uint64_t index,
 size_t shmt_session_pick(struct shmt_session *session,
                          const uint64_t *indices, size_t count);
 size_t shmt_session_in_flight(const struct shmt_session *session);
+/* Whether there was no memory to remember a candidate, so that it was not
+ * handed out although it was not handed out before. */
+bool shmt_session_failed(const struct shmt_session *session);
 
 #endif

@@ -29,6 +29,7 @@ struct shmt_session {
     struct shmt_map state_of;       /* index -> IN_FLIGHT or TOLD */
     struct shmt_shuffle shuffle;    /* the order in which the session draws */
     size_t in_flight;
+    bool failed;                    /* no memory for state_of */
 };
 
 static size_t option_count(const struct shmt_strategy *strategy)
@@ -235,6 +236,15 @@ static enum shmt_search_ask draw(struct shmt_session *session, uint64_t *index)
     return SHMT_SEARCH_CANDIDATE;
 }
 
+/* A candidate that cannot be remembered must not be handed out. */
+static bool remember(struct shmt_session *session, uint64_t index)
+{
+    const bool added = shmt_map_add(&session->state_of, index, HANDED_OUT);
+
+    session->failed |= !added;
+    return added;
+}
+
 enum shmt_search_ask shmt_session_ask(struct shmt_session *session,
                                       uint64_t *index)
 {
@@ -258,9 +268,7 @@ enum shmt_search_ask shmt_session_ask(struct shmt_session *session,
         if (answer != SHMT_SEARCH_CANDIDATE)
             return answer;
     }
-    /* If this cannot be remembered (no memory), the candidate is not handed
-     * out. */
-    if (!shmt_map_add(&session->state_of, found, HANDED_OUT))
+    if (!remember(session, found))
         return SHMT_SEARCH_DONE;
     session->in_flight++;
     *index = found;
@@ -270,7 +278,7 @@ enum shmt_search_ask shmt_session_ask(struct shmt_session *session,
 bool shmt_session_claim(struct shmt_session *session, uint64_t index)
 {
     if (index >= shmt_space_count(session->space) || seen(session, index)
-        || !shmt_map_add(&session->state_of, index, HANDED_OUT))
+        || !remember(session, index))
         return false;
     session->in_flight++;
     return true;
@@ -294,6 +302,11 @@ size_t shmt_session_pick(struct shmt_session *session,
     if (session->strategy->pick != NULL && count > 1)
         picked = session->strategy->pick(session->state, indices, count);
     return picked < count ? picked : 0;
+}
+
+bool shmt_session_failed(const struct shmt_session *session)
+{
+    return session->failed;
 }
 
 size_t shmt_session_in_flight(const struct shmt_session *session)

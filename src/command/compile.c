@@ -110,7 +110,7 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        struct shmt_error *err)
 {
     const struct shmt_live_options options = {
-        .arch = arch, .jobs = (size_t)jobs,
+        .arch = arch, .jobs = (size_t)jobs, .stop = &shmt_command_stopped,
         .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
     };
     enum shmtune_status status;

@@ -81,6 +81,7 @@ static enum shmtune_status open_live(const struct shmt_command_device *device,
         .device = device->live,
         .jobs = device->jobs,
         .data_seed = device->data_seed,
+        .stop = &shmt_command_stopped,
     };
     char why[SHMT_ERROR_BYTES];
     enum shmtune_status status = shmt_live_open(kernel, &options, out, err);

@@ -210,6 +210,7 @@ enum shmtune_status shmt_import_spec(const struct shmt_import *import,
                    import->name);
     shmt_yaml_add_string(text, shmt_text_string(&summary));
     shmt_text_add(text, "\n");
+    text->failed |= summary.failed;
     shmt_text_free(&summary);
     if (import->dimension_count > 0)
         shmt_text_add(text, "problem:\n");

@@ -284,6 +284,8 @@ static enum shmtune_status repeat(const struct pool *pool, size_t number,
         while (fill(run, pool->plan->ahead) && step(run))
             ;
         fill_curve_until(run, INFINITY);
+        if (shmt_session_failed(run->session))
+            status = shmt_error_memory(err);
         shmt_session_close(run->session);
     }
     free(run->waiting);

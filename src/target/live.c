@@ -8,6 +8,7 @@
  */
 #include "target/live.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -354,6 +355,8 @@ static enum shmtune_status one_round(struct live *live, double timeout_s,
     found = poll(live->fds, live->supervisor_count * SHMT_WORKER_FDS,
                  (int)ceil(fmin(patience, 3600) * 1000));
     *woken = found >= 0;
+    if (found < 0 && errno != EINTR)
+        return shmt_error_system(err, "poll", "workers cannot be waited for");
     for (size_t k = 0; found > 0 && k < live->supervisor_count; k++)
         if (live->supervisors[k].worker != NULL)
             shmt_worker_serve(live->supervisors[k].worker,
@@ -650,7 +653,8 @@ static enum shmtune_status await_hello(struct live *live,
     while (status == SHMTUNE_OK &&
            live->supervisors[0].state != SHMT_SUPERVISOR_IDLE) {
         status = one_round(live, 0.25, &woken, err);
-        if (status == SHMTUNE_OK && !woken)
+        if (status == SHMTUNE_OK && !woken && live->options.stop != NULL &&
+            *live->options.stop != 0)
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted while the worker started");
     }

@@ -10,6 +10,8 @@
 #ifndef SHMT_TARGET_LIVE_H
 #define SHMT_TARGET_LIVE_H
 
+#include <signal.h>
+
 #include "target/request.h"
 
 struct shmt_live_options {
@@ -26,6 +28,8 @@ struct shmt_live_options {
     double measure_s;       /* shortened when other candidates are quick */
     double first_s;         /* added for the first measurement of a problem:
                                buffers, inputs, reference */
+    const volatile sig_atomic_t *stop;   /* NULL, or != 0: the first worker is
+                               no longer waited for */
 };
 
 /* A status such as SHMTUNE_NO_DEVICE comes from the measure worker, with its

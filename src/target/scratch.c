@@ -63,7 +63,7 @@ static void clear(DIR *dir)
     const struct dirent *entry;
     bool all = true;
 
-    while ((entry = readdir(dir)) != NULL) {
+    while ((errno = 0, entry = readdir(dir)) != NULL) {
         if (is_dots(entry->d_name) || strcmp(entry->d_name, LOCK) == 0 ||
             unlinkat(dirfd(dir), entry->d_name, 0) == 0)
             continue;
@@ -72,7 +72,7 @@ static void clear(DIR *dir)
             errno != ENOENT)
             all = false;
     }
-    if (all)
+    if (all && errno == 0)
         unlinkat(dirfd(dir), LOCK, 0);
 }
 

@@ -53,26 +53,32 @@ static void kill_worker(struct shmt_supervisor *supervisor, const char *why)
 }
 
 /* Reads a line of the worker and checks that it fits the state. */
-static enum shmt_supervisor_event
-read_message(struct shmt_supervisor *supervisor,
-             const char *line)
+static enum shmtune_status read_message(struct shmt_supervisor *supervisor,
+                                        const char *line,
+                                        enum shmt_supervisor_event *event,
+                                        struct shmt_error *err)
 {
     struct shmt_wire_reply *const message = &supervisor->message;
     const bool starting = supervisor->state == SHMT_SUPERVISOR_STARTING;
     char why[SHMT_RESULT_REASON];
-    struct shmt_error err = {0};
+    struct shmt_error what = {0};
+    const enum shmtune_status status =
+        shmt_wire_read_reply(line, message, &what);
 
-    if (shmt_wire_read_reply(line, message, &err) != SHMTUNE_OK) {
+    if (status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(err);
+    if (status != SHMTUNE_OK) {
         snprintf(why, sizeof why,
                  "the worker sent a line that is no message: \"%.60s\": "
-                 "%.120s", line, err.text);
+                 "%.120s", line, what.text);
         kill_worker(supervisor, why);
-        return SHMT_SUPERVISOR_NOTHING;
+        return SHMTUNE_OK;
     }
     if (starting && message->kind == SHMT_WIRE_HELLO) {
         supervisor->state = SHMT_SUPERVISOR_IDLE;
         supervisor->deadline = INFINITY;
-        return SHMT_SUPERVISOR_HELLO;
+        *event = SHMT_SUPERVISOR_HELLO;
+        return SHMTUNE_OK;
     }
     if (supervisor->state == SHMT_SUPERVISOR_BUSY &&
         message->kind != SHMT_WIRE_HELLO && message->tag == supervisor->tag) {
@@ -84,12 +90,13 @@ read_message(struct shmt_supervisor *supervisor,
         if (message->kind == SHMT_WIRE_RESULT &&
             message->result.verdict == SHMT_VERDICT_CRASH)
             shmt_worker_kill(supervisor->worker);
-        return SHMT_SUPERVISOR_REPLY;
+        *event = SHMT_SUPERVISOR_REPLY;
+        return SHMTUNE_OK;
     }
     snprintf(why, sizeof why, "the worker answered a request that was not "
              "made: \"%.120s\"", line);
     kill_worker(supervisor, why);
-    return SHMT_SUPERVISOR_NOTHING;
+    return SHMTUNE_OK;
 }
 
 /* The last line of what a worker wrote to its standard error. */
@@ -179,8 +186,7 @@ enum shmtune_status shmt_supervisor_step(struct shmt_supervisor *supervisor,
         return start(supervisor, err);
     switch (shmt_worker_next(supervisor->worker, &line)) {
     case SHMT_WORKER_WROTE_LINE:
-        *event = read_message(supervisor, line);
-        return SHMTUNE_OK;
+        return read_message(supervisor, line, event, err);
     case SHMT_WORKER_GARBLED:
         kill_worker(supervisor,
                     "the worker sent a line that is too long or has a zero "

@@ -240,6 +240,8 @@ static enum shmtune_status fill(struct shmt_tune *tune,
                                   "candidate is in flight",
                                   shmt_session_strategy(tune->session)->name);
     }
+    if (status == SHMTUNE_OK && shmt_session_failed(tune->session))
+        status = shmt_error_memory(err);
     return status;
 }
 
