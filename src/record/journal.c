@@ -229,7 +229,12 @@ enum shmtune_status shmt_journal_close(struct shmt_journal_writer *writer,
     if (writer == NULL)
         return SHMTUNE_OK;
     if (writer->fd >= 0) {
-        if (fsync(writer->fd) != 0 && errno != EINVAL)
+        int rc;
+
+        do
+            rc = fsync(writer->fd);
+        while (rc != 0 && errno == EINTR);
+        if (rc != 0 && errno != EINVAL)
             status = storage(writer, "synchronise the journal to the disk",
                              err);
         close(writer->fd);
