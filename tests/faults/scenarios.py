@@ -79,7 +79,7 @@ SCENARIOS = [
     command('export_cache', 'export', RECORDING, '--to', 'kernel-tuner', '-o',
             'made.json', '--json', sampled=False),
     command('tune', *TUNE, '--budget', '4', '--record', 'made',
-            roles=WORKERS),
+            roles=WORKERS, pinned=('fsync EINTR',)),
     command('tune_resume', *TUNE, '--budget', '5', roles=WORKERS,
             before=(*TUNE, '--budget', '3')),
     command('tune_renew', *TUNE, '--budget', '2', '--no-resume',

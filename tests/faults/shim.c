@@ -97,13 +97,30 @@ static int note_foreign(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
-static bool is_foreign(const void *caller)
+static bool is_in_foreign(const void *caller)
 {
     for (size_t k = 0; k < foreign_count; k++)
         if ((uintptr_t)caller >= foreign[k].low &&
             (uintptr_t)caller < foreign[k].high)
             return true;
     return false;
+}
+
+/* What is not ours may also call by way of the C library. */
+static bool is_foreign(const void *caller)
+{
+    void *frames[FRAMES];
+    int count;
+    bool found = is_in_foreign(caller);
+
+    if (found || foreign_count == 0)
+        return found;
+    passive++;
+    count = backtrace(frames, FRAMES);
+    passive--;
+    for (int k = 0; k < count && !found; k++)
+        found = is_in_foreign(frames[k]);
+    return found;
 }
 
 static enum role role_of(int argc, char **argv)
