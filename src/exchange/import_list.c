@@ -354,9 +354,10 @@ static enum shmtune_status read_term(struct reader *reader)
         status = read_range(reader);
     } else if (skip_word(reader, "list")) {
         status = read_sum(reader);
-        if (status == SHMTUNE_OK && *reader->at++ != ')')
-            status = refuse(reader, reader->at - 1,
-                            "expected ')' behind list(");
+        if (status == SHMTUNE_OK && *reader->at != ')')
+            status = refuse(reader, reader->at, "expected ')' behind list(");
+        if (status == SHMTUNE_OK)
+            reader->at++;
     } else if (*reader->at == '[' || *reader->at == '(') {
         const char close = *reader->at++ == '[' ? ']' : ')';
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* import: lists of values as Python writes them. */
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/text.h"
 #include "tests/support/check.h"
@@ -87,6 +89,27 @@ static void lists_beyond_that_are_refused(void)
     check_list("[1, lambda: 2]", "~found 'lambda'");
 }
 
+/* A list that ends too early, right before memory that is not there. */
+static void nothing_behind_the_end_is_read(void)
+{
+    static const char *const texts[] = {
+        "list([1]", "list([1])", "[1", "range(1", "[i for i in list([1]",
+        "[1] +"};
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *const memory = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    CHECK(memory != MAP_FAILED);
+    CHECK_INT(mprotect(memory + page, page, PROT_NONE), 0);
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; k++) {
+        const size_t size = strlen(texts[k]) + 1;
+
+        memcpy(memory + page - size, texts[k], size);
+        check_list(memory + page - size, k == 1 ? "1" : "~f.json: Values");
+    }
+    munmap(memory, 2 * page);
+}
+
 static void hostile_lists_are_refused_at_once(void)
 {
     static const struct {
@@ -115,6 +138,7 @@ int main(void)
 {
     CHECK_RUN(lists_are_pythons);
     CHECK_RUN(lists_beyond_that_are_refused);
+    CHECK_RUN(nothing_behind_the_end_is_read);
     CHECK_RUN(hostile_lists_are_refused_at_once);
     return CHECK_END();
 }
