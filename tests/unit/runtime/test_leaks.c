@@ -158,7 +158,9 @@ static void repeat(void (*round)(void))
     }
     CHECK(after.mappings <= before.mappings + 2);
     printf("# %zu bytes in use, %zu afterwards\n", before.bytes, after.bytes);
-    CHECK(after.bytes < before.bytes + ROUNDS);
+    /* A block takes 32 bytes at least; some that are free, in malloc's cache
+     * of a thread, count as in use. */
+    CHECK(after.bytes < before.bytes + 16 * (size_t)ROUNDS);
 }
 
 static void opening_and_closing_leaves_nothing(void)
