@@ -420,6 +420,10 @@ static enum shmtune_status check_tuned(struct visit *visit,
         return shmt_check_report_failure(visit->check, status, err);
     }
     shmt_kernel_describe_problem(visit->kernel, visit->problem, &size);
+    if (size.failed) {
+        shmt_text_free(&size);
+        return shmt_error_memory(err);
+    }
     snprintf(visit->size, sizeof visit->size, "%s", shmt_text_string(&size));
     shmt_text_free(&size);
     visit->place = tuned->settings_place;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel: what makes a spec another one, and what does not. */
+#include <unistd.h>
+
 #include "tests/support/check.h"
 
 #include "tests/support/spec_fixture.h"
@@ -174,6 +176,27 @@ static void digest_is_bounded(void)
     spec_write_text("scale.cu", "__global__ void scale() {}\n");
 }
 
+/* Where it cannot be known whether there is a header, nothing is taken for
+ * unchanged. */
+static void a_header_that_cannot_be_examined_is_told(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+    char link[FOLDER_ROOM + 16];
+
+    spec_write_text("spec.yaml", spec_good);
+    spec_write_text("scale.cu", "#include \"loop.h\"\n");
+    snprintf(link, sizeof link, "%.*sloop.h",
+             (int)(strlen(spec_path) - strlen("spec.yaml")), spec_path);
+    CHECK_INT(symlink("loop.h", link), 0);
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_STORAGE);
+    CHECK_HAS(err.text, "loop.h: cannot be examined: ");
+    CHECK_INT(unlink(link), 0);
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_OK);
+    shmt_kernel_free(kernel);
+    spec_write_text("scale.cu", "__global__ void scale() {}\n");
+}
+
 int main(void)
 {
     spec_begin();
@@ -182,6 +205,7 @@ int main(void)
     CHECK_RUN(a_directive_stands_alone_in_its_line);
     CHECK_RUN(digest_is_of_what_a_spec_says);
     CHECK_RUN(digest_is_bounded);
+    CHECK_RUN(a_header_that_cannot_be_examined_is_told);
     spec_end();
     return CHECK_END();
 }
