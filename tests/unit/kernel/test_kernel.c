@@ -52,6 +52,33 @@ static void reads_every_field(void)
     shmt_kernel_free(kernel);
 }
 
+/* Constraints that use a dimension, and the parameters that they use, are listed
+ * apart: the library asks them again at each problem. */
+static void constraints_of_the_size_are_listed(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_text text = {0};
+    struct shmt_error err = {0};
+
+    spec_edit("- TILE <= rows", "- rows > 1\n- BLOCK // 64 + STAGES <= cols",
+              &text);
+    spec_write("spec.yaml", text.data, text.length);
+    CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err), SHMTUNE_OK);
+    if (kernel != NULL) {
+        CHECK_INT(kernel->constraint_count, 4);
+        CHECK_INT(kernel->sized_count, 2);
+        CHECK_TEXT(shmt_expr_text(kernel->sized[0].constraint), "rows > 1");
+        CHECK_INT(kernel->sized[0].parameter_count, 0);
+        CHECK_TEXT(shmt_expr_text(kernel->sized[1].constraint),
+                   "BLOCK // 64 + STAGES <= cols");
+        CHECK_INT(kernel->sized[1].parameter_count, 2);
+        CHECK_INT(kernel->sized[1].parameters[0], 0);
+        CHECK_INT(kernel->sized[1].parameters[1], 2);
+    }
+    shmt_kernel_free(kernel);
+    shmt_text_free(&text);
+}
+
 /* Where the spec says no range, reals are of [-1, 1) and whole numbers of
  * [0, 256), or as many of them as the type has. */
 static void ranges_have_defaults(void)
@@ -367,6 +394,7 @@ int main(void)
 {
     spec_begin();
     CHECK_RUN(reads_every_field);
+    CHECK_RUN(constraints_of_the_size_are_listed);
     CHECK_RUN(ranges_have_defaults);
     CHECK_RUN(works_out_a_launch);
     CHECK_RUN(refuses_a_geometry_out_of_range);
