@@ -61,11 +61,13 @@ static const struct {
     [SHMT_CHECK_SKIPPED] = {"skipped", SHMT_PAINT_DIM},
 };
 
-static void print_visible(const char *text, const char *behind)
+static void print_visible(struct shmt_check *check, const char *text,
+                          const char *behind)
 {
     struct shmt_text shown = {0};
 
     shmt_text_add_visible(&shown, text);
+    check->failed |= shown.failed;
     printf("%s%s", shmt_text_string(&shown), behind);
     shmt_text_free(&shown);
 }
@@ -102,8 +104,8 @@ void shmt_check_report(struct shmt_check *check,
            (int)(7 - strlen(outcomes[outcome].word)), "");
     /* Messages of the readers already begin with the name of the file. */
     if (strncmp(text, check->file, length) != 0 || text[length] != ':')
-        print_visible(check->file, ": ");
-    print_visible(text, "\n");
+        print_visible(check, check->file, ": ");
+    print_visible(check, text, "\n");
 }
 
 enum shmtune_status shmt_check_report_failure(struct shmt_check *check,
@@ -616,6 +618,8 @@ static enum shmtune_status sum_up(struct shmt_check *check,
 {
     enum shmtune_status status = SHMTUNE_OK;
 
+    if (check->failed)
+        return shmt_error_memory(err);
     if (check->json != NULL)
         status = shmt_json_print(
             json_pack("{s:O, s:I, s:I, s:I}", "findings", check->json, "ok",

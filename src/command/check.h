@@ -25,6 +25,7 @@ struct shmt_check {
     json_t *json;            /* an array, or NULL: for people */
     const char *file;        /* that is being checked */
     size_t good, bad, skipped;
+    bool failed;             /* no memory: a finding was cut */
     char no_compiler[SHMT_ERROR_BYTES];   /* "" until one is missed */
 };
 

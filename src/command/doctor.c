@@ -323,6 +323,7 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
     while (there != NULL && !shmt_path_exists(there) && there[1] != '\0')
         there = shmt_path_folder(arena, there);
     there = there == NULL ? NULL : shmt_path_join(arena, there, ".");
+    visit->table.failed |= there == NULL || binaries == NULL;
     if (there == NULL || binaries == NULL)
         return;
     made = shmt_path_exists(cache);
@@ -346,9 +347,15 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
 static void look_at_catalogue(struct visit *visit)
 {
     struct shmt_catalogue *catalogue;
+    struct shmt_error why = {0};
+    const enum shmtune_status status =
+        shmt_command_catalogue(&catalogue, &why);
 
-    if (shmt_command_catalogue(&catalogue, NULL) != SHMTUNE_OK)
+    visit->table.failed |= status == SHMTUNE_NO_MEMORY;
+    if (status != SHMTUNE_OK) {
+        add_finding(visit, NOTE, "data folder", "%s", why.text);
         return;
+    }
     if (catalogue->kernel_count == 0)
         add_finding(visit, NOTE, "kernels",
                     "no built-in kernels; make install, or "
@@ -369,6 +376,7 @@ static void look_at_folders(struct visit *visit)
     struct shmt_arena *arena = shmt_arena_new();
     const char *temporary = getenv("TMPDIR");
 
+    visit->table.failed |= arena == NULL;
     if (arena == NULL)
         return;
     if (temporary == NULL || temporary[0] == '\0')
@@ -390,7 +398,7 @@ static enum shmtune_status print(struct visit *visit, bool json, bool colour,
     struct shmt_text text = {0};
 
     shmt_table_end(&visit->table, colour, &text);
-    if (json) {
+    if (json && !text.failed) {
         shmt_text_free(&text);
         return shmt_json_print(json_pack("{s:b, s:O}", "can_tune",
                                          visit->can_tune, "checks",

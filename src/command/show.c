@@ -425,6 +425,7 @@ static void add_one(struct shmt_table *table,
     shmt_table_add_known(table, result->resources.registers);
     shmt_table_add_known(table, result->resources.spill_store_bytes);
     shmt_table_add_known(table, result->occupancy_percent);
+    table->failed |= config.failed;
     shmt_table_add(table, "%s%s", shmt_text_string(&config),
                    record == summary->usual ? "  (default)" : "");
     shmt_text_free(&config);

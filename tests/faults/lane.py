@@ -269,6 +269,10 @@ def wrong_result(scenario, point, plain, run):
         return wrong_answers(plain, run)
     if point.fault in ('EINTR', SHORT_TEXT):
         return f'{point.fault} is not transparent: {message(run)}'
+    # Its findings are its words, one of them what was found instead.
+    if scenario.name == 'doctor' and run.status in (plain.status, 6) and \
+            set(run.out.splitlines()) - set(plain.out.splitlines()):
+        return None
     if run.status == plain.status:
         told = set(run.err.splitlines()) - set(plain.err.splitlines())
         # What a section lacks stands in it.
