@@ -150,11 +150,11 @@ static enum shmtune_status add_include(struct files *files, const char *folder,
             return SHMTUNE_OK;
     /* The text of a macro need not be a file name: if there is no such file,
      * that is no error. */
-    if (!shmt_path_exists(path) && !shmt_path_is_absent(path) &&
-        errno != ENAMETOOLONG)
-        return shmt_error_system(files->reader->err, path,
-                                 "cannot be examined");
     if (!shmt_path_is_file(path)) {
+        if (!shmt_path_is_absent(path) && !shmt_path_exists(path) &&
+            errno != ENAMETOOLONG)
+            return shmt_error_system(files->reader->err, path,
+                                     "cannot be examined");
         *found = false;
         return SHMTUNE_OK;
     }
