@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import gpu
 from sites import Mutant, mutants
 
 HERE = 'tests/mutation'
@@ -38,6 +39,9 @@ BESIDE = {
 }
 LIMIT_S = 60
 QUICK_S = 3
+# --gpu: what runs on the device, and what speaks to it.
+GPU_FILES = ('src/bench/bench.c', 'src/bench/probe.c', 'src/bench/run.c',
+             'src/bench/source.c', 'src/gpu/driver.c', 'src/gpu/module.c')
 
 
 def module_of(file):
@@ -248,18 +252,21 @@ def short(root, tests, only):
 
 # -- those drawn by rule ---------------------------------------------------
 
-def draw(root, seed, count, modules):
+def draw(root, seed, count, modules, of_gpu):
     """`count` mutants: each module has at least a few and else by its length;
     within one every rule is as likely.  Whether one is drawn hangs on its
-    name, so that an edit elsewhere draws the same."""
+    name, so that an edit elsewhere draws the same.  With `of_gpu` the files of
+    GPU_FILES stand for the modules."""
     def lot(*words):
         return hashlib.sha256(' '.join([str(seed), *words]).encode()).digest()
     pools = {}
     for folder in ('src', 'search'):
         for path in sorted((root / folder).rglob('*.c')):
             file = str(path.relative_to(root))
+            if of_gpu and file not in GPU_FILES:
+                continue
             for mutant in mutants(file, path.read_text()):
-                pools.setdefault(module_of(file), {}) \
+                pools.setdefault(file if of_gpu else module_of(file), {}) \
                     .setdefault(mutant.rule, []).append(mutant)
     pools = {m: p for m, p in pools.items() if not modules or m in modules}
     sizes = {m: sum(map(len, p.values())) for m, p in pools.items()}
@@ -271,19 +278,20 @@ def draw(root, seed, count, modules):
         turns = sorted((k, rules.index(rule), mutant) for rule in rules
                        for k, mutant in enumerate(sorted(
                            pool[rule], key=lambda m: lot(m.name))))
-        share = max(4, round(count * sizes[module] / total))
+        share = max(1 if of_gpu else 4, round(count * sizes[module] / total))
         out += [mutant for _, _, mutant in turns[:share]]
     # Mixed, so that a run that is cut has something of every module.
     return sorted(out, key=lambda m: lot(m.name))
 
 
 def read_results(work):
+    """The last result of each, with what gpu.sh said of those left here."""
     out = {}
-    path = work / 'results.tsv'
-    if path.exists():
-        for line in path.read_text().splitlines():
+    for path in (work / 'results.tsv', work / 'gpu.tsv'):
+        for line in path.read_text().splitlines() if path.exists() else []:
             name, verdict, *rest = line.split('\t')
-            out[name] = (verdict, *rest)
+            if path.stem == 'results' or verdict == 'noticed':
+                out[name] = (verdict, *rest)
     return out
 
 
@@ -341,6 +349,10 @@ def main():
                         help='what the tests of its module leave gets all')
     parser.add_argument('--again', action='store_true',
                         help='try once more what survived')
+    parser.add_argument('--gpu', action='store_true',
+                        help='of what runs on a GPU, and what speaks to it')
+    parser.add_argument('--gpu-build', action='store_true',
+                        help='build these for gpu.sh on another machine')
     parser.add_argument('--report', action='store_true')
     parser.add_argument('--list', action='store_true')
     args = parser.parse_args()
@@ -351,7 +363,8 @@ def main():
     if args.short:
         return short(root, Tests(root, work), args.only) != 0
     drawn = draw(root, args.seed, args.count,
-                 set(filter(None, args.modules.split(','))))
+                 set(filter(None, args.modules.split(','))),
+                 args.gpu or args.gpu_build)
     if args.list:
         for mutant in drawn:
             print(f'{mutant.name} {mutant.file}:{mutant.line}: '
@@ -360,6 +373,8 @@ def main():
     if args.report:
         report(root, drawn, read_results(work))
         return 0
+    if args.gpu_build:
+        return gpu.build(root, work, drawn)
     return lane(root, work, drawn, args)
 
 
