@@ -151,7 +151,7 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
             .device = &bench->device, .folder = options->images,
         };
 
-        shmt_device_arch_text(&bench->device, bench->arch);
+        shmt_device_target(&bench->device, kernel->features, bench->arch);
         status = shmt_probe_open(&probe, bench->stream, &bench->probe,
                                   err);
     }

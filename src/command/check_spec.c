@@ -104,11 +104,13 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
 {
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_nvrtc *nvrtc;
+    char arch[16];
     struct shmt_image_request request = {.evaluated = &evaluated,
-                                         .arch = check->arch};
+                                         .arch = arch};
     struct shmt_image *image = NULL;
     enum shmtune_status status;
 
+    shmt_device_arch_target(check->arch, kernel->features, arch);
     status = shmt_nvrtc_open(&nvrtc, err);
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);

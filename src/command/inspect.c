@@ -27,7 +27,8 @@ static const char help[] =
     "shared bytes, resident blocks, occupancy and what limits it. Needs NVRTC\n"
     "and no GPU. Where none of them compiles the exit status is 9.\n"
     "\n"
-    "  --arch sm_XX      architecture [sm_90]\n"
+    "  --arch sm_XX      architecture [sm_90]; sm_90a and sm_100f too: by\n"
+    "                    itself the spec's `features` decides\n"
     "  --size DIM=N,...  the problem; dimensions left out have their default\n"
     "  --limit N         the first N valid configurations\n"
     "  --sample N        N at random [the default and 31 at random]\n"
@@ -63,6 +64,7 @@ struct inspection {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_compiler_batch batch;
     shmt_config *configs;
+    char arch[16];             /* that it is compiled for */
     int nvrtc_version;
 };
 
@@ -336,12 +338,16 @@ static enum shmtune_status print_table(const struct inspection *inspection,
     };
     const struct shmt_compiler_batch *batch = &inspection->batch;
     struct shmt_text text = {0};
+    char arch[16];
 
     shmt_text_addf(&text, "%s ", inspection->kernel->name);
     shmt_kernel_describe_problem(inspection->kernel, inspection->problem,
                                  &text);
     shmt_text_add(&text, " on ");
     shmt_text_add_visible(&text, inspection->device.name);
+    shmt_device_arch_text(&inspection->device, arch);
+    if (strcmp(inspection->arch, arch) != 0)
+        shmt_text_addf(&text, ", compiled for %s", inspection->arch);
     shmt_text_add(&text, "\n\n");
     for (size_t k = 0; k < batch->count; k++)
         add_row(&table, inspection->kernel, &batch->results[k],
@@ -371,7 +377,7 @@ static enum shmtune_status print_json(const struct inspection *inspection,
     return shmt_json_print(shmt_json_object(
         "kernel", shmt_json_text(kernel->name),
         "size", shmt_json_problem(kernel, inspection->problem),
-        "arch", shmt_json_text(inspection->options->arch),
+        "arch", shmt_json_text(inspection->arch),
         "device", shmt_json_device(&inspection->device),
         "nvrtc_version", json_integer(inspection->nvrtc_version),
         "space", shmt_json_count(shmt_space_count(inspection->space)),
@@ -414,6 +420,7 @@ static enum shmtune_status inspect(struct inspection *inspection,
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_INVALID_ARGUMENT);
+    shmt_device_arch_target(options->arch, kernel->features, inspection->arch);
     status =
         shmt_command_parse_problem(kernel, options->size, inspection->problem,
                                         err);

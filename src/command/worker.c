@@ -244,7 +244,8 @@ static enum shmtune_status open_device(struct worker *worker,
         status = shmt_bench_open(worker->kernel, &options, &worker->bench,
                                  err);
     if (status == SHMTUNE_OK)
-        shmt_device_arch_text(shmt_bench_device(worker->bench), worker->arch);
+        shmt_device_target(shmt_bench_device(worker->bench),
+                           worker->kernel->features, worker->arch);
     return status;
 }
 
@@ -264,7 +265,7 @@ static enum shmtune_status check_arch(struct worker *worker, const char *arch,
     enum shmtune_status status = shmt_device_for_arch(arch, &device, err);
 
     if (status == SHMTUNE_OK)
-        snprintf(worker->arch, sizeof worker->arch, "%s", arch);
+        shmt_device_arch_target(arch, worker->kernel->features, worker->arch);
     return status;
 }
 

@@ -113,14 +113,20 @@ static void set_number(struct shmtune_device *device,
     shmt_field_set((char *)device + number->offset, number->size, value);
 }
 
-static bool same_arch(const char *name, const char *arch)
+/* Whether there is a target of that suffix: sm_90a is the first with features
+ * of one architecture, sm_100f the first with those of a family. */
+static bool has_target(int major, const char *suffix)
 {
-    const size_t length = strlen(name);
+    return suffix[0] == '\0' || (strcmp(suffix, "a") == 0 && major >= 9) ||
+           (strcmp(suffix, "f") == 0 && major >= 10);
+}
 
-    if (strncmp(name, arch, length) != 0)
-        return false;
-    return strcmp(arch + length, "") == 0 || strcmp(arch + length, "a") == 0
-           || strcmp(arch + length, "f") == 0;
+static bool same_arch(const struct arch *arch, const char *text)
+{
+    const size_t length = strlen(arch->name);
+
+    return strncmp(arch->name, text, length) == 0 &&
+           has_target(arch->major, text + length);
 }
 
 static void fill(const struct arch *arch, struct shmtune_device *out)
@@ -157,14 +163,15 @@ enum shmtune_status shmt_device_for_arch(const char *arch,
     struct shmt_text known = {0};
 
     for (size_t k = 0; k < ARCHS; k++)
-        if (same_arch(archs[k].name, arch)) {
+        if (same_arch(&archs[k], arch)) {
             fill(&archs[k], out);
             return SHMTUNE_OK;
         }
     for (size_t k = 0; k < ARCHS; k++)
         shmt_text_addf(&known, " %s", archs[k].name);
     shmt_error_set(err, SHMTUNE_NOT_FOUND, "found the architecture "
-                   "\"%.32s\", expected one of:%s", arch,
+                   "\"%.32s\", expected one of:%s, of which those from sm_90 "
+                   "on may end in \"a\", those from sm_100 on in \"f\"", arch,
                    shmt_text_string(&known));
     shmt_text_free(&known);
     return SHMTUNE_NOT_FOUND;
@@ -179,6 +186,33 @@ void shmt_device_arch_text(const struct shmtune_device *device, char out[16])
 {
     snprintf(out, 16, "sm_%d%d", device->compute_major % 100,
              device->compute_minor % 10);
+}
+
+void shmt_device_arch_target(const char *arch, enum shmt_features features,
+                             char out[16])
+{
+    static const char *const suffixes[] = {
+        [SHMT_FEATURES_PORTABLE] = "", [SHMT_FEATURES_FAMILY] = "f",
+        [SHMT_FEATURES_ARCHITECTURE] = "a",
+    };
+    const char *suffix = suffixes[features];
+    int number = 0;
+
+    /* An architecture with a suffix is what somebody asked for. */
+    if (sscanf(arch, "sm_%d", &number) != 1 ||
+        strspn(arch + 3, "0123456789") != strlen(arch + 3) ||
+        !has_target(number / 10, suffix))
+        suffix = "";
+    snprintf(out, 16, "%.14s%s", arch, suffix);
+}
+
+void shmt_device_target(const struct shmtune_device *device,
+                        enum shmt_features features, char out[16])
+{
+    char arch[16];
+
+    shmt_device_arch_text(device, arch);
+    shmt_device_arch_target(arch, features, out);
 }
 
 void shmt_device_slug(const struct shmtune_device *device, char out[128])

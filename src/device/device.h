@@ -13,11 +13,13 @@
 #include "base/base.h"
 #include "device/fit.h"
 #include "device/resources.h"
+#include "kernel/kernel.h"
 
 struct shmt_yaml;
 
 /* `arch` is "sm_75", "sm_80", "sm_86", "sm_87", "sm_89", "sm_90", "sm_100",
- * "sm_103", "sm_110", "sm_120", "sm_121" (a suffix a or f is accepted).  The
+ * "sm_103", "sm_110", "sm_120", "sm_121", with a suffix that is a target of the
+ * compiler ("sm_90a", "sm_100f") or without.  The
  * name is "generic sm_90"; multiprocessors and clocks are those of the
  * largest common part of that architecture. */
 enum shmtune_status shmt_device_for_arch(const char *arch,
@@ -26,9 +28,18 @@ enum shmtune_status shmt_device_for_arch(const char *arch,
 /* k-th arch of that table, NULL after the last. */
 const char *shmt_device_arch(size_t k);
 
-/* "sm_90" for NVRTC; "sm_90-nvidia-h100-80gb-hbm3" for file names. */
+/* "sm_90"; "sm_90-nvidia-h100-80gb-hbm3" for file names. */
 void shmt_device_arch_text(const struct shmtune_device *device, char out[16]);
 void shmt_device_slug(const struct shmtune_device *device, char out[128]);
+
+/* What a kernel of these features is compiled for: "sm_90a"; "sm_80" where the
+ * device has no features of its own.  The second is for an architecture that
+ * somebody named, whose suffix counts: "sm_90a" is compiled as that, whatever
+ * the kernel asks for. */
+void shmt_device_target(const struct shmtune_device *device,
+                        enum shmt_features features, char out[16]);
+void shmt_device_arch_target(const char *arch, enum shmt_features features,
+                             char out[16]);
 
 /* A block mapping under "device:", indented by two; one flow mapping
  * "{name: ..., ...}"; and back from either.  What is unknown (0, "") is left

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "device/device.h"
 #include "gpu/cubin.h"
 #include "gpu/image_store.h"
 #include "gpu/ptxas.h"
@@ -580,6 +581,25 @@ static void explain_undefined(const struct shmt_kernel *kernel,
                    name, missing);
 }
 
+/* The assembler refused an instruction that the same architecture has with its
+ * own features: setmaxnreg, of sm_90a. */
+static void explain_target(const struct shmt_image_request *request,
+                           struct shmt_error *err)
+{
+    struct shmt_error diagnostic;
+    char arch[16];
+
+    if (err == NULL || strstr(err->text, "supported on .target") == NULL)
+        return;
+    shmt_device_arch_target(request->arch, SHMT_FEATURES_ARCHITECTURE, arch);
+    if (strcmp(arch, request->arch) == 0)
+        return;
+    diagnostic = *err;
+    shmt_error_set(err, diagnostic.status, "%s; if %s has it, write "
+                   "\"features: architecture\" into the spec",
+                   diagnostic.text, arch);
+}
+
 enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
                                    const struct shmt_nvrtc *nvrtc,
                                    const char *folder,
@@ -597,6 +617,8 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
         status = get(&plan, nvrtc, folder, &image, err);
     if (status == SHMTUNE_COMPILE)
         explain_undefined(request->evaluated->kernel, err);
+    if (status == SHMTUNE_COMPILE)
+        explain_target(request, err);
     if (status != SHMTUNE_OK)
         return status;
     status = check_arguments(request->evaluated, image, err);

@@ -18,7 +18,7 @@
 struct shmt_image_request {
     /* Of the reference: the source sees SHMTUNE_REFERENCE defined. */
     struct shmt_kernel_evaluated *evaluated;
-    const char *arch;                  /* "sm_90" */
+    const char *arch;                  /* "sm_90", "sm_90a" */
     int nvrtc_version;                 /* part of the key; 0: whichever,
                                           for binaries kept for machines
                                           without NVRTC */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: a kernel spec (kernel/1) as read from its file, and a configuration
+ * kernel: a kernel spec (kernel/2) as read from its file, and a configuration
  * of it, evaluated for one problem: constraints, geometry and bytes of the
  * launches, counts of the arguments, definitions for the compiler, and which
  * binary it needs.
@@ -36,6 +36,15 @@ enum shmt_role {
                              is a struct of `count` elements, in the constant
                              bank of the launch */
     SHMT_ROLE_SCALAR
+};
+
+/* What of an architecture's features the source may use.  A binary with more
+ * than the portable ones runs on devices of its architecture, or of its family,
+ * alone. */
+enum shmt_features {
+    SHMT_FEATURES_PORTABLE,      /* sm_90 */
+    SHMT_FEATURES_FAMILY,        /* sm_100f where there is one */
+    SHMT_FEATURES_ARCHITECTURE   /* sm_90a where there is one */
 };
 
 enum shmt_fill { SHMT_FILL_UNIFORM, SHMT_FILL_ZERO, SHMT_FILL_RAMP };
@@ -111,6 +120,7 @@ struct shmt_kernel {
     const struct shmt_kernel_header *headers;
     const char *standard;          /* "c++17" */
     bool fast_math;
+    enum shmt_features features;
     char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
                                       source and local includes */
 

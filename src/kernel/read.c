@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * read: reads a spec (kernel/1): the top of the file, its source, and
+ * read: reads a spec (kernel/2): the top of the file, its source, and
  * the trial of the defaults at every size.  The parts are read by
  * space.c, argument.c and launch.c.
  */
@@ -12,7 +12,7 @@
 
 static const char *const top_keys[] = {
     "format", "name", "summary", "source", "includes", "standard",
-    "fast_math", "problem", "sizes", "parameters", "derived",
+    "fast_math", "features", "problem", "sizes", "parameters", "derived",
     "constraints", "launches",
     "reference", "arguments", "work", NULL
 };
@@ -185,6 +185,33 @@ static enum shmtune_status read_standard(struct shmt_kernel_reader *reader)
         word);
 }
 
+static enum shmtune_status read_features(struct shmt_kernel_reader *reader)
+{
+    static const char *const words[] = {
+        [SHMT_FEATURES_PORTABLE] = "portable",
+        [SHMT_FEATURES_FAMILY] = "family",
+        [SHMT_FEATURES_ARCHITECTURE] = "architecture",
+    };
+    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "features");
+    const char *word;
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = read_string(reader, node, 16, &word);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
+        if (strcmp(words[k], word) == 0) {
+            reader->kernel->features = (enum shmt_features)k;
+            return SHMTUNE_OK;
+        }
+    return shmt_yaml_refuse(
+        node, reader->err,
+        "features \"%s\"; portable (sm_90), family (sm_100f) or architecture "
+        "(sm_90a) is expected", word);
+}
+
 static enum shmtune_status read_include(struct shmt_kernel_reader *reader,
                                         const struct shmt_yaml *key,
                                         const struct shmt_yaml *node,
@@ -257,7 +284,7 @@ static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
 {
     static const char *const code[] = {
         "launches", "reference", "arguments", "includes", "standard",
-        "fast_math", "work"
+        "fast_math", "features", "work"
     };
 
     for (size_t i = 0; i < sizeof code / sizeof code[0]; i++) {
@@ -314,6 +341,8 @@ static enum shmtune_status read_code(struct shmt_kernel_reader *reader)
     if (status == SHMTUNE_OK && fast_math != NULL)
         status = shmt_yaml_bool(fast_math, &reader->kernel->fast_math,
                                 reader->err);
+    if (status == SHMTUNE_OK)
+        status = read_features(reader);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_argument_read(reader);
     if (status == SHMTUNE_OK)

@@ -146,7 +146,7 @@ shmt_runtime_module_matches(const struct shmt_runtime_module *binary,
         .evaluated = evaluated, .arch = arch, .nvrtc_version = ANY_NVRTC};
     enum shmtune_status status;
 
-    shmt_device_arch_text(&binary->device, arch);
+    shmt_device_target(&binary->device, evaluated->kernel->features, arch);
     status = shmt_image_key(&wanted, key, err);
     if (status == SHMTUNE_OK)
         *matches = memcmp(key, binary->key, sizeof key) == 0;
@@ -181,7 +181,8 @@ load(const struct shmt_runtime_module_request *request,
                             .binary = binary};
     enum shmtune_status status;
 
-    shmt_device_arch_text(&binary->device, arch);
+    shmt_device_target(&binary->device, request->evaluated->kernel->features,
+                       arch);
     status = find(&search, err);
     if (status == SHMTUNE_INVALID_FILE || status == SHMTUNE_NO_CONFIGURATION)
         shmt_error_prefix(err, "kernel %s",

@@ -701,7 +701,10 @@ static enum shmtune_status start_compile_workers(struct live *live,
 
     if (arch == NULL)
         return shmt_error_memory(err);
-    shmt_device_arch_text(&live->target.device, arch);
+    if (live->options.device == NULL)
+        snprintf(arch, 16, "%s", live->options.arch);
+    else
+        shmt_device_arch_text(&live->target.device, arch);
     argv = make_command(live, "--arch", arch);
     if (argv == NULL)
         return shmt_error_memory(err);

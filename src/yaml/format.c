@@ -16,7 +16,7 @@ static const struct {
     const char *what;
     int newest;
 } formats[] = {
-    [SHMT_YAML_KERNEL] = {"kernel", "a kernel spec", 1},
+    [SHMT_YAML_KERNEL] = {"kernel", "a kernel spec", 2},
     [SHMT_YAML_TUNING] = {"tuning", "a tuning", 1},
     [SHMT_YAML_JOURNAL] = {"journal", "a journal", 1},
 };

@@ -5,10 +5,26 @@
 # an error where it is the one file that was asked for.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
+# The newest version of a format.
+newest_of() {
+    case $1 in
+    kernel) echo 2 ;;
+    *) echo 1 ;;
+    esac
+}
+
 # newer FORMAT FILE: the same file as the next version would write it
-newer() { sed "s#^format: $1/1#format: $1/2#" "$2" >"$2.new" && mv "$2.new" "$2"; }
+newer() {
+    sed "s#^format: $1/[0-9]*#format: $1/$(($(newest_of "$1") + 1))#" \
+        "$2" >"$2.new" && mv "$2.new" "$2"
+}
+
 # told FORMAT out|err: both versions and the remedy
-told() { grep -q "found the format $1/2, newer than $1/1, .*: update shmtune" "$folder/$2"; }
+told() {
+    newest=$(newest_of "$1")
+    grep -q "found the format $1/$((newest + 1)), newer than $1/$newest, .*: update shmtune" \
+        "$folder/$2"
+}
 
 tuning=$root/tunings/scale/t.yaml
 journal=$root/tunings/scale/j.journal

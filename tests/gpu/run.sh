@@ -68,6 +68,7 @@ part oracle "$build/tests/gpu/oracle"
 part library "$build/tests/gpu/launch"
 part candidates sh "$here/candidates.sh" "$build"
 part races sh "$here/races.sh" "$build"
+part compilers sh "$here/compilers.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
     part sanitize sh "$here/sanitize.sh" "$build"

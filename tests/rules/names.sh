@@ -24,7 +24,7 @@ base: arena array clock digest error field map path random text utf8
 expr: arith expr op place value
 yaml: yaml
 space: budget build diagram graph lanes parameter plan space
-kernel: argument catalogue dimension element fill geometry kernel launch role
+kernel: argument catalogue dimension element features fill geometry kernel launch role
 device: device fit limiter occupancy resources
 record: gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy

@@ -94,6 +94,13 @@ static void suffixes_are_accepted_and_others_refused(void)
     CHECK_TEXT(device.name, "generic sm_90");
     CHECK_INT(shmt_device_for_arch("sm_100f", &device, &err), SHMTUNE_OK);
     device.warp_size = 7;
+    CHECK_INT(shmt_device_for_arch("sm_90f", &device, &err),
+              SHMTUNE_NOT_FOUND);
+    CHECK_HAS(err.text, "from sm_100 on in \"f\"");
+    CHECK_INT(shmt_device_for_arch("sm_89a", &device, &err),
+              SHMTUNE_NOT_FOUND);
+    CHECK_INT(shmt_device_for_arch("sm_90aa", &device, &err),
+              SHMTUNE_NOT_FOUND);
     CHECK_INT(shmt_device_for_arch("sm_9", &device, &err),
               SHMTUNE_NOT_FOUND);
     CHECK_INT(shmt_device_for_arch("sm_90b", &device, &err),
@@ -103,6 +110,40 @@ static void suffixes_are_accepted_and_others_refused(void)
               SHMTUNE_NOT_FOUND);
     CHECK_HAS(err.text, "\"sm_70\", expected one of: sm_75 sm_80");
     CHECK_INT(device.warp_size, 7);
+}
+
+/* What a kernel asks for is compiled where the device has it; a suffix that
+ * somebody gave stays. */
+static void features_choose_the_target(void)
+{
+    static const struct {
+        const char *arch, *portable, *family, *own;
+    } cases[] = {
+        {"sm_75", "sm_75", "sm_75", "sm_75"},
+        {"sm_89", "sm_89", "sm_89", "sm_89"},
+        {"sm_90", "sm_90", "sm_90", "sm_90a"},
+        {"sm_100", "sm_100", "sm_100f", "sm_100a"},
+        {"sm_103", "sm_103", "sm_103f", "sm_103a"},
+        {"sm_121", "sm_121", "sm_121f", "sm_121a"},
+        {"sm_90a", "sm_90a", "sm_90a", "sm_90a"},
+        {"sm_120f", "sm_120f", "sm_120f", "sm_120f"},
+    };
+    struct shmtune_device device;
+    char out[16];
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        shmt_device_arch_target(cases[k].arch, SHMT_FEATURES_PORTABLE, out);
+        CHECK_TEXT(out, cases[k].portable);
+        shmt_device_arch_target(cases[k].arch, SHMT_FEATURES_FAMILY, out);
+        CHECK_TEXT(out, cases[k].family);
+        shmt_device_arch_target(cases[k].arch, SHMT_FEATURES_ARCHITECTURE,
+                                out);
+        CHECK_TEXT(out, cases[k].own);
+        CHECK_INT(shmt_device_for_arch(cases[k].own, &device, &err),
+                  SHMTUNE_OK);
+    }
+    shmt_device_target(&device, SHMT_FEATURES_ARCHITECTURE, out);
+    CHECK_TEXT(out, "sm_120a");
 }
 
 static void slugs_are_file_names(void)
@@ -257,6 +298,7 @@ int main(void)
     CHECK_RUN(the_table_has_the_guides_limits);
     CHECK_RUN(the_table_has_units);
     CHECK_RUN(suffixes_are_accepted_and_others_refused);
+    CHECK_RUN(features_choose_the_target);
     CHECK_RUN(slugs_are_file_names);
     CHECK_RUN(devices_survive_both_forms);
     CHECK_RUN(wrong_devices_are_refused);

@@ -11,7 +11,7 @@
 static const struct {
     const char *from, *to, *place, *message;
 } bad[] = {
-    {"kernel/1", "kernel/2", ":1:9:", "newer than kernel/1"},
+    {"kernel/1", "kernel/3", ":1:9:", "newer than kernel/2"},
     {"kernel/1", "tuning/1", ":1:9:", "tuning/1"},
     {"format: kernel/1\n", "", ":1:1:", "format"},
     {"format: kernel/1\nname: scale\n", "name: scale\nformat: kernel/1\n",
@@ -31,6 +31,9 @@ static const struct {
     {"[extra]", "[\"\"]", ":5:12:", ""},
     {"includes: [extra]", "standard: c++98", ":5:11:", "c++17"},
     {"includes: [extra]", "fast_math: 7", ":5:12:", ""},
+    {"includes: [extra]", "features: sm_90a", ":5:11:",
+     "features \"sm_90a\"; portable (sm_90), family (sm_100f) or arch"},
+    {"includes: [extra]", "features: [family]", ":5:11:", ""},
     {"  rows: {", "  min: {", ":7:3:", "min"},
     {"  rows: {", "  int: {", ":7:3:", "int"},
     {"  rows: {", "  __rows: {", ":7:3:", "compiler"},

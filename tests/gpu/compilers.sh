@@ -1,0 +1,34 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# compilers.sh BUILD: kernels that are compiled in some way of their own, each
+# tuned on device 0 to the end: every candidate is right.  TAP.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?}" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+count=0
+
+# tunes NAME SPEC CANDIDATES
+tunes() {
+    count=$((count + 1))
+    "$build/shmtune" tune "$2" --device 0 --strategy exhaustive \
+        --output "$folder/out" >"$folder/log" 2>&1
+    status=$?
+    right=$(cat "$folder"/out/*/*.journal "$folder"/out/*.journal 2>/dev/null |
+        grep -c '^- {config: .*verdict: \(ok\|slow\)')
+    if [ $status -eq 0 ] && [ "$right" -eq "$3" ]; then
+        echo "ok $count - $1"
+    else
+        echo "not ok $count - $1: $right of $3 are right, exit status $status"
+        sed 's/^/# /' "$folder/log" | tail -n 10
+        cat "$folder"/out/*/*.journal "$folder"/out/*.journal 2>/dev/null |
+            grep '^- {config: ' | head -n 10 | sed 's/^/# /'
+    fi
+    rm -rf "$folder/out"
+}
+
+tunes "features of the architecture alone" "$here/features.yaml" 6
+echo "1..$count"
