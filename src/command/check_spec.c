@@ -244,6 +244,7 @@ static void note_own_macros(struct shmt_check *check,
         const char *text = kernel->source_text;
 
         if (!kernel->parameters[i].launch_only &&
+            kernel->parameters[i].options == NULL &&
             directs(text, "define", name) && !directs(text, "ifndef", name) &&
             !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
             strstr(text, "defined") == NULL)
@@ -284,7 +285,8 @@ static void note_idle_parameters(struct shmt_check *check,
     for (size_t i = 0; i < kernel->parameter_count; i++) {
         const char *name = kernel->parameters[i].name;
         const size_t symbol = kernel->dimension_count + i;
-        bool used = mentions(kernel->source_text, name);
+        bool used = kernel->parameters[i].options != NULL ||
+                    mentions(kernel->source_text, name);
 
         for (size_t k = 0; k < kernel->launch_count; k++)
             used |= launch_uses(&kernel->launches[k], name, symbol);

@@ -5,7 +5,8 @@
  * and getting an image from a folder, which image_store.c reads and writes.
  *
  * Options are composed here and in kernel/text.c from declared names and
- * numbers; no string of a user's becomes an option.  Folders of headers are
+ * numbers, and of what the spec gives as options; nothing of a tuning or a
+ * journal becomes one.  Folders of headers are
  * not in the key: the text of local headers is in the kernel's digest, and the
  * toolkit's belong to the NVRTC version, which is in it.
  */
@@ -105,6 +106,8 @@ static void write_options(const struct shmt_image_request *request,
     shmt_text_add(text, "-default-device\n--ptxas-options=-v\n-lineinfo\n");
     if (kernel->fast_math)
         shmt_text_add(text, "--use_fast_math\n");
+    for (size_t k = 0; k < kernel->option_count; k++)
+        shmt_text_addf(text, "%s\n", kernel->options[k]);
 }
 
 /* `names` says what is made of the source, and for which launches. */
@@ -300,6 +303,17 @@ explain_architecture(const struct recipe *plan,
                           nvrtc->path, arch + 1);
 }
 
+/* Whether the spec gives options of its own, which may be what the compiler
+ * refuses. */
+static bool has_options(const struct shmt_kernel *kernel)
+{
+    bool found = kernel != NULL && kernel->option_count > 0;
+
+    for (size_t p = 0; kernel != NULL && p < kernel->parameter_count; p++)
+        found = found || kernel->parameters[p].options != NULL;
+    return found;
+}
+
 /* Compiles: fills in the binary and the resources. */
 static enum shmtune_status compile(const struct recipe *plan,
                                      const struct shmt_nvrtc *nvrtc,
@@ -331,6 +345,8 @@ static enum shmtune_status compile(const struct recipe *plan,
     status = shmt_nvrtc_compile(nvrtc, &job, image->arena, &product, err);
     if (status == SHMTUNE_INVALID_ARGUMENT)
         status = explain_architecture(plan, nvrtc, err);
+    if (status == SHMTUNE_INVALID_ARGUMENT && has_options(plan->kernel))
+        status = SHMTUNE_COMPILE;
     if (status != SHMTUNE_OK)
         return status;
     for (size_t k = 0; k < image->entry_count; k++) {
@@ -559,6 +575,10 @@ static const char *missing_for(const struct shmt_kernel *kernel,
         if (kernel->parameters[p].launch_only &&
             strcmp(kernel->parameters[p].name, name) == 0)
             return "a parameter of the scope \"launch\", which makes no macro";
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        if (kernel->parameters[p].options != NULL &&
+            strcmp(kernel->parameters[p].name, name) == 0)
+            return "a parameter that is an option, which makes no macro";
     return NULL;
 }
 

@@ -118,9 +118,14 @@ struct shmt_kernel {
     const char *const *includes;   /* folders */
     size_t header_count;
     const struct shmt_kernel_header *headers;
+    int toolkit_version;           /* 13000: of a CUDA toolkit that `includes`
+                                      names and that has headers of the kernel;
+                                      0: none.  Not in the digest */
     const char *standard;          /* "c++17" */
     bool fast_math;
     enum shmt_features features;
+    size_t option_count;
+    const char *const *options;    /* of the compiler, for every one */
     char digest[SHMT_DIGEST_TEXT]; /* of spec (less sizes and summary),
                                       source and local includes */
 
@@ -270,10 +275,11 @@ shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
                            struct shmt_value *out, struct shmt_error *err);
 
 /* The -D options, one a line, composed from declared names and numbers only:
- * NAME=value for each defined dimension and each parameter that is not
- * launch-only.  A parameter of words: NAME=k, k the index of the word in its
- * declared list, and NAME_word=k for each of its words.  A real: its shortest
- * exact decimal.  For the reference, SHMTUNE_REFERENCE=1 before them. */
+ * NAME=value for each defined dimension and each parameter that is a macro; and
+ * the options that are values of a parameter.  A parameter of words: NAME=k,
+ * k the index of the word in its declared list, and NAME_word=k for each of its
+ * words.  A real: its shortest exact decimal.
+ * For the reference, SHMTUNE_REFERENCE=1 before them. */
 void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
                              struct shmt_text *text);
 /* The entry of launch k with {NAME} replaced. */
@@ -295,6 +301,8 @@ shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
 void shmt_kernel_describe_config(const struct shmt_kernel *kernel,
                                  const shmt_config *config,
                                  struct shmt_text *text);
+/* 32, static: as it stands in a name. */
+void shmt_kernel_value_add(struct shmt_text *text, struct shmt_value value);
 /* "32, 64, 128": its values, the first few of many; for messages. */
 void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
                                  struct shmt_text *text);

@@ -199,12 +199,19 @@ static enum shmtune_status read_default(struct shmt_kernel_reader *reader,
     return SHMTUNE_INVALID_FILE;
 }
 
+/* Whether its words are macros. */
+static bool has_macros(const struct shmt_parameter *parameter)
+{
+    return parameter->type == SHMT_VALUE_WORD && !parameter->launch_only &&
+           parameter->options == NULL;
+}
+
 /* A word becomes part of a macro's name. */
 static enum shmtune_status check_words(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *node,
                                        const struct shmt_parameter *parameter)
 {
-    if (parameter->type != SHMT_VALUE_WORD ||
+    if (!has_macros(parameter) ||
         shmt_yaml_get(reader->root, "source") == NULL)
         return SHMTUNE_OK;
     for (size_t i = 0; i < parameter->count; i++)
@@ -237,7 +244,7 @@ static enum shmtune_status check_truths(struct shmt_kernel_reader *reader,
                                         const struct shmt_yaml *node,
                                         const struct shmt_parameter *parameter)
 {
-    if (parameter->type != SHMT_VALUE_WORD || parameter->launch_only ||
+    if (!has_macros(parameter) ||
         shmt_yaml_get(reader->root, "source") == NULL)
         return SHMTUNE_OK;
     for (size_t i = 0; i < parameter->count; i++)
@@ -276,7 +283,8 @@ static enum shmtune_status
 read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                const struct shmt_yaml *node, void *item)
 {
-    static const char *const keys[] = {"values", "default", "scope", NULL};
+    static const char *const keys[] = {"values", "default", "scope", "option",
+                                       NULL};
     struct shmt_parameter parameter = {.name = key->text};
     const struct shmt_yaml *values;
     enum shmtune_status status =
@@ -300,11 +308,13 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                   reader->err)) == SHMTUNE_OK)
         status = read_list(reader, values, &parameter);
     if (status == SHMTUNE_OK)
+        status = read_scope(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_option_read_values(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
         status = check_words(reader, values, &parameter);
     if (status == SHMTUNE_OK)
         status = read_default(reader, node, &parameter);
-    if (status == SHMTUNE_OK)
-        status = read_scope(reader, node, &parameter);
     if (status == SHMTUNE_OK)
         status = check_truths(reader, values, &parameter);
     if (status != SHMTUNE_OK)
@@ -358,11 +368,6 @@ static bool find_same_macro(const struct shmt_parameter *a,
                 return true;
     }
     return false;
-}
-
-static bool has_macros(const struct shmt_parameter *parameter)
-{
-    return parameter->type == SHMT_VALUE_WORD && !parameter->launch_only;
 }
 
 /* The macros of the words of parameter p against those of the parameters before

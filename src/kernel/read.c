@@ -12,8 +12,8 @@
 
 static const char *const top_keys[] = {
     "format", "name", "summary", "source", "includes", "standard",
-    "fast_math", "features", "problem", "sizes", "parameters", "derived",
-    "constraints", "launches",
+    "fast_math", "features", "options", "problem", "sizes", "parameters",
+    "derived", "constraints", "launches",
     "reference", "arguments", "work", NULL
 };
 
@@ -122,9 +122,9 @@ shmt_kernel_read_problem_expr(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
-static enum shmtune_status read_string(struct shmt_kernel_reader *reader,
-                                       const struct shmt_yaml *node,
-                                       size_t limit, const char **out)
+enum shmtune_status shmt_kernel_read_string(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *node,
+                                            size_t limit, const char **out)
 {
     const enum shmtune_status status = shmt_yaml_expect(
         node, SHMT_YAML_SCALAR, "a text", reader->err);
@@ -157,7 +157,7 @@ static enum shmtune_status read_heading(struct shmt_kernel_reader *reader)
     kernel->summary = "";
     node = shmt_yaml_get(reader->root, "summary");
     if (node != NULL)
-        status = read_string(reader, node, SHMT_KERNEL_SUMMARY,
+        status = shmt_kernel_read_string(reader, node, SHMT_KERNEL_SUMMARY,
                              &kernel->summary);
     return status;
 }
@@ -171,7 +171,7 @@ static enum shmtune_status read_standard(struct shmt_kernel_reader *reader)
     reader->kernel->standard = "c++17";
     if (node == NULL)
         return SHMTUNE_OK;
-    status = read_string(reader, node, 16, &word);
+    status = shmt_kernel_read_string(reader, node, 16, &word);
     if (status != SHMTUNE_OK)
         return status;
     for (size_t i = 0; standards[i] != NULL; i++)
@@ -198,7 +198,7 @@ static enum shmtune_status read_features(struct shmt_kernel_reader *reader)
 
     if (node == NULL)
         return SHMTUNE_OK;
-    status = read_string(reader, node, 16, &word);
+    status = shmt_kernel_read_string(reader, node, 16, &word);
     if (status != SHMTUNE_OK)
         return status;
     for (size_t k = 0; k < sizeof words / sizeof words[0]; k++)
@@ -220,7 +220,8 @@ static enum shmtune_status read_include(struct shmt_kernel_reader *reader,
     struct shmt_arena *arena = reader->kernel->arena;
     const char *folder = shmt_path_folder(arena, reader->kernel->path);
     const char *name, **out = item;
-    const enum shmtune_status status = read_string(reader, node, 1024, &name);
+    const enum shmtune_status status =
+        shmt_kernel_read_string(reader, node, 1024, &name);
 
     (void)key;
     if (status != SHMTUNE_OK)
@@ -253,7 +254,8 @@ static enum shmtune_status read_source_file(struct shmt_kernel_reader *reader,
     const char *folder = shmt_path_folder(kernel->arena, kernel->path);
     struct shmt_error cause = {0};
     const char *name;
-    enum shmtune_status status = read_string(reader, node, 1024, &name);
+    enum shmtune_status status =
+        shmt_kernel_read_string(reader, node, 1024, &name);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -284,7 +286,7 @@ static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
 {
     static const char *const code[] = {
         "launches", "reference", "arguments", "includes", "standard",
-        "fast_math", "features", "work"
+        "fast_math", "features", "options", "work"
     };
 
     for (size_t i = 0; i < sizeof code / sizeof code[0]; i++) {
@@ -343,6 +345,8 @@ static enum shmtune_status read_code(struct shmt_kernel_reader *reader)
                                 reader->err);
     if (status == SHMTUNE_OK)
         status = read_features(reader);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_option_read(reader);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_argument_read(reader);
     if (status == SHMTUNE_OK)

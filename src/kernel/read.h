@@ -20,6 +20,8 @@ enum {
     SHMT_KERNEL_CONSTRAINTS = 1024,
     SHMT_KERNEL_SIZES = 1024,
     SHMT_KERNEL_INCLUDES = 32,
+    SHMT_KERNEL_OPTIONS = 64,
+    SHMT_KERNEL_OPTION = 256,      /* bytes of one */
     SHMT_KERNEL_ENTRY = 512,
     SHMT_KERNEL_SUMMARY = 256
 };
@@ -40,6 +42,14 @@ enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader);
 /* parameter.c */
 enum shmtune_status
 shmt_kernel_parameter_read(struct shmt_kernel_reader *reader);
+
+/* option.c */
+enum shmtune_status shmt_kernel_option_read(struct shmt_kernel_reader *reader);
+/* The key "option" of a parameter whose values are known. */
+enum shmtune_status
+shmt_kernel_option_read_values(struct shmt_kernel_reader *reader,
+                               const struct shmt_yaml *mapping,
+                               struct shmt_parameter *parameter);
 
 /* argument.c */
 enum shmtune_status
@@ -103,6 +113,10 @@ struct shmt_kernel_list {
 };
 enum shmtune_status shmt_kernel_read_list(struct shmt_kernel_reader *reader,
                                           struct shmt_kernel_list *list);
+/* A text of at most `limit` bytes, without control characters. */
+enum shmtune_status shmt_kernel_read_string(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *node,
+                                            size_t limit, const char **out);
 /* An expression in the kernel's scope. */
 enum shmtune_status shmt_kernel_read_expr(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *node,

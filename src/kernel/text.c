@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static void add_value(struct shmt_text *text, struct shmt_value value)
+void shmt_kernel_value_add(struct shmt_text *text, struct shmt_value value)
 {
     if (value.type == SHMT_VALUE_WORD)
         shmt_text_add(text, value.w);
@@ -23,13 +23,18 @@ static void add_parameter_definitions(const struct shmt_parameter *parameter,
 {
     shmt_config index = 0;
 
+    shmt_kernel_find_value(parameter, value, &index);
+    if (parameter->options != NULL) {
+        if (parameter->options[index][0] != '\0')
+            shmt_text_addf(text, "%s\n", parameter->options[index]);
+        return;
+    }
     if (parameter->type != SHMT_VALUE_WORD) {
         shmt_text_addf(text, "-D%s=", parameter->name);
-        add_value(text, value);
+        shmt_kernel_value_add(text, value);
         shmt_text_add(text, "\n");
         return;
     }
-    shmt_kernel_find_value(parameter, value, &index);
     shmt_text_addf(text, "-D%s=%u\n", parameter->name, index);
     for (size_t i = 0; i < parameter->count; i++)
         shmt_text_addf(text, "-D%s_%s=%zu\n", parameter->name,
@@ -76,7 +81,7 @@ shmt_kernel_entry(const struct shmt_kernel_evaluated *evaluated, size_t k,
                                   "%s: the entry \"%s\" names no parameter "
                                   "at \"%s\"", kernel->path, entry, open);
         shmt_text_add_bytes(text, rest, (size_t)(open - rest));
-        add_value(text, evaluated->values[symbol]);
+        shmt_kernel_value_add(text, evaluated->values[symbol]);
         rest = close + 1;
     }
     shmt_text_add(text, rest);
@@ -90,7 +95,7 @@ void shmt_kernel_describe_config(const struct shmt_kernel *kernel,
     for (size_t p = 0; p < kernel->parameter_count; p++) {
         shmt_text_addf(text, "%s%s=", p == 0 ? "" : " ",
                        kernel->parameters[p].name);
-        add_value(text, kernel->parameters[p].values[config[p]]);
+        shmt_kernel_value_add(text, kernel->parameters[p].values[config[p]]);
     }
 }
 
@@ -103,11 +108,11 @@ void shmt_kernel_describe_values(const struct shmt_parameter *parameter,
 
     for (size_t i = 0; i < shown; i++) {
         shmt_text_add(text, i == 0 ? "" : ", ");
-        add_value(text, parameter->values[i]);
+        shmt_kernel_value_add(text, parameter->values[i]);
     }
     if (shown < count) {
         shmt_text_addf(text, ", ... (%zu values up to ", count);
-        add_value(text, parameter->values[count - 1]);
+        shmt_kernel_value_add(text, parameter->values[count - 1]);
         shmt_text_add(text, ")");
     }
 }

@@ -61,6 +61,9 @@ struct shmt_parameter {
     size_t default_value;    /* index into values */
     bool launch_only;        /* no macro: configurations that differ in it
                                 alone share a binary */
+    const char *const *options;   /* [count]: what the compiler is given for
+                                each, "" for nothing; it is no macro then.
+                                NULL: a macro */
     bool ordered;            /* numbers in ascending order: has "steps" */
 };
 

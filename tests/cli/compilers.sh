@@ -44,6 +44,9 @@ inspects() {
     run inspect "$folder/own/$name.yaml" "$@"
 }
 
+# registers CONFIG: of one configuration, in the last table
+registers() { sed -n "s/^ *\([0-9]*\) .*$1\$/\1/p" "$folder/out"; }
+
 # -- targets -----------------------------------------------------------------
 
 asm='asm volatile("setmaxnreg.dec.sync.aligned.u32 24;");'
@@ -83,6 +86,119 @@ inspects family --arch sm_100 --json
 check "those of its family" all "exits 0" "out_has '\"sm_100f\"'"
 inspects family --arch sm_90
 check "of which sm_90 has none" all "exits 9" "out_has 'on generic sm_90$'"
+
+# -- options -----------------------------------------------------------------
+
+greedy() {
+    spec "$@" <<END
+extern "C" __global__ void $1(float *o, int n)
+{
+    float a[40];
+
+    for (int i = 0; i < 40; i++)
+        a[i] = o[i * threadIdx.x];
+    for (int j = 0; j < n; j++)
+        for (int i = 0; i < 40; i++)
+            a[i] = a[i] * a[(i + 7) % 40] + 1;
+    for (int i = 0; i < 40; i++)
+        o[i * n] = a[i];
+}
+END
+}
+
+greedy greedy
+inspects greedy --config BLOCK=128
+many=$(registers 'BLOCK=128')
+greedy few 'options: ["-maxrregcount=32"]'
+inspects few --config BLOCK=128
+check "options reach the compiler" all "exits 0" "[ '$many' -gt 40 ]" \
+    "[ $(registers 'BLOCK=128') -eq 32 ]"
+for option in '"-arch=sm_80" 3:11 device' '"--gpu-architecture=sm_80" 3:11 dev' \
+    '-std=c++20 3:11 standard' '-I/usr/include 3:11 includes' \
+    '--pre-include=a.h 3:11 include' '--relocatable-device-code=true 3:11 one' \
+    '--keep 3:11 own' 'maxrregcount 3:11 begins' '"-" 3:11 begins' '[-x] 3:11 text'; do
+    # shellcheck disable=SC2086
+    set -- $option
+    greedy few "options: [$1]"
+    sed -i '/^source/d; s/^options.*/&\nsource: few.cu/' "$folder/own/few.yaml"
+    inspects few
+    check "the option $1 is refused" all "exits 2" out_empty "err_has ':$2: '" \
+        "err_has '$3'"
+done
+greedy few 'options: ["--no-such-option=1"]'
+inspects few
+check "an option that the compiler refuses" all "exits 9" \
+    "err_has 'refuses an option: .*no-such-option'"
+run check "$folder/own/few.yaml"
+check "check says so, too" all "exits 2" "out_has 'no-such-option'"
+
+# parameter LINE: with a second parameter
+parameter() { sed -i "s/^parameters:\$/&\n  $1/" "$folder/own/few.yaml"; }
+
+greedy few
+parameter 'LIMIT: {values: [0, 32, 48], default: 0, option: "-maxrregcount={}"}'
+inspects few --all
+check "values of a parameter are options, and no limit is none" all "exits 0" \
+    "[ $(registers 'LIMIT=0 BLOCK=128') -eq '$many' ]" \
+    "[ $(registers 'LIMIT=32 BLOCK=128') -eq 32 ]" \
+    "[ $(registers 'LIMIT=48 BLOCK=128') -eq 48 ]"
+run check "$folder/own/few.yaml"
+check "such a parameter does something" all "exits 0" "out_lacks note"
+sed -i 's/float a\[40\];/&\n    a[0] = LIMIT;/' "$folder/own/few.cu"
+inspects few --config LIMIT=32
+check "but is no macro" all "exits 9" \
+    "err_has 'LIMIT is a parameter that is an option, which makes no macro'"
+greedy few
+parameter 'LEVEL: {values: [O1, none], default: none, option: ["-maxrregcount=32", ""]}'
+inspects few --all
+check "a list has an option for each" all "exits 0" \
+    "[ $(registers 'LEVEL=O1 BLOCK=128') -eq 32 ]" \
+    "[ $(registers 'LEVEL=none BLOCK=128') -eq '$many' ]"
+greedy few
+parameter 'FMAD: {values: [true, false], default: true, option: "--fmad={}"}'
+inspects few --all
+check "words may be true and false" all "exits 0" "out_lacks compile_error"
+while IFS='|' read -r key message; do
+    greedy few
+    parameter "A: {values: [1, 2], default: 1, $key}"
+    inspects few
+    check "refused: $key" all "exits 2" out_empty "err_has 'few.yaml:7:'" \
+        "err_has '$message'"
+done <<'END'
+option: "--a=1"|has no {} for the value, or several
+option: "--a={}{}"|has no {} for the value, or several
+option: "-std={}"|cannot be given: write .standard
+option: ["-a", "-b", "-c"]|3 options for the 2 values of A
+option: ["-a", "b"]|begins with
+option: ["-a", ]|1 options for the 2 values of A
+option: {1: "-a"}|a text: found a mapping
+option: "--a={}", scope: launch|cannot have the scope
+END
+printf 'format: kernel/2\nname: only\nparameters:\n  A: {values: [1], option: "-a={}"}\n' \
+    >"$folder/own/only.yaml"
+run space "$folder/own/only.yaml"
+check "an option without a source" all "exits 2" "err_has ':4:28: '" \
+    "err_has 'nothing to compile'"
+
+fake=$build/tests/fake/.libs/fake_cuda.so
+if [ -e "$fake" ]; then
+    cp "$source"/tests/fake/fake_kernel.* "$root/kernels/"
+    sed -i 's/^parameters:$/&\n  LIMIT: {values: [64], default: 64, option: "-maxrregcount={}"}/' \
+        "$root/kernels/fake_kernel.yaml"
+    SHMTUNE_LIBCUDA=$fake
+    export SHMTUNE_LIBCUDA
+    run tune fake_kernel --device 0 --budget 10 --output "$root/tunings"
+    check "a tuning names the value and no option" all "exits 0" \
+        "grep -q 'LIMIT: 64' '$root'/tunings/fake_kernel/*.yaml" \
+        "! grep -q maxrregcount '$root'/tunings/fake_kernel/*"
+    "$build/tests/support/choose" fake_kernel 1000 >"$folder/out" \
+        2>"$folder/err"
+    check "by which the library chooses" all "out_has '^match: exact$'" \
+        "out_has 'LIMIT=64'"
+    unset SHMTUNE_LIBCUDA
+else
+    skip "a tuning names the value and no option" "no fake driver was built"
+fi
 
 check "no folder is left behind" [ -z "$(ls "$TMPDIR")" ]
 finish

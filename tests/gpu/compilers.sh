@@ -30,5 +30,6 @@ tunes() {
     rm -rf "$folder/out"
 }
 
-tunes "features of the architecture alone" "$here/features.yaml" 6
+tunes "features of the architecture, limits of registers" \
+    "$here/features.yaml" 12
 echo "1..$count"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* setmaxnreg, which the target sm_90 has not and sm_90a has. */
-extern "C" __global__ void __maxnreg__(64)
+extern "C" __global__ void
     features(float *out, const float *in, int n)
 {
     const int at = blockIdx.x * BLOCK + threadIdx.x;
