@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "command/command.h"
+#include "command/tune_budget.h"
 #include "command/tune_device.h"
 #include "command/tune_show.h"
 #include "record/record.h"
@@ -38,10 +39,14 @@ static const char help[] =
     "                       spec lists, or that are recorded]\n"
     "  --strategy NAME[:OPTION=VALUE,...]\n"
     "                       see `shmtune list`\n"
-    "  --budget 60s|500     seconds (s, m, h) or candidates for each problem,\n"
-    "                       or all [15s, less for all built-in kernels so\n"
-    "                       that they end in 10 minutes; all with\n"
-    "                       --strategy exhaustive]\n"
+    "  --budget 60s|500     time (s, m, h) for each problem, from its start\n"
+    "                       to its tuning, or candidates, or all [15s; all\n"
+    "                       with --strategy exhaustive]\n"
+    "  --total 9m           time for the whole command on a GPU, shared among\n"
+    "                       its problems [9m for all built-in kernels without\n"
+    "                       --budget]\n"
+    "  --compile-timeout N  give up a candidate that compiles for longer, in\n"
+    "                       seconds [30]\n"
     "  -j, --jobs N         compile workers [processors; recorded: 16]\n"
     "  --seed N             of the strategy [1]\n"
     "  --data-seed N        of the inputs [1; a recording has its own]\n"
@@ -69,12 +74,6 @@ static const char help[] =
     "  shmtune tune ./my_kernel.yaml --strategy annealing --seed 7\n"
     "  shmtune --device replay:h100 --strategy exhaustive\n";
 
-struct budget {
-    double seconds;      /* of the device's clock; INFINITY: any */
-    uint64_t count;      /* candidates; UINT64_MAX: any */
-    bool usual;          /* the default, not given by the user */
-};
-
 struct plan {
     const char *const *words;      /* kernels and specs; none: all built-in */
     size_t count;
@@ -82,9 +81,9 @@ struct plan {
 };
 
 struct options {
-    const char *device, *strategy, *budget, *output, *record;
+    const char *device, *strategy, *budget, *total, *output, *record;
     struct shmt_command_repeats sizes, also;
-    int64_t jobs, seed, data_seed, max_spill, min_occupancy;
+    int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
     bool resume, json;
     struct shmt_command_limits limits;
 };
@@ -93,7 +92,9 @@ struct options {
 struct job {
     const struct shmt_command_call *call;
     struct options options;
-    struct budget budget;
+    struct shmt_command_budget budget;
+    double began_s, since_s;       /* the command, and the problem at hand; on
+                                      shmt_clock_s */
     struct plan plan;
     struct shmt_arena *arena;
     struct shmt_command_device device;
@@ -105,66 +106,6 @@ struct job {
                                       status: the one that ended the run,
                                       else the first */
 };
-
-/* -- how long to search --------------------------------------------------- */
-
-/* For all problems of all kernels, and the least for one. */
-static const double together_s = 480, least_s = 3;
-
-static enum shmtune_status refuse_budget(const char *text,
-                                         struct shmt_error *err)
-{
-    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "--budget \"%.40s\": expected seconds like 60s, 2m "
-                          "or 1h, candidates like 500, or all", text);
-}
-
-/* "60s", "2m", "500", "all", or NULL: what is usual with `strategy`. */
-static enum shmtune_status parse_budget(const char *text, const char *strategy,
-                                        struct budget *out,
-                                        struct shmt_error *err)
-{
-    static const struct {
-        const char *unit;
-        double seconds;
-    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
-    struct budget budget = {INFINITY, UINT64_MAX, text == NULL};
-    char *end;
-    double number;
-
-    if (text == NULL)
-        text = strategy != NULL && strncmp(strategy, "exhaustive", 10) == 0
-                   ? "all"
-                   : "15s";
-    errno = 0;
-    number = strtod(text, &end);
-    if (strcmp(text, "all") == 0) {
-        budget.usual = false;
-        *out = budget;
-        return SHMTUNE_OK;
-    }
-    if (end == text || errno != 0 || !(number > 0) || !isfinite(number))
-        return refuse_budget(text, err);
-    for (size_t k = 0; k < sizeof units / sizeof *units; k++)
-        if (strcmp(end, units[k].unit) == 0)
-            budget.seconds = number * units[k].seconds;
-    if (!isfinite(budget.seconds)) {
-        if (*end != '\0' || number > 1e15 || floor(number) < number)
-            return refuse_budget(text, err);
-        budget.count = (uint64_t)number;
-    }
-    *out = budget;
-    return SHMTUNE_OK;
-}
-
-/* For a run of all built-in kernels: shortens the default budget so that all
- * of them together take about ten minutes. */
-static void share_budget(struct budget *budget, size_t problems)
-{
-    if (budget->usual && problems > 0)
-        budget->seconds = fmin(budget->seconds,
-                               fmax(together_s / (double)problems, least_s));
-}
 
 /* -- which kernels and sizes ---------------------------------------------- */
 
@@ -277,6 +218,8 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
         {"size", 0, SHMT_OPTION_REPEATED, &o->sizes, 0, 0},
         {"strategy", 0, SHMT_OPTION_TEXT, &o->strategy, 0, 0},
         {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
+        {"total", 0, SHMT_OPTION_TEXT, &o->total, 0, 0},
+        {"compile-timeout", 0, SHMT_OPTION_INT, &o->compile_s, 1, 86400},
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 1024},
         {"seed", 0, SHMT_OPTION_INT, &o->seed, 0, INT64_MAX},
         {"data-seed", 0, SHMT_OPTION_INT, &o->data_seed, 0, INT64_MAX},
@@ -294,10 +237,11 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
 
     *o = (struct options){.device = "0", .seed = SHMT_COMMAND_SEED,
                           .data_seed = -1, .max_spill = -1, .resume = true,
-                          .output = "./tunings"};
+                          .output = "./tunings", .compile_s = 30};
     status = shmt_command_options(job->call, table, rest, err);
     if (status == SHMTUNE_OK)
-        status = parse_budget(o->budget, o->strategy, &job->budget, err);
+        status = shmt_command_budget_parse(o->budget, o->total, o->strategy,
+                                           &job->budget, err);
     return status;
 }
 
@@ -349,6 +293,7 @@ static enum shmtune_status keep_results(
 static enum shmtune_status tune_problem(struct job *job,
                                         struct shmt_target *target,
                                         const int64_t *problem,
+                                        double budget_s,
                                         struct shmt_error *err)
 {
     const struct shmt_tune_observer observer = {
@@ -360,7 +305,7 @@ static enum shmtune_status tune_problem(struct job *job,
     struct shmt_tune_options options = {
         .strategy = job->options.strategy,
         .seed = (uint64_t)job->options.seed,
-        .budget_s = job->budget.seconds,
+        .budget_s = budget_s,
         .budget_count = job->budget.count,
         .policy = {(int)job->options.max_spill,
                    (int)job->options.min_occupancy},
@@ -484,6 +429,29 @@ static void note_failure(struct job *job, const struct shmt_kernel *kernel,
                              decides ? before.text : why->text);
 }
 
+/* Opening the device is part of the time of the problem that needs it. */
+static enum shmtune_status tune_next(struct job *job,
+                                     const struct shmt_kernel *kernel,
+                                     struct shmt_target **target, size_t k,
+                                     int64_t *problem, struct shmt_error *err)
+{
+    const double since_s = job->since_s;
+    double budget_s;
+    enum shmtune_status status =
+        shmt_command_budget_next(&job->budget, &budget_s, err);
+
+    if (status == SHMTUNE_OK && *target == NULL)
+        status = shmt_command_device_open(&job->device, kernel, target, err);
+    if (status == SHMTUNE_OK)
+        status = choose_problem(job, *target, k, problem, err);
+    if (status == SHMTUNE_OK && !(*target)->recorded)
+        budget_s = fmax(budget_s - (shmt_clock_s() - since_s), 1e-3);
+    if (status == SHMTUNE_OK)
+        status = tune_problem(job, *target, problem, budget_s, err);
+    job->since_s = shmt_clock_s();
+    return status;
+}
+
 /* False when nothing more is to be done. */
 static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
 {
@@ -503,13 +471,7 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
             continue;
         status = SHMTUNE_OK;
         job->display.problem++;
-        if (target == NULL)
-            status =
-                shmt_command_device_open(&job->device, kernel, &target, &err);
-        if (status == SHMTUNE_OK)
-            status = choose_problem(job, target, k, problem, &err);
-        if (status == SHMTUNE_OK)
-            status = tune_problem(job, target, problem, &err);
+        status = tune_next(job, kernel, &target, k, problem, &err);
         if (status == SHMTUNE_OK)
             continue;
         note_failure(job, kernel, problem, &err);
@@ -608,6 +570,18 @@ static enum shmtune_status tune_all(struct job *job, struct shmt_error *err)
     return status;
 }
 
+/* Says how long it will take. */
+static void begin_budget(struct job *job, size_t problems, bool all)
+{
+    struct shmt_text text = {0};
+
+    shmt_command_budget_begin(&job->budget, problems, all, job->began_s);
+    shmt_command_budget_tell(&job->budget, &text);
+    if (text.length > 0)
+        shmt_display_notice(&job->display, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
 static enum shmtune_status tune_words(struct job *job, int count,
                                       struct shmt_error *err)
 {
@@ -626,8 +600,8 @@ static enum shmtune_status tune_words(struct job *job, int count,
         return status;
     /* With a recorded device it is not known yet which of them it has. */
     job->display.problems = live ? problems : 0;
-    if (live && count == 0)
-        share_budget(&job->budget, problems);
+    if (live)
+        begin_budget(job, problems, count == 0);
     if (count == 0)
         return tune_all(job, err);
     for (size_t k = 0; status == SHMTUNE_OK && more && k < job->plan.count; k++)
@@ -649,7 +623,14 @@ static enum shmtune_status choose_device(struct job *job,
         .arena = job->arena,
         .display = &job->display,
     };
+    device->compile_s = (double)job->options.compile_s;
     status = shmt_command_device_choose(device, job->options.device, err);
+    if (status == SHMTUNE_OK && device->replayed != NULL &&
+        job->options.total != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--total is for a GPU; the seconds of %s are "
+                              "recorded ones, give each problem a --budget",
+                              job->options.device);
     if (status == SHMTUNE_OK && device->replayed != NULL &&
         job->options.data_seed >= 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
@@ -668,7 +649,8 @@ static enum shmtune_status choose_device(struct job *job,
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call};
+    struct job job = {.call = call, .began_s = shmt_clock_s(),
+                      .since_s = shmt_clock_s()};
     struct shmt_error printed = {0};
     int rest;
     enum shmtune_status status = parse_options(&job, &rest, err);

@@ -80,6 +80,7 @@ static enum shmtune_status open_live(const struct shmt_command_device *device,
         .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
         .device = device->live,
         .jobs = device->jobs,
+        .compile_s = device->compile_s,
         .data_seed = device->data_seed,
         .stop = &shmt_command_stopped,
     };

@@ -13,6 +13,7 @@ struct shmt_command_device {
     const char *live;          /* number or UUID, when not replayed */
     const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
     size_t jobs;
+    double compile_s;          /* deadline of a compile; 0: the usual one */
     uint64_t data_seed;        /* of a GPU; a recording has its own */
     struct shmt_catalogue *catalogue;    /* for the caller to close */
     struct shmt_recording_places places;    /* its folders */

@@ -32,6 +32,7 @@ struct job {
     size_t binary;           /* inspect */
     int attempts;
     double since_s;          /* of the last of them */
+    bool cancelled;          /* nobody waits for its reply */
     char *line;
     struct shmt_result result;
 };
@@ -143,6 +144,10 @@ static struct compiled *compiled_at(struct live *live, size_t number)
 static void answer(struct live *live, struct job *job,
                    const struct shmt_result *result)
 {
+    if (job->cancelled) {
+        free_job(job);
+        return;
+    }
     job->result = *result;
     queue_add(&live->answers, job);
 }
@@ -275,6 +280,10 @@ static void on_worker_died(struct live *live, size_t k)
     struct shmt_result result;
 
     live->busy[k] = NULL;
+    if (job->cancelled) {
+        free_job(job);
+        return;
+    }
     if (!supervisor->timed_out && job->attempts < ATTEMPTS) {
         queue_add_front(&live->pending[job->verb], job);
         return;
@@ -518,6 +527,55 @@ static enum shmtune_status live_wait(struct shmt_target *target,
     return SHMTUNE_OK;
 }
 
+/* The binary can be asked for again. */
+static void forget_binary(struct live *live, const struct job *job)
+{
+    struct compiled *const compiled = &live->compiled[job->binary];
+
+    if (job->verb != SHMT_TARGET_INSPECT || compiled->known)
+        return;
+    compiled->outstanding = false;
+    queue_clear(&compiled->waiting);
+}
+
+static void cancel_queue(struct live *live, struct queue *queue)
+{
+    struct job *job;
+
+    while ((job = queue_take(queue)) != NULL) {
+        forget_binary(live, job);
+        free_job(job);
+    }
+}
+
+/* If the sources have changed, busy workers are kept: new ones would read the
+ * changed sources. */
+static void live_cancel(struct shmt_target *target)
+{
+    struct live *const live = live_of(target);
+    const bool kill = shmt_kernel_is_unchanged(target->kernel);
+
+    for (size_t k = 0; k < live->supervisor_count; k++) {
+        if (live->busy[k] == NULL)
+            continue;
+        live->busy[k]->cancelled = true;
+        forget_binary(live, live->busy[k]);
+        if (kill)
+            shmt_worker_kill(live->supervisors[k].worker);
+    }
+    for (size_t k = 0; kill && k < live->supervisor_count; k++) {
+        if (live->busy[k] == NULL)
+            continue;
+        shmt_supervisor_close(&live->supervisors[k]);
+        free_job(live->busy[k]);
+        live->busy[k] = NULL;
+    }
+    cancel_queue(live, &live->pending[SHMT_TARGET_INSPECT]);
+    cancel_queue(live, &live->pending[SHMT_TARGET_MEASURE]);
+    queue_clear(&live->answers);
+    live->outstanding = 0;
+}
+
 static size_t live_capacity(const struct shmt_target *target,
                             enum shmt_target_verb verb)
 {
@@ -562,8 +620,8 @@ static void live_close(struct shmt_target *target)
 }
 
 static const struct shmt_target_operations operations = {
-    live_begin, live_set_longest, live_submit, live_wait, live_capacity,
-    live_restart, live_now, live_close
+    live_begin, live_set_longest, live_submit, live_wait, live_cancel,
+    live_capacity, live_restart, live_now, live_close
 };
 
 /* -- opening ------------------------------------------------------------- */

@@ -311,9 +311,9 @@ static enum shmtune_status replay_wait(struct shmt_target *target,
                                        struct shmt_error *err)
 {
     struct replay *const replay = replay_of(target);
+    const double end_s = replay->now_s + timeout_s;
     size_t next = 0;
 
-    (void)timeout_s;   /* nothing here takes real time */
     *got = replay->event_count > 0;
     if (!*got)
         return shmt_error_set(err, SHMTUNE_INTERNAL, "a reply is awaited, and "
@@ -324,10 +324,29 @@ static enum shmtune_status replay_wait(struct shmt_target *target,
         if (a->at_s < b->at_s || (a->at_s <= b->at_s && a->order < b->order))
             next = k;
     }
-    replay->now_s = fmax(replay->now_s, replay->events[next].at_s);
+    *got = replay->events[next].at_s <= end_s;
+    replay->now_s = fmax(replay->now_s, fmin(replay->events[next].at_s, end_s));
+    if (!*got)
+        return SHMTUNE_OK;
     *reply = replay->events[next].reply;
     replay->events[next] = replay->events[--replay->event_count];
     return SHMTUNE_OK;
+}
+
+static void replay_cancel(struct shmt_target *target)
+{
+    struct replay *const replay = replay_of(target);
+
+    replay->event_count = 0;
+    for (size_t k = 0; k < replay->jobs; k++)
+        replay->free_s[k] = fmin(replay->free_s[k], replay->now_s);
+    replay->device_free_s = fmin(replay->device_free_s, replay->now_s);
+    for (size_t k = 0; k < replay->record_count; k++) {
+        struct binary *const binary =
+            &replay->binaries[replay->records[k].binary];
+        if (binary->ready_s > replay->now_s)
+            binary->ready_s = -1;
+    }
 }
 
 static size_t replay_capacity(const struct shmt_target *target,
@@ -411,8 +430,8 @@ static void replay_close(struct shmt_target *target)
 }
 
 static const struct shmt_target_operations operations = {
-    replay_begin, NULL, replay_submit, replay_wait, replay_capacity, NULL,
-    replay_now, replay_close
+    replay_begin, NULL, replay_submit, replay_wait, replay_cancel,
+    replay_capacity, NULL, replay_now, replay_close
 };
 
 /* -- opening ------------------------------------------------------------- */

@@ -65,6 +65,9 @@ struct shmt_target_operations {
     enum shmtune_status (*wait)(struct shmt_target *target, double timeout_s,
                                 bool *got, struct shmt_target_reply *reply,
                                 struct shmt_error *err);
+    /* Forgets every request without a reply.  Workers that are busy with one
+     * are killed. */
+    void (*cancel)(struct shmt_target *target);
     /* How many requests of a verb the target works on at a time.  More are
      * queued, SHMT_TARGET_REQUESTS in all. */
     size_t (*capacity)(const struct shmt_target *target,

@@ -9,15 +9,15 @@
 
 #include "tune/state.h"
 
-enum { PASSES = 7, PASS_SAMPLES = 5 };
+enum { PASS_SAMPLES = 5 };
 enum { MOST_EARLIER_WINNERS = 8, FASTEST = 8, PREFERRED = 16 };
 _Static_assert(MOST_EARLIER_WINNERS + FASTEST + PREFERRED < SHMT_TUNE_FINALISTS,
                "there is room for all of them and the default");
 
 /* The addresses of the buffers differ from process to process, and the same
  * configuration was seen to take 9.1 us in one process and 9.7 us in the next.
- * So the passes are split into blocks, each with a process of its own. */
-enum { BLOCK = 2, BLOCKS = 3 };
+ * So a process serves so many passes, the last one the rest. */
+enum { BLOCK = 2 };
 
 /* After this many passes, finalists that were slower than the leader by this
  * factor in every pass are dropped. */
@@ -32,10 +32,14 @@ enum { LEAST_SAMPLES = 2 };
  * measurement cannot separate them from the best: of those, the ones that the
  * tie rule prefers, so that two runs have the same finalists.  If there is
  * room left, those that are near the best. */
-static const double tied_factor = 1.02, near_factor = 1.05;
+static const double tied_factor = 1.02;
 
 struct finals {
     struct shmt_tune *tune;
+    struct shmt_tune_finals_plan plan;
+    size_t passes;                        /* held */
+    size_t earlier;                       /* winners of other runs, first in
+                                             the list */
     size_t count;
     struct shmt_ledger_entry *entries[SHMT_TUNE_FINALISTS];
     bool out[SHMT_TUNE_FINALISTS];        /* it failed or was dropped */
@@ -106,7 +110,7 @@ static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
                      size_t count)
 {
     const size_t like = count_within(sorted, count, tied_factor);
-    const size_t near = count_within(sorted, count, near_factor);
+    const size_t near = count_within(sorted, count, SHMT_TUNE_NEAR_FACTOR);
     size_t k;
 
     for (k = 0; k < count && k < FASTEST; k++)
@@ -157,6 +161,23 @@ static void add_earlier_winners(struct finals *finals)
         if (entry != NULL && entry->result.verdict == SHMT_VERDICT_OK)
             add(finals, entry);
     }
+    finals->earlier = finals->count;
+}
+
+/* Leaves out those that there is no time for, the slower ones; never an
+ * earlier winner, the fastest, or the default. */
+static void leave_out(struct finals *finals)
+{
+    const uint64_t start = finals->tune->start;
+    const size_t least = finals->earlier + 2;
+    const size_t keep =
+        finals->plan.finalists > least ? finals->plan.finalists : least;
+
+    for (size_t k = keep; k < finals->count; k++)
+        if (finals->entries[k]->index == start)
+            finals->entries[keep - 1] = finals->entries[k];
+    if (finals->count > keep)
+        finals->count = keep;
 }
 
 static enum shmtune_status select_finalists(struct finals *finals,
@@ -177,6 +198,7 @@ static enum shmtune_status select_finalists(struct finals *finals,
     add_best(finals, best, n);
     free(best);
     add_default(finals);
+    leave_out(finals);
     return SHMTUNE_OK;
 }
 
@@ -188,8 +210,7 @@ static int samples_of(const struct shmt_ledger_entry *entry)
     return (int)fmin(fmax(wanted, LEAST_SAMPLES), PASS_SAMPLES);
 }
 
-static enum shmtune_status request(struct finals *finals, size_t k,
-                                   enum shmt_target_verb verb,
+static enum shmtune_status measure(struct finals *finals, size_t k,
                                    struct shmt_result *out,
                                    struct shmt_error *err)
 {
@@ -197,7 +218,7 @@ static enum shmtune_status request(struct finals *finals, size_t k,
     struct shmt_ledger_entry *const entry = finals->entries[k];
     shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_target_request one = {
-        .verb = verb,
+        .verb = SHMT_TARGET_MEASURE,
         .tag = entry->index,
         .config = config,
         .compiled = &entry->result,
@@ -244,25 +265,78 @@ static enum shmtune_status drop(struct finals *finals, size_t k,
                              &entry->result, err);
 }
 
-/* Finalists whose result comes from an earlier run have no binary yet:
- * compiles them. */
+/* Asks for the binary of a finalist.  One whose result comes from an earlier
+ * run has none yet. */
+static enum shmtune_status ask_for_binary(struct finals *finals, size_t k,
+                                          size_t *asked,
+                                          struct shmt_error *err)
+{
+    const struct shmt_target *const target = finals->tune->target;
+    const struct shmt_ledger_entry *const entry = finals->entries[k];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    const struct shmt_target_request one = {
+        .verb = SHMT_TARGET_INSPECT, .tag = entry->index, .config = config};
+
+    finals->verified[k] = entry->result.image[0] != '\0';
+    if (target->recorded || finals->verified[k])
+        return SHMTUNE_OK;
+    finals->out[k] = true;
+    ++*asked;
+    shmt_space_configuration(finals->tune->outcome->space, entry->index,
+                             config);
+    return target->operations->submit(finals->tune->target, &one, err);
+}
+
+static enum shmtune_status take_binary(struct finals *finals,
+                                       const struct shmt_target_reply *reply,
+                                       struct shmt_error *err)
+{
+    size_t k = 0;
+
+    while (k < finals->count && finals->entries[k]->index != reply->tag)
+        k++;
+    if (k == finals->count)
+        return shmt_error_set(err, SHMTUNE_INTERNAL,
+                              "a binary that no finalist asked for");
+    if (reply->result.verdict != SHMT_VERDICT_OK)
+        return drop(finals, k, &reply->result, err);
+    memcpy(finals->entries[k]->result.image, reply->result.image,
+           sizeof reply->result.image);
+    finals->out[k] = false;
+    return SHMTUNE_OK;
+}
+
+/* Half of the time of the finals is for compiling; what is not there by then is
+ * left out.  The first binary is waited for. */
 static enum shmtune_status need_binaries(struct finals *finals,
                                          struct shmt_error *err)
 {
+    struct shmt_tune *const tune = finals->tune;
+    const double now_s = shmt_tune_elapsed(tune);
+    const double end_s = now_s + (shmt_tune_finals_end(tune) - now_s) / 2;
     enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_target_reply reply;
+    size_t asked = 0, there = 0;
 
-    for (size_t k = 0; status == SHMTUNE_OK && k < finals->count; k++) {
-        struct shmt_result *const own = &finals->entries[k]->result;
-        struct shmt_result compiled;
-        finals->verified[k] = own->image[0] != '\0';
-        if (finals->tune->target->recorded || own->image[0] != '\0')
+    for (size_t k = 0; status == SHMTUNE_OK && k < finals->count; k++)
+        status = ask_for_binary(finals, k, &asked, err);
+    for (size_t k = 0; k < finals->count; k++)
+        there += !finals->out[k];
+    while (status == SHMTUNE_OK && asked > 0 &&
+           (there == 0 || shmt_tune_elapsed(tune) < end_s)) {
+        bool got = false;
+        if (shmt_tune_stopped(tune))
+            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
+        status = tune->target->operations->wait(tune->target, 0.2, &got,
+                                                &reply, err);
+        if (status != SHMTUNE_OK || !got)
             continue;
-        status = request(finals, k, SHMT_TARGET_INSPECT, &compiled, err);
-        if (status == SHMTUNE_OK && compiled.verdict != SHMT_VERDICT_OK)
-            status = drop(finals, k, &compiled, err);
-        else if (status == SHMTUNE_OK)
-            memcpy(own->image, compiled.image, sizeof own->image);
+        asked--;
+        status = take_binary(finals, &reply, err);
+        there += reply.result.verdict == SHMT_VERDICT_OK;
     }
+    if (asked > 0)
+        tune->target->operations->cancel(tune->target);
     return status;
 }
 
@@ -305,7 +379,7 @@ static enum shmtune_status one_pass(struct finals *finals, size_t pass,
         struct shmt_result result;
         if (finals->out[k])
             continue;
-        status = request(finals, k, SHMT_TARGET_MEASURE, &result, err);
+        status = measure(finals, k, &result, err);
         if (status != SHMTUNE_OK)
             break;
         finals->verified[k] = true;
@@ -315,7 +389,7 @@ static enum shmtune_status one_pass(struct finals *finals, size_t pass,
             status = drop(finals, k, &result, err);
         shmt_tune_report(finals->tune, "finals",
                          pass * finals->count + n + 1,
-                         PASSES * finals->count);
+                         finals->plan.passes * finals->count);
     }
     return status;
 }
@@ -433,7 +507,7 @@ static enum shmtune_status decide(struct finals *finals,
                               "measured again",
                               finals->tune->target->kernel->name,
                               finals->tune->size);
-    winner = shmt_tune_choose_winner(figures, n, PASSES);
+    winner = shmt_tune_choose_winner(figures, n, finals->passes);
     for (size_t k = 0; k < n; k++)
         outcome->finals[k].figures = figures[k];
     outcome->final_count = n;
@@ -461,12 +535,42 @@ static enum shmtune_status refuse_no_winner(const struct shmt_tune *tune,
     return SHMTUNE_NO_CONFIGURATION;
 }
 
+/* Whether a pass like the last one, which took `took_s`, ends in time. */
+static bool has_time(const struct shmt_tune *tune, double took_s)
+{
+    return shmt_tune_elapsed(tune) + took_s <= shmt_tune_finals_end(tune);
+}
+
+static enum shmtune_status hold_passes(struct finals *finals,
+                                       struct shmt_error *err)
+{
+    const struct shmt_tune *const tune = finals->tune;
+    const struct shmt_tune_finals_plan *const plan = &finals->plan;
+    enum shmtune_status status = SHMTUNE_OK;
+    double took_s = 0;
+
+    for (size_t pass = 0; status == SHMTUNE_OK && pass < plan->passes &&
+                          (pass == 0 || has_time(tune, took_s)); pass++) {
+        const double since_s = shmt_tune_elapsed(tune);
+        if (pass == RACED)
+            drop_slow(finals);
+        if (pass > 0 && pass % BLOCK == 0 && pass / BLOCK < plan->blocks)
+            restart(tune->target);
+        status = one_pass(finals, pass, err);
+        took_s = shmt_tune_elapsed(tune) - since_s;
+        finals->passes = pass + 1;
+    }
+    return status;
+}
+
 enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
                                      struct shmt_error *err)
 {
     struct finals finals = {.tune = tune};
-    enum shmtune_status status = select_finalists(&finals, err);
+    enum shmtune_status status;
 
+    shmt_tune_plan_finals(tune, &finals.plan);
+    status = select_finalists(&finals, err);
     if (status == SHMTUNE_OK && finals.count == 0)
         return refuse_no_winner(tune, err);
     tune->outcome->finals =
@@ -478,12 +582,7 @@ enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
         status = need_binaries(&finals, err);
     if (status == SHMTUNE_OK)
         begin_outcome(&finals);
-    for (size_t pass = 0; status == SHMTUNE_OK && pass < PASSES; pass++) {
-        if (pass == RACED)
-            drop_slow(&finals);
-        if (pass > 0 && pass % BLOCK == 0 && pass / BLOCK < BLOCKS)
-            restart(tune->target);
-        status = one_pass(&finals, pass, err);
-    }
+    if (status == SHMTUNE_OK)
+        status = hold_passes(&finals, err);
     return status == SHMTUNE_OK ? decide(&finals, err) : status;
 }

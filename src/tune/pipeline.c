@@ -167,10 +167,15 @@ static size_t in_flight_limit(const struct shmt_tune *tune)
     return want < SHMT_TUNE_IN_FLIGHT ? (size_t)want : SHMT_TUNE_IN_FLIGHT;
 }
 
+static bool is_late(const struct shmt_tune *tune)
+{
+    return tune->on_time &&
+           shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune);
+}
+
 static bool budget_spent(const struct shmt_tune *tune)
 {
-    return tune->handed_out >= tune->options->budget_count ||
-           shmt_tune_elapsed(tune) >= tune->options->budget_s;
+    return tune->handed_out >= tune->options->budget_count || is_late(tune);
 }
 
 /* The next configuration of the warm start that satisfies this problem's
@@ -335,18 +340,27 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
                                       tune->target) - candidate->since_s);
     tune->measure_ms += own->measure_ms;
     tune->measured++;
+    if (shmt_verdict_stage(own->verdict) == SHMT_STAGE_TIME) {
+        if (tune->timed++ == 0)
+            tune->first_ms = own->measure_ms;
+        tune->timed_ms += own->measure_ms;
+    }
     tune->outcome->busy_s += own->measure_ms / 1000;
+    shmt_tune_expect_finalists(tune);
     return finish_candidate(tune, candidate, err);
 }
 
-static enum shmtune_status one_reply(struct shmt_tune *tune,
+/* Waits for a reply, at most until `end_s` seconds have elapsed. */
+static enum shmtune_status one_reply(struct shmt_tune *tune, double end_s,
                                      struct shmt_error *err)
 {
+    const double left_s = fmax(end_s - shmt_tune_elapsed(tune), 0);
     struct shmt_target_reply reply;
     bool got;
-    enum shmtune_status status =
-        tune->target->operations->wait(tune->target, tick_s, &got, &reply,
-                                       err);
+    /* Nothing on a recorded device takes real time. */
+    enum shmtune_status status = tune->target->operations->wait(
+        tune->target, tune->target->recorded ? left_s : fmin(left_s, tick_s),
+        &got, &reply, err);
 
     if (status != SHMTUNE_OK || !got)
         return status;
@@ -362,7 +376,29 @@ static enum shmtune_status one_reply(struct shmt_tune *tune,
                           "a reply to a request that was not made");
 }
 
-/* Runs until no candidate is in flight and the strategy has no more. */
+/* The search has to end.  What the device is measuring may end, as long as
+ * that takes little of the time of the finals; the rest is cancelled. */
+static enum shmtune_status end_in_time(struct shmt_tune *tune,
+                                       struct shmt_error *err)
+{
+    const double search_end = shmt_tune_search_end(tune);
+    const double end =
+        search_end + (tune->options->budget_s - search_end) / 2;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    while (status == SHMTUNE_OK && !shmt_tune_stopped(tune) &&
+           tune->in_stage[SHMT_TUNE_MEASURING] > 0 &&
+           shmt_tune_elapsed(tune) < end)
+        status = one_reply(tune, end, err);
+    if (status == SHMTUNE_OK && shmt_tune_stopped(tune))
+        status = shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
+    if (status == SHMTUNE_OK)
+        shmt_tune_cancel(tune);
+    return status;
+}
+
+/* Runs until no candidate is in flight and the strategy has no more, or time is
+ * up. */
 enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
                                      struct shmt_error *err)
 {
@@ -383,18 +419,23 @@ enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
             continue;
         if (tune->in_flight == 0)
             return SHMTUNE_OK;
-        status = one_reply(tune, err);
+        if (is_late(tune))
+            return end_in_time(tune, err);
+        status = one_reply(tune, tune->on_time ? shmt_tune_search_end(tune)
+                                               : INFINITY, err);
         if (status != SHMTUNE_OK)
             return status;
     }
 }
 
-/* Cancels the candidates in flight: the journal gets a `drop`, and they get no
- * verdict. */
+/* The journal gets a `drop` for the candidate that was begun. */
 void shmt_tune_cancel(struct shmt_tune *tune)
 {
     for (size_t k = 0; k < tune->in_flight; k++)
         if (tune->candidates[k].stage == SHMT_TUNE_MEASURING)
             (void)shmt_tune_journal(tune, SHMT_JOURNAL_DROP,
                                     tune->candidates[k].index, NULL, NULL);
+    tune->target->operations->cancel(tune->target);
+    tune->in_flight = tune->warm_in_flight = 0;
+    memset(tune->in_stage, 0, sizeof tune->in_stage);
 }

@@ -16,8 +16,6 @@
 
 /* A candidate that was begun this often without a result, because the tuner
  * itself died, is not tried again. */
-/* A candidate that was begun this often without a result, because the tuner
- * itself died, is not tried again. */
 enum { TRIES = 2 };
 
 /* NULL when the journal is valid for this run; else a text that says what

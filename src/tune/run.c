@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * run: one run from start to end: builds the space, opens the journal
- * (resume.c), tries the default, searches (pipeline.c), tries the winners of
- * other runs, and holds the finals.  Called by command/tune.c and tests.
+ * (resume.c), tries the default and the winners of other runs, searches
+ * (pipeline.c), and holds the finals.  Called by command/tune.c and tests.
  */
 #include "tune/run.h"
 
@@ -264,7 +264,7 @@ static bool can_be_chosen(const struct shmt_tune *tune,
     return true;
 }
 
-/* Tries the winners of other runs (options->last) before the finals. */
+/* Tries the winners of other runs (options->last). */
 static enum shmtune_status try_also(struct shmt_tune *tune,
                                     struct shmt_error *err)
 {
@@ -414,17 +414,38 @@ static enum shmtune_status record_known_results(struct shmt_tune *tune,
     return status;
 }
 
+/* The search proper, which the budget ends. */
+static enum shmtune_status search_on_time(struct shmt_tune *tune,
+                                          struct shmt_error *err)
+{
+    const double budget_s = tune->options->budget_s;
+    const double spent_s = shmt_tune_elapsed(tune);
+    enum shmtune_status status;
+
+    tune->on_time = true;
+    status = shmt_tune_search(tune, err);
+    tune->on_time = false;
+    if (status == SHMTUNE_OK && isfinite(budget_s) &&
+        tune->outcome->tried <= 1 && tune->outcome->header.space_count > 1)
+        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
+               "the default configuration, which took %.2g s with setting "
+               "up; a longer --budget searches", tune->target->kernel->name,
+               tune->size, spent_s);
+    return status;
+}
+
 static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
 {
-    enum shmtune_status status = prepare(tune, err);
+    enum shmtune_status status;
 
     tune->began_s = tune->target->operations->now(tune->target);
+    status = prepare(tune, err);
     if (status == SHMTUNE_OK)
         status = try_default(tune, err);
     if (status == SHMTUNE_OK)
-        status = shmt_tune_search(tune, err);
-    if (status == SHMTUNE_OK)
         status = try_also(tune, err);
+    if (status == SHMTUNE_OK)
+        status = search_on_time(tune, err);
     if (status == SHMTUNE_OK)
         status = record_known_results(tune, err);
     tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;

@@ -45,12 +45,13 @@ struct shmt_tune_observer {
 struct shmt_tune_options {
     const char *strategy;        /* NULL: shmt_strategy_default */
     uint64_t seed;               /* of the strategy and of the finals */
-    double budget_s;             /* of the target's clock; INFINITY */
+    double budget_s;             /* of the target's clock, from the run's begin
+                                    to the end of its finals; INFINITY */
     uint64_t budget_count;       /* candidates; UINT64_MAX */
     struct shmt_filter_policy policy;
     /* Configurations of other runs, or NULL.  Those of `warm_start` are tried
      * beside the strategy's first candidates; the strategy is told their
-     * results.  Those of `last` are tried after the search, before the finals.
+     * results.  Those of `last` are tried before the search.
      * Where a winner in `last` may not run, those tied with it are tried
      * instead, as the library would choose.  A winner in `last` of this very
      * problem takes part in the finals, whatever its time in the search. */

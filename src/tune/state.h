@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * state: the state of a run, shared by run.c (the run and its journal),
- * pipeline.c (candidates in flight) and finals.c alone.
+ * pipeline.c (candidates in flight), finals.c and budget.c alone.
  */
 #ifndef SHMT_TUNE_STATE_H
 #define SHMT_TUNE_STATE_H
@@ -9,6 +9,13 @@
 #include "tune/run.h"
 
 enum { SHMT_TUNE_IN_FLIGHT = 64, SHMT_TUNE_SAMPLES = 7 };
+
+/* Of the finals when there is time.  The passes are split into blocks, each
+ * with a process of its own. */
+enum { SHMT_TUNE_FINALS_PASSES = 7, SHMT_TUNE_FINALS_BLOCKS = 3 };
+
+/* Slower than the best by more, and it is no finalist. */
+#define SHMT_TUNE_NEAR_FACTOR 1.05
 
 enum shmt_tune_stage { SHMT_TUNE_COMPILING, SHMT_TUNE_READY,
                        SHMT_TUNE_MEASURING };
@@ -41,6 +48,7 @@ struct shmt_tune {
     uint64_t handed_out;                   /* candidates handed out by the
                                               session, and the default */
     bool exhausted;                        /* nothing more is asked for */
+    bool on_time;                          /* the budget ends this phase */
     size_t warm_next;                      /* position in options->warm_start */
     size_t in_flight;
     size_t warm_in_flight;                 /* of those, from the warm start */
@@ -48,6 +56,11 @@ struct shmt_tune {
     size_t in_stage[3];
     double compile_ms, measure_ms;         /* sums of this run, */
     uint64_t compiled, measured;           /* over so many */
+    double timed_ms;                       /* of those measured, the ones that
+                                              have a time, */
+    uint64_t timed;                        /* so many; */
+    double first_ms;                       /* the first set the problem up */
+    uint64_t finalists;                    /* so many if the finals were now */
     double began_s;                        /* on the target's clock */
     double earlier_s;                      /* seconds spent by the runs that
                                               this one resumes */
@@ -95,9 +108,24 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
                                               struct shmt_error *err);
 enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
                                      struct shmt_error *err);
-/* Cancels the candidates in flight when the run is interrupted: they get no
- * verdict. */
+/* Cancels the candidates in flight, when the run is interrupted or the search
+ * has to end: they get no verdict. */
 void shmt_tune_cancel(struct shmt_tune *tune);
+
+/* budget.c: a candidate has a time: how many finalists are to be expected. */
+void shmt_tune_expect_finalists(struct shmt_tune *tune);
+
+/* At how many elapsed seconds the search has to end, so that there is
+ * time for the finals, and when those have to; INFINITY: any time. */
+double shmt_tune_search_end(const struct shmt_tune *tune);
+double shmt_tune_finals_end(const struct shmt_tune *tune);
+
+/* What there is time for; at least two finalists and one pass. */
+struct shmt_tune_finals_plan {
+    size_t finalists, passes, blocks;
+};
+void shmt_tune_plan_finals(const struct shmt_tune *tune,
+                           struct shmt_tune_finals_plan *plan);
 
 /* finals.c: fills in the finals of the outcome. */
 enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,

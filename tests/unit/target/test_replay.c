@@ -219,7 +219,7 @@ static void known_answers(void)
     choose(config, 0, 0);
     CHECK_INT(target->operations->submit(target, &request, NULL),
               SHMTUNE_OK);
-    CHECK_INT(target->operations->wait(target, 1, &got, &reply, NULL),
+    CHECK_INT(target->operations->wait(target, 3, &got, &reply, NULL),
               SHMTUNE_OK);
     CHECK_INT(reply.result.verdict, SHMT_VERDICT_WRONG);
     CHECK_TEXT(reply.result.reason, "then");

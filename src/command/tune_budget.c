@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tune_budget: reads --budget and --total, and deals the time to problems.
+ * What a problem leaves unused is shared by those after it.  Called by
+ * command/tune.c.
+ */
+#include "config.h"
+
+#include "command/tune_budget.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* For a problem, and for all problems of all built-in kernels. */
+static const char usual_budget[] = "15s";
+static const double usual_total_s = 540;
+
+/* Less than this is no time for a problem. */
+static const double least_s = 0.1;
+
+/* "60s", "2m" or "1h"; false: it is no time.  *end is behind the number. */
+static bool parse_time(const char *text, double *number, char **end,
+                       double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"s", 1}, {"m", 60}, {"h", 3600}};
+
+    errno = 0;
+    *number = strtod(text, end);
+    if (*end == text || errno != 0 || !(*number > 0) || !isfinite(*number)) {
+        *end = NULL;
+        return false;
+    }
+    for (size_t k = 0; k < sizeof units / sizeof *units; k++) {
+        *seconds = *number * units[k].seconds;
+        if (strcmp(*end, units[k].unit) == 0 && isfinite(*seconds))
+            return true;
+    }
+    return false;
+}
+
+static enum shmtune_status parse_budget(const char *text,
+                                        struct shmt_command_budget *out,
+                                        struct shmt_error *err)
+{
+    double number, seconds;
+    char *end;
+
+    if (strcmp(text, "all") == 0)
+        return SHMTUNE_OK;
+    if (parse_time(text, &number, &end, &seconds)) {
+        out->seconds = seconds;
+        return SHMTUNE_OK;
+    }
+    if (end == NULL || *end != '\0' || number > 1e15 ||
+        floor(number) < number)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--budget \"%.40s\": expected seconds like 60s, "
+                              "2m or 1h, candidates like 500, or all", text);
+    out->count = (uint64_t)number;
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status
+shmt_command_budget_parse(const char *budget, const char *total,
+                          const char *strategy,
+                          struct shmt_command_budget *out,
+                          struct shmt_error *err)
+{
+    const bool exhaustive =
+        strategy != NULL && strncmp(strategy, "exhaustive", 10) == 0;
+    enum shmtune_status status;
+    double number;
+    char *end;
+
+    *out = (struct shmt_command_budget){
+        .seconds = INFINITY, .count = UINT64_MAX, .total_s = INFINITY,
+        .end_s = INFINITY, .usual = budget == NULL && !exhaustive};
+    status = parse_budget(budget != NULL ? budget
+                          : exhaustive ? "all" : usual_budget, out, err);
+    if (status == SHMTUNE_OK && total != NULL &&
+        !parse_time(total, &number, &end, &out->total_s))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--total \"%.40s\": expected seconds like 60s, "
+                              "2m or 1h", total);
+    return status;
+}
+
+void shmt_command_budget_begin(struct shmt_command_budget *budget,
+                               size_t problems, bool all, double began_s)
+{
+    if (all && budget->usual && isinf(budget->total_s))
+        budget->total_s = usual_total_s;
+    budget->end_s = began_s + budget->total_s;
+    budget->problems = problems;
+}
+
+enum shmtune_status
+shmt_command_budget_next(struct shmt_command_budget *budget, double *seconds,
+                         struct shmt_error *err)
+{
+    const double left_s = budget->end_s - shmt_clock_s();
+    const size_t problems = budget->problems > 0 ? budget->problems : 1;
+
+    if (left_s < least_s)
+        return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                              "%zu problem%s not tuned: the %.4g s of --total "
+                              "are spent; the same command with more goes on",
+                              problems, problems == 1 ? " was" : "s were",
+                              budget->total_s);
+    budget->problems -= budget->problems > 0;
+    *seconds = fmin(budget->seconds, left_s / (double)problems);
+    return SHMTUNE_OK;
+}
+
+static void add_time(struct shmt_text *text, double seconds)
+{
+    if (seconds >= 120)
+        shmt_text_addf(text, "%.3g min", seconds / 60);
+    else
+        shmt_text_addf(text, "%.3g s", seconds);
+}
+
+void shmt_command_budget_tell(const struct shmt_command_budget *budget,
+                              struct shmt_text *text)
+{
+    const double all_s =
+        fmin(budget->total_s, budget->seconds * (double)budget->problems);
+
+    if (budget->problems < 2 || isinf(all_s))
+        return;
+    shmt_text_addf(text, "%zu problems, at most ", budget->problems);
+    add_time(text, all_s);
+    shmt_text_add(text, " in all (--total)");
+    if (isfinite(budget->seconds)) {
+        shmt_text_add(text, " and ");
+        add_time(text, budget->seconds);
+        shmt_text_add(text, " each (--budget)");
+    }
+}

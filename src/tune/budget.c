@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * budget: makes a run end on time.  Says how much of the budget is kept for the
+ * finals, when the search has to end for them, and how many finalists and
+ * passes fit into what is left.  Called by run.c, pipeline.c and finals.c.
+ */
+#include <math.h>
+
+#include "tune/state.h"
+
+/* At most this share of the budget is kept for the finals, and at most this
+ * share of the finals is spent on starting processes. */
+static const double finals_share = 0.35, restart_share = 0.4;
+
+/* The fastest are finalists, however far the first is ahead. */
+enum { LEAST_FINALISTS = 8 };
+
+/* What starting a measure worker takes, beside setting the problem up. */
+static const double worker_s = 0.3;
+
+/* Fewer passes are held only when not even so many finalists fit. */
+static const struct {
+    size_t passes, finalists;
+} enough[] = {
+    {SHMT_TUNE_FINALS_PASSES, 8}, {5, 6}, {3, 4}, {1, 2}
+};
+
+/* Seconds that one measurement takes; 0: not known. */
+static double measurement_s(const struct shmt_tune *tune)
+{
+    if (tune->timed > 1)
+        return (tune->timed_ms - tune->first_ms) / 1000 /
+               (double)(tune->timed - 1);
+    return tune->first_ms / 1000;
+}
+
+static double restart_s(const struct shmt_tune *tune)
+{
+    return tune->target->operations->restart == NULL
+               ? 0 : worker_s + tune->first_ms / 1000;
+}
+
+/* Counting them again after each measurement would take long in a large
+ * search. */
+void shmt_tune_expect_finalists(struct shmt_tune *tune)
+{
+    const struct shmt_ledger *const ledger = tune->outcome->ledger;
+    const double near_us = SHMT_TUNE_NEAR_FACTOR * tune->outcome->best_us;
+    size_t near = 0;
+
+    if (tune->timed > LEAST_FINALISTS && tune->timed % LEAST_FINALISTS != 0)
+        return;
+    for (size_t k = 0; k < shmt_ledger_count(ledger); k++)
+        near += shmt_ledger_cost(&shmt_ledger_at(ledger, k)->result) <=
+                near_us;
+    tune->finalists = near > LEAST_FINALISTS ? near : LEAST_FINALISTS;
+    if (tune->finalists > tune->timed)
+        tune->finalists = tune->timed;
+    if (tune->finalists > SHMT_TUNE_FINALISTS)
+        tune->finalists = SHMT_TUNE_FINALISTS;
+}
+
+/* Seconds that the finals want, and may have. */
+static double reserve_s(const struct shmt_tune *tune)
+{
+    const double wanted =
+        SHMT_TUNE_FINALS_PASSES * (double)tune->finalists *
+            measurement_s(tune) +
+        (SHMT_TUNE_FINALS_BLOCKS - 1) * restart_s(tune);
+
+    return fmin(wanted, finals_share * tune->options->budget_s);
+}
+
+double shmt_tune_search_end(const struct shmt_tune *tune)
+{
+    return isfinite(tune->options->budget_s)
+               ? tune->options->budget_s - reserve_s(tune) : INFINITY;
+}
+
+/* A run that resumes one which had spent its budget has its finals all the
+ * same. */
+double shmt_tune_finals_end(const struct shmt_tune *tune)
+{
+    const double budget_s = tune->options->budget_s;
+    const double share_s = finals_share * budget_s;
+
+    return tune->earlier_s > budget_s - share_s
+               ? tune->earlier_s + share_s : budget_s;
+}
+
+static size_t whole(double number, size_t most)
+{
+    return number < (double)most ? (size_t)fmax(number, 0) : most;
+}
+
+void shmt_tune_plan_finals(const struct shmt_tune *tune,
+                           struct shmt_tune_finals_plan *plan)
+{
+    const double each_s = fmax(measurement_s(tune), 1e-9);
+    double left_s = shmt_tune_finals_end(tune) - shmt_tune_elapsed(tune);
+    const size_t restarts =
+        restart_s(tune) > 0
+            ? whole(restart_share * left_s / restart_s(tune),
+                    SHMT_TUNE_FINALS_BLOCKS - 1)
+            : SHMT_TUNE_FINALS_BLOCKS - 1;
+
+    left_s -= (double)restarts * restart_s(tune);
+    plan->blocks = restarts + 1;
+    for (size_t k = 0; k < sizeof enough / sizeof *enough; k++) {
+        plan->passes = enough[k].passes;
+        plan->finalists =
+            whole(left_s / each_s / (double)plan->passes,
+                  SHMT_TUNE_FINALISTS);
+        if (plan->finalists >= enough[k].finalists)
+            return;
+    }
+    plan->finalists = 2;
+}

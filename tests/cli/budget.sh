@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `--budget`, `--total` and `--compile-timeout`: what they bound, and what they
+# refuse.  Candidates that hang would hold a run up for half a minute each.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+use_fake_worker
+sed -e 's/^    values: .*/    values: [good, fine, compile_hang, hang]/' \
+    -e '/^             /d' "$source/tests/fake/data/faults.yaml" >hanging.yaml
+cp "$source/tests/fake/data/toy.cu" .
+
+no_file() { [ ! -e "$1" ]; }
+lacks_line() { [ -s "$1" ] && ! grep -q -e "$2" "$1"; }
+# sooner SECONDS: than the deadline of what hangs
+sooner() { [ $(($(date +%s) - begun)) -lt "$1" ]; }
+journal=tunings/faults/sm_90-pretended-h100.4096.journal
+
+# -- what hangs ---------------------------------------------------------------
+begun=$(date +%s)
+run tune ./hanging.yaml --budget 2s --strategy exhaustive -j 2
+check "a compile that cannot end in time is cancelled" all 'exits 0' \
+    'sooner 9' 'out_has "^faults .*BEHAVE="'
+check "it has no verdict, nor has what hung on the device" all \
+    'lacks_line "$journal" "BEHAVE: compile_hang.*verdict"' \
+    'lacks_line "$journal" "BEHAVE: hang.*verdict"'
+begun=$(date +%s)
+run tune ./hanging.yaml --budget all --compile-timeout 1 -v -j 2
+check "--compile-timeout gives up a compile" all 'exits 0' \
+    'err_has "compile_timeout: BEHAVE=compile_hang.*killed after 1 s"'
+
+# -- the whole command --------------------------------------------------------
+run toy --size n=4096 --size n=65536 --total 4s
+check "--total is said at the start" all 'exits 0' \
+    'err_has "2 problems, at most 4 s in all (--total) and 15 s each"' \
+    'out_has "n=4096 m=1" ' 'out_has "n=65536 m=1"'
+run toy --size n=4096 --size n=65536 --budget 1s --output each
+check "and so is what --budget comes to" \
+    err_has "2 problems, at most 2 s in all"
+run toy --size n=4096 --budget 1s --output one
+check "one problem needs no words" err_lacks "at most"
+FAKE_WORKER_BUSY_MS=300 run toy --size n=4096 --size n=65536 --size n=256 \
+    --total 0.5s --output spent
+check "what there was no time for is told" all 'exits 130' \
+    'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
+FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 0.3s --output short
+check "a budget that is too short says so" all 'exits 0' \
+    'err_has "n=4096 m=1: the budget is too short for more than the default"'
+
+# -- words that make no sense -------------------------------------------------
+for total in 0 -3s 10x 500 all nan ""; do
+    run toy --total "$total" --output never
+    check "--total '$total' is refused" all 'exits 1' \
+        'err_has "expected seconds like 60s, 2m or 1h"' 'no_file never'
+done
+run toy --size n=4096 --strategy exhaustive --record rec --output rec -q
+run toy --device replay:h100 --total 1m --output never
+check "a recorded device has no use for --total" all 'exits 1' \
+    'err_has "--total is for a GPU"' 'no_file never'
+run toy --compile-timeout 0
+check "--compile-timeout is a second at least" exits 1
+finish
