@@ -18,34 +18,18 @@
 
 #include "device/device.h"
 #include "target/binaries.h"
+#include "target/jobs.h"
 #include "target/scratch.h"
 #include "target/supervisor.h"
 
 /* How often a job is tried when its worker dies. */
 enum { ATTEMPTS = 2 };
 
-/* A request, and its reply when there is one. */
-struct job {
-    struct job *next;
-    enum shmt_target_verb verb;
-    uint64_t tag;
-    size_t binary;           /* inspect */
-    int attempts;
-    double since_s;          /* of the last of them */
-    bool cancelled;          /* nobody waits for its reply */
-    char *line;
-    struct shmt_result result;
-};
-
-struct queue {
-    struct job *first, **last;
-};
-
 /* The result of compiling a binary, and the requests that wait for it. */
 struct compiled {
     bool known, outstanding;
     struct shmt_result result;
-    struct queue waiting;
+    struct shmt_target_queue waiting;
 };
 
 struct live {
@@ -58,8 +42,8 @@ struct live {
     struct shmt_target_binaries binaries;
     struct compiled *compiled;      /* by number of the binary */
     size_t compiled_count, compiled_room;
-    struct queue pending[2];        /* by verb */
-    struct queue answers;
+    struct shmt_target_queue pending[2];        /* by verb */
+    struct shmt_target_queue answers;
     size_t outstanding;             /* requests without a reply so far */
     bool needs_setup;               /* the next measurement has to set the
                                        problem up first */
@@ -71,7 +55,7 @@ struct live {
     size_t supervisor_count;        /* measure if there is a device, then
                                        compile */
     struct shmt_supervisor *supervisors;
-    struct job **busy;              /* by supervisor */
+    struct shmt_target_job **busy;              /* by supervisor */
     struct pollfd *fds;
 };
 
@@ -83,48 +67,6 @@ static struct live *live_of(const struct shmt_target *target)
 static size_t measurers(const struct live *live)
 {
     return live->options.device == NULL ? 0 : 1;
-}
-
-/* -- queues -------------------------------------------------------------- */
-
-static void queue_add(struct queue *queue, struct job *job)
-{
-    job->next = NULL;
-    if (queue->first == NULL)
-        queue->last = &queue->first;
-    *queue->last = job;
-    queue->last = &job->next;
-}
-
-static void queue_add_front(struct queue *queue, struct job *job)
-{
-    job->next = queue->first;
-    if (queue->first == NULL)
-        queue->last = &job->next;
-    queue->first = job;
-}
-
-static struct job *queue_take(struct queue *queue)
-{
-    struct job *const job = queue->first;
-    if (job != NULL)
-        queue->first = job->next;
-    return job;
-}
-
-static void free_job(struct job *job)
-{
-    if (job == NULL)
-        return;
-    free(job->line);
-    free(job);
-}
-
-static void queue_clear(struct queue *queue)
-{
-    struct job *job;
-    while ((job = queue_take(queue)) != NULL)
-        free_job(job);
 }
 
 /* -- binaries ------------------------------------------------------------ */
@@ -141,20 +83,20 @@ static struct compiled *compiled_at(struct live *live, size_t number)
     return &live->compiled[number];
 }
 
-static void answer(struct live *live, struct job *job,
+static void answer(struct live *live, struct shmt_target_job *job,
                    const struct shmt_result *result)
 {
     if (job->cancelled) {
-        free_job(job);
+        shmt_target_job_free(job);
         return;
     }
     job->result = *result;
-    queue_add(&live->answers, job);
+    shmt_target_queue_add(&live->answers, job);
 }
 
 /* Answers for a candidate whose binary another one has compiled: its compile
  * time is 0. */
-static void answer_shared(struct live *live, struct job *job,
+static void answer_shared(struct live *live, struct shmt_target_job *job,
                           const struct compiled *compiled)
 {
     struct shmt_result result = compiled->result;
@@ -163,21 +105,21 @@ static void answer_shared(struct live *live, struct job *job,
     answer(live, job, &result);
 }
 
-static void finish_inspect(struct live *live, struct job *job,
+static void finish_inspect(struct live *live, struct shmt_target_job *job,
                            const struct shmt_result *result)
 {
     struct compiled *const compiled = &live->compiled[job->binary];
-    struct job *other;
+    struct shmt_target_job *other;
 
     compiled->known = true;
     compiled->result = *result;
     answer(live, job, result);
-    while ((other = queue_take(&compiled->waiting)) != NULL)
+    while ((other = shmt_target_queue_take(&compiled->waiting)) != NULL)
         answer_shared(live, other, compiled);
 }
 
 /* A worker has done its job, or failed at it for good. */
-static void finish(struct live *live, struct job *job,
+static void finish(struct live *live, struct shmt_target_job *job,
                    const struct shmt_result *result)
 {
     if (job->verb == SHMT_TARGET_INSPECT)
@@ -232,7 +174,7 @@ static enum shmtune_status assign(struct live *live, struct shmt_error *err)
             shmt_worker_ending(supervisor->worker) ||
             live->pending[verb].first == NULL)
             continue;
-        live->busy[k] = queue_take(&live->pending[verb]);
+        live->busy[k] = shmt_target_queue_take(&live->pending[verb]);
         live->busy[k]->attempts++;
         live->busy[k]->since_s = shmt_clock_s();
         status = shmt_supervisor_send(supervisor, live->busy[k]->line,
@@ -248,12 +190,12 @@ static enum shmtune_status on_reply(struct live *live, size_t k,
                                     struct shmt_error *err)
 {
     struct shmt_wire_reply *const message = &live->supervisors[k].message;
-    struct job *const job = live->busy[k];
+    struct shmt_target_job *const job = live->busy[k];
     double took_s;
 
     live->busy[k] = NULL;
     if (message->kind == SHMT_WIRE_ERROR) {
-        free_job(job);
+        shmt_target_job_free(job);
         return shmt_error_set(err, message->error.status, "%s",
                               message->error.text);
     }
@@ -275,17 +217,17 @@ static enum shmtune_status on_reply(struct live *live, size_t k,
 static void on_worker_died(struct live *live, size_t k)
 {
     const struct shmt_supervisor *const supervisor = &live->supervisors[k];
-    struct job *const job = live->busy[k];
+    struct shmt_target_job *const job = live->busy[k];
     const bool inspect = job->verb == SHMT_TARGET_INSPECT;
     struct shmt_result result;
 
     live->busy[k] = NULL;
     if (job->cancelled) {
-        free_job(job);
+        shmt_target_job_free(job);
         return;
     }
     if (!supervisor->timed_out && job->attempts < ATTEMPTS) {
-        queue_add_front(&live->pending[job->verb], job);
+        shmt_target_queue_add_front(&live->pending[job->verb], job);
         return;
     }
     shmt_result_clear(&result);
@@ -412,10 +354,10 @@ static void live_restart(struct shmt_target *target)
 
 static enum shmtune_status make_job(struct live *live,
                                     const struct shmt_target_request *request,
-                                    struct job **out, struct shmt_error *err)
+                                    struct shmt_target_job **out, struct shmt_error *err)
 {
     struct shmt_text line = {0};
-    struct job *const job = calloc(1, sizeof *job);
+    struct shmt_target_job *const job = calloc(1, sizeof *job);
     const struct shmt_kernel *const kernel = live->target.kernel;
     struct shmt_wire_request message = {
         .verb = request->verb, .tag = request->tag,
@@ -443,7 +385,7 @@ static enum shmtune_status make_job(struct live *live,
 
 static enum shmtune_status submit_inspect(struct live *live,
                                           const shmt_config *config,
-                                          struct job *job,
+                                          struct shmt_target_job *job,
                                           struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
@@ -457,14 +399,14 @@ static enum shmtune_status submit_inspect(struct live *live,
         compiled = compiled_at(live, job->binary);
     }
     if (compiled == NULL) {
-        free_job(job);
+        shmt_target_job_free(job);
         return shmt_error_memory(err);
     }
     if (compiled->known) {
         answer_shared(live, job, compiled);
         return SHMTUNE_OK;
     }
-    queue_add(compiled->outstanding ? &compiled->waiting
+    shmt_target_queue_add(compiled->outstanding ? &compiled->waiting
                               : &live->pending[SHMT_TARGET_INSPECT], job);
     compiled->outstanding = true;
     return SHMTUNE_OK;
@@ -475,7 +417,7 @@ live_submit(struct shmt_target *target,
             const struct shmt_target_request *request, struct shmt_error *err)
 {
     struct live *const live = live_of(target);
-    struct job *job = NULL;
+    struct shmt_target_job *job = NULL;
     enum shmtune_status status;
 
     if (request->verb == SHMT_TARGET_MEASURE && measurers(live) == 0)
@@ -487,7 +429,7 @@ live_submit(struct shmt_target *target,
     if (request->verb == SHMT_TARGET_INSPECT) {
         status = submit_inspect(live, request->config, job, err);
     } else {
-        queue_add(&live->pending[SHMT_TARGET_MEASURE], job);
+        shmt_target_queue_add(&live->pending[SHMT_TARGET_MEASURE], job);
     }
     if (status != SHMTUNE_OK)
         return status;
@@ -502,7 +444,7 @@ static enum shmtune_status live_wait(struct shmt_target *target,
 {
     struct live *const live = live_of(target);
     const double end = shmt_clock_s() + timeout_s;
-    struct job *job;
+    struct shmt_target_job *job;
     bool woken = true;
 
     if (live->outstanding == 0)
@@ -517,34 +459,34 @@ static enum shmtune_status live_wait(struct shmt_target *target,
         if (left <= 0)
             break;
     }
-    job = queue_take(&live->answers);
+    job = shmt_target_queue_take(&live->answers);
     *got = job != NULL;
     if (*got) {
         *reply = (struct shmt_target_reply){job->verb, job->tag, job->result};
         live->outstanding--;
-        free_job(job);
+        shmt_target_job_free(job);
     }
     return SHMTUNE_OK;
 }
 
 /* The binary can be asked for again. */
-static void forget_binary(struct live *live, const struct job *job)
+static void forget_binary(struct live *live, const struct shmt_target_job *job)
 {
     struct compiled *const compiled = &live->compiled[job->binary];
 
     if (job->verb != SHMT_TARGET_INSPECT || compiled->known)
         return;
     compiled->outstanding = false;
-    queue_clear(&compiled->waiting);
+    shmt_target_queue_clear(&compiled->waiting);
 }
 
-static void cancel_queue(struct live *live, struct queue *queue)
+static void cancel_queue(struct live *live, struct shmt_target_queue *queue)
 {
-    struct job *job;
+    struct shmt_target_job *job;
 
-    while ((job = queue_take(queue)) != NULL) {
+    while ((job = shmt_target_queue_take(queue)) != NULL) {
         forget_binary(live, job);
-        free_job(job);
+        shmt_target_job_free(job);
     }
 }
 
@@ -567,12 +509,12 @@ static void live_cancel(struct shmt_target *target)
         if (live->busy[k] == NULL)
             continue;
         shmt_supervisor_close(&live->supervisors[k]);
-        free_job(live->busy[k]);
+        shmt_target_job_free(live->busy[k]);
         live->busy[k] = NULL;
     }
     cancel_queue(live, &live->pending[SHMT_TARGET_INSPECT]);
     cancel_queue(live, &live->pending[SHMT_TARGET_MEASURE]);
-    queue_clear(&live->answers);
+    shmt_target_queue_clear(&live->answers);
     live->outstanding = 0;
 }
 
@@ -602,13 +544,13 @@ static void live_close(struct shmt_target *target)
             shmt_worker_kill(live->supervisors[k].worker);
     for (size_t k = 0; k < live->supervisor_count; k++) {
         shmt_supervisor_close(&live->supervisors[k]);
-        free_job(live->busy[k]);
+        shmt_target_job_free(live->busy[k]);
     }
-    queue_clear(&live->pending[SHMT_TARGET_INSPECT]);
-    queue_clear(&live->pending[SHMT_TARGET_MEASURE]);
-    queue_clear(&live->answers);
+    shmt_target_queue_clear(&live->pending[SHMT_TARGET_INSPECT]);
+    shmt_target_queue_clear(&live->pending[SHMT_TARGET_MEASURE]);
+    shmt_target_queue_clear(&live->answers);
     for (size_t k = 0; k < live->compiled_count; k++)
-        queue_clear(&live->compiled[k].waiting);
+        shmt_target_queue_clear(&live->compiled[k].waiting);
     shmt_scratch_remove(&live->scratch);
     free(live->compiled);
     shmt_target_binaries_free(&live->binaries);
@@ -684,7 +626,7 @@ static enum shmtune_status allocate(struct live *live, struct shmt_error *err)
 
     allow_descriptors(count);
     live->supervisors = calloc(count, sizeof *live->supervisors);
-    live->busy = calloc(count, sizeof(struct job *));
+    live->busy = calloc(count, sizeof(struct shmt_target_job *));
     live->fds = calloc(count * SHMT_WORKER_FDS, sizeof *live->fds);
     return live->supervisors == NULL || live->busy == NULL || live->fds == NULL
                ? shmt_error_memory(err) : SHMTUNE_OK;

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * jobs: requests that wait for a worker or for their reply, and queues of them.
+ * Called by target/live.c alone.
+ */
+#ifndef SHMT_TARGET_JOBS_H
+#define SHMT_TARGET_JOBS_H
+
+#include "target/request.h"
+
+/* A request, and its reply when there is one. */
+struct shmt_target_job {
+    struct shmt_target_job *next;
+    enum shmt_target_verb verb;
+    uint64_t tag;
+    size_t binary;           /* inspect */
+    int attempts;
+    double since_s;          /* of the last of them */
+    bool cancelled;          /* nobody waits for its reply */
+    char *line;
+    struct shmt_result result;
+};
+
+/* Starts as {0}; owns its jobs. */
+struct shmt_target_queue {
+    struct shmt_target_job *first, **last;
+};
+
+void shmt_target_job_free(struct shmt_target_job *job);
+
+void shmt_target_queue_add(struct shmt_target_queue *queue,
+                           struct shmt_target_job *job);
+void shmt_target_queue_add_front(struct shmt_target_queue *queue,
+                                 struct shmt_target_job *job);
+/* NULL when it is empty. */
+struct shmt_target_job *
+shmt_target_queue_take(struct shmt_target_queue *queue);
+void shmt_target_queue_clear(struct shmt_target_queue *queue);
+
+#endif
