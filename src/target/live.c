@@ -354,7 +354,8 @@ static void live_restart(struct shmt_target *target)
 
 static enum shmtune_status make_job(struct live *live,
                                     const struct shmt_target_request *request,
-                                    struct shmt_target_job **out, struct shmt_error *err)
+                                    struct shmt_target_job **out,
+                                    struct shmt_error *err)
 {
     struct shmt_text line = {0};
     struct shmt_target_job *const job = calloc(1, sizeof *job);
