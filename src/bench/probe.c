@@ -267,20 +267,10 @@ CUresult shmt_probe_fill(const struct shmt_probe *probe,
                           const struct shmt_buffer *buffer,
                           const struct shmt_pattern *pattern)
 {
-    const struct shmt_element_type *type = shmt_element_type(pattern->element);
-    /* This structure is repeated in the CUDA source (source.c). */
-    struct {
-        double low, high;
-        uint64_t seed, mask;
-        int fill, real;
-    } device = {
-        .low = pattern->low, .high = pattern->high, .seed = pattern->seed,
-        .mask = type->ramp, .fill = (int)pattern->fill, .real = type->is_real,
-    };
+    struct shmt_pattern device = shmt_pattern_complete(pattern);
     CUdeviceptr data = shmt_buffer_data(buffer);
     uint64_t count = buffer->count;
-    int element = (int)pattern->element;
-    void *arguments[] = {&data, &count, &element, &device};
+    void *arguments[] = {&data, &count, &device};
 
     return launch(probe, FILL, blocks_for(probe, count), arguments);
 }

@@ -8,8 +8,8 @@
 #ifndef SHMT_BENCH_PROBE_H
 #define SHMT_BENCH_PROBE_H
 
-#include "bench/pattern.h"
 #include "bench/source.h"
+#include "data/data.h"
 #include "gpu/gpu.h"
 
 /* On each side of a buffer.  Also its alignment. */

@@ -43,28 +43,29 @@ void shmt_bench_problem_free(struct shmt_bench *bench)
 
 /* An array passed by value: the reference and every candidate get it. */
 static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
-                                      uint64_t count, struct shmt_error *err)
+                                      const struct shmt_fill_values *values,
+                                      struct shmt_error *err)
 {
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
     const size_t size = shmt_element_bytes(argument->element);
     const struct shmt_pattern pattern =
-        shmt_pattern_of(argument, k, bench->options.seed);
+        shmt_pattern_of(values, k, bench->options.seed);
     char *array;
 
     /* The geometry has checked only arguments of launches; this one may belong
      * to none. */
-    if (count > SHMT_KERNEL_ARGUMENT_BYTES / size)
+    if (values->count > SHMT_KERNEL_ARGUMENT_BYTES / size)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: argument %s has %llu elements of %zu "
                               "bytes, passed by value; a launch takes %d "
                               "bytes at most: make it an input",
                               bench->kernel->path, argument->name,
-                              (unsigned long long)count, size,
+                              (unsigned long long)values->count, size,
                               SHMT_KERNEL_ARGUMENT_BYTES);
     array = calloc(1, SHMT_KERNEL_ARGUMENT_BYTES);
     if (array == NULL)
         return shmt_error_memory(err);
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < values->count; i++) {
         const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
 
         memcpy(array + i * size, &value, size);
@@ -73,12 +74,14 @@ static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
     return SHMTUNE_OK;
 }
 
-static CUresult make_slot(struct shmt_bench *bench, size_t k, uint64_t count)
+static CUresult make_slot(struct shmt_bench *bench, size_t k,
+                          const struct shmt_fill_values *values)
 {
     const struct shmt_probe *probe = &bench->probe;
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
     const struct shmt_pattern pattern =
-        shmt_pattern_of(argument, k, bench->options.seed);
+        shmt_pattern_of(values, k, bench->options.seed);
+    const uint64_t count = values->count;
     struct shmt_bench_slot *slot = &bench->slots[k];
     CUresult result =
         shmt_buffer_new(probe, argument->element, count, &slot->actual);
@@ -106,20 +109,20 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
-        uint64_t count = 0;
+        struct shmt_fill_values values;
         CUresult result;
 
         if (argument->role == SHMT_ROLE_SCALAR)
             continue;
-        status = shmt_kernel_argument_count(evaluated, k, &count, err);
+        status = shmt_kernel_argument_fill(evaluated, k, &values, err);
         if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
-            status = make_array(bench, k, count, err);
+            status = make_array(bench, k, &values, err);
             if (status == SHMTUNE_OK)
                 continue;
         }
         if (status != SHMTUNE_OK)
             return status;
-        result = make_slot(bench, k, count);
+        result = make_slot(bench, k, &values);
         if (result == CUDA_SUCCESS)
             continue;
         driver->MemGetInfo(&free_bytes, &all_bytes);
@@ -127,7 +130,8 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
             driver, result, err,
             "device memory for %s, %llu elements of %s (%zu of %zu MiB are "
             "free); choose a smaller size", argument->name,
-            (unsigned long long)count, shmt_element_word(argument->element),
+            (unsigned long long)values.count,
+            shmt_element_word(argument->element),
             free_bytes >> 20, all_bytes >> 20);
     }
     return SHMTUNE_OK;

@@ -3,17 +3,18 @@
  * source: kernels that fill, poison, compare and check buffers, and
  * read the L2 cache full.  They fit every device NVRTC knows.
  *
- * Fill must agree with pattern.c bit for bit: the products are rounded before
- * they are added (__dmul_rn, __dadd_rn), which no option can fuse.
+ * Fill must agree with data/pattern.c bit for bit: the products are rounded
+ * before they are added (__dmul_rn, __dadd_rn), which no option can fuse.
  */
 #include "bench/source.h"
 
 #include <stddef.h>
 
+#include "data/data.h"
 #include "kernel/kernel.h"
 
 /* A part may not pass 4095 characters.  The table of element types
- * gives the enum and the cases of each; fills are numbered as in shmt_fill. */
+ * gives the enum and the cases of each. */
 #define TEXT(...) #__VA_ARGS__ "\n"
 #define TEXT_OF(...) TEXT(__VA_ARGS__)
 
@@ -105,45 +106,60 @@ SHMT_ELEMENT_SMALL_LIST(SMALL)
 #undef SMALL
 "";
 
-static const char fills[] = TEXT(
-struct pattern {
-    double low;
-    double high;
-    u64 seed;
-    u64 mask;
-    int fill;
-    int real;
-};
-
-template <typename T>
-__device__ void fill_all(T *data, u64 count, const pattern &p)
+/* The text of data/pattern_code.h, with the device's arithmetic.  Its parts are
+ * cut here, as each has to be short. */
+static const char pattern_types[] =
+"enum shmt_fill {"
+#define FILL(name, ...) "SHMT_FILL_" #name ","
+SHMT_FILL_LIST(FILL)
+#undef FILL
+"};\n"
+TEXT_OF(SHMT_PATTERN_STRUCT)
+TEXT(
+__device__ u64 pattern_draw(u64 seed, u64 index)
 {
-    const i64 low = (i64)p.low;
-    const u64 span = (u64)((i64)p.high - low);
+    return mix(seed + (index + 1) * 0x9e3779b97f4a7c15ull);
+}
 
+__device__ double pattern_mul(double a, double b)
+{
+    return __dmul_rn(a, b);
+}
+
+__device__ double pattern_add(double a, double b)
+{
+    return __dadd_rn(a, b);
+}
+
+__device__ double pattern_div(double a, double b)
+{
+    return __ddiv_rn(a, b);
+}
+);
+
+static const char patterns[] =
+TEXT_OF(SHMT_PATTERN_CODE(__device__ __noinline__));
+static const char whole_patterns[] =
+TEXT_OF(SHMT_PATTERN_CODE_WHOLE(__device__ __noinline__));
+
+static const char fills[] = TEXT(
+template <typename T>
+__device__ void fill_all(T *data, u64 count, const shmt_pattern &p)
+{
     for (u64 i = here(); i < count; i += stride()) {
-        const u64 draw = mix(p.seed + (i + 1) * 0x9e3779b97f4a7c15ull);
         T value;
 
-        if (p.fill == 1) {
-            put_whole(0, &value);
-        } else if (p.fill == 2) {
-            put_whole((i64)(i & p.mask), &value);
-        } else if (p.real) {
-            const double unit = __dmul_rn((double)(draw >> 11), 0x1p-53);
-            const double part = __dmul_rn(p.high - p.low, unit);
-            put_real(__dadd_rn(p.low, part), &value);
-        } else {
-            put_whole(low + (i64)(span > 0 ? draw % span : 0), &value);
-        }
+        if (p.real)
+            put_real(pattern_real(&p, i), &value);
+        else
+            put_whole(pattern_whole(&p, i), &value);
         data[i] = value;
     }
 }
 
-extern "C" __global__ void shmt_fill(void *data, u64 count, int element,
-                                     pattern p)
+extern "C" __global__ void shmt_fill(void *data, u64 count, shmt_pattern p)
 {
-    switch (element) {
+    switch (p.element) {
 )
 #define FILL(name, word, type, device, ...)                                  \
     "case " #name ": fill_all((" #device " *)data, count, p); break;\n"
@@ -298,4 +314,5 @@ extern "C" __global__ void shmt_flush(const uint4 *data, u64 count, u32 *sink)
 );
 
 const char *const shmt_bench_source[] = {
-    types, small_reals, fills, comparison, checks, NULL};
+    types, small_reals, pattern_types, patterns, whole_patterns, fills,
+    comparison, checks, NULL};

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * argument: reads what a kernel is called with: buffers and arrays
- * passed by value (role, type, count, fill, tolerance), scalars (type,
- * value).
+ * passed by value (role, type, count, tolerance; fill.c reads their fills),
+ * scalars (type, value).
  */
 #include "kernel/read.h"
 
-#include <float.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +15,6 @@ static const int64_t largest_count = INT64_C(1) << 40;
 static const char *const role_words[] = {
     "input", "output", "inout", "workspace", "value", NULL
 };
-static const char *const fill_words[] = {"uniform", "zero", "ramp", NULL};
 
 /* The keys that an argument may have: of any role (any other key is misspelt),
  * of a scalar, which has no role, and of each role. */
@@ -77,101 +74,6 @@ static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
     if (status == SHMTUNE_OK)
         *out = (enum shmt_element)index;
     return status;
-}
-
-/* The bounds that a range must keep, [low, high).  The difference of the two
- * has to be a finite double, and the bounds of whole numbers exact ones. */
-static void widest_range(enum shmt_element element, double *low, double *high)
-{
-    const struct shmt_element_type *type = shmt_element_type(element);
-
-    *low = type->is_real ? fmax(type->low.real, -DBL_MAX / 2)
-                         : fmax((double)type->low.whole, -0x1p53);
-    *high = type->is_real ? fmin(type->high.real, DBL_MAX / 2)
-                          : fmin((double)type->high.whole + 1, 0x1p53);
-}
-
-/* Values outside of the type's bounds would wrap or become infinite.  Whole
- * numbers of [0, 1) are all 0, with which a wrong kernel can look right. */
-static enum shmtune_status check_range(struct shmt_kernel_reader *reader,
-                                       const struct shmt_yaml *node,
-                                       const struct shmt_argument *argument)
-{
-    const enum shmt_element element = argument->element;
-    const double low = argument->low, high = argument->high;
-    double lowest, highest;
-
-    widest_range(element, &lowest, &highest);
-    if (low >= high)
-        return shmt_yaml_refuse(node, reader->err,
-                                "the range [%g, %g) is empty", low, high);
-    if (low < lowest || high > highest)
-        return shmt_yaml_refuse(
-            node, reader->err, "the range [%.17g, %.17g) is outside of what "
-            "%s may have, [%.17g, %.17g)", low, high,
-            shmt_element_word(element), lowest, highest);
-    if (shmt_element_is_real(element))
-        return SHMTUNE_OK;
-    if (low != floor(low) || high != floor(high))
-        return shmt_yaml_refuse(node, reader->err,
-                                "the range [%g, %g) of %s; whole numbers are "
-                                "expected", low, high,
-                                shmt_element_word(element));
-    if (low == 0 && high == 1)
-        return shmt_yaml_refuse(node, reader->err,
-                                "the range [0, 1) has no number but 0, as its "
-                                "end is not included; write [0, 2] for 0 and "
-                                "1, or fill: zero");
-    return SHMTUNE_OK;
-}
-
-static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
-                                      const struct shmt_yaml *node,
-                                      struct shmt_argument *argument)
-{
-    const struct shmt_element_type *type =
-        shmt_element_type(argument->element);
-    enum shmtune_status status;
-
-    argument->low = type->is_real ? -1 : 0;
-    argument->high =
-        type->is_real ? 1 : fmin(256, (double)type->high.whole + 1);
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE,
-                              "range, [LOW, HIGH]", reader->err);
-    if (status != SHMTUNE_OK)
-        return status;
-    if (node->count != 2)
-        return shmt_yaml_refuse(node, reader->err,
-                                "a range of %zu numbers; [low, high] is "
-                                "expected", node->count);
-    status = shmt_yaml_real(node->items[0], &argument->low, reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_real(node->items[1], &argument->high, reader->err);
-    return status == SHMTUNE_OK ? check_range(reader, node, argument)
-                                : status;
-}
-
-static enum shmtune_status read_fill(struct shmt_kernel_reader *reader,
-                                     const struct shmt_yaml *mapping,
-                                     struct shmt_argument *argument)
-{
-    const struct shmt_yaml *fill = shmt_yaml_get(mapping, "fill");
-    const struct shmt_yaml *range = shmt_yaml_get(mapping, "range");
-    size_t index = SHMT_FILL_UNIFORM;
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (fill != NULL)
-        status = read_enum(reader, fill, fill_words, &index);
-    if (status != SHMTUNE_OK)
-        return status;
-    argument->fill = (enum shmt_fill)index;
-    if (range != NULL && argument->fill != SHMT_FILL_UNIFORM)
-        return shmt_yaml_refuse(range, reader->err,
-                                "a range for fill \"%s\"; only \"uniform\" "
-                                "has one", fill_words[index]);
-    return read_range(reader, range, argument);
 }
 
 static enum shmtune_status read_bound(struct shmt_kernel_reader *reader,
@@ -286,7 +188,7 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     argument->role = (enum shmt_role)role;
     status = read_count(reader, node, argument);
     if (status == SHMTUNE_OK)
-        status = read_fill(reader, mapping, argument);
+        status = shmt_kernel_fill_read(reader, mapping, argument);
     if (status == SHMTUNE_OK)
         status = read_tolerance(reader, mapping, argument);
     node = shmt_yaml_get(mapping, "zeroed");
@@ -371,13 +273,22 @@ static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
                                      const struct shmt_argument *argument,
                                      struct shmt_kernel_evaluated *evaluated)
 {
+    const bool filled = argument->role != SHMT_ROLE_OUTPUT &&
+                        argument->role != SHMT_ROLE_WORKSPACE;
+    struct shmt_fill_values values;
     char what[160];
     int64_t count;
     const enum shmtune_status status = shmt_expr_next_int(
         argument->count, &evaluated->evaluation, &count, reader->err);
 
-    if (status != SHMTUNE_OK || (count >= 1 && count <= largest_count))
+    if (status != SHMTUNE_OK)
         return status;
+    if (count >= 1 && count <= largest_count)
+        return !filled ? SHMTUNE_OK
+                       : shmt_kernel_argument_fill(
+                             evaluated,
+                             (size_t)(argument - reader->kernel->arguments),
+                             &values, reader->err);
     snprintf(what, sizeof what,
              "the count of %s is %lld; 1 to %lld elements are expected",
              argument->name, (long long)count, (long long)largest_count);

@@ -47,7 +47,26 @@ enum shmt_features {
     SHMT_FEATURES_ARCHITECTURE   /* sm_90a where there is one */
 };
 
-enum shmt_fill { SHMT_FILL_UNIFORM, SHMT_FILL_ZERO, SHMT_FILL_RAMP };
+/* X(NAME): what inputs, in-outs and arrays by value are filled with.
+ * data/pattern.h has the formulas; a ramp of `fill: ramp` begins anew where its
+ * type ends, one with numbers of its own, STEPS, has to fit it. */
+#define SHMT_FILL_LIST(X)                                                    \
+    X(UNIFORM)                                                               \
+    X(ZERO)                                                                  \
+    X(RAMP)                                                                  \
+    X(CONSTANT)                                                              \
+    X(STEPS)                                                                 \
+    X(NORMAL)                                                                \
+    X(SORTED)                                                                \
+    X(PERMUTATION)                                                           \
+    X(ROW_POINTERS)
+
+enum shmt_fill {
+#define SHMT_FILL_ENUM(name) SHMT_FILL_##name,
+    SHMT_FILL_LIST(SHMT_FILL_ENUM)
+#undef SHMT_FILL_ENUM
+    SHMT_FILL_COUNT
+};
 
 struct shmt_argument {
     const char *name;
@@ -56,8 +75,12 @@ struct shmt_argument {
     struct shmt_expr *count;   /* elements; may use parameters for a
                                   workspace only; NULL for a scalar */
     struct shmt_expr *value;   /* scalar: dimensions and parameters */
-    enum shmt_fill fill;       /* input, in-out, by value */
-    double low, high;          /* uniform fill: [low, high); integers too */
+    enum shmt_fill fill;       /* input, in-out, by value; its numbers use
+                                  dimensions only: */
+    struct shmt_expr *range[2];    /* [low, high); NULL: the default */
+    struct shmt_expr *numbers[2];  /* what the fill is written with, as
+                                      {from, step}; NULL: the default */
+    struct shmt_place fill_place;  /* of the range, or else of the fill */
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
     double absolute, relative; /* tolerance: |a - b| <= absolute +
@@ -269,6 +292,21 @@ shmt_kernel_argument_count(struct shmt_kernel_evaluated *evaluated, size_t k,
 enum shmtune_status
 shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
                            int64_t *out, struct shmt_error *err);
+/* What argument k, an input, an in-out or an array by value, is filled with at
+ * one problem. */
+struct shmt_fill_values {
+    enum shmt_fill fill;
+    enum shmt_element element;
+    uint64_t count;
+    double low, high;              /* [low, high), whole numbers too */
+    struct shmt_value numbers[2];  /* none is a word */
+};
+/* SHMTUNE_INVALID_FILE with the place in the spec when the type has not all
+ * of these elements, or the numbers make no sense. */
+enum shmtune_status
+shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
+                          struct shmt_fill_values *out,
+                          struct shmt_error *err);
 /* The value of argument k, a scalar. */
 enum shmtune_status
 shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,

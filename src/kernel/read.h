@@ -59,6 +59,11 @@ enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                          struct shmt_kernel_evaluated *evaluated);
 
+/* fill.c: "fill" and "range" of an argument. */
+enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *mapping,
+                                          struct shmt_argument *argument);
+
 /* launch.c */
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);
 /* Every launch can be evaluated and at least one is used. */

@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "bench/pattern.h"
 #include "bench/source.h"
+#include "data/data.h"
 #include "tests/fake/cuda.h"
 #include "tests/fake/fake_kernel.h"
 
@@ -25,20 +25,12 @@ static void *memory(const struct fake_launch *launch, size_t k)
 
 static void fill(struct fake_launch *launch)
 {
-    struct {
-        double low, high;
-        uint64_t seed, mask;
-        int fill, real;
-    } device;
-    struct shmt_pattern pattern = {.element = ARGUMENT(launch, 2, int)};
-    const size_t size = shmt_element_bytes(pattern.element);
+    struct shmt_pattern pattern;
     char *data = memory(launch, 0);
+    size_t size;
 
-    memcpy(&device, launch->arguments[3], sizeof device);
-    pattern.low = device.low;
-    pattern.high = device.high;
-    pattern.seed = device.seed;
-    pattern.fill = (enum shmt_fill)device.fill;
+    memcpy(&pattern, launch->arguments[2], sizeof pattern);
+    size = shmt_element_bytes((enum shmt_element)pattern.element);
     for (uint64_t i = 0; i < ARGUMENT(launch, 1, uint64_t); i++) {
         const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
 

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "bench/bench.h"
-#include "bench/pattern.h"
+#include "data/data.h"
 #include "gpu/driver.h"
 #include "oracle.h"
 #include "tests/support/bench_read.h"
@@ -181,46 +181,63 @@ static void reference_is_right(void)
 
 /* -- the measuring kernels ------------------------------------------------ */
 
-/* Inputs on the device, element by element, as pattern.c computes them. */
-static void inputs_are_as_described(void)
+/* How many elements of an input or an in-out differ in a bit from those that
+ * data/pattern.c computes. */
+static int64_t count_wrong(const struct trial *trial, size_t number)
 {
-    static const int64_t sizes[] = {1, 2, 3, 255, 100001};
+    const struct shmt_argument *argument = &trial->kernel->arguments[number];
+    const struct shmt_pattern pattern = pattern_of(trial, number);
+    const size_t bytes = shmt_element_bytes(argument->element);
+    const uint64_t count = count_of(trial, number);
+    char *data = calloc((size_t)count, bytes);
+    int64_t wrong = 0;
+
+    if (data == NULL)
+        abort();
+    CHECK_INT(fixture_read(trial->bench, argument->name, false, count, data,
+                           &err), SHMTUNE_OK);
+    for (uint64_t i = 0; i < count; i++) {
+        const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
+
+        wrong += memcmp(data + i * bytes, &value, bytes) != 0;
+    }
+    if (wrong > 0)
+        printf("# %s: %lld of %llu differ\n", argument->name,
+               (long long)wrong, (unsigned long long)count);
+    free(data);
+    return wrong;
+}
+
+/* Inputs on the device, element by element, as data/pattern.c computes them. */
+static void inputs_are_as_described_in(const char *spec)
+{
+    static const int64_t sizes[] = {1, 2, 3, 255, 100001, 4000037};
     struct trial trial;
     struct shmt_result result;
 
-    if (!open_trial("tests/gpu", "elements", &trial))
+    if (!open_trial("tests/gpu", spec, &trial))
         return;
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         trial.size[0] = sizes[s];
         if (!measure(&trial, 0, 1, &result))
             break;
         CHECK_INT(result.verdict, SHMT_VERDICT_OK);
-        for (size_t k = 0; k < trial.kernel->argument_count; k++) {
-            const struct shmt_argument *argument =
-                &trial.kernel->arguments[k];
-            const size_t bytes = shmt_element_bytes(argument->element);
-            char *data = calloc((size_t)sizes[s], bytes);
-            int64_t wrong = 0;
-
-            if (data == NULL)
-                abort();
-            if (argument->role == SHMT_ROLE_INPUT) {
-                CHECK_INT(fixture_read(trial.bench, argument->name, false,
-                                          (uint64_t)sizes[s], data, &err),
-                          SHMTUNE_OK);
-                for (int64_t i = 0; i < sizes[s]; i++)
-                    wrong += shmt_element_real(argument->element,
-                                               data + (size_t)i * bytes) !=
-                             filled(&trial, k, (uint64_t)i);
-            }
-            if (wrong > 0)
-                printf("# %s: %lld of %lld differ\n", argument->name,
-                       (long long)wrong, (long long)sizes[s]);
-            CHECK_INT(wrong, 0);
-            free(data);
-        }
+        for (size_t k = 0; k < trial.kernel->argument_count; k++)
+            if (trial.kernel->arguments[k].role == SHMT_ROLE_INPUT ||
+                trial.kernel->arguments[k].role == SHMT_ROLE_INOUT)
+                CHECK_INT(count_wrong(&trial, k), 0);
     }
     close_trial(&trial);
+}
+
+static void elements_are_as_described(void)
+{
+    inputs_are_as_described_in("elements");
+}
+
+static void fills_are_as_described(void)
+{
+    inputs_are_as_described_in("fills");
 }
 
 /* The struct that the kernel takes is the array that was filled. */
@@ -326,7 +343,8 @@ int main(void)
     if (getenv("SHMT_SRCDIR") == NULL)
         setenv("SHMT_SRCDIR", ".", 1);
     images = fixture_folder();
-    CHECK_RUN(inputs_are_as_described);
+    CHECK_RUN(elements_are_as_described);
+    CHECK_RUN(fills_are_as_described);
     CHECK_RUN(arrays_by_value_arrive);
     CHECK_RUN(every_element_counts);
     CHECK_RUN(small_types_are_the_hardwares);

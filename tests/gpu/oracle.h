@@ -7,6 +7,7 @@
 #define SHMT_TESTS_GPU_ORACLE_H
 
 #include "bench/bench.h"
+#include "data/data.h"
 
 enum { ORACLE_SEED = 11, ORACLE_DIMENSIONS = 4, ORACLE_SIZES = 6 };
 
@@ -30,6 +31,8 @@ extern const size_t oracle_count;
 
 /* An argument of the kernel; ends the program when there is none. */
 size_t argument_of(const struct shmt_kernel *kernel, const char *name);
+/* What it is filled with. */
+struct shmt_pattern pattern_of(const struct trial *trial, size_t number);
 /* Element `index` of an argument as it was filled. */
 double filled(const struct trial *trial, size_t number, uint64_t index);
 

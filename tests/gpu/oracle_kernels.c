@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/pattern.h"
+#include "data/data.h"
 #include "oracle.h"
 
 size_t argument_of(const struct shmt_kernel *kernel, const char *name)
@@ -29,15 +29,34 @@ static int64_t size_of(const struct trial *trial, const char *name)
     exit(EXIT_FAILURE);
 }
 
+struct shmt_pattern pattern_of(const struct trial *trial, size_t number)
+{
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_fill_values values = {0};
+    struct shmt_error err = {0};
+
+    shmt_kernel_evaluate_reference(trial->kernel, trial->size, &evaluated);
+    if (shmt_kernel_argument_fill(&evaluated, number, &values, &err) !=
+        SHMTUNE_OK)
+        printf("Bail out! %s\n", err.text);
+    return shmt_pattern_of(&values, number, ORACLE_SEED);
+}
+
+/* Asked for every element of an input: the last pattern is kept. */
 double filled(const struct trial *trial, size_t number, uint64_t index)
 {
-    const struct shmt_argument *argument = &trial->kernel->arguments[number];
-    const struct shmt_pattern pattern =
-        shmt_pattern_of(argument, number, ORACLE_SEED);
-    const union shmt_element_scalar scalar =
-        shmt_pattern_value(&pattern, index);
+    static struct shmt_pattern pattern;
+    static struct trial kept;
+    static size_t kept_number;
+    union shmt_element_scalar scalar;
 
-    return shmt_element_real(argument->element, &scalar);
+    if (memcmp(&kept, trial, sizeof kept) != 0 || kept_number != number)
+        pattern = pattern_of(trial, number);
+    kept = *trial;
+    kept_number = number;
+    scalar = shmt_pattern_value(&pattern, index);
+    return shmt_element_real(trial->kernel->arguments[number].element,
+                             &scalar);
 }
 
 /* Element `index` of the argument "in". */

@@ -30,9 +30,10 @@ record: gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy
 engine: coverage neighbours observation observations predictor shuffle
     surrogate
+data: pattern
 gpu: cubin driver function image module nvrtc ptxas cuProfilerStart
     cuProfilerStop
-bench: bench buffer inspect pattern probe
+bench: bench buffer inspect probe
 target: live replay scratch supervisor target wire worker
 tune: filter output progress tune winner winners
 exchange: export import

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #define __device__
+#define __noinline__ __attribute__((noinline))
 #define __global__ __attribute__((visibility("default")))
 #define SHIM extern "C" __attribute__((visibility("default")))
 
@@ -62,6 +63,13 @@ static inline double __dadd_rn(double a, double b)
     volatile double sum = a + b;
 
     return sum;
+}
+
+static inline double __ddiv_rn(double a, double b)
+{
+    volatile double quotient = a / b;
+
+    return quotient;
 }
 
 static inline long long min(long long a, long long b)

@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "bench/pattern.h"
 #include "bench/source.h"
+#include "data/data.h"
 #include "tests/support/check.h"
 #include "tests/support/folder.h"
 
@@ -24,16 +24,9 @@ static const struct grid { unsigned blocks, threads; } grids[] = {
     {1, 1}, {1, 32}, {3, 32}, {4, 64}};
 enum { GRIDS = sizeof grids / sizeof grids[0] };
 
-/* As in the text. */
-struct pattern_bits {
-    double low, high;
-    uint64_t seed, mask;
-    int fill, real;
-};
-
 /* The library that was compiled. */
 static struct {
-    void (*fill)(void *, uint64_t, int, struct pattern_bits);
+    void (*fill)(void *, uint64_t, struct shmt_pattern);
     void (*compare)(const void *, const void *, uint64_t, int, double, double,
                     uint32_t, struct shmt_probe_finding *);
     void (*guard)(const u8 *, uint64_t, uint64_t, uint64_t, uint32_t,
@@ -564,33 +557,53 @@ static void every_byte_is_in_the_hash(void)
 
 /* -- filling -------------------------------------------------------------- */
 
+/* Numbers with which each type has each fill. */
+static struct shmt_pattern pattern_of(enum shmt_element element,
+                                      enum shmt_fill fill, uint64_t seed)
+{
+    struct shmt_pattern out = {
+        .element = (int)element, .fill = (int)fill, .low = 0, .high = 100,
+        .seed = seed, .count = COUNT};
+
+    switch (fill) {
+    case SHMT_FILL_NORMAL:
+        out.first = 49.5;
+        out.second = 20;
+        break;
+    case SHMT_FILL_ROW_POINTERS:
+        out.first = 0.9;
+        out.second = 0.7;
+        break;
+    default:
+        out.first = 0.75;
+        out.second = 0.7;
+        out.from = 1;
+        out.step = -1;
+    }
+    return shmt_pattern_complete(&out);
+}
+
 static void fill_as_the_host_does(void)
 {
-    static const enum shmt_fill fills[] = {SHMT_FILL_UNIFORM, SHMT_FILL_ZERO,
-                                           SHMT_FILL_RAMP};
     static struct elements data;
+    enum { FILLS = SHMT_FILL_COUNT };
 
-    for (int run = 0; run < 3 * SHMT_ELEMENT_COUNT * GRIDS; run++) {
-        const enum shmt_element e = run / 3 % SHMT_ELEMENT_COUNT;
-        const struct grid *grid = &grids[run / 3 / SHMT_ELEMENT_COUNT];
-        const struct shmt_element_type *type = shmt_element_type(e);
-        const struct shmt_pattern pattern = {
-            .element = e, .fill = fills[run % 3], .low = 3, .high = 100,
-            .seed = (uint64_t)run};
-        const struct pattern_bits bits = {
-            .low = 3, .high = 100, .seed = (uint64_t)run, .mask = type->ramp,
-            .fill = (int)fills[run % 3], .real = type->is_real};
+    for (int run = 0; run < FILLS * SHMT_ELEMENT_COUNT * GRIDS; run++) {
+        const enum shmt_element e = run / FILLS % SHMT_ELEMENT_COUNT;
+        const struct grid *grid = &grids[run / FILLS / SHMT_ELEMENT_COUNT];
+        const size_t size = shmt_element_bytes(e);
+        const struct shmt_pattern pattern = pattern_of(
+            e, (enum shmt_fill)(run % FILLS), (uint64_t)run);
 
         memset(&data, 0xa5, sizeof data);
-        LAUNCH(*grid, device.fill(data.bytes, COUNT, e, bits))
+        LAUNCH(*grid, device.fill(data.bytes, COUNT, pattern))
         for (size_t i = 0; i < COUNT; i++) {
             const union shmt_element_scalar value =
                 shmt_pattern_value(&pattern, i);
 
-            CHECK(memcmp(data.bytes + i * type->bytes, &value, type->bytes) ==
-                  0);
+            CHECK(memcmp(data.bytes + i * size, &value, size) == 0);
         }
-        for (size_t k = COUNT * type->bytes; k < sizeof data.bytes; k++)
+        for (size_t k = COUNT * size; k < sizeof data.bytes; k++)
             CHECK(data.bytes[k] == 0xa5);
     }
 }
@@ -598,20 +611,22 @@ static void fill_as_the_host_does(void)
 /* The range of one number, and ramps beyond their mask. */
 static void fill_at_the_edges(void)
 {
-    const struct pattern_bits empty = {.low = 5, .high = 5, .seed = 1};
-    const struct pattern_bits below = {.low = -9, .high = -2, .seed = 1};
-    const struct pattern_bits ramp = {.mask = 7,
+    const struct shmt_pattern empty = {.element = SHMT_ELEMENT_I32, .low = 5,
+                                       .high = 5, .seed = 1};
+    const struct shmt_pattern below = {.element = SHMT_ELEMENT_I32, .low = -9,
+                                       .high = -2, .seed = 1};
+    const struct shmt_pattern ramp = {.element = SHMT_ELEMENT_I32, .mask = 7,
                                       .fill = (int)SHMT_FILL_RAMP};
     int32_t data[64];
     uint32_t seen = 0;
 
-    LAUNCH(grids[1], device.fill(data, 64, SHMT_ELEMENT_I32, empty))
+    LAUNCH(grids[1], device.fill(data, 64, empty))
     for (int i = 0; i < 64; i++)
         CHECK_INT(data[i], 5);
-    LAUNCH(grids[1], device.fill(data, 64, SHMT_ELEMENT_I32, ramp))
+    LAUNCH(grids[1], device.fill(data, 64, ramp))
     for (int i = 0; i < 64; i++)
         CHECK_INT(data[i], i % 8);
-    LAUNCH(grids[1], device.fill(data, 64, SHMT_ELEMENT_I32, below))
+    LAUNCH(grids[1], device.fill(data, 64, below))
     for (int i = 0; i < 64; i++) {
         CHECK(data[i] >= -9 && data[i] < -2);
         if (data[i] >= -9 && data[i] < -2)

@@ -43,7 +43,7 @@ static void reads_every_field(void)
     CHECK_INT(y->element, SHMT_ELEMENT_F16);
     CHECK_INT(y->role, SHMT_ROLE_OUTPUT);
     CHECK(y->absolute == 0.5 && y->relative == 1.0e-3);
-    CHECK(kernel->arguments[0].low == -2 && kernel->arguments[0].high == 2);
+    CHECK_TEXT(shmt_expr_text(kernel->arguments[0].range[0]), "-2");
     CHECK_INT(kernel->arguments[2].zeroed, true);
     CHECK_INT(kernel->arguments[3].role, SHMT_ROLE_SCALAR);
     CHECK(kernel->bytes != NULL && kernel->flops == NULL);
@@ -95,6 +95,8 @@ static void ranges_have_defaults(void)
 
     for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
         struct shmt_kernel *kernel = NULL;
+        struct shmt_kernel_evaluated evaluated;
+        struct shmt_fill_values values = {0};
         struct shmt_text text = {0};
         struct shmt_error err = {0};
         char line[120];
@@ -108,8 +110,11 @@ static void ranges_have_defaults(void)
             printf("# %s\n", err.text);
             continue;
         }
-        CHECK(kernel->arguments[0].low == rows[k].low);
-        CHECK(kernel->arguments[0].high == rows[k].high);
+        shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
+        CHECK_INT(shmt_kernel_argument_fill(&evaluated, 0, &values, &err),
+                  SHMTUNE_OK);
+        CHECK(values.low == rows[k].low);
+        CHECK(values.high == rows[k].high);
         shmt_kernel_free(kernel);
         shmt_text_free(&text);
     }

@@ -3,12 +3,12 @@
  * test_value: an array passed by value reaches the kernel, from the bench and
  * from the library, on the fake driver.  Compiles with the real NVRTC.
  */
+#include "data/data.h"
 #include "shmtune.h"
 
 #include <math.h>
 
 #include "bench/bench.h"
-#include "bench/pattern.h"
 #include "tests/support/catalogue_fixture.h"
 #include "tests/support/bench_read.h"
 #include "tests/support/check.h"
@@ -42,9 +42,16 @@ static enum shmtune_status measure(int64_t taps, shmt_config shift,
  * inputs count up from 0. */
 static int right_elements(const float *out, int taps, uint64_t seed)
 {
-    const struct shmt_pattern pattern =
-        shmt_pattern_of(&kernel->arguments[WEIGHTS], WEIGHTS, seed);
+    const int64_t problem[] = {N, taps};
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_fill_values values;
+    struct shmt_pattern pattern;
     int right = 0;
+
+    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    CHECK_INT(shmt_kernel_argument_fill(&evaluated, WEIGHTS, &values, &err),
+              SHMTUNE_OK);
+    pattern = shmt_pattern_of(&values, WEIGHTS, seed);
 
     for (int i = 0; i < N; i++) {
         float sum = 0;
