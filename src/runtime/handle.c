@@ -199,8 +199,7 @@ void shmtune_close(struct shmtune *library)
     if (library == NULL)
         return;
     for (size_t k = 0; k < library->kernel_count; k++) {
-        for (size_t t = 0; t < library->kernels[k].tuning_count; t++)
-            shmt_map_free(&library->kernels[k].tunings[t].places);
+        shmt_map_free(&library->kernels[k].exact);
         free(library->kernels[k].tunings);
     }
     shmt_catalogue_close(library->catalogue);

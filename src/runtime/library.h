@@ -15,11 +15,13 @@
 /* Tunings are not trusted, so what they may cost is bounded.  A folder with
  * more is opened all the same; what exceeds a bound is left out with a note. */
 enum {
-    /* Tunings of one kernel; an exact match looks into each of its device. */
+    /* Tunings of one kernel: a bit each in shmt_runtime_devices. */
     SHMT_RUNTIME_TUNINGS = 64,
     /* Sizes of one kernel and compute capability, among which the nearest is
      * looked for; not fewer than tunings.  Exact matches have no such bound. */
     SHMT_RUNTIME_NEAREST = 192,
+    /* Distances that are computed side by side. */
+    SHMT_RUNTIME_BLOCK = 4,
     /* Configurations as good as the winner that are kept of one problem: a
      * selection makes few checks. */
     SHMT_RUNTIME_TIES = 8,
@@ -43,10 +45,9 @@ struct shmt_runtime_entry {
     uint32_t tie_count;
 };
 
-/* Where a size stands in distances. */
-struct shmt_runtime_coordinate {
-    float log2;
-    float factors;                     /* of 2, up to two */
+/* An entry among which the nearest is looked for. */
+struct shmt_runtime_near {
+    uint32_t tuning, entry;
 };
 
 /* A tuning file.  Every entry has been checked against the file's own device
@@ -58,10 +59,13 @@ struct shmt_runtime_tuning {
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;
     struct shmt_runtime_entry *entries;
-    struct shmt_runtime_coordinate *coordinates; /* [entry_count][dimensions] */
+    size_t twin;                       /* the first tuning of this device */
     size_t stride;                     /* the nearest is looked for in each
-                                          stride-th entry */
-    struct shmt_map places;            /* hash of a problem -> entry */
+                                          stride-th entry, which are */
+    size_t near_count;                 /* so many, the first of the kernel's */
+    size_t near_first;                 /* `near` is this, and they stand at */
+    const float *places;               /* [2 * dimensions][near_room] */
+    size_t near_room;                  /* near_count, rounded up to BLOCK */
 };
 
 struct shmtune_kernel {
@@ -71,6 +75,15 @@ struct shmtune_kernel {
     const shmt_config *default_config; /* the spec's default values */
     size_t tuning_count, tuning_room;
     struct shmt_runtime_tuning *tunings; /* in search order */
+    struct shmt_map exact;             /* hash of a problem -> entries of all
+                                          tunings that have it */
+    const struct shmt_runtime_near *near; /* by tuning, then by entry */
+};
+
+/* The tunings of a kernel by the device of a request: a bit each. */
+struct shmt_runtime_devices {
+    uint64_t same;                     /* that device */
+    uint64_t others;                   /* others of its compute capability */
 };
 
 struct shmtune {
@@ -89,18 +102,23 @@ enum shmtune_status shmt_runtime_tuning_add(struct shmtune *library,
                                             const char *folder,
                                             const char *name);
 
-/* Sets the strides, when all tunings have been added. */
+/* Sets the strides, and what counts with them, when all tunings have been
+ * added. */
 enum shmtune_status shmt_runtime_tunings_thin(struct shmtune *library,
                                               struct shmtune_kernel *kernel);
 
-/* The coordinates of a problem. */
-void shmt_runtime_place(const int64_t *problem, size_t dimensions,
-                        struct shmt_runtime_coordinate *out);
-
-/* The entry for exactly this problem, or NULL. */
+/* The entry for exactly this problem and device in the first tuning that has
+ * it, or NULL. */
 const struct shmt_runtime_entry *
-shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
-                         const int64_t *problem, size_t dimensions);
+shmt_runtime_tunings_find(const struct shmtune_kernel *kernel,
+                          const struct shmtune_device *device,
+                          const int64_t *problem,
+                          const struct shmt_runtime_tuning **tuning);
+
+/* Which tunings are for this device, and which for others like it. */
+struct shmt_runtime_devices
+shmt_runtime_tunings_of(const struct shmtune_kernel *kernel,
+                        const struct shmtune_device *device);
 
 /* log2 of memory clock times bus width, to compare two devices by; 0: not
  * known. */

@@ -16,6 +16,8 @@
  * one. */
 enum { COST_STOP = 4, COST_LOOK = 12, COST_WEIGH = 48 };
 
+enum { STEPS = 4096 };         /* in a distance of 1 */
+
 /* Weights of the distance, in doublings of one size.  They were fitted on an
  * H100 to 90 problems of ten kernels: to what each problem lost when it ran
  * the configurations of the others. */
@@ -30,23 +32,57 @@ static const double cost_of_memory_rate = 0.25;  /* each doubling, halving */
  * away, and more for a tie. */
 struct stop {
     double distance;
-    uint32_t entry;
-    uint16_t tuning, tie;      /* 0: the winner; its ties from 1 on */
+    uint32_t near;             /* which of the kernel's */
+    uint32_t tie;              /* 0: the winner; its ties from 1 on */
 };
 
 /* An iteration over the entries of a match level in order of their distance:
  * their winners, and the ties of those that may not run.
- * The stops are a heap with the nearest first (Williams, Algorithm 232). */
+ *
+ * The winners are a heap with the nearest first (Williams, Algorithm 232), of
+ * keys: the distance in steps, and behind it which entry it is, because at
+ * equal distances the earlier tuning comes first, then the earlier entry.
+ * Steps are so large that what is equally far is equal, however it was added
+ * up.  Ties come in the order in which their winners were
+ * refused, all later by the same distance, so they are a queue. */
 struct walk {
     const struct shmt_runtime_request *request;
     const struct shmtune_device *device;   /* completed */
-    struct shmt_runtime_coordinate place[SHMTUNE_DIMENSIONS];
+    float place[2 * SHMTUNE_DIMENSIONS];
     double log2_multiprocessors, log2_memory_rate;
     bool other_devices;        /* the level: not this device */
     struct shmt_runtime_sieve *sieve;
     size_t count;
-    struct stop stops[SHMT_RUNTIME_NEAREST];
+    uint64_t winners[SHMT_RUNTIME_NEAREST];
+    size_t first_tie, tie_end;
+    struct stop ties[SHMT_RUNTIME_NEAREST];
 };
+
+/* Where the walk stands. */
+struct stand {
+    struct stop stop;
+    const struct shmt_runtime_tuning *tuning;
+    const struct shmt_runtime_entry *entry;
+    const shmt_config *values;
+};
+
+/* Whether a size is divisible by 2 and 4 decides whether a configuration can
+ * use accesses of 8 and 16 bytes; further factors decide nothing. */
+enum { MOST_FACTORS = 2 };
+
+void shmt_runtime_place(const int64_t *problem, size_t dimensions,
+                        size_t apart, float *out)
+{
+    for (size_t k = 0; k < dimensions; k++) {
+        int factors = 0;
+
+        while (factors < MOST_FACTORS && (problem[k] >> factors & 1) == 0)
+            factors++;
+        out[2 * k * apart] =
+            (float)log2(problem[k] > 1 ? (double)problem[k] : 1.0);
+        out[(2 * k + 1) * apart] = (float)(cost_of_factor * factors);
+    }
+}
 
 /* The part of the distance that all entries of a tuning have. */
 static double device_distance(const struct walk *walk,
@@ -63,61 +99,62 @@ static double device_distance(const struct walk *walk,
     return sum;
 }
 
-static bool on_level(const struct walk *walk,
-                     const struct shmt_runtime_tuning *tuning)
+static uint64_t key_of(float distance, size_t near)
 {
-    if (!shmt_device_same_capability(&tuning->device, walk->request->device))
-        return false;
-    return shmt_device_matches(&tuning->device, walk->request->device) !=
-           walk->other_devices;
+    return (uint64_t)(uint32_t)(int32_t)(distance * STEPS + 0.5F) << 32 | near;
 }
 
-/* At equal distances the earlier tuning comes first, then the earlier
- * entry. */
-static bool comes_first(const struct stop *a, const struct stop *b)
+static struct stop winner_of(uint64_t key)
 {
-    if (a->distance != b->distance)
-        return a->distance < b->distance;
-    return a->tuning != b->tuning ? a->tuning < b->tuning
-                                  : a->entry < b->entry;
+    return (struct stop){(double)(key >> 32) / STEPS, (uint32_t)key, 0};
 }
 
-/* Moves a stop down the heap to where it belongs. */
-static void sink(struct walk *walk, size_t at)
+/* Moves a key down the heap to where it belongs.  Which child is less cannot
+ * be predicted, so there is no branch on it. */
+static void sink(uint64_t *heap, size_t count, size_t at)
 {
-    const struct stop stop = walk->stops[at];
+    const uint64_t key = heap[at];
     size_t child;
 
-    while ((child = 2 * at + 1) < walk->count) {
-        if (child + 1 < walk->count &&
-            comes_first(&walk->stops[child + 1], &walk->stops[child]))
-            child++;
-        if (!comes_first(&walk->stops[child], &stop))
+    while ((child = 2 * at + 1) + 1 < count) {
+        child += heap[child + 1] < heap[child];
+        if (heap[child] > key)
             break;
-        walk->stops[at] = walk->stops[child];
+        heap[at] = heap[child];
         at = child;
     }
-    walk->stops[at] = stop;
+    if (child + 1 == count && heap[child] < key) {
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = key;
 }
 
-static void add_stops(struct walk *walk, size_t s)
+/* Distances are computed by blocks, each coordinate of a block at once: it is a
+ * loop of constant length, which compilers make one instruction of. */
+static void add_winners(struct walk *walk,
+                        const struct shmt_runtime_tuning *tuning)
 {
-    const size_t dimensions = walk->request->kernel->spec->dimension_count;
-    const struct shmt_runtime_tuning *tuning =
-        &walk->request->kernel->tunings[s];
-    const double device = device_distance(walk, tuning);
+    const size_t rows = 2 * walk->request->kernel->spec->dimension_count;
+    const float device = (float)device_distance(walk, tuning);
 
-    for (size_t e = 0; e < tuning->entry_count; e += tuning->stride) {
-        const struct shmt_runtime_coordinate *there =
-            tuning->coordinates + e * dimensions;
-        double sum = device;
+    for (size_t n = 0; n < tuning->near_count; n += SHMT_RUNTIME_BLOCK) {
+        const float *places = tuning->places + n;
+        float sum[SHMT_RUNTIME_BLOCK];
 
-        for (size_t k = 0; k < dimensions; k++)
-            sum += fabs((double)walk->place[k].log2 - there[k].log2) +
-                   cost_of_factor * fabs((double)walk->place[k].factors -
-                                         there[k].factors);
-        walk->stops[walk->count++] =
-            (struct stop){sum, (uint32_t)e, (uint16_t)s, 0};
+        for (size_t k = 0; k < SHMT_RUNTIME_BLOCK; k++)
+            sum[k] = device;
+        for (size_t row = 0; row < rows; row++) {
+            const float here = walk->place[row];
+
+            for (size_t k = 0; k < SHMT_RUNTIME_BLOCK; k++)
+                sum[k] += fabsf(here - places[k]);
+            places += tuning->near_room;
+        }
+        for (size_t k = 0; k < SHMT_RUNTIME_BLOCK && n + k < tuning->near_count;
+             k++)
+            walk->winners[walk->count++] =
+                key_of(sum[k], tuning->near_first + n + k);
     }
 }
 
@@ -125,38 +162,68 @@ static void add_stops(struct walk *walk, size_t s)
  * within the room. */
 static void begin_walk(struct walk *walk)
 {
-    const struct shmtune_kernel *kernel = walk->request->kernel;
+    const struct shmtune_kernel *const kernel = walk->request->kernel;
+    const struct shmt_runtime_devices *const devices =
+        &walk->request->devices;
+    const uint64_t level =
+        walk->other_devices ? devices->others : devices->same;
 
-    walk->count = 0;
+    walk->count = walk->first_tie = walk->tie_end = 0;
     for (size_t s = 0; s < kernel->tuning_count; s++)
-        if (on_level(walk, &kernel->tunings[s]))
-            add_stops(walk, s);
+        if (level >> s & 1)
+            add_winners(walk, &kernel->tunings[s]);
     for (size_t k = walk->count / 2; k > 0; k--)
-        sink(walk, k - 1);
+        sink(walk->winners, walk->count, k - 1);
 }
 
-/* Leaves the entry at which it stands, which is walk->stops[0]. */
-static void leave(struct walk *walk)
+/* How many stops there are yet. */
+static size_t stops_of(const struct walk *walk)
 {
-    walk->stops[0] = walk->stops[--walk->count];
-    if (walk->count > 0)
-        sink(walk, 0);
+    return walk->count + walk->tie_end - walk->first_tie;
 }
 
-/* Puts the first tie of the entry at which it stands where the winner stood,
- * or the next one. */
-static void take_tie(struct walk *walk, const struct shmt_runtime_entry *entry)
+/* Where the walk stands: at the nearest stop there is. */
+static struct stand stand_of(const struct walk *walk)
 {
-    struct stop *stop = &walk->stops[0];
+    const struct shmtune_kernel *const kernel = walk->request->kernel;
+    const struct stop *const tie = &walk->ties[walk->first_tie];
+    struct stand out;
 
-    if (stop->tie == entry->tie_count) {
-        leave(walk);
+    if (walk->first_tie < walk->tie_end &&
+        (walk->count == 0 ||
+         key_of((float)tie->distance, tie->near) < walk->winners[0]))
+        out.stop = *tie;
+    else
+        out.stop = winner_of(walk->winners[0]);
+    out.tuning = &kernel->tunings[kernel->near[out.stop.near].tuning];
+    out.entry = &out.tuning->entries[kernel->near[out.stop.near].entry];
+    out.values = out.stop.tie == 0
+                     ? out.entry->values
+                     : out.entry->ties + (size_t)(out.stop.tie - 1) *
+                           kernel->spec->parameter_count;
+    return out;
+}
+
+/* Leaves the stop at which it stands, for good or for the next tie of the
+ * entry. */
+static void leave(struct walk *walk, const struct stand *at, bool for_tie)
+{
+    const bool ties = for_tie && at->stop.tie < at->entry->tie_count;
+
+    if (at->stop.tie > 0 && ties) {
+        walk->ties[walk->first_tie].tie++;
         return;
     }
-    if (stop->tie++ == 0) {
-        stop->distance += cost_of_tie;
-        sink(walk, 0);
+    if (at->stop.tie > 0) {
+        walk->first_tie++;
+        return;
     }
+    walk->winners[0] = walk->winners[--walk->count];
+    if (walk->count > 0)
+        sink(walk->winners, walk->count, 0);
+    if (ties)
+        walk->ties[walk->tie_end++] = (struct stop){
+            at->stop.distance + cost_of_tie, at->stop.near, 1};
 }
 
 /* The beginning of a line about an entry. */
@@ -221,89 +288,71 @@ static double distance_of(const struct stop *stop)
 
 /* The full distance of the configuration: of its problem, plus the loss of
  * wave efficiency compared with where it was measured. */
-static double weigh(const struct walk *walk, const shmt_config *values,
+static double weigh(const struct walk *walk, const struct stand *at,
                     struct shmt_kernel_evaluated *evaluated)
 {
     const struct shmt_runtime_request *request = walk->request;
-    const struct stop *stop = &walk->stops[0];
-    const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[stop->tuning];
-    const struct shmt_runtime_entry *entry = &tuning->entries[stop->entry];
-    const double here = log2_waves_of(walk->device, entry, evaluated);
-    const double there =
-        log2_waves_there(request->kernel->spec, tuning, entry, values);
-    const double at =
-        stop->distance + cost_of_half_waves * fmax(0, there - here);
+    const double here = log2_waves_of(walk->device, at->entry, evaluated);
+    const double there = log2_waves_there(request->kernel->spec, at->tuning,
+                                          at->entry, at->values);
+    const double total =
+        at->stop.distance + cost_of_half_waves * fmax(0, there - here);
 
     if (request->trace != NULL) {
-        trace_entry(request, tuning, entry);
+        trace_entry(request, at->tuning, at->entry);
         shmt_text_addf(request->trace,
                        ", distance %.3g: %swave efficiency %.0f %%, %.0f %% "
                        "where it was measured: total %.3g\n",
-                       distance_of(stop), stop->tie == 0 ? "" : "of a tie, ",
-                       100 * exp2(here), 100 * exp2(there), at);
+                       distance_of(&at->stop),
+                       at->stop.tie == 0 ? "" : "of a tie, ",
+                       100 * exp2(here), 100 * exp2(there), total);
     }
-    return at;
+    return total;
 }
 
 /* Says what the winner of the current entry fails by. */
-static void trace_refusal(const struct walk *walk,
+static void trace_refusal(const struct walk *walk, const struct stand *at,
                           const struct shmt_fit_launches *candidate)
 {
     const struct shmt_runtime_request *request = walk->request;
-    const struct stop *stop = &walk->stops[0];
-    const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[stop->tuning];
     struct shmt_error err = {0};
 
     shmt_kernel_evaluate(request->kernel->spec, request->problem,
-                         tuning->entries[stop->entry].values,
-                         candidate->evaluated);
+                         at->entry->values, candidate->evaluated);
     shmt_runtime_check(candidate, &err);
-    trace_entry(request, tuning, &tuning->entries[stop->entry]);
+    trace_entry(request, at->tuning, at->entry);
     shmt_text_addf(request->trace, ", distance %.3g: %s\n",
-                   distance_of(stop), err.text);
+                   distance_of(&at->stop), err.text);
 }
 
 /* Considers the configuration at which the walk stands, and steps on.  The
  * launches are checked of one that would be the best alone. */
-static void visit(struct walk *walk, struct shmt_runtime_nearest *best)
+static void visit(struct walk *walk, const struct stand *at,
+                  struct shmt_runtime_nearest *best)
 {
     const struct shmt_runtime_request *request = walk->request;
-    const struct stop *stop = &walk->stops[0];
-    const struct shmt_runtime_tuning *tuning =
-        &request->kernel->tunings[stop->tuning];
-    const struct shmt_runtime_entry *entry = &tuning->entries[stop->entry];
-    const shmt_config *values =
-        stop->tie == 0 ? entry->values
-                       : entry->ties + (size_t)(stop->tie - 1) *
-                             request->kernel->spec->parameter_count;
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_fit_launches candidate = {
-        walk->device, &evaluated, known_resources(request, entry, values),
-        entry->launches};
-
+        walk->device, &evaluated,
+        known_resources(request, at->entry, at->values), at->entry->launches};
     double distance = INFINITY;
-    bool passes = shmt_runtime_sieve_pass(walk->sieve, values, &evaluated);
+    bool passes =
+        shmt_runtime_sieve_pass(walk->sieve, at->values, &evaluated);
 
     if (passes)
-        distance = weigh(walk, values, &evaluated);
+        distance = weigh(walk, at, &evaluated);
     if (distance < best->distance) {
         passes = shmt_runtime_check_launches(&candidate, NULL) == SHMTUNE_OK;
         if (passes)
-            *best = (struct shmt_runtime_nearest){tuning, entry, values,
-                                                  distance};
+            *best = (struct shmt_runtime_nearest){at->tuning, at->entry,
+                                                  at->values, distance};
     }
     walk->sieve->allowance -=
         COST_LOOK + (distance < INFINITY ? COST_WEIGH : 0) +
         (int)evaluated.evaluation.steps;
-    if (passes) {
-        leave(walk);
-        return;
-    }
-    if (request->trace != NULL && stop->tie == 0)
-        trace_refusal(walk, &candidate);
-    take_tie(walk, entry);
+    if (!passes && request->trace != NULL && at->stop.tie == 0)
+        trace_refusal(walk, at, &candidate);
+    leave(walk, at, !passes);
 }
 
 /* Stops when the distance of the problem alone exceeds the total of the best
@@ -326,16 +375,21 @@ bool shmt_runtime_find_nearest(const struct shmt_runtime_request *request,
      * from the table. */
     walk.log2_memory_rate = shmt_runtime_log2_memory_rate(request->device);
     shmt_runtime_place(request->problem,
-                       request->kernel->spec->dimension_count, walk.place);
+                       request->kernel->spec->dimension_count, 1, walk.place);
     begin_walk(&walk);
     sieve->allowance -= COST_STOP * (int)walk.count;
     *out = (struct shmt_runtime_nearest){.distance = INFINITY};
-    while (walk.count > 0 && sieve->allowance > 0 && !sieve->hopeless &&
-           walk.stops[0].distance < out->distance)
-        visit(&walk, out);
-    if (request->trace != NULL && walk.count > 0 && sieve->allowance <= 0)
+    while (stops_of(&walk) > 0 && sieve->allowance > 0 && !sieve->hopeless) {
+        const struct stand at = stand_of(&walk);
+
+        if (at.stop.distance >= out->distance)
+            break;
+        visit(&walk, &at, out);
+    }
+    if (request->trace != NULL && stops_of(&walk) > 0 &&
+        sieve->allowance <= 0)
         shmt_text_addf(request->trace, "%zu more sizes were not looked at: "
-                       "a selection makes a few checks\n", walk.count);
+                       "a selection makes a few checks\n", stops_of(&walk));
     if (out->entry == NULL)
         return false;
     if (request->trace != NULL) {

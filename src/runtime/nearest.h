@@ -15,6 +15,7 @@ struct shmt_runtime_request {
     const int64_t *problem;
     struct shmt_text *trace;   /* NULL, or gets a line for each tuning that
                                   is considered; only this allocates */
+    struct shmt_runtime_devices devices;   /* where there is no exact hit */
 };
 
 struct shmt_runtime_nearest {
@@ -23,6 +24,11 @@ struct shmt_runtime_nearest {
     const shmt_config *values;      /* the winner's there, or a tie's */
     double distance;                /* in doublings of a size */
 };
+
+/* Where a problem stands in distances: two coordinates a dimension, each
+ * `apart` from the next. */
+void shmt_runtime_place(const int64_t *problem, size_t dimensions,
+                        size_t apart, float *out);
 
 /* The level is `device`, completed from the table of architectures, or other
  * devices of its compute capability.  `sieve` has what may be spent, and then

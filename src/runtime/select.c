@@ -13,6 +13,7 @@
 #include "runtime/choice.h"
 #include "runtime/interface.h"
 #include "runtime/nearest.h"
+
 static const char reason_exact[] =
     "measured on this device for this problem";
 static const char reason_nearest[] =
@@ -51,33 +52,12 @@ static void fill(const struct shmt_runtime_request *request,
         out->problem[k] = request->problem[k];
 }
 
-/* The exact hit, NULL when there is none. */
-static const struct shmt_runtime_entry *
-find_exact(const struct shmt_runtime_request *request,
-           const struct shmt_runtime_tuning **tuning)
-{
-    const struct shmtune_kernel *kernel = request->kernel;
-
-    for (size_t k = 0; k < kernel->tuning_count; k++)
-        if (shmt_device_matches(&kernel->tunings[k].device,
-                                     request->device)) {
-            const struct shmt_runtime_entry *entry =
-                shmt_runtime_tuning_find(&kernel->tunings[k], request->problem,
-                                         kernel->spec->dimension_count);
-
-            if (entry != NULL) {
-                *tuning = &kernel->tunings[k];
-                return entry;
-            }
-        }
-    return NULL;
-}
-
 static bool select_exact(const struct shmt_runtime_request *request,
                          struct shmtune_choice *out)
 {
     const struct shmt_runtime_tuning *tuning;
-    const struct shmt_runtime_entry *entry = find_exact(request, &tuning);
+    const struct shmt_runtime_entry *const entry = shmt_runtime_tunings_find(
+        request->kernel, request->device, request->problem, &tuning);
 
     if (entry == NULL)
         return false;
@@ -113,15 +93,10 @@ static const struct shmtune_device *complete(
 
 static const char *default_reason(const struct shmt_runtime_request *request)
 {
-    const struct shmtune_kernel *kernel = request->kernel;
-
-    if (kernel->tuning_count == 0)
+    if (request->kernel->tuning_count == 0)
         return reason_no_tuning;
-    for (size_t k = 0; k < kernel->tuning_count; k++)
-        if (shmt_device_same_capability(&kernel->tunings[k].device,
-                                         request->device))
-            return reason_no_fit;
-    return reason_no_device;
+    return (request->devices.same | request->devices.others) != 0
+               ? reason_no_fit : reason_no_device;
 }
 
 static enum shmtune_status
@@ -130,9 +105,9 @@ take_default(const struct shmt_runtime_request *request,
              struct shmt_runtime_sieve *sieve, struct shmtune_choice *out)
 {
     static const struct shmt_runtime_tuning no_tuning;
-    const struct shmt_runtime_entry entry =
-        {.values = request->kernel->default_config,
-                                     .time_us = -1, .default_us = -1};
+    const struct shmt_runtime_entry entry = {
+        .values = request->kernel->default_config,
+        .time_us = -1, .default_us = -1};
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_fit_launches candidate = {.device = device,
                                                 .evaluated = &evaluated};
@@ -162,7 +137,7 @@ take_default(const struct shmt_runtime_request *request,
 }
 
 /* Where there is no exact hit. */
-static enum shmtune_status search(const struct shmt_runtime_request *request,
+static enum shmtune_status search(struct shmt_runtime_request *request,
                                   struct shmtune_choice *out)
 {
     struct shmtune_device room;
@@ -172,7 +147,9 @@ static enum shmtune_status search(const struct shmt_runtime_request *request,
     bool other_devices = false;
     struct shmt_runtime_sieve sieve;
 
-shmt_runtime_sieve_begin(&sieve, request->kernel->spec, request->problem);
+    request->devices =
+        shmt_runtime_tunings_of(request->kernel, request->device);
+    shmt_runtime_sieve_begin(&sieve, request->kernel->spec, request->problem);
     if (!shmt_runtime_find_nearest(request, device, false, &sieve, &found)) {
         other_devices = true;
         sieve.allowance += SHMT_RUNTIME_MORE_ALLOWANCE;
@@ -241,7 +218,7 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
                                    const int64_t *problem,
                                    struct shmtune_choice *out)
 {
-    struct shmt_runtime_request request = {kernel, device, problem, NULL};
+    struct shmt_runtime_request request = {kernel, device, problem, NULL, {0}};
     struct shmtune_device full;
     struct shmtune_choice made, *whole = &made;
     enum shmtune_status status = accept_request(&request, &full, NULL);
@@ -262,7 +239,7 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
     return status;
 }
 
-static void explain(const struct shmt_runtime_request *request)
+static void explain(struct shmt_runtime_request *request)
 {
     struct shmt_text *text = request->trace;
     struct shmtune_choice choice;
@@ -291,7 +268,8 @@ size_t shmtune_explain(const struct shmtune_kernel *kernel,
                        const int64_t *problem, char *text, size_t room)
 {
     struct shmt_text whole = {0};
-    struct shmt_runtime_request request = {kernel, device, problem, &whole};
+    struct shmt_runtime_request request = {kernel, device, problem, &whole,
+                                           {0}};
     struct shmtune_device full;
     struct shmt_error err;
 

@@ -8,7 +8,7 @@
 
 #include "record/record.h"
 #include "runtime/check.h"
-#include "runtime/library.h"
+#include "runtime/nearest.h"
 #include "runtime/sieve.h"
 
 _Static_assert((int)SHMTUNE_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
@@ -22,24 +22,6 @@ double shmt_runtime_log2_memory_rate(const struct shmtune_device *device)
     return rate > 1 ? log2(rate) : 0;
 }
 
-/* Whether a size is divisible by 2 and 4 decides whether a configuration can
- * use accesses of 8 and 16 bytes; further factors decide nothing. */
-enum { MOST_FACTORS = 2 };
-
-void shmt_runtime_place(const int64_t *problem, size_t dimensions,
-                        struct shmt_runtime_coordinate *out)
-{
-    for (size_t k = 0; k < dimensions; k++) {
-        int factors = 0;
-
-        while (factors < MOST_FACTORS && (problem[k] >> factors & 1) == 0)
-            factors++;
-        out[k].log2 =
-            (float)log2(problem[k] > 1 ? (double)problem[k] : 1.0);
-        out[k].factors = (float)factors;
-    }
-}
-
 /* Depends on the first `dimensions` sizes. */
 static uint64_t hash_of(const int64_t *problem, size_t dimensions)
 {
@@ -50,20 +32,71 @@ static uint64_t hash_of(const int64_t *problem, size_t dimensions)
     return hash;
 }
 
-const struct shmt_runtime_entry *
-shmt_runtime_tuning_find(const struct shmt_runtime_tuning *tuning,
-                         const int64_t *problem, size_t dimensions)
-{
-    const uint64_t key = hash_of(problem, dimensions);
-    size_t probe = 0;
-    uint32_t at;
+/* A place names a tuning and one of its entries; that of an earlier tuning is
+ * less. */
+enum { ENTRY_BITS = 26 };
 
-    while ((at = shmt_map_next(&tuning->places, key, &probe)) !=
-           SHMT_MAP_NONE)
-        if (memcmp(tuning->entries[at].problem, problem,
-                   dimensions * sizeof *problem) == 0)
-            return &tuning->entries[at];
-    return NULL;
+_Static_assert(SHMT_RUNTIME_TUNINGS <= 1 << (32 - ENTRY_BITS) &&
+               SHMT_TUNING_BYTES < 1 << ENTRY_BITS,
+               "a place has room for every entry of a file");
+
+static bool is_same_problem(const int64_t *a, const int64_t *b,
+                            size_t dimensions)
+{
+    for (size_t k = 0; k < dimensions; k++)
+        if (a[k] != b[k])
+            return false;
+    return true;
+}
+
+const struct shmt_runtime_entry *
+shmt_runtime_tunings_find(const struct shmtune_kernel *kernel,
+                          const struct shmtune_device *device,
+                          const int64_t *problem,
+                          const struct shmt_runtime_tuning **tuning)
+{
+    const size_t dimensions = kernel->spec->dimension_count;
+    const uint64_t key = hash_of(problem, dimensions);
+    const struct shmt_runtime_entry *found = NULL;
+    uint32_t first = SHMT_MAP_NONE, place;
+    size_t probe = 0;
+
+    while ((place = shmt_map_next(&kernel->exact, key, &probe)) !=
+           SHMT_MAP_NONE) {
+        const struct shmt_runtime_tuning *const in =
+            &kernel->tunings[place >> ENTRY_BITS];
+        const struct shmt_runtime_entry *const entry =
+            &in->entries[place & ((1U << ENTRY_BITS) - 1)];
+
+        if (place > first ||
+            !is_same_problem(entry->problem, problem, dimensions) ||
+            !shmt_device_matches(&in->device, device))
+            continue;
+        first = place;
+        found = entry;
+        *tuning = in;
+    }
+    return found;
+}
+
+struct shmt_runtime_devices
+shmt_runtime_tunings_of(const struct shmtune_kernel *kernel,
+                        const struct shmtune_device *device)
+{
+    struct shmt_runtime_devices out = {0};
+
+    for (size_t k = 0; k < kernel->tuning_count; k++) {
+        const struct shmt_runtime_tuning *const tuning = &kernel->tunings[k];
+        const bool same = tuning->twin < k
+                              ? out.same >> tuning->twin & 1
+                              : shmt_device_matches(&tuning->device, device);
+
+        if (same)
+            out.same |= UINT64_C(1) << k;
+        else if (shmt_device_same_capability(&tuning->device, device))
+            out.others |= UINT64_C(1) << k;
+    }
+    return out;
 }
 
 /* Keeps the ties that are configurations of the kernel at some size; others
@@ -177,8 +210,9 @@ static size_t bytes_of(const struct shmt_kernel *spec,
     const size_t map = 4 * (sizeof(uint64_t) + sizeof(uint32_t));
 
     return sizeof *entry + map +
+           sizeof(struct shmt_runtime_near) +
            spec->dimension_count * (sizeof *entry->problem +
-                                    sizeof(struct shmt_runtime_coordinate)) +
+                                    2 * sizeof(float)) +
            configs * spec->parameter_count * sizeof *entry->values +
            (entry->launches->count > 0 ? sizeof *entry->launches : 0);
 }
@@ -288,6 +322,29 @@ static void move_entry(const struct shmt_kernel *spec,
     entry->launches = to->launches++;
 }
 
+/* Makes the entries of the kernel's next tuning be found, all or none; false:
+ * there is no memory. */
+static bool add_places(struct shmtune_kernel *kernel,
+                       const struct shmt_runtime_tuning *next)
+{
+    const size_t dimensions = kernel->spec->dimension_count;
+    const uint32_t first = (uint32_t)kernel->tuning_count << ENTRY_BITS;
+    uint32_t k = 0;
+
+    while (k < next->entry_count &&
+           shmt_map_add(&kernel->exact,
+                        hash_of(next->entries[k].problem, dimensions),
+                        first + k))
+        k++;
+    if (k == next->entry_count)
+        return true;
+    while (k-- > 0)
+        shmt_map_remove(&kernel->exact,
+                        hash_of(next->entries[k].problem, dimensions),
+                        first + k);
+    return false;
+}
+
 /* Copies a tuning to where the handle keeps it, in as much memory as it
  * needs. */
 static enum shmtune_status keep(struct shmtune *library,
@@ -303,26 +360,19 @@ static enum shmtune_status keep(struct shmtune *library,
                                 strlen(filled->file));
     kept.entries = shmt_arena_copy(library->arena, filled->entries,
                                    count * sizeof *kept.entries);
-    kept.coordinates = shmt_arena_alloc(
-        library->arena, count * spec->dimension_count,
-        sizeof *kept.coordinates);
     if (kept.file == NULL || kept.entries == NULL ||
-        kept.coordinates == NULL ||
         !take_pieces(library->arena, spec, filled, &pieces) ||
         !shmt_array_reserve(&kernel->tunings, &kernel->tuning_room,
                             kernel->tuning_count + 1, sizeof kept))
         return SHMTUNE_NO_MEMORY;
-    for (size_t k = 0; k < count; k++) {
+    for (size_t k = 0; k < count; k++)
         move_entry(spec, &kept.entries[k], &pieces);
-        shmt_runtime_place(kept.entries[k].problem, spec->dimension_count,
-                           kept.coordinates + k * spec->dimension_count);
-        if (!shmt_map_add(&kept.places,
-                          hash_of(kept.entries[k].problem,
-                                  spec->dimension_count), (uint32_t)k)) {
-            shmt_map_free(&kept.places);
-            return SHMTUNE_NO_MEMORY;
-        }
-    }
+    if (!add_places(kernel, &kept))
+        return SHMTUNE_NO_MEMORY;
+    while (kept.twin < kernel->tuning_count &&
+           !shmt_device_equal(&kernel->tunings[kept.twin].device,
+                              &kept.device))
+        kept.twin++;
     kernel->tunings[kernel->tuning_count++] = kept;
     return SHMTUNE_OK;
 }
@@ -410,6 +460,60 @@ static size_t count_entries(const struct shmtune_kernel *kernel,
     return count;
 }
 
+/* Counts the entries of each tuning that count; returns how many coordinates
+ * they have. */
+static size_t count_near(struct shmtune_kernel *kernel, size_t *near_count)
+{
+    size_t places = 0;
+
+    *near_count = 0;
+    for (size_t k = 0; k < kernel->tuning_count; k++) {
+        struct shmt_runtime_tuning *const tuning = &kernel->tunings[k];
+        size_t *const room = &tuning->near_room;
+
+        tuning->near_first = *near_count;
+        tuning->near_count =
+            (tuning->entry_count + tuning->stride - 1) / tuning->stride;
+        *room = tuning->near_count + SHMT_RUNTIME_BLOCK - 1;
+        *room -= *room % SHMT_RUNTIME_BLOCK;
+        *near_count += tuning->near_count;
+        places += 2 * kernel->spec->dimension_count * *room;
+    }
+    return places;
+}
+
+/* Puts what a selection looks at of every entry that counts side by side.
+ * False: there is no memory. */
+static bool place_near(struct shmt_arena *arena, struct shmtune_kernel *kernel)
+{
+    const size_t dimensions = kernel->spec->dimension_count;
+    size_t near_count;
+    const size_t place_count = count_near(kernel, &near_count);
+    struct shmt_runtime_near *const near =
+        shmt_arena_alloc(arena, near_count, sizeof *near);
+    float *places = shmt_arena_alloc(arena, place_count, sizeof *places);
+
+    if (near == NULL || places == NULL)
+        return false;
+    memset(places, 0, place_count * sizeof *places);
+    for (size_t k = 0; k < kernel->tuning_count; k++) {
+        struct shmt_runtime_tuning *const tuning = &kernel->tunings[k];
+
+        for (size_t n = 0; n < tuning->near_count; n++) {
+            const size_t entry = n * tuning->stride;
+
+            near[tuning->near_first + n] = (struct shmt_runtime_near){
+                (uint32_t)k, (uint32_t)entry};
+            shmt_runtime_place(tuning->entries[entry].problem, dimensions,
+                               tuning->near_room, places + n);
+        }
+        tuning->places = places;
+        places += 2 * dimensions * tuning->near_room;
+    }
+    kernel->near = near;
+    return true;
+}
+
 /* Every tuning has at least one entry that counts, and there are so few
  * tunings that a stride is always found. */
 enum shmtune_status shmt_runtime_tunings_thin(struct shmtune *library,
@@ -442,5 +546,6 @@ enum shmtune_status shmt_runtime_tunings_thin(struct shmtune *library,
                 device->compute_major, device->compute_minor, tuning->stride,
                 SHMT_RUNTIME_NEAREST);
     }
-    return status;
+    return status == SHMTUNE_OK && !place_near(library->arena, kernel)
+               ? SHMTUNE_NO_MEMORY : status;
 }

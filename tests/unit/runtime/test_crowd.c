@@ -134,6 +134,70 @@ static void surplus_sizes_are_found_exactly(void)
     CHECK_INT(choice.match, SHMTUNE_NEAREST_SIZE);
 }
 
+/* The least time of an exact match of the last size, in nanoseconds. */
+static double exact_ns(int files)
+{
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {1024 + files - 1, 1024};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+    double least = INFINITY;
+
+    for (int round = 0; round < 500; round++) {
+        const double start = shmt_clock_s();
+
+        for (int call = 0; call < 20; call++)
+            CHECK(shmtune_select(toy, &device, problem, &choice) ==
+                  SHMTUNE_OK);
+        least = fmin(least, (shmt_clock_s() - start) / 20 * 1e9);
+    }
+    CHECK_INT(choice.match, SHMTUNE_EXACT);
+    return least;
+}
+
+/* An exact match is one look, however many files there are of a device. */
+static void an_exact_match_is_one_look(void)
+{
+    double one, all;
+
+    begin();
+    put(1, 1);
+    open_again();
+    one = exact_ns(1);
+    put(MOST_TUNINGS, 1);
+    open_again();
+    all = exact_ns(MOST_TUNINGS);
+    printf("# %.0f ns among 1 file, %.0f ns among %d\n", one, all,
+           MOST_TUNINGS);
+    CHECK(all < 3 * one);
+}
+
+/* The earlier of two files that have a size, in which a device of the same
+ * name and other limits does not count. */
+static void the_first_file_of_the_device_is_chosen(void)
+{
+    const struct shmtune_device device = fixture_device();
+    const int64_t problem[] = {1024, 1024};
+    struct shmtune_device other = device;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+
+    other.multiprocessors++;
+    begin();
+    for (int k = 0; k < 4; k++) {
+        const struct fixture_tuned tuned = {1024, 1024, 128, 0, 0, 10 + k};
+        char name[16];
+
+        snprintf(name, sizeof name, "%d.yaml", k);
+        fixture_tune(name, k == 0 ? &other : &device, &tuned, 1);
+    }
+    open_again();
+    CHECK_INT(shmtune_select(toy, &device, problem, &choice), SHMTUNE_OK);
+    CHECK_INT(choice.match, SHMTUNE_EXACT);
+    CHECK_HAS(choice.file, "1.yaml");
+    CHECK_INT(shmtune_select(toy, &other, problem, &choice), SHMTUNE_OK);
+    CHECK_INT(choice.match, SHMTUNE_EXACT);
+    CHECK_HAS(choice.file, "0.yaml");
+}
+
 static int count_of(const char *text, const char *part)
 {
     int count = 0;
@@ -278,6 +342,33 @@ static void nearest_is_that_of_a_full_walk(void)
     CHECK_INT(right, asked);
 }
 
+/* Of sizes that are equally far, however their distances round, the first
+ * file's is looked at first. */
+static void equally_far_sizes_come_by_file(void)
+{
+    static const struct { int64_t sides[2], problem[2]; } cases[] = {
+        {{1024, 65536}, {355, 77304}}, {{1024, 16384}, {36, 59027}},
+        {{64, 32768}, {27, 89345}}, {{64, 1024}, {61, 87771}}};
+    static char text[TEXT];
+    const struct shmtune_device device = fixture_device();
+
+    for (int k = 0; k < 8; k++) {
+        const int64_t *const sides = cases[k / 2].sides;
+
+        begin();
+        for (int file = 0; file < 2; file++) {
+            const int64_t side = sides[file ^ (k & 1)];
+
+            fixture_tune(file == 0 ? "a.yaml" : "b.yaml", &device,
+                         &(struct fixture_tuned){side, side, 32, 0, 0, 10}, 1);
+        }
+        open_again();
+        shmtune_explain(toy, &device, cases[k / 2].problem, text, sizeof text);
+        CHECK_HAS(text, ".yaml: rows=");
+        CHECK(memcmp(strstr(text, ".yaml: rows=") - 1, "a", 1) == 0);
+    }
+}
+
 /* One bad file must not hide the notes about the others. */
 static void notes_are_bounded(void)
 {
@@ -340,9 +431,12 @@ int main(void)
     CHECK_RUN(memory_is_linear);
     CHECK_RUN(surplus_files_are_left_out);
     CHECK_RUN(surplus_sizes_are_found_exactly);
+    CHECK_RUN(an_exact_match_is_one_look);
+    CHECK_RUN(the_first_file_of_the_device_is_chosen);
     CHECK_RUN(checks_are_bounded);
     CHECK_RUN(winners_come_before_ties);
     CHECK_RUN(nearest_is_that_of_a_full_walk);
+    CHECK_RUN(equally_far_sizes_come_by_file);
     CHECK_RUN(notes_are_bounded);
     CHECK_RUN(dense_files_are_cut);
     shmtune_close(library);
