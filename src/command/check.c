@@ -442,6 +442,17 @@ static enum shmtune_status check_tuned(struct visit *visit,
     return status;
 }
 
+/* Compiler and toolkit headers change together, and make no tuning stale. */
+static void note_versions(struct shmt_check *check, int then, int now)
+{
+    if (then > 0 && then != now)
+        shmt_check_report(check, SHMT_CHECK_NOTE,
+                          "made with the compiler and the headers of CUDA "
+                          "%d.%d, here are those of %d.%d: resources and times "
+                          "may differ", then / 1000, then % 1000 / 10,
+                          now / 1000, now % 1000 / 10);
+}
+
 static enum shmtune_status check_entries(struct visit *visit,
                                          struct shmt_error *err)
 {
@@ -459,6 +470,9 @@ static enum shmtune_status check_entries(struct visit *visit,
     shmt_device_arch_text(&tuning->device, arch);
     status = shmt_check_compiler(check, visit->kernel, arch, &visit->compiler,
                                  err);
+    if (status == SHMTUNE_OK && visit->compiler != NULL)
+        note_versions(check, tuning->nvrtc_version,
+                      visit->compiler->nvrtc_version);
     for (size_t i = 0; status == SHMTUNE_OK && i < tuning->tuned_count; i++) {
         visit->tuned = tuning->tuned[i];
         status = check_tuned(visit, err);

@@ -8,7 +8,8 @@
  * numbers, and of what the spec gives as options; nothing of a tuning or a
  * journal becomes one.  Folders of headers are
  * not in the key: the text of local headers is in the kernel's digest, and the
- * toolkit's belong to the NVRTC version, which is in it.
+ * toolkit's belong to the version of NVRTC, or to that of a toolkit that the
+ * spec names, which are in it.
  */
 #include "gpu/image.h"
 
@@ -138,6 +139,11 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
         shmt_kernel_binary_key(request->evaluated, names);
 
     write_options(request, &options);
+    /* As the compiler's version, and left out with it. */
+    if (request->nvrtc_version != 0 &&
+        request->evaluated->kernel->toolkit_version != 0)
+        shmt_text_addf(&options, "toolkit %d\n",
+                       request->evaluated->kernel->toolkit_version);
     if (options.failed || status != SHMTUNE_OK)
         status = shmt_error_memory(err);
     else

@@ -56,7 +56,8 @@ static struct {
     struct shmt_nvrtc nvrtc;
     char path[1024];
     char include[1024];
-    char libraries[1100];   /* "-IFOLDER" or "" */
+    char libraries[1100];   /* "-IFOLDER" of libcu++ and CUB, or "" */
+    struct shmt_nvrtc_headers headers;
 } process = {.once = PTHREAD_ONCE_INIT};
 
 /* See driver.c. */
@@ -146,7 +147,7 @@ static bool try_roots(void)
 
 static bool has_header(const char *folder, const char *file)
 {
-    char path[1100];
+    char path[1200];
 
     snprintf(path, sizeof path, "%s/%s", folder, file);
     return shmt_path_exists(path);
@@ -181,13 +182,30 @@ static void find_include(void)
         }
 }
 
-/* cooperative_groups.h includes <cuda/std/...>, which CUDA 13 keeps apart. */
+/* Where libcu++ and CUB are beside the toolkit's own headers: in a folder of
+ * its own since CUDA 13, or in that of another wheel. */
+static const char *const library_places[] = {
+    "cccl", ".", "../../cuda_cccl/include", "../../cu13/include/cccl"
+};
+
+/* Headers of the toolkit include them, cooperative_groups.h for one. */
 static void find_libraries(void)
 {
-    if (process.nvrtc.include != NULL &&
-        has_header(process.nvrtc.include, "cccl/cuda/std/version"))
-        snprintf(process.libraries, sizeof process.libraries, "-I%s/cccl",
-                 process.nvrtc.include);
+    static const char mark[] = "cuda/std/version";
+    const char *include = process.nvrtc.include;
+    char folder[1090];
+
+    for (size_t k = 0; include != NULL && process.libraries[0] == '\0' &&
+                       k < sizeof library_places / sizeof library_places[0];
+         k++) {
+        snprintf(folder, sizeof folder, "%s/%s", include, library_places[k]);
+        if (has_header(folder, mark))
+            snprintf(process.libraries, sizeof process.libraries, "-I%s",
+                     folder);
+    }
+    shmt_nvrtc_headers_list(process.libraries[0] != '\0'
+                                ? process.libraries + strlen("-I") : NULL,
+                            &process.headers);
 }
 
 static enum shmtune_status open_once(struct shmt_error *err)
@@ -292,8 +310,8 @@ static bool has_device_header(const char *name)
     if (process.libraries[0] == '\0' ||
         name[shmt_text_name_length(name)] != '\0')
         return false;
-    snprintf(file, sizeof file, "cccl/cuda/std/%s", name);
-    return has_header(process.nvrtc.include, file);
+    snprintf(file, sizeof file, "cuda/std/%s", name);
+    return has_header(process.libraries + strlen("-I"), file);
 }
 
 static void advise_header(char *out, size_t room)
@@ -588,8 +606,9 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
     size_t option_count;
 
     result = nvrtc->CreateProgram(&program, job->source, job->name,
-                                  SHMT_NVRTC_HEADERS, shmt_nvrtc_header_texts,
-                                  shmt_nvrtc_header_names);
+                                  (int)process.headers.count,
+                                  process.headers.texts,
+                                  process.headers.names);
     for (size_t k = 0; result == NVRTC_SUCCESS && k < job->entry_count; k++)
         result = nvrtc->AddNameExpression(program, job->entries[k]);
     if (result != NVRTC_SUCCESS) {

@@ -5,6 +5,11 @@
  */
 #include "gpu/nvrtc_headers.h"
 
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/base.h"
+
 /* C++ allows a typedef to be repeated if it is the same.  These are the same
  * as in CUDA's own headers under NVRTC. */
 #define STDINT                                                               \
@@ -146,14 +151,94 @@
     X("stdbool.h", NOTHING)                                                  \
     X("iostream", NOTHING)
 
-const char *const shmt_nvrtc_header_names[SHMT_NVRTC_HEADERS] = {
-#define NAME(name, text) name,
-    HEADERS(NAME)
-#undef NAME
+/* X(name): of the C++ library, which libcu++ has as <cuda/std/name>. */
+#define DEVICE_HEADERS(X)                                                    \
+    X(array) X(atomic) X(bit) X(bitset) X(chrono) X(complex) X(concepts)     \
+    X(expected) X(functional) X(initializer_list) X(iterator) X(limits)      \
+    X(mdspan) X(memory) X(numbers) X(numeric) X(optional) X(ratio)           \
+    X(source_location) X(span) X(tuple) X(type_traits) X(utility) X(variant)
+
+/* What std has already, of NVRTC or of the headers above, hides what libcu++
+ * has of the same name. */
+#define FROM_LIBCUXX(name)                                                   \
+    "#pragma once\n"                                                         \
+    "#include <cuda/std/" #name ">\n"                                        \
+    "namespace std { using namespace cuda::std; }\n"
+
+/* One line for each, as not every version of CUB has every one. */
+#define IF_THERE(name)                                                       \
+    "#if __has_include(<cub/" name ".cuh>)\n"                                \
+    "#include <cub/" name ".cuh>\n"                                          \
+    "#endif\n"
+
+#define CUB                                                                  \
+    "#pragma once\n"                                                         \
+    IF_THERE("version")                                                      \
+    IF_THERE("block/block_adjacent_difference")                              \
+    IF_THERE("block/block_discontinuity")                                    \
+    IF_THERE("block/block_exchange")                                         \
+    IF_THERE("block/block_histogram")                                        \
+    IF_THERE("block/block_load")                                             \
+    IF_THERE("block/block_merge_sort")                                       \
+    IF_THERE("block/block_radix_rank")                                       \
+    IF_THERE("block/block_radix_sort")                                       \
+    IF_THERE("block/block_reduce")                                           \
+    IF_THERE("block/block_run_length_decode")                                \
+    IF_THERE("block/block_scan")                                             \
+    IF_THERE("block/block_shuffle")                                          \
+    IF_THERE("block/block_store")                                            \
+    IF_THERE("iterator/cache_modified_input_iterator")                       \
+    IF_THERE("iterator/cache_modified_output_iterator")                      \
+    IF_THERE("thread/thread_load")                                           \
+    IF_THERE("thread/thread_operators")                                      \
+    IF_THERE("thread/thread_reduce")                                         \
+    IF_THERE("thread/thread_scan")                                           \
+    IF_THERE("thread/thread_search")                                         \
+    IF_THERE("thread/thread_sort")                                           \
+    IF_THERE("thread/thread_store")                                          \
+    IF_THERE("warp/warp_exchange")                                           \
+    IF_THERE("warp/warp_load")                                               \
+    IF_THERE("warp/warp_merge_sort")                                         \
+    IF_THERE("warp/warp_reduce")                                             \
+    IF_THERE("warp/warp_scan")                                               \
+    IF_THERE("warp/warp_store")
+
+struct header {
+    const char *name, *text;
+    const char *needs;     /* a file of the libraries; NULL: none */
 };
 
-const char *const shmt_nvrtc_header_texts[SHMT_NVRTC_HEADERS] = {
-#define TEXT(name, text) text,
-    HEADERS(TEXT)
-#undef TEXT
+static const struct header headers[] = {
+#define HEADER(name, text) {name, text, NULL},
+    HEADERS(HEADER)
+#undef HEADER
+#define HEADER(name) {#name, FROM_LIBCUXX(name), "cuda/std/" #name},
+    DEVICE_HEADERS(HEADER)
+#undef HEADER
+    {"cub/cub.cuh", CUB, "cub/cub.cuh"},
 };
+
+_Static_assert(sizeof headers / sizeof headers[0] <= SHMT_NVRTC_HEADERS,
+               "there is room for all");
+
+static bool is_there(const char *libraries, const char *file)
+{
+    char path[1200];
+
+    if (libraries == NULL)
+        return false;
+    snprintf(path, sizeof path, "%s/%s", libraries, file);
+    return shmt_path_exists(path);
+}
+
+void shmt_nvrtc_headers_list(const char *libraries,
+                             struct shmt_nvrtc_headers *out)
+{
+    out->count = 0;
+    for (size_t k = 0; k < sizeof headers / sizeof headers[0]; k++) {
+        if (headers[k].needs != NULL && !is_there(libraries, headers[k].needs))
+            continue;
+        out->names[out->count] = headers[k].name;
+        out->texts[out->count++] = headers[k].text;
+    }
+}

@@ -4,7 +4,9 @@
  * every file that these include and that lies where the compiler looks for
  * it: in the folder of the including file, of the source, or of the spec's
  * `includes`.  Headers from elsewhere (the toolkit's) are not the kernel's
- * own.
+ * own, and neither are those of a toolkit's folder that `includes` names: they
+ * change with the version of the toolkit, which is kept beside the digest, so
+ * that another version makes no tuning stale.
  *
  * The digest covers what the spec says, not its layout, and neither its
  * summary nor its list of sizes: another size or a comment makes no tuning
@@ -18,25 +20,30 @@
 #include "kernel/read.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 
+/* Room for any library of headers that lies beside a kernel: CCCL has 1,700
+ * files and 17 MB. */
 enum {
-    FILES = 256,
+    FILES = 16384,
     FILE_BYTES = 4 << 20,
-    TOTAL_BYTES = 64 << 20
+    TOTAL_BYTES = 256 << 20
 };
 
 struct files {
     struct shmt_kernel_reader *reader;
     struct shmt_digest digest;
     const char *source_folder;
-    size_t count;
+    int toolkits[SHMT_KERNEL_INCLUDES];   /* by include: the version of CUDA;
+                                             0: no folder of a toolkit */
+    size_t count, room;
     size_t bytes;
-    const char *paths[FILES];     /* each once, in the order they are met */
-    const char *texts[FILES];
-    size_t sizes[FILES];
+    struct shmt_kernel_header *found;     /* each once, in the order they are
+                                             met; the source is the first */
+    struct shmt_map numbers;              /* in `found`, by hash of the path */
 };
 
 /* Lengths go in too, so that text cannot move from one file to the next. */
@@ -134,20 +141,71 @@ static bool parse_include(const char *sign, const char **name, size_t *length,
     return true;
 }
 
-/* Adds folder/name to the list of files, if it exists and is not in it. */
+static bool is_known(const struct files *files, const char *path,
+                     uint64_t hash)
+{
+    uint32_t at;
+
+    for (size_t probe = 0; (at = shmt_map_next(&files->numbers, hash, &probe))
+                           != SHMT_MAP_NONE;)
+        if (strcmp(files->found[at].path, path) == 0)
+            return true;
+    return false;
+}
+
+static enum shmtune_status keep(struct files *files,
+                                const struct shmt_kernel_header *file,
+                                uint64_t hash)
+{
+    if (!shmt_array_reserve(&files->found, &files->room, files->count + 1,
+                            sizeof *files->found) ||
+        !shmt_map_add(&files->numbers, hash, (uint32_t)files->count))
+        return shmt_error_memory(files->reader->err);
+    files->found[files->count++] = *file;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status add_header(struct files *files, const char *name,
+                                      const char *path, uint64_t hash)
+{
+    struct shmt_arena *arena = files->reader->kernel->arena;
+    struct shmt_kernel_header file = {
+        .path = shmt_arena_copy(arena, path, strlen(path))
+    };
+    enum shmtune_status status;
+
+    if (file.path == NULL)
+        return shmt_error_memory(files->reader->err);
+    if (files->count == FILES)
+        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
+                              "%s: includes more than %d files",
+                              files->found[0].path, FILES);
+    status = shmt_path_read(arena, path, FILE_BYTES, &file.text, &file.size,
+                            files->reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    files->bytes += file.size;
+    if (files->bytes > TOTAL_BYTES)
+        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
+                              "%s: includes more than %d MiB",
+                              files->found[0].path, TOTAL_BYTES >> 20);
+    add_file(files, name, file.text, file.size);
+    return keep(files, &file, hash);
+}
+
+/* Whether folder/name exists; it is then in the list of files. */
 static enum shmtune_status add_include(struct files *files, const char *folder,
                                        const char *name, bool *found)
 {
-    struct shmt_arena *arena = files->reader->kernel->arena;
-    const char *path = shmt_path_join(arena, folder, name);
-    enum shmtune_status status;
+    const char *path = shmt_path_join(files->reader->tree, folder, name);
+    uint64_t hash;
 
     if (path == NULL)
         return shmt_error_memory(files->reader->err);
+    hash = shmt_map_hash_bytes(path, strlen(path));
     *found = true;
-    for (size_t i = 0; i < files->count; i++)
-        if (strcmp(files->paths[i], path) == 0)
-            return SHMTUNE_OK;
+    if (is_known(files, path, hash))
+        return SHMTUNE_OK;
     /* The text of a macro need not be a file name: if there is no such file,
      * that is no error. */
     if (!shmt_path_is_file(path)) {
@@ -158,23 +216,24 @@ static enum shmtune_status add_include(struct files *files, const char *folder,
         *found = false;
         return SHMTUNE_OK;
     }
-    if (files->count == FILES)
-        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
-                              "%s: includes more than %d files",
-                              files->paths[0], FILES);
-    status = shmt_path_read(arena, path, FILE_BYTES,
-                            &files->texts[files->count],
-                            &files->sizes[files->count], files->reader->err);
-    if (status != SHMTUNE_OK)
-        return status;
-    files->bytes += files->sizes[files->count];
-    if (files->bytes > TOTAL_BYTES)
-        return shmt_error_set(files->reader->err, SHMTUNE_INVALID_FILE,
-                              "%s: includes more than %d MiB",
-                              files->paths[0], TOTAL_BYTES >> 20);
-    add_file(files, name, files->texts[files->count],
-             files->sizes[files->count]);
-    files->paths[files->count++] = path;
+    return add_header(files, name, path, hash);
+}
+
+/* The same in folder k of `includes`. */
+static enum shmtune_status look_in_include(struct files *files, size_t k,
+                                           const char *name, bool *found)
+{
+    struct shmt_kernel *kernel = files->reader->kernel;
+    const char *path;
+
+    if (files->toolkits[k] == 0)
+        return add_include(files, kernel->includes[k], name, found);
+    path = shmt_path_join(files->reader->tree, kernel->includes[k], name);
+    if (path == NULL)
+        return shmt_error_memory(files->reader->err);
+    *found = shmt_path_is_file(path);
+    if (*found)
+        kernel->toolkit_version = files->toolkits[k];
     return SHMTUNE_OK;
 }
 
@@ -182,7 +241,7 @@ static enum shmtune_status look_up(struct files *files, const char *from,
                                    const char *name, bool quoted)
 {
     const struct shmt_kernel *kernel = files->reader->kernel;
-    const char *beside = shmt_path_folder(kernel->arena, from);
+    const char *beside = shmt_path_folder(files->reader->tree, from);
     bool found = false;
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -196,7 +255,7 @@ static enum shmtune_status look_up(struct files *files, const char *from,
         status = add_include(files, files->source_folder, name, &found);
     for (size_t i = 0;
          status == SHMTUNE_OK && !found && i < kernel->include_count; i++)
-        status = add_include(files, kernel->includes[i], name, &found);
+        status = look_in_include(files, i, name, &found);
     return status;
 }
 
@@ -211,7 +270,7 @@ static bool begins_line(const char *text, const char *at)
 
 static enum shmtune_status scan(struct files *files, size_t index)
 {
-    const char *const text = files->texts[index];
+    const char *const text = files->found[index].text;
 
     for (const char *sign = strchr(text, '#'); sign != NULL;
          sign = strchr(sign + 1, '#')) {
@@ -221,13 +280,14 @@ static enum shmtune_status scan(struct files *files, size_t index)
 
         if (begins_line(text, sign) &&
             parse_include(sign, &name, &length, &quoted)) {
-            const char *copy = shmt_arena_copy(files->reader->kernel->arena,
-                                               name, length);
+            const char *copy =
+                shmt_arena_copy(files->reader->tree, name, length);
             enum shmtune_status status;
 
             if (copy == NULL)
                 return shmt_error_memory(files->reader->err);
-            status = look_up(files, files->paths[index], copy, quoted);
+            status = look_up(files, files->found[index].path, copy,
+                             quoted);
             if (status != SHMTUNE_OK)
                 return status;
         }
@@ -245,8 +305,7 @@ static enum shmtune_status store_headers(const struct files *files)
     if (headers == NULL)
         return shmt_error_memory(files->reader->err);
     for (size_t i = 1; i < files->count; i++)
-        headers[kernel->header_count++] = (struct shmt_kernel_header){
-            files->paths[i], files->texts[i], files->sizes[i]};
+        headers[kernel->header_count++] = files->found[i];
     kernel->headers = headers;
     return SHMTUNE_OK;
 }
@@ -280,34 +339,97 @@ shmt_kernel_check_headers(const struct shmt_kernel *kernel,
     return status;
 }
 
+/* -- folders of a toolkit ------------------------------------------------- */
+
+/* The number of `#define CUDA_VERSION 13000` in a text. */
+static int cuda_version_in(const char *text)
+{
+    static const char mark[] = "#define CUDA_VERSION ";
+    const char *at = strstr(text, mark);
+    const long found = at == NULL ? 0 : strtol(at + strlen(mark), NULL, 10);
+
+    return found > 0 && found < 1000000 ? (int)found : 0;
+}
+
+/* The version of CUDA whose headers a folder has: it is the toolkit's, or the
+ * one of CUB and libcu++ in it. */
+static enum shmtune_status toolkit_in(struct files *files, const char *folder,
+                                      int *version)
+{
+    static const char *const places[] = {".", ".."};
+    struct shmt_arena *tree = files->reader->tree;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    *version = 0;
+    for (size_t k = 0; status == SHMTUNE_OK && *version == 0 && k < 2; k++) {
+        const char *place = shmt_path_join(tree, folder, places[k]);
+        const char *runtime = place == NULL ? NULL : shmt_path_join(
+            tree, place, "cuda_runtime_api.h");
+        const char *driver = place == NULL ? NULL
+                                           : shmt_path_join(tree, place,
+                                                            "cuda.h");
+        const char *text;
+        size_t size;
+
+        if (runtime == NULL || driver == NULL)
+            return shmt_error_memory(files->reader->err);
+        if (!shmt_path_is_file(runtime) || !shmt_path_is_file(driver))
+            continue;
+        status = shmt_path_read(tree, driver, FILE_BYTES, &text, &size,
+                                files->reader->err);
+        if (status == SHMTUNE_OK)
+            *version = cuda_version_in(text);
+    }
+    return status;
+}
+
+static enum shmtune_status find_toolkits(struct files *files)
+{
+    const struct shmt_kernel *kernel = files->reader->kernel;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->include_count; k++)
+        status = toolkit_in(files, kernel->includes[k], &files->toolkits[k]);
+    return status;
+}
+
+/* -- the digest ----------------------------------------------------------- */
+
+static enum shmtune_status add_source(struct files *files)
+{
+    const struct shmt_kernel *kernel = files->reader->kernel;
+    const struct shmt_kernel_header source = {
+        kernel->source, kernel->source_text, kernel->source_size
+    };
+
+    files->source_folder = shmt_path_folder(kernel->arena, kernel->source);
+    if (files->source_folder == NULL)
+        return shmt_error_memory(files->reader->err);
+    add_file(files, "source", source.text, source.size);
+    return keep(files, &source,
+                shmt_map_hash_bytes(source.path, strlen(source.path)));
+}
+
 enum shmtune_status
 shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    struct files room, *const files = &room;
+    struct files room = {.reader = reader}, *const files = &room;
     enum shmtune_status status = SHMTUNE_OK;
 
-    files->reader = reader;
-    files->count = 0;
-    files->bytes = 0;
     shmt_digest_begin(&files->digest);
     add_spec(files, reader->root);
-    if (kernel->source != NULL) {
-        files->source_folder = shmt_path_folder(kernel->arena,
-                                                kernel->source);
-        if (files->source_folder == NULL)
-            return shmt_error_memory(reader->err);
-        add_file(files, "source", kernel->source_text, kernel->source_size);
-        files->paths[0] = kernel->source;
-        files->texts[0] = kernel->source_text;
-        files->sizes[0] = kernel->source_size;
-        files->count = 1;
-    }
+    if (kernel->source != NULL)
+        status = find_toolkits(files);
+    if (status == SHMTUNE_OK && kernel->source != NULL)
+        status = add_source(files);
     for (size_t i = 0; status == SHMTUNE_OK && i < files->count; i++)
         status = scan(files, i);
     if (status == SHMTUNE_OK && files->count > 1)
         status = store_headers(files);
     if (status == SHMTUNE_OK)
         shmt_digest_end(&files->digest, kernel->digest);
+    free(files->found);
+    shmt_map_free(&files->numbers);
     return status;
 }

@@ -183,8 +183,8 @@ complains() { # MESSAGE, of a scale.cu that begins with standard input
     run check "$root/kernels/nvcc.yaml"
     all "exits 2" "out_has '$1'"
 }
-echo '#include <limits>' | complains \
-    'source file .limits.; device code has <cuda/std/limits>'
+echo '#include <ranges>' | complains \
+    'source file .ranges.; device code has <cuda/std/ranges>'
 check "what device code has instead" [ $? -eq 0 ]
 echo '__host__ int f() { return 0; }' | complains \
     'nvcc.cu(1): .*JIT mode; keep .* behind #ifndef __CUDACC_RTC__'
@@ -192,7 +192,7 @@ check "where a function of the host goes" [ $? -eq 0 ]
 echo 'void f(void **p) { cudaMalloc(p, 4); }' | complains \
     'nvcc.cu(1): .*cudaMalloc.*; keep .* behind #ifndef __CUDACC_RTC__'
 check "and its calls" [ $? -eq 0 ]
-echo '#include <cub/cub.cuh>' | complains 'JIT mode; of CUB include <cub/block/'
+echo '#include <cub/device/device_reduce.cuh>' | complains 'JIT mode; of CUB include <cub/block/'
 check "which of CUB's headers compile" [ $? -eq 0 ]
 echo 'template <int N, int BLOCK> struct A { int at[BLOCK]; };' | complains \
     'nvcc.cu(1): error: .*; BLOCK is a macro there, -DBLOCK=128 of the spec: '

@@ -180,6 +180,79 @@ run space "$folder/own/only.yaml"
 check "an option without a source" all "exits 2" "err_has ':4:28: '" \
     "err_has 'nothing to compile'"
 
+# -- headers -----------------------------------------------------------------
+
+run doctor
+headers=$(sed -n 's/^ok *headers *//p' "$folder/out")
+if [ -f "$headers/cccl/cub/cub.cuh" ] || [ -f "$headers/cub/cub.cuh" ]; then
+    spec sums 'includes: ["."]' <<'END'
+#include <cub/cub.cuh>
+
+extern "C" __global__ void sums(float *o, int n)
+{
+    typedef cub::BlockReduce<float, BLOCK> Reduce;
+    __shared__ typename Reduce::TempStorage storage;
+    const float sum = Reduce(storage).Sum(o[threadIdx.x]);
+
+    if (threadIdx.x == 0)
+        o[blockIdx.x] = sum + n;
+}
+END
+    inspects sums
+    check "CUB is found, and is what runs in a kernel" all "exits 0" \
+        "out_lacks compile_error" "out_has 'BLOCK=256'"
+    cp "$folder/own/sums.yaml" "$folder/own/kit.yaml"
+    sed -i "s#^includes.*#includes: [\"$headers\", \"$headers/cccl\"]#" \
+        "$folder/own/kit.yaml"
+    run inspect "$folder/own/kit.yaml" --config BLOCK=128
+    check "so is a toolkit that the spec names" all "exits 0" \
+        "out_lacks compile_error"
+    spec library <<'END'
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+static_assert(std::is_same_v<int, std::decay_t<const int &>>);
+
+extern "C" __global__ void library(float *o, int n)
+{
+    std::optional<float> x;
+    std::array<float, 2> two{1, 2};
+    auto pair = std::make_pair(1, 2.0f);
+    auto moved = std::move(pair);
+    auto [one, other] = std::make_tuple(1, 2.0f);
+
+    if (threadIdx.x < n)
+        x = o[threadIdx.x];
+    o[threadIdx.x] = x.value_or(std::numeric_limits<float>::infinity()) +
+                     std::max(two[0], moved.second) + one + other +
+                     std::plus<>()(1, std::gcd(4, 6));
+}
+END
+    inspects library --config BLOCK=128
+    check "the C++ library, as far as device code has it" all "exits 0" \
+        "out_lacks compile_error"
+else
+    skip "CUB" "no CUB beside the headers of the toolkit"
+fi
+make_tuning "$root/tunings/scale/t.yaml"
+sed -i "s/^nvrtc_version: .*/nvrtc_version: $(run inspect scale --limit 1 --json
+    sed -n 's/.*"nvrtc_version": \([0-9]*\).*/\1/p' "$folder/out")/" \
+    "$root/tunings/scale/t.yaml"
+run check "$root/tunings/scale/t.yaml" --spec "$root/kernels/scale.yaml"
+check "a tuning of this version" all "exits 0" "out_lacks 'headers of CUDA'"
+sed -i 's/^nvrtc_version: .*/nvrtc_version: 12000/' "$root/tunings/scale/t.yaml"
+run check "$root/tunings/scale/t.yaml" --spec "$root/kernels/scale.yaml"
+check "another version of the toolkit is a note, and no miss" all \
+    "out_has '^note .*compiler and the headers of CUDA 12.0, here are those'" \
+    "exits 0" "out_lacks 'made for other sources'"
+
 fake=$build/tests/fake/.libs/fake_cuda.so
 if [ -e "$fake" ]; then
     cp "$source"/tests/fake/fake_kernel.* "$root/kernels/"

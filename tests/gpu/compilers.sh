@@ -32,4 +32,5 @@ tunes() {
 
 tunes "features of the architecture, limits of registers" \
     "$here/features.yaml" 12
+tunes "CUB, and the C++ library" "$here/cub.yaml" 4
 echo "1..$count"

@@ -202,7 +202,7 @@ static void words_reach_the_source(void)
 static void keys_tell_apart_what_differs(void)
 {
     struct shmt_kernel *kernel = make(LAUNCH("plain"));
-    char keys[5][SHMT_DIGEST_TEXT], same[SHMT_DIGEST_TEXT];
+    char keys[7][SHMT_DIGEST_TEXT], same[SHMT_DIGEST_TEXT];
     struct shmt_image_request request = request_of(kernel, "TILE", "16");
 
     CHECK_INT(shmt_image_key(&request, keys[0], &err), SHMTUNE_OK);
@@ -212,12 +212,20 @@ static void keys_tell_apart_what_differs(void)
     request.nvrtc_version++;
     CHECK_INT(shmt_image_key(&request, keys[2], &err), SHMTUNE_OK);
     request.nvrtc_version--;
+    kernel->toolkit_version = 13000;
+    CHECK_INT(shmt_image_key(&request, keys[5], &err), SHMTUNE_OK);
+    request.nvrtc_version = 0;
+    CHECK_INT(shmt_image_key(&request, keys[6], &err), SHMTUNE_OK);
+    kernel->toolkit_version = 0;
+    CHECK_INT(shmt_image_key(&request, same, &err), SHMTUNE_OK);
+    CHECK_TEXT(same, keys[6]);
+    request.nvrtc_version = nvrtc->version;
     shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
     CHECK_INT(shmt_image_key(&request, keys[3], &err), SHMTUNE_OK);
     request = request_of(kernel, "TILE", "32");
     CHECK_INT(shmt_image_key(&request, keys[4], &err), SHMTUNE_OK);
-    for (size_t a = 0; a < 5; a++)
-        for (size_t b = a + 1; b < 5; b++)
+    for (size_t a = 0; a < 7; a++)
+        for (size_t b = a + 1; b < 7; b++)
             CHECK(strcmp(keys[a], keys[b]) != 0);
     request = request_of(kernel, "LAUNCH", "2");
     CHECK_INT(shmt_image_key(&request, same, &err), SHMTUNE_OK);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* kernel: what makes a spec another one, and what does not. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/support/check.h"
@@ -157,23 +158,110 @@ static void digest_is_of_what_a_spec_says(void)
     shmt_text_free(&text);
 }
 
-static void digest_is_bounded(void)
+/* A folder beside the spec. */
+static void make_folder(const char *name)
+{
+    char path[FOLDER_ROOM + 32];
+
+    snprintf(path, sizeof path, "%.*s%s",
+             (int)(strlen(spec_path) - strlen("spec.yaml")), spec_path, name);
+    CHECK_INT(mkdir(path, 0700), 0);
+}
+
+static int header_count(void)
 {
     struct shmt_kernel *kernel = NULL;
     struct shmt_error err = {0};
-    char name[32], text[64];
+    int count = -1;
+
+    if (shmt_kernel_read(spec_path, &kernel, &err) == SHMTUNE_OK)
+        count = (int)kernel->header_count;
+    else
+        printf("# %s\n", err.text);
+    shmt_kernel_free(kernel);
+    return count;
+}
+
+/* A whole library of headers counts; there is a bound all the same. */
+static void digest_is_bounded(void)
+{
+    enum { MOST = 16384 };
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+    struct shmt_text all = {0};
+    char link[FOLDER_ROOM + 32];
+    const int folder = (int)(strlen(spec_path) - strlen("spec.yaml"));
 
     spec_write_text("spec.yaml", spec_good);
-    spec_write_text("scale.cu", "#include \"h0.h\"\n");
-    for (int i = 0; i < 300; i++) {
-        snprintf(name, sizeof name, "h%d.h", i);
-        snprintf(text, sizeof text, "#include \"h%d.h\"\n", i + 1);
-        spec_write_text(name, text);
+    make_folder("many");
+    spec_write_text("many/h.h", "int h;\n");
+    for (int i = 0; i < MOST; i++) {
+        snprintf(link, sizeof link, "%.*smany/h%d.h", folder, spec_path, i);
+        CHECK_INT(symlink("h.h", link), 0);
+        shmt_text_addf(&all, "#include \"many/h%d.h\"\n", i);
+        if (i == MOST - 2) {
+            spec_write_text("scale.cu", shmt_text_string(&all));
+            CHECK_INT(header_count(), MOST - 1);
+        }
     }
+    spec_write_text("scale.cu", shmt_text_string(&all));
     CHECK_INT(shmt_kernel_read(spec_path, &kernel, &err),
               SHMTUNE_INVALID_FILE);
-    CHECK_HAS(err.text, "256 files");
+    CHECK_HAS(err.text, "16384 files");
     spec_write_text("scale.cu", "__global__ void scale() {}\n");
+    for (int i = 0; i < MOST; i++) {
+        snprintf(link, sizeof link, "%.*smany/h%d.h", folder, spec_path, i);
+        CHECK_INT(unlink(link), 0);
+    }
+    shmt_text_free(&all);
+}
+
+static int toolkit_version(void)
+{
+    struct shmt_kernel *kernel = NULL;
+    struct shmt_error err = {0};
+    int version = -1;
+
+    if (shmt_kernel_read(spec_path, &kernel, &err) == SHMTUNE_OK)
+        version = kernel->toolkit_version;
+    shmt_kernel_free(kernel);
+    return version;
+}
+
+/* What a toolkit holds counts by the toolkit's version, beside the digest. */
+static void toolkits_count_by_their_version(void)
+{
+    char before[SHMT_DIGEST_TEXT], after[SHMT_DIGEST_TEXT];
+    struct shmt_text text = {0};
+
+    spec_edit("includes: [extra]", "includes: [kit, kit/cccl]", &text);
+    spec_write_text("spec.yaml", shmt_text_string(&text));
+    spec_write_text("scale.cu", "#include <tool.h>\n#include <cub.h>\n");
+    make_folder("kit");
+    make_folder("kit/cccl");
+    spec_write_text("kit/tool.h", "#include \"deep.h\"\n");
+    spec_write_text("kit/deep.h", "int deep;\n");
+    spec_write_text("kit/cccl/cub.h", "int cub;\n");
+    read_digest(before);
+    CHECK_INT(header_count(), 3);
+    CHECK_INT(toolkit_version(), 0);
+    spec_write_text("kit/cuda_runtime_api.h", "\n");
+    spec_write_text("kit/cuda.h", "\n#define CUDA_VERSION 12080\n");
+    read_digest(after);
+    CHECK(strcmp(after, before) != 0);
+    CHECK_INT(header_count(), 0);
+    CHECK_INT(toolkit_version(), 12080);
+    spec_write_text("kit/tool.h", "int other;\n");
+    spec_write_text("kit/cccl/cub.h", "int other;\n");
+    spec_write_text("kit/cuda.h", "#define CUDA_VERSION 13000\n");
+    read_digest(before);
+    CHECK_TEXT(before, after);
+    CHECK_INT(toolkit_version(), 13000);
+    spec_write_text("scale.cu", "#include <cub.h>\n");
+    CHECK_INT(toolkit_version(), 13000);
+    spec_write_text("scale.cu", "\n");
+    CHECK_INT(toolkit_version(), 0);
+    shmt_text_free(&text);
 }
 
 /* Where it cannot be known whether there is a header, nothing is taken for
@@ -205,6 +293,7 @@ int main(void)
     CHECK_RUN(a_directive_stands_alone_in_its_line);
     CHECK_RUN(digest_is_of_what_a_spec_says);
     CHECK_RUN(digest_is_bounded);
+    CHECK_RUN(toolkits_count_by_their_version);
     CHECK_RUN(a_header_that_cannot_be_examined_is_told);
     spec_end();
     return CHECK_END();
