@@ -241,7 +241,7 @@ static void note_own_macros(struct shmt_check *check,
     for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
          i++) {
         const char *name = kernel->parameters[i].name;
-        const char *text = kernel->source_text;
+        const char *text = kernel->code.text;
 
         if (!kernel->parameters[i].launch_only &&
             kernel->parameters[i].options == NULL &&
@@ -286,7 +286,7 @@ static void note_idle_parameters(struct shmt_check *check,
         const char *name = kernel->parameters[i].name;
         const size_t symbol = kernel->dimension_count + i;
         bool used = kernel->parameters[i].options != NULL ||
-                    mentions(kernel->source_text, name);
+                    mentions(kernel->code.text, name);
 
         for (size_t k = 0; k < kernel->launch_count; k++)
             used |= launch_uses(&kernel->launches[k], name, symbol);

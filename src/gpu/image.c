@@ -29,6 +29,7 @@
 struct recipe {
     struct shmt_image *image;      /* key, launch_entry, names are set */
     const struct shmt_kernel *kernel;   /* NULL: of source of our own */
+    const struct shmt_kernel_code *code;   /* the same */
     const char *name;              /* of the source */
     const char *source;            /* NULL: there is none to compile */
     int nvrtc_version;             /* 0: whichever */
@@ -160,7 +161,9 @@ static enum shmtune_status list_options(const struct shmt_text *text,
                                         struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = plan->kernel;
-    const size_t folders = kernel == NULL ? 0 : kernel->include_count + 2;
+    const size_t own = kernel == NULL ? 0 : plan->code->file_count;
+    const size_t folders =
+        kernel == NULL ? 0 : own + kernel->include_count + 1;
     struct shmt_arena *arena = plan->image->arena;
     struct shmt_text folder = {0};
     size_t count = 0, room = folders;
@@ -179,9 +182,10 @@ static enum shmtune_status list_options(const struct shmt_text *text,
                                                  (size_t)(end - line));
     }
     for (size_t k = 0; k < folders; k++) {
-        const char *path = k == 0 ? shmt_path_folder(arena, kernel->source)
-                           : k <= kernel->include_count
-                               ? kernel->includes[k - 1] : include;
+        const char *path =
+            k < own ? shmt_path_folder(arena, plan->code->files[k].path)
+            : k < own + kernel->include_count ? kernel->includes[k - own]
+                                              : include;
 
         if (path == NULL)
             continue;
@@ -220,9 +224,12 @@ make_recipe(const struct shmt_image_request *request, const char *include,
             struct recipe *out, struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = request->evaluated->kernel;
+    const struct shmt_kernel_code *code =
+        shmt_kernel_code_of(request->evaluated);
     struct recipe plan = {
-        .kernel = kernel, .name = kernel->source,
-        .source = kernel->source_text, .nvrtc_version = request->nvrtc_version,
+        .kernel = kernel, .code = code,
+        .name = code->file_count == 0 ? NULL : code->files[0].path,
+        .source = code->text, .nvrtc_version = request->nvrtc_version,
         .recompile = request->recompile,
         .private_folder = request->private_folder,
     };

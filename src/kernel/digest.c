@@ -36,13 +36,13 @@ enum {
 struct files {
     struct shmt_kernel_reader *reader;
     struct shmt_digest digest;
-    const char *source_folder;
     int toolkits[SHMT_KERNEL_INCLUDES];   /* by include: the version of CUDA;
                                              0: no folder of a toolkit */
+    size_t sources;                       /* the first of those found */
     size_t count, room;
     size_t bytes;
     struct shmt_kernel_header *found;     /* each once, in the order they are
-                                             met; the source is the first */
+                                             met */
     struct shmt_map numbers;              /* in `found`, by hash of the path */
 };
 
@@ -237,6 +237,17 @@ static enum shmtune_status look_in_include(struct files *files, size_t k,
     return SHMTUNE_OK;
 }
 
+/* The same in the folder of source k. */
+static enum shmtune_status look_beside_source(struct files *files, size_t k,
+                                              const char *name, bool *found)
+{
+    const char *folder =
+        shmt_path_folder(files->reader->tree, files->found[k].path);
+
+    return folder == NULL ? shmt_error_memory(files->reader->err)
+                          : add_include(files, folder, name, found);
+}
+
 static enum shmtune_status look_up(struct files *files, const char *from,
                                    const char *name, bool quoted)
 {
@@ -251,8 +262,9 @@ static enum shmtune_status look_up(struct files *files, const char *from,
         return shmt_error_memory(files->reader->err);
     if (quoted)
         status = add_include(files, beside, name, &found);
-    if (status == SHMTUNE_OK && !found)
-        status = add_include(files, files->source_folder, name, &found);
+    for (size_t i = 0; status == SHMTUNE_OK && !found && i < files->sources;
+         i++)
+        status = look_beside_source(files, i, name, &found);
     for (size_t i = 0;
          status == SHMTUNE_OK && !found && i < kernel->include_count; i++)
         status = look_in_include(files, i, name, &found);
@@ -395,19 +407,23 @@ static enum shmtune_status find_toolkits(struct files *files)
 
 /* -- the digest ----------------------------------------------------------- */
 
-static enum shmtune_status add_source(struct files *files)
+/* A file that is a source of both counts as each. */
+static enum shmtune_status add_sources(struct files *files, const char *name,
+                                       const struct shmt_kernel_code *code)
 {
-    const struct shmt_kernel *kernel = files->reader->kernel;
-    const struct shmt_kernel_header source = {
-        kernel->source, kernel->source_text, kernel->source_size
-    };
+    enum shmtune_status status = SHMTUNE_OK;
 
-    files->source_folder = shmt_path_folder(kernel->arena, kernel->source);
-    if (files->source_folder == NULL)
-        return shmt_error_memory(files->reader->err);
-    add_file(files, "source", source.text, source.size);
-    return keep(files, &source,
-                shmt_map_hash_bytes(source.path, strlen(source.path)));
+    for (size_t k = 0; status == SHMTUNE_OK && k < code->file_count; k++) {
+        const struct shmt_kernel_header *file = &code->files[k];
+        const uint64_t hash =
+            shmt_map_hash_bytes(file->path, strlen(file->path));
+
+        add_file(files, name, file->text, file->size);
+        if (!is_known(files, file->path, hash))
+            status = keep(files, file, hash);
+    }
+    files->sources = files->count;
+    return status;
 }
 
 enum shmtune_status
@@ -421,8 +437,10 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader)
     add_spec(files, reader->root);
     if (kernel->source != NULL)
         status = find_toolkits(files);
-    if (status == SHMTUNE_OK && kernel->source != NULL)
-        status = add_source(files);
+    if (status == SHMTUNE_OK)
+        status = add_sources(files, "source", &kernel->code);
+    if (status == SHMTUNE_OK)
+        status = add_sources(files, "reference", &kernel->reference_code);
     for (size_t i = 0; status == SHMTUNE_OK && i < files->count; i++)
         status = scan(files, i);
     if (status == SHMTUNE_OK && files->count > 1)

@@ -44,6 +44,15 @@ void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
     out->launches = kernel->reference;
 }
 
+const struct shmt_kernel_code *
+shmt_kernel_code_of(const struct shmt_kernel_evaluated *evaluated)
+{
+    const struct shmt_kernel *kernel = evaluated->kernel;
+
+    return evaluated->reference && kernel->reference_code.file_count > 0
+               ? &kernel->reference_code : &kernel->code;
+}
+
 enum shmtune_status
 shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
                       const struct shmt_expr **failed,

@@ -114,11 +114,19 @@ struct shmt_dimension {
     bool defined;        /* also a macro, hence part of the binary's key */
 };
 
-/* A local file that the source includes, as it was when the spec was read. */
+/* A source, or a local file that one includes, as it was when the spec was
+ * read. */
 struct shmt_kernel_header {
     const char *path;
     const char *text;
     size_t size;
+};
+
+/* What is compiled as one text. */
+struct shmt_kernel_code {
+    size_t file_count;
+    const struct shmt_kernel_header *files;   /* in their order */
+    const char *text;          /* of the one file, or of all */
 };
 
 /* A constraint whose truth depends on the problem. */
@@ -133,10 +141,9 @@ struct shmt_kernel {
     const char *path;          /* of the spec */
     const char *name;
     const char *summary;
-    const char *source;        /* path of the .cu; NULL: a search space,
+    const char *source;        /* path of the first .cu; NULL: a search space,
                                   with no launches and no arguments */
-    const char *source_text;
-    size_t source_size;
+    struct shmt_kernel_code code;
     size_t include_count;
     const char *const *includes;   /* folders */
     size_t header_count;
@@ -167,6 +174,9 @@ struct shmt_kernel {
     const struct shmt_launch *launches;
     size_t reference_count;
     const struct shmt_launch *reference;  /* launches, when none is given */
+    struct shmt_kernel_code reference_code;   /* no file: that of the kernel */
+    const char *reference_macros;  /* -DNAME=VALUE, one a line; NULL: those of
+                                      the default configuration */
     size_t argument_count;
     const struct shmt_argument *arguments;
     struct shmt_expr *bytes;       /* work: NULL when not stated */
@@ -196,6 +206,11 @@ void shmt_kernel_free(struct shmt_kernel *kernel);
 enum shmtune_status
 shmt_kernel_check_headers(const struct shmt_kernel *kernel,
                           struct shmt_error *err);
+
+/* What an evaluated configuration is compiled from. */
+struct shmt_kernel_evaluated;
+const struct shmt_kernel_code *
+shmt_kernel_code_of(const struct shmt_kernel_evaluated *evaluated);
 
 /* The space for one problem; the kernel must outlive it.  `limits` may be
  * NULL: the defaults. */
@@ -317,7 +332,8 @@ shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
  * the options that are values of a parameter.  A parameter of words: NAME=k,
  * k the index of the word in its declared list, and NAME_word=k for each of its
  * words.  A real: its shortest exact decimal.
- * For the reference, SHMTUNE_REFERENCE=1 before them. */
+ * For the reference, SHMTUNE_REFERENCE=1 before them, and its own macros in
+ * place of parameters if it has some, or none. */
 void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
                              struct shmt_text *text);
 /* The entry of launch k with {NAME} replaced. */

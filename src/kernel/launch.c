@@ -305,12 +305,113 @@ static struct shmt_kernel_list list_of(struct shmt_kernel_reader *reader,
     };
 }
 
+/* One macro of the reference's own. */
+static enum shmtune_status read_macro(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *key,
+                                      const struct shmt_yaml *node,
+                                      struct shmt_text *text)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_value value;
+    size_t symbol;
+    enum shmtune_status status =
+        shmt_kernel_name_check(reader, key, "the macro");
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_value(node, &value, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (shmt_kernel_name_find(kernel, key->text, strlen(key->text), &symbol) &&
+        symbol < kernel->dimension_count)
+        return shmt_yaml_refuse(key, reader->err, "\"%s\" is a dimension, "
+                                "which is a macro with define: true",
+                                key->text);
+    if (value.type == SHMT_VALUE_WORD &&
+        shmt_text_name_length(value.w) != strlen(value.w))
+        return shmt_yaml_refuse(node, reader->err, "the value of a macro is "
+                                "\"%.64s\"; a number or a name is expected",
+                                value.w);
+    shmt_text_addf(text, "-D%s=", key->text);
+    shmt_kernel_value_add(text, value);
+    shmt_text_add(text, "\n");
+    return SHMTUNE_OK;
+}
+
+/* `macros`: default, none, or a mapping.  A source of its own has none unless
+ * it asks. */
+static enum shmtune_status read_macros(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *reference)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *node = shmt_yaml_get(reference, "macros");
+    const bool word = node != NULL && node->kind == SHMT_YAML_SCALAR;
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_text text = {0};
+
+    if (node == NULL ? kernel->reference_code.file_count == 0
+                     : word && strcmp(node->text, "default") == 0)
+        return SHMTUNE_OK;
+    if (word && strcmp(node->text, "none") != 0)
+        return shmt_yaml_refuse(node, reader->err, "macros \"%.64s\"; default, "
+                                "none or {NAME: VALUE} is expected",
+                                node->text);
+    if (node != NULL && !word)
+        status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                  "macros, {NAME: VALUE}", reader->err);
+    if (status == SHMTUNE_OK && node != NULL && !word &&
+        node->count > SHMT_KERNEL_MACROS)
+        status = shmt_yaml_refuse(node, reader->err, "%zu macros; at most %d "
+                                  "are allowed", node->count,
+                                  SHMT_KERNEL_MACROS);
+    for (size_t k = 0;
+         status == SHMTUNE_OK && node != NULL && !word && k < node->count; k++)
+        status = read_macro(reader, node->keys[k], node->items[k], &text);
+    if (status == SHMTUNE_OK) {
+        kernel->reference_macros =
+            text.failed ? NULL : shmt_arena_copy(kernel->arena,
+                                                 shmt_text_string(&text),
+                                                 text.length);
+        if (kernel->reference_macros == NULL)
+            status = shmt_error_memory(reader->err);
+    }
+    shmt_text_free(&text);
+    return status;
+}
+
+/* {source: PATH, macros: ..., launches: [...]} */
+static enum shmtune_status
+read_reference_code(struct shmt_kernel_reader *reader,
+                    const struct shmt_yaml *reference)
+{
+    static const char *const keys[] = {"source", "macros", "launches", NULL};
+    const struct shmt_yaml *source = shmt_yaml_get(reference, "source");
+    enum shmtune_status status =
+        shmt_yaml_check_keys(reference, keys, reader->err);
+
+    if (status == SHMTUNE_OK && source != NULL)
+        status = shmt_kernel_source_read(reader, source,
+                                         &reader->kernel->reference_code);
+    if (status == SHMTUNE_OK)
+        status = read_macros(reader, reference);
+    return status;
+}
+
 static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
+    const struct shmt_yaml *reference =
+        shmt_yaml_get(reader->root, "reference");
     struct shmt_kernel_list list = list_of(reader, "reference");
-    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+    enum shmtune_status status = SHMTUNE_OK;
 
+    if (reference != NULL && reference->kind == SHMT_YAML_MAPPING) {
+        list.mapping = reference;
+        list.key = "launches";
+        list.needed = true;
+        status = read_reference_code(reader, reference);
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_read_list(reader, &list);
     if (status == SHMTUNE_OK && list.node == NULL) {
         /* The default configuration is the oracle. */
         kernel->reference = kernel->launches;

@@ -247,39 +247,6 @@ static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
     return status;
 }
 
-static enum shmtune_status read_source_file(struct shmt_kernel_reader *reader,
-                                            const struct shmt_yaml *node)
-{
-    struct shmt_kernel *kernel = reader->kernel;
-    const char *folder = shmt_path_folder(kernel->arena, kernel->path);
-    struct shmt_error cause = {0};
-    const char *name;
-    enum shmtune_status status =
-        shmt_kernel_read_string(reader, node, 1024, &name);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    if (name[0] == '\0')
-        return shmt_yaml_refuse(node, reader->err, "source is empty; the "
-                                "path of a .cu is expected");
-    if (folder == NULL ||
-        (kernel->source = shmt_path_join(kernel->arena, folder, name)) == NULL)
-        return shmt_error_memory(reader->err);
-    status = shmt_path_read(kernel->arena, kernel->source,
-                            SHMT_KERNEL_SOURCE_BYTES, &kernel->source_text,
-                            &kernel->source_size, &cause);
-    if (status == SHMTUNE_NO_MEMORY)
-        return shmt_error_memory(reader->err);
-    if (status != SHMTUNE_OK)
-        return shmt_yaml_refuse(node, reader->err,
-                                "the source cannot be read: %s", cause.text);
-    if (memchr(kernel->source_text, '\0', kernel->source_size) != NULL)
-        return shmt_yaml_refuse(node, reader->err,
-                                "the source %s has a NUL byte: not a text",
-                                kernel->source);
-    return SHMTUNE_OK;
-}
-
 /* A spec without a source describes a search space only: refuse every key that
  * needs a source. */
 static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
@@ -335,7 +302,9 @@ static enum shmtune_status read_code(struct shmt_kernel_reader *reader)
 
     if (source == NULL)
         return refuse_code(reader);
-    status = read_source_file(reader, source);
+    status = shmt_kernel_source_read(reader, source, &reader->kernel->code);
+    if (status == SHMTUNE_OK)
+        reader->kernel->source = reader->kernel->code.files[0].path;
     if (status == SHMTUNE_OK)
         status = read_includes(reader);
     if (status == SHMTUNE_OK)

@@ -20,6 +20,8 @@ enum {
     SHMT_KERNEL_CONSTRAINTS = 1024,
     SHMT_KERNEL_SIZES = 1024,
     SHMT_KERNEL_INCLUDES = 32,
+    SHMT_KERNEL_SOURCES = 32,
+    SHMT_KERNEL_MACROS = 64,
     SHMT_KERNEL_OPTIONS = 64,
     SHMT_KERNEL_OPTION = 256,      /* bytes of one */
     SHMT_KERNEL_ENTRY = 512,
@@ -42,6 +44,11 @@ enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader);
 /* parameter.c */
 enum shmtune_status
 shmt_kernel_parameter_read(struct shmt_kernel_reader *reader);
+
+/* source.c: one path, or a list. */
+enum shmtune_status shmt_kernel_source_read(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *node,
+                                            struct shmt_kernel_code *out);
 
 /* option.c */
 enum shmtune_status shmt_kernel_option_read(struct shmt_kernel_reader *reader);

@@ -53,6 +53,10 @@ void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
         if (kernel->dimensions[d].defined)
             shmt_text_addf(text, "-D%s=%" PRId64 "\n",
                            kernel->dimensions[d].name, values[d].i);
+    if (evaluated->reference && kernel->reference_macros != NULL) {
+        shmt_text_add(text, kernel->reference_macros);
+        return;
+    }
     for (size_t p = 0; p < kernel->parameter_count; p++)
         if (!kernel->parameters[p].launch_only)
             add_parameter_definitions(&kernel->parameters[p],

@@ -180,6 +180,107 @@ run space "$folder/own/only.yaml"
 check "an option without a source" all "exits 2" "err_has ':4:28: '" \
     "err_has 'nothing to compile'"
 
+# -- sources -----------------------------------------------------------------
+
+# With these lines at the top of the spec, and as its reference.
+plain_source() {
+    spec two "source: [$1]" <<'END'
+extern "C" __global__ void two(float *o, int n)
+{
+    o[blockIdx.x * BLOCK + threadIdx.x] = twice(n);
+}
+END
+    sed -i '/^source: two.cu/d' "$folder/own/two.yaml"
+    printf 'reference:\n%s\n' "$2" >>"$folder/own/two.yaml"
+}
+list='- entry: oracle
+  grid: [1]
+  block: [1]
+  arguments: [o, n]'
+indented=$(echo "$list" | sed 's/^/  /')
+mkdir "$folder/own/deep"
+echo '#include "far.h"' >"$folder/own/deep/twice.cuh"
+echo 'static __device__ int twice(int n) { return FAR * n; }' \
+    >>"$folder/own/deep/twice.cuh"
+echo '#define FAR 2' >"$folder/own/deep/far.h"
+cat >"$folder/own/oracle.cu" <<'END'
+#ifdef BLOCK
+#error the candidates have it
+#endif
+#ifndef SHMTUNE_REFERENCE
+#error and this is the reference
+#endif
+extern "C" __global__ void oracle(float *o, int n) { o[n] = VALUE; }
+END
+echo '#define VALUE 1' | cat - "$folder/own/oracle.cu" >"$folder/own/plain.cu"
+
+plain_source 'deep/twice.cuh, two.cu' \
+    "  source: plain.cu
+  launches:
+$indented"
+run check "$folder/own/two.yaml"
+check "two sources, and the reference in a third without macros" all \
+    "exits 0" "out_has 'the default and the reference compile'"
+sed -i 's/= twice/= thrice/' "$folder/own/two.cu"
+run check "$folder/own/two.yaml"
+check "a message names the file and its own line" all "exits 2" \
+    "out_has '/two.cu(3): error: .*thrice'"
+digest() { run list kernels --json; sed -n "s/.*\"digest\": \"\(.*\)\".*/\1/p" "$folder/out"; }
+SHMTUNE_PATH=$folder
+mkdir "$folder/kernels"
+for file in two.cu plain.cu deep/twice.cuh deep/far.h; do
+    rm -rf "$folder/kernels"
+    cp -r "$folder/own" "$folder/kernels"
+    rm -f "$folder"/kernels/[!t]*.yaml
+    before=$(digest)
+    echo '// more' >>"$folder/kernels/$file"
+    [ -n "$before" ] && [ "$(digest)" != "$before" ]
+    check "$file counts in the digest" [ $? -eq 0 ]
+done
+SHMTUNE_PATH=$root
+plain_source 'deep/twice.cuh, two.cu' \
+    "  source: oracle.cu
+  macros: {VALUE: 7}
+  launches:
+$indented"
+run check "$folder/own/two.yaml"
+check "with macros of its own" all "exits 0" "out_has 'the reference compile'"
+sed -i 's/^  macros.*/  macros: default/' "$folder/own/two.yaml"
+run check "$folder/own/two.yaml"
+check "with those of the default" all "exits 2" \
+    "out_has 'the reference: .*the candidates have it'"
+sed -i '/^  macros/d; s/^  source: .*/  macros: none/' "$folder/own/two.yaml"
+echo 'extern "C" __global__ void oracle(float *o, int n)
+{ o[n] = BLOCK; }' >>"$folder/own/two.cu"
+run check "$folder/own/two.yaml"
+check "in the same source, without macros" all "exits 2" \
+    "out_has 'the reference: .*BLOCK.* is undefined'"
+while IFS='|' read -r files key message; do
+    plain_source "$files" "  $key
+  launches:
+$indented"
+    run check "$folder/own/two.yaml"
+    check "refused: [$files] $key" all "exits 2" "out_has 'two.yaml:[0-9]*:'" \
+        "out_has '$message'"
+done <<'END'
+|macros: none|0 sources; 1 to 32
+two.cu, absent.cu|macros: none|the source cannot be read
+two.cu, two.cu|macros: none|two.cu is in the list already
+two.cu, ""|macros: none|source is empty
+two.cu|source: absent.cu|the source cannot be read: .*absent.cu
+two.cu|macro: none|unknown key "macro", did you mean "macros"
+two.cu|macros: some|macros "some"; default, none or {NAME: VALUE}
+two.cu|macros: [1]|macros, {NAME: VALUE}: found a sequence
+two.cu|macros: {n: 1}|"n" is a dimension
+two.cu|macros: {SHMTUNE_A: 1}|begins with SHMTUNE_
+two.cu|macros: {A: b-c}|"b-c"; a number or a name is expected
+two.cu|macros: {A: [1]}|found a sequence
+END
+sed -i '/^  macros/d; /^  launches/,$d' "$folder/own/two.yaml"
+echo '  macros: none' >>"$folder/own/two.yaml"
+run check "$folder/own/two.yaml"
+check "a reference without launches" all "exits 2" "out_has 'launches'"
+
 # -- headers -----------------------------------------------------------------
 
 run doctor

@@ -33,4 +33,5 @@ tunes() {
 tunes "features of the architecture, limits of registers" \
     "$here/features.yaml" 12
 tunes "CUB, and the C++ library" "$here/cub.yaml" 4
+tunes "two sources, and a reference in its own" "$here/sources.yaml" 2
 echo "1..$count"

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source: reads the source files of a spec.  Several are one text for the
+ * compiler, in their order, as if one file included each.
+ */
+#include "kernel/read.h"
+
+#include <string.h>
+
+/* One file, given by its path from the spec's folder. */
+static enum shmtune_status read_file(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_kernel_header *out)
+{
+    struct shmt_arena *arena = reader->kernel->arena;
+    const char *folder = shmt_path_folder(arena, reader->kernel->path);
+    struct shmt_error cause = {0};
+    const char *name;
+    enum shmtune_status status =
+        shmt_kernel_read_string(reader, node, 1024, &name);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (name[0] == '\0')
+        return shmt_yaml_refuse(node, reader->err, "source is empty; the "
+                                "path of a .cu is expected");
+    out->path = folder == NULL ? NULL : shmt_path_join(arena, folder, name);
+    if (out->path == NULL)
+        return shmt_error_memory(reader->err);
+    status = shmt_path_read(arena, out->path, SHMT_KERNEL_SOURCE_BYTES,
+                            &out->text, &out->size, &cause);
+    if (status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(reader->err);
+    if (status != SHMTUNE_OK)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the source cannot be read: %s", cause.text);
+    if (memchr(out->text, '\0', out->size) != NULL)
+        return shmt_yaml_refuse(node, reader->err,
+                                "the source %s has a NUL byte: not a text",
+                                out->path);
+    return SHMTUNE_OK;
+}
+
+/* The compiler's messages then name the file and its own line. */
+static void add_line_mark(struct shmt_text *text, const char *path)
+{
+    shmt_text_add(text, "\n#line 1 \"");
+    for (; *path != '\0'; path++) {
+        if (*path == '"' || *path == '\\')
+            shmt_text_add(text, "\\");
+        shmt_text_add_bytes(text, path, 1);
+    }
+    shmt_text_add(text, "\"\n");
+}
+
+static enum shmtune_status join(struct shmt_kernel_reader *reader,
+                                struct shmt_kernel_code *code)
+{
+    struct shmt_text text = {0};
+
+    for (size_t k = 0; k < code->file_count; k++) {
+        if (k > 0)
+            add_line_mark(&text, code->files[k].path);
+        shmt_text_add_bytes(&text, code->files[k].text, code->files[k].size);
+    }
+    code->text = text.failed ? NULL
+                             : shmt_arena_copy(reader->kernel->arena,
+                                               shmt_text_string(&text),
+                                               text.length);
+    shmt_text_free(&text);
+    return code->text == NULL ? shmt_error_memory(reader->err) : SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_source_read(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *node,
+                                            struct shmt_kernel_code *out)
+{
+    const bool several = node->kind == SHMT_YAML_SEQUENCE;
+    const size_t count = several ? node->count : 1;
+    struct shmt_kernel_header *files;
+    struct shmt_kernel_code code = {.file_count = count};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (count == 0 || count > SHMT_KERNEL_SOURCES)
+        return shmt_yaml_refuse(node, reader->err,
+                                "%zu sources; 1 to %d are expected", count,
+                                SHMT_KERNEL_SOURCES);
+    files = shmt_arena_alloc(reader->kernel->arena, count, sizeof *files);
+    if (files == NULL)
+        return shmt_error_memory(reader->err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        const struct shmt_yaml *item = several ? node->items[k] : node;
+
+        status = read_file(reader, item, &files[k]);
+        for (size_t i = 0; status == SHMTUNE_OK && i < k; i++)
+            if (strcmp(files[i].path, files[k].path) == 0)
+                status = shmt_yaml_refuse(item, reader->err,
+                                          "the source %s is in the list "
+                                          "already", files[k].path);
+    }
+    code.files = files;
+    code.text = files[0].text;
+    if (status == SHMTUNE_OK && count > 1)
+        status = join(reader, &code);
+    if (status == SHMTUNE_OK)
+        *out = code;
+    return status;
+}
