@@ -63,7 +63,9 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
 {
     const struct shmt_image_request request = {
         .evaluated = evaluated, .arch = bench->arch,
-        .nvrtc_version = bench->options.nvrtc->version,
+        .nvrtc_version = bench->kernel->nvcc ? bench->options.nvcc->version
+                                             : bench->options.nvrtc->version,
+        .nvcc = bench->options.nvcc,
     };
     char key[SHMT_DIGEST_TEXT];
     enum shmtune_status status = shmt_image_key(&request, key, err);

@@ -26,6 +26,7 @@ struct shmt_bench;
 struct shmt_bench_options {
     const struct shmt_driver *driver;
     const struct shmt_nvrtc *nvrtc;
+    const struct shmt_nvcc *nvcc;   /* for a kernel that it compiles */
     int ordinal;               /* of the device */
     const char *images;        /* folder of binaries; NULL: none */
     uint64_t seed;             /* of the inputs */

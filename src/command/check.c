@@ -40,6 +40,8 @@ static const char help[] =
     "                    in\n"
     "  --arch sm_XX      for specs [sm_90]; tunings name their own\n"
     "  --no-compile      leave the compiler out\n"
+    "  --cubins DIR      put the binaries of winners and defaults of tunings\n"
+    "                    there, for applications on machines without compiler\n"
     "  -j, --jobs N      compile workers [processors]\n"
     SHMT_COMMAND_LIMITS_HELP
     "  --json            as JSON\n"
@@ -130,14 +132,15 @@ enum shmtune_status shmt_check_compiler(struct shmt_check *check,
     *out = NULL;
     if (!check->compile || kernel->source == NULL)
         return SHMTUNE_OK;
-    if (check->no_compiler[0] == '\0') {
+    if (kernel->nvcc || check->no_compiler[0] == '\0') {
         status = shmt_compiler_open(kernel, arch, check->jobs, out, err);
         if (status != SHMTUNE_NO_DEVICE)
             return status;
-        snprintf(check->no_compiler, sizeof check->no_compiler, "%s",
-                 err->text);
+        if (!kernel->nvcc)
+            snprintf(check->no_compiler, sizeof check->no_compiler, "%s",
+                     err->text);
         shmt_check_report(check, SHMT_CHECK_SKIPPED, "compiling: %s",
-                          check->no_compiler);
+                          err->text);
         return SHMTUNE_OK;
     }
     shmt_check_report(check, SHMT_CHECK_SKIPPED, "compiling: no NVRTC");
@@ -274,6 +277,7 @@ struct visit {
     const struct shmt_tuning *tuning;
     const struct shmt_kernel *kernel;
     struct shmt_target *compiler;   /* NULL: none here */
+    struct shmt_compiler_here *here;   /* for --cubins, else NULL */
     const struct shmt_tuned *tuned;
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     shmt_config config[SHMT_SPACE_PARAMETERS];
@@ -407,6 +411,26 @@ static enum shmtune_status check_winner(struct visit *visit,
     return status;
 }
 
+/* Puts the binaries of the winner and of the default into the folder. */
+static enum shmtune_status ship(struct visit *visit, struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = visit->kernel;
+    struct shmt_kernel_evaluated evaluated;
+    shmt_config usual[SHMT_SPACE_PARAMETERS];
+    const shmt_config *configs[] = {visit->config, usual};
+    enum shmtune_status status = SHMTUNE_OK;
+    char arch[16];
+
+    shmt_kernel_default(kernel, usual);
+    shmt_device_target(&visit->tuning->device, kernel->features, arch);
+    for (size_t k = 0; status == SHMTUNE_OK && k < 2; k++) {
+        shmt_kernel_evaluate(kernel, visit->problem, configs[k], &evaluated);
+        status = shmt_compiler_here_make(visit->here, &evaluated, arch,
+                                         visit->check->cubins, err);
+    }
+    return shmt_check_report_failure(visit->check, status, err);
+}
+
 static enum shmtune_status check_tuned(struct visit *visit,
                                        struct shmt_error *err)
 {
@@ -433,6 +457,9 @@ static enum shmtune_status check_tuned(struct visit *visit,
     status = check_settings(visit, tuned->settings, err);
     if (status == SHMTUNE_OK && visit->check->bad == bad)
         status = check_winner(visit, err);
+    if (status == SHMTUNE_OK && visit->check->bad == bad &&
+        visit->here != NULL)
+        status = ship(visit, err);
     /* The first tie is the winner again. */
     visit->what = "a tie";
     for (size_t i = 1; status == SHMTUNE_OK && i < tuned->tie_count; i++) {
@@ -470,6 +497,9 @@ static enum shmtune_status check_entries(struct visit *visit,
     shmt_device_arch_text(&tuning->device, arch);
     status = shmt_check_compiler(check, visit->kernel, arch, &visit->compiler,
                                  err);
+    if (status == SHMTUNE_OK && visit->compiler != NULL &&
+        check->cubins != NULL)
+        status = shmt_compiler_here_open(visit->kernel, &visit->here, err);
     if (status == SHMTUNE_OK && visit->compiler != NULL)
         note_versions(check, tuning->nvrtc_version,
                       visit->compiler->nvrtc_version);
@@ -485,6 +515,7 @@ static enum shmtune_status check_entries(struct visit *visit,
                           shmt_text_plural(tuning->tuned_count),
                           visit->compiler == NULL
                            ? "" : "; every configuration compiles");
+    shmt_compiler_here_close(visit->here);
     shmt_compiler_close(visit->compiler);
     return status;
 }
@@ -662,6 +693,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"spec", 0, SHMT_OPTION_TEXT, &check.spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &check.arch, 0, 0},
         {"compile", 0, SHMT_OPTION_FLAG, &check.compile, 0, 0},
+        {"cubins", 0, SHMT_OPTION_TEXT, &check.cubins, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &check.jobs, 1, 1024},
         SHMT_COMMAND_LIMITS(check.limits),
         {"json", 0, SHMT_OPTION_FLAG, &json, 0, 0},
@@ -672,6 +704,10 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         shmt_command_options(call, options, &rest, err);
 
     if (status != SHMTUNE_OK)
+        return status;
+    if (check.cubins != NULL &&
+        (status = shmt_path_make_folder(check.cubins, 0755, err)) !=
+            SHMTUNE_OK)
         return status;
     if (json && (check.json = json_array()) == NULL)
         return shmt_error_memory(err);

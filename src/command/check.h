@@ -22,6 +22,7 @@ struct shmt_check {
     int64_t jobs;
     struct shmt_command_limits limits;
     bool compile;            /* false: --no-compile */
+    const char *cubins;      /* folder for binaries to ship, or NULL */
     json_t *json;            /* an array, or NULL: for people */
     const char *file;        /* that is being checked */
     size_t good, bad, skipped;

@@ -10,7 +10,6 @@
 
 #include "command/check.h"
 #include "device/device.h"
-#include "gpu/gpu.h"
 
 /* Counts the valid configurations at each size and keeps the smallest count. */
 static enum shmtune_status check_space(struct shmt_check *check,
@@ -103,21 +102,16 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
                                              struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
-    const struct shmt_nvrtc *nvrtc;
+    struct shmt_compiler_here *here = NULL;
     char arch[16];
-    struct shmt_image_request request = {.evaluated = &evaluated,
-                                         .arch = arch};
-    struct shmt_image *image = NULL;
-    enum shmtune_status status;
+    enum shmtune_status status = shmt_compiler_here_open(kernel, &here, err);
 
-    shmt_device_arch_target(check->arch, kernel->features, arch);
-    status = shmt_nvrtc_open(&nvrtc, err);
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);
-    request.nvrtc_version = nvrtc->version;
+    shmt_device_arch_target(check->arch, kernel->features, arch);
     shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
-    status = shmt_image_get(&request, nvrtc, NULL, &image, err);
-    shmt_image_free(image);
+    status = shmt_compiler_here_make(here, &evaluated, arch, NULL, err);
+    shmt_compiler_here_close(here);
     if (status == SHMTUNE_OK)
         return status;
     shmt_error_prefix(err, has_reference(kernel)

@@ -13,7 +13,7 @@
  * open to close, and ends a run. */
 struct shmt_target;
 
-/* SHMTUNE_NO_DEVICE: no NVRTC on this machine. */
+/* SHMTUNE_NO_DEVICE: this machine does not have the kernel's compiler. */
 enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        const char *arch, int64_t jobs,
                                        struct shmt_target **out,
@@ -30,6 +30,22 @@ struct shmt_compiler_batch {
     bool progress;                         /* a line on a terminal */
     double elapsed_s;                      /* filled */
 };
+
+/* The compiler of one kernel, in this process; SHMTUNE_NOT_FOUND. */
+struct shmt_compiler_here;
+enum shmtune_status
+shmt_compiler_here_open(const struct shmt_kernel *kernel,
+                        struct shmt_compiler_here **out,
+                        struct shmt_error *err);
+/* NULL is allowed. */
+void shmt_compiler_here_close(struct shmt_compiler_here *here);
+/* `arch` is the target.  With a folder the binary lies there afterwards, as
+ * libshmtune looks for it in cubins/. */
+enum shmtune_status
+shmt_compiler_here_make(struct shmt_compiler_here *here,
+                        struct shmt_kernel_evaluated *evaluated,
+                        const char *arch, const char *folder,
+                        struct shmt_error *err);
 
 /* Each result is that of the filters and the compiler: verdict OK when the
  * configuration compiles and could run on the device.

@@ -18,6 +18,7 @@
 #include "device/device.h"
 #include "gpu/gpu.h"
 #include "profile/profile.h"
+#include "target/target.h"
 #include "yaml/yaml.h"
 
 static const char help[] =
@@ -280,6 +281,26 @@ static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
     shmt_arena_free(arena);
 }
 
+/* For kernels that ask for it alone. */
+static void look_at_nvcc(struct visit *visit)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_error err = {0};
+    struct shmt_nvcc nvcc;
+
+    visit->table.failed |= arena == NULL;
+    if (arena == NULL)
+        return;
+    if (shmt_nvcc_open(shmt_program_run, NULL, arena, &nvcc, &err) ==
+        SHMTUNE_OK)
+        add_finding(visit, GOOD, "nvcc", "%d.%d, %s", nvcc.version / 1000,
+                    nvcc.version % 1000 / 10, nvcc.path);
+    else
+        add_finding(visit, NOTE, "nvcc", "%s; only kernels with \"compiler: "
+                    "nvcc\" need it", err.text);
+    shmt_arena_free(arena);
+}
+
 static void look_at_compiler(struct visit *visit)
 {
     struct shmt_error err = {0};
@@ -439,6 +460,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                 (long long)shmt_command_cores());
     look_at_driver(&visit);
     look_at_compiler(&visit);
+    look_at_nvcc(&visit);
     look_at_folders(&visit);
     status = print(&visit, json, call->colour, err);
     if (status == SHMTUNE_OK && !visit.can_tune)

@@ -293,8 +293,9 @@ static void add_summary(const struct inspection *inspection,
     shmt_text_add(text, " of ");
     shmt_command_add_count(text, shmt_space_count(inspection->space));
     shmt_text_addf(text, " configurations in %.1f s with %zu workers "
-                   "(NVRTC %d.%d): %zu spill", batch->elapsed_s,
+                   "(%s %d.%d): %zu spill", batch->elapsed_s,
                    (size_t)inspection->options->jobs,
+                   inspection->kernel->nvcc ? "nvcc" : "NVRTC",
                    inspection->nvrtc_version / 1000,
                    inspection->nvrtc_version % 1000 / 10, spilling);
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)

@@ -55,7 +55,11 @@ static const char help[] =
 
 struct worker {
     struct shmt_kernel *kernel;
-    const struct shmt_nvrtc *nvrtc;
+    struct shmt_arena *arena;
+    const struct shmt_nvrtc *nvrtc;   /* NULL: nvcc compiles the kernel, and
+                                         there is no device */
+    struct shmt_nvcc nvcc;         /* for a kernel that it compiles */
+    int compiler_version;
     struct shmt_bench *bench;      /* NULL without a device */
     const char *images;
     char arch[16];
@@ -87,7 +91,7 @@ static enum shmtune_status say_hello(const struct worker *worker,
                                      struct shmt_error *err)
 {
     struct shmt_wire_reply hello = {
-        .kind = SHMT_WIRE_HELLO, .nvrtc_version = worker->nvrtc->version,
+        .kind = SHMT_WIRE_HELLO, .nvrtc_version = worker->compiler_version,
         .has_device = worker->bench != NULL};
 
     memcpy(hello.arch, worker->arch, sizeof hello.arch);
@@ -110,7 +114,7 @@ do_inspect(const struct worker *worker,
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_image_request wanted = {
         .evaluated = &evaluated, .arch = worker->arch,
-        .nvrtc_version = worker->nvrtc->version,
+        .nvrtc_version = worker->compiler_version, .nvcc = &worker->nvcc,
     };
 
     shmt_kernel_evaluate(worker->kernel, request->problem, request->config,
@@ -232,7 +236,8 @@ static enum shmtune_status open_device(struct worker *worker,
                                        bool warm, struct shmt_error *err)
 {
     struct shmt_bench_options options = {
-        .nvrtc = worker->nvrtc, .images = worker->images,
+        .nvrtc = worker->nvrtc, .nvcc = &worker->nvcc,
+        .images = worker->images,
         .seed = (uint64_t)data_seed, .warm = warm};
     enum shmtune_status status = shmt_driver_open(&options.driver, err);
 
@@ -269,10 +274,34 @@ static enum shmtune_status check_arch(struct worker *worker, const char *arch,
     return status;
 }
 
+/* Our own kernels, which measure, need NVRTC whatever compiles the user's. */
+static enum shmtune_status open_compiler(struct worker *worker, bool measures,
+                                         struct shmt_error *err)
+{
+    const bool nvcc = worker->kernel->nvcc;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    worker->arena = shmt_arena_new();
+    if (worker->arena == NULL)
+        return shmt_error_memory(err);
+    if (nvcc)
+        status = shmt_nvcc_open(shmt_program_run, worker->images,
+                                worker->arena, &worker->nvcc, err);
+    if (status == SHMTUNE_OK && (!nvcc || measures))
+        status = shmt_nvrtc_open(&worker->nvrtc, err);
+    if (status != SHMTUNE_OK)
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_NO_DEVICE);
+    worker->compiler_version = nvcc ? worker->nvcc.version
+                                    : worker->nvrtc->version;
+    return SHMTUNE_OK;
+}
+
 static void close_worker(struct worker *worker)
 {
     shmt_bench_close(worker->bench);
     shmt_kernel_free(worker->kernel);
+    shmt_arena_free(worker->arena);
     if (worker->replies != NULL)
         fclose(worker->replies);
 }
@@ -318,12 +347,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         status = shmt_kernel_read(spec, &worker.kernel, err);
     if (status == SHMTUNE_OK)
         status = shmt_path_make_folder(images, 0700, err);
-    if (status == SHMTUNE_OK) {
-        status = shmt_nvrtc_open(&worker.nvrtc, err);
-        if (status != SHMTUNE_OK)
-            status = shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                                SHMTUNE_NO_DEVICE);
-    }
+    if (status == SHMTUNE_OK)
+        status = open_compiler(&worker, device != NULL, err);
     if (status == SHMTUNE_OK)
         status = device == NULL
                      ? check_arch(&worker, arch, err)

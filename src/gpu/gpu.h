@@ -9,6 +9,7 @@
 #include "gpu/driver.h"
 #include "gpu/image.h"
 #include "gpu/module.h"
+#include "gpu/nvcc.h"
 #include "gpu/nvrtc.h"
 #include "gpu/ptxas.h"
 

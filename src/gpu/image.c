@@ -33,6 +33,8 @@ struct recipe {
     const char *name;              /* of the source */
     const char *source;            /* NULL: there is none to compile */
     int nvrtc_version;             /* 0: whichever */
+    bool by_nvcc;
+    const struct shmt_nvcc *nvcc;  /* then; NULL: there is none */
     bool recompile;                /* see shmt_image_request */
     bool private_folder;           /* the same */
     size_t option_count;
@@ -113,14 +115,12 @@ static void write_options(const struct shmt_image_request *request,
 }
 
 /* `names` says what is made of the source, and for which launches. */
-static void make_key(const char *source, int nvrtc_version,
+static void make_key(const char *source, const char *version,
                      const struct shmt_text *options, const char *names,
                      char key[SHMT_DIGEST_TEXT])
 {
     struct shmt_digest digest;
-    char version[32];
 
-    snprintf(version, sizeof version, "\nnvrtc %d\n", nvrtc_version);
     shmt_digest_begin(&digest);
     shmt_digest_add(&digest, RECIPE "\n", sizeof RECIPE);
     shmt_digest_add(&digest, source, strlen(source));
@@ -135,10 +135,13 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
                                    struct shmt_error *err)
 {
     struct shmt_text options = {0};
-    char names[SHMT_DIGEST_TEXT];
+    char names[SHMT_DIGEST_TEXT], version[32];
     enum shmtune_status status =
         shmt_kernel_binary_key(request->evaluated, names);
 
+    snprintf(version, sizeof version, "\n%s %d\n",
+             request->evaluated->kernel->nvcc ? "nvcc" : "nvrtc",
+             request->nvrtc_version);
     write_options(request, &options);
     /* As the compiler's version, and left out with it. */
     if (request->nvrtc_version != 0 &&
@@ -148,8 +151,8 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
     if (options.failed || status != SHMTUNE_OK)
         status = shmt_error_memory(err);
     else
-        make_key(request->evaluated->kernel->digest, request->nvrtc_version,
-                 &options, names, key);
+        make_key(request->evaluated->kernel->digest, version, &options, names,
+                 key);
     shmt_text_free(&options);
     return status;
 }
@@ -231,6 +234,7 @@ make_recipe(const struct shmt_image_request *request, const char *include,
         .name = code->file_count == 0 ? NULL : code->files[0].path,
         .source = code->text, .nvrtc_version = request->nvrtc_version,
         .recompile = request->recompile,
+        .by_nvcc = kernel->nvcc, .nvcc = request->nvcc,
         .private_folder = request->private_folder,
     };
     struct shmt_text options = {0};
@@ -263,6 +267,7 @@ static enum shmtune_status make_text_recipe(const struct shmt_image_text *text,
         .nvrtc_version = text->nvrtc_version,
     };
     struct shmt_text options = {0}, names = {0};
+    char version[32];
     struct shmt_image_entry *entries;
     enum shmtune_status status = new_image(&plan, err);
 
@@ -278,6 +283,7 @@ static enum shmtune_status make_text_recipe(const struct shmt_image_text *text,
         entries[k].name = text->entries[k];
         shmt_text_addf(&names, "\nentry %s", text->entries[k]);
     }
+    snprintf(version, sizeof version, "\nnvrtc %d\n", text->nvrtc_version);
     plan.image->launch_count = plan.image->entry_count = text->entry_count;
     plan.image->entries = entries;
     if (entries == NULL || names.failed)
@@ -285,8 +291,8 @@ static enum shmtune_status make_text_recipe(const struct shmt_image_text *text,
     if (status == SHMTUNE_OK)
         status = list_options(&options, NULL, &plan, err);
     if (status == SHMTUNE_OK)
-        make_key(text->source, text->nvrtc_version, &options,
-                 shmt_text_string(&names), plan.image->key);
+        make_key(text->source, version, &options, shmt_text_string(&names),
+                 plan.image->key);
     shmt_text_free(&options);
     shmt_text_free(&names);
     if (status == SHMTUNE_OK)
@@ -342,6 +348,7 @@ static enum shmtune_status compile(const struct recipe *plan,
         .option_count = plan->option_count, .options = plan->options,
         .entry_count = image->entry_count, .entries = names,
     };
+    const int version = plan->by_nvcc ? plan->nvcc->version : nvrtc->version;
     enum shmtune_status status;
 
     if (entries == NULL)
@@ -349,13 +356,17 @@ static enum shmtune_status compile(const struct recipe *plan,
     if (plan->source == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "the spec has no source to compile");
-    if (plan->nvrtc_version != 0 && nvrtc->version != plan->nvrtc_version)
+    if (plan->nvrtc_version != 0 && version != plan->nvrtc_version)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "a binary of NVRTC %d was asked for, this one "
-                              "is %d", plan->nvrtc_version, nvrtc->version);
+                              "a binary of compiler %d was asked for, this one "
+                              "is %d", plan->nvrtc_version, version);
     for (size_t k = 0; k < image->entry_count; k++)
         names[k] = image->entries[k].name;
-    status = shmt_nvrtc_compile(nvrtc, &job, image->arena, &product, err);
+    status = plan->by_nvcc
+                 ? shmt_nvcc_compile(plan->nvcc, &job, image->arena, &product,
+                                     err)
+                 : shmt_nvrtc_compile(nvrtc, &job, image->arena, &product,
+                                      err);
     if (status == SHMTUNE_INVALID_ARGUMENT)
         status = explain_architecture(plan, nvrtc, err);
     if (status == SHMTUNE_INVALID_ARGUMENT && has_options(plan->kernel))
@@ -368,8 +379,8 @@ static enum shmtune_status compile(const struct recipe *plan,
         if (!shmt_ptxas_resources(product.log, product.lowered[k],
                                   &entries[k].resources))
             return shmt_error_set(err, SHMTUNE_INTERNAL,
-                                  "NVRTC %d reported no resources of \"%s\" "
-                                  "(%s)", nvrtc->version, names[k],
+                                  "compiler %d reported no resources of \"%s\" "
+                                  "(%s)", version, names[k],
                                   product.lowered[k]);
     }
     image->entries = entries;
@@ -559,7 +570,8 @@ static enum shmtune_status get(const struct recipe *plan,
             &(struct shmt_image_folder){folder, plan->private_folder},
             plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
-    if (status == SHMTUNE_NOT_FOUND && nvrtc != NULL) {
+    if (status == SHMTUNE_NOT_FOUND &&
+        (plan->by_nvcc ? plan->nvcc != NULL : nvrtc != NULL)) {
         status = build(plan, nvrtc, folder, err);
     } else if (status == SHMTUNE_NOT_FOUND) {
         shmt_error_set(err, status, "no binary %.12s... in %s, and no "
@@ -643,9 +655,10 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
     struct shmt_image *image;
     enum shmtune_status status;
 
-    status =
-        make_recipe(request, nvrtc != NULL ? nvrtc->include : NULL,
-                                    &plan, err);
+    /* nvcc knows its own folders. */
+    status = make_recipe(request,
+                         nvrtc != NULL && !request->evaluated->kernel->nvcc
+                             ? nvrtc->include : NULL, &plan, err);
     if (status == SHMTUNE_OK)
         status = get(&plan, nvrtc, folder, &image, err);
     if (status == SHMTUNE_COMPILE)

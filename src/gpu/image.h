@@ -11,6 +11,7 @@
 #ifndef SHMT_GPU_IMAGE_H
 #define SHMT_GPU_IMAGE_H
 
+#include "gpu/nvcc.h"
 #include "gpu/nvrtc.h"
 #include "kernel/kernel.h"
 #include "record/record.h"
@@ -19,9 +20,11 @@ struct shmt_image_request {
     /* Of the reference: the source sees SHMTUNE_REFERENCE defined. */
     struct shmt_kernel_evaluated *evaluated;
     const char *arch;                  /* "sm_90", "sm_90a" */
-    int nvrtc_version;                 /* part of the key; 0: whichever,
-                                          for binaries kept for machines
-                                          without NVRTC */
+    int nvrtc_version;                 /* of the kernel's compiler; part of
+                                          the key; 0: whichever, for binaries
+                                          kept for machines without it */
+    const struct shmt_nvcc *nvcc;      /* for kernels that nvcc compiles; NULL:
+                                          those are never compiled */
     bool recompile;    /* compile even if it is stored already, and store it
                           if possible: a full disk is no failure */
     bool private_folder;
@@ -57,8 +60,9 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
                                    struct shmt_error *err);
 
 /* From `folder` when it is there, else compiled with `nvrtc` and put there.
- * `folder` NULL: never stored.  `nvrtc` NULL: never compiled, an image that
- * is not there is SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
+ * `folder` NULL: never stored.  `nvrtc` NULL (for a kernel of nvcc's,
+ * request->nvcc): never compiled, an image that is not there is
+ * SHMTUNE_NOT_FOUND.  SHMTUNE_COMPILE with the compiler's
  * first error.  A folder that cannot be written is SHMTUNE_STORAGE, and so
  * is a local header that has changed since the spec was read.
  * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does

@@ -66,18 +66,15 @@ static void store(void *function, void *symbol)
     memcpy(function, &symbol, sizeof symbol);
 }
 
-/* Folders that hold a toolkit, best first; NULL where unset. */
-static const char *root(size_t k)
+const char *shmt_nvrtc_root(size_t k)
 {
     static const char *const variables[] = {"SHMTUNE_CUDA", "CUDA_HOME",
                                             "CUDA_PATH"};
 
-    if (k < 3)
+    if (k < SHMT_NVRTC_NAMED_ROOTS)
         return shmt_driver_setting(variables[k]);
-    return k == 3 ? SHMT_CUDA_DIR : "/usr/local/cuda";
+    return k == SHMT_NVRTC_NAMED_ROOTS ? SHMT_CUDA_DIR : "/usr/local/cuda";
 }
-enum { COUNT_ROOTS = 5 };
-
 static bool bind(void *library, struct shmt_nvrtc *nvrtc)
 {
     int major = 0, minor = 0;
@@ -134,10 +131,10 @@ static bool try_roots(void)
 {
     char path[1024];
 
-    for (size_t r = 0; r < COUNT_ROOTS; r++)
-        for (size_t n = 0; root(r) != NULL && n < COUNT_NAMES; n++)
+    for (size_t r = 0; r < SHMT_NVRTC_ROOTS; r++)
+        for (size_t n = 0; shmt_nvrtc_root(r) != NULL && n < COUNT_NAMES; n++)
             for (size_t f = 0; f < COUNT_FOLDERS; f++) {
-                snprintf(path, sizeof path, "%s/%s/%s", root(r),
+                snprintf(path, sizeof path, "%s/%s/%s", shmt_nvrtc_root(r),
                          library_folders[f], names[n]);
                 if (shmt_path_exists(path) && try_open(path))
                     return true;
@@ -171,10 +168,11 @@ static void find_include(void)
         }
         *cut = '\0';
     }
-    for (size_t r = 0; r < COUNT_ROOTS; r++)
-        for (size_t f = 0; root(r) != NULL && f < COUNT_INCLUDES; f++) {
+    for (size_t r = 0; r < SHMT_NVRTC_ROOTS; r++)
+        for (size_t f = 0; shmt_nvrtc_root(r) != NULL && f < COUNT_INCLUDES;
+             f++) {
             snprintf(process.include, sizeof process.include, "%s/%s",
-                     root(r), include_folders[f]);
+                     shmt_nvrtc_root(r), include_folders[f]);
             if (has_header(process.include, "cuda_fp16.h")) {
                 process.nvrtc.include = process.include;
                 return;

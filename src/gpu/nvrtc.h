@@ -40,6 +40,11 @@ struct shmt_nvrtc {
 enum shmtune_status shmt_nvrtc_open(const struct shmt_nvrtc **out,
                                     struct shmt_error *err);
 
+/* Folders that may hold a toolkit, best first; NULL where a variable is not
+ * set.  The first ones are named by the environment. */
+enum { SHMT_NVRTC_NAMED_ROOTS = 3, SHMT_NVRTC_ROOTS = 5 };
+const char *shmt_nvrtc_root(size_t k);
+
 struct shmt_nvrtc_job {
     const char *name;                  /* of the source, for messages */
     const char *source;

@@ -152,6 +152,7 @@ struct shmt_kernel {
                                       names and that has headers of the kernel;
                                       0: none.  Not in the digest */
     const char *standard;          /* "c++17" */
+    bool nvcc;                     /* compiled by nvcc, not by NVRTC */
     bool fast_math;
     enum shmt_features features;
     size_t option_count;

@@ -12,8 +12,8 @@
 
 static const char *const top_keys[] = {
     "format", "name", "summary", "source", "includes", "standard",
-    "fast_math", "features", "options", "problem", "sizes", "parameters",
-    "derived", "constraints", "launches",
+    "compiler", "fast_math", "features", "options", "problem", "sizes",
+    "parameters", "derived", "constraints", "launches",
     "reference", "arguments", "work", NULL
 };
 
@@ -185,6 +185,33 @@ static enum shmtune_status read_standard(struct shmt_kernel_reader *reader)
         word);
 }
 
+static enum shmtune_status read_compiler(struct shmt_kernel_reader *reader)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(reader->root, "compiler");
+    const char *word;
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    status = shmt_kernel_read_string(reader, node, 16, &word);
+    if (status != SHMTUNE_OK)
+        return status;
+    reader->kernel->nvcc = strcmp(word, "nvcc") == 0;
+    /* The entries are found by a template of an `auto` parameter. */
+    if (reader->kernel->nvcc &&
+        (strcmp(reader->kernel->standard, "c++11") == 0 ||
+         strcmp(reader->kernel->standard, "c++14") == 0))
+        return shmt_yaml_refuse(node, reader->err,
+                                "compiler nvcc with standard %s; c++17 or "
+                                "c++20 is expected with it",
+                                reader->kernel->standard);
+    if (reader->kernel->nvcc || strcmp(word, "nvrtc") == 0)
+        return SHMTUNE_OK;
+    return shmt_yaml_refuse(node, reader->err,
+                            "compiler \"%s\"; nvrtc or nvcc is expected",
+                            word);
+}
+
 static enum shmtune_status read_features(struct shmt_kernel_reader *reader)
 {
     static const char *const words[] = {
@@ -253,7 +280,7 @@ static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
 {
     static const char *const code[] = {
         "launches", "reference", "arguments", "includes", "standard",
-        "fast_math", "features", "options", "work"
+        "compiler", "fast_math", "features", "options", "work"
     };
 
     for (size_t i = 0; i < sizeof code / sizeof code[0]; i++) {
@@ -309,6 +336,8 @@ static enum shmtune_status read_code(struct shmt_kernel_reader *reader)
         status = read_includes(reader);
     if (status == SHMTUNE_OK)
         status = read_standard(reader);
+    if (status == SHMTUNE_OK)
+        status = read_compiler(reader);
     if (status == SHMTUNE_OK && fast_math != NULL)
         status = shmt_yaml_bool(fast_math, &reader->kernel->fast_math,
                                 reader->err);

@@ -119,7 +119,15 @@ static enum shmtune_status find(struct search *search, struct shmt_error *err)
             status = load_from_folder(search, folders[k], k == 1, err);
     if (status != SHMTUNE_NOT_FOUND)
         goto out;
-    if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)
+    if (request->evaluated->kernel->nvcc)
+        shmt_error_set(
+            err, status, "kernel %s: no binary for %s in %s or %s; nvcc "
+            "compiles it, which needs a program that this library does not "
+            "start: make the binaries with \"shmtune check TUNING --cubins "
+            "DIR\" and ship them in the first of these folders",
+            request->evaluated->kernel->name, search->wanted->arch, folders[0],
+            cache != NULL ? cache : "a cache (there is none)");
+    else if ((request->flags & SHMTUNE_ALLOW_COMPILE) != 0)
         status = compile(search, cache, err);
     else
         shmt_error_set(

@@ -10,6 +10,7 @@
 
 #include "target/live.h"
 #include "target/wire.h"
+#include "target/program.h"
 #include "target/replay.h"
 #include "target/request.h"
 #include "target/scratch.h"

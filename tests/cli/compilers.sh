@@ -342,6 +342,142 @@ END
 else
     skip "CUB" "no CUB beside the headers of the toolkit"
 fi
+# -- nvcc --------------------------------------------------------------------
+
+# An nvcc that never ends, as do the programs that it starts.
+cat >"$folder/nvcc" <<'END'
+#!/bin/sh
+if [ "$1" = --version ]; then
+    echo "Cuda compilation tools, release 13.0, V13.0.88"
+    exit
+fi
+touch "$TMPDIR/tmpxft_1"
+sleep 600 &
+echo $! >"$PIDS"
+wait
+END
+chmod +x "$folder/nvcc"
+by_nvcc() {
+    spec whole 'compiler: nvcc'
+    sed -i 's/entry: whole/entry: "ns::whole<{BLOCK}>"/' \
+        "$folder/own/whole.yaml"
+    cat >>"$folder/own/whole.yaml" <<'END'
+reference:
+- entry: plain
+  grid: [1]
+  block: [1]
+  arguments: [o, n]
+END
+}
+whole='#include <map>
+#include <vector>
+
+namespace ns {
+template <int N> __global__ void whole(float *o, int n)
+{
+    __shared__ float tile[N];
+
+    tile[threadIdx.x] = n;
+    __syncthreads();
+    o[blockIdx.x * N + threadIdx.x] = tile[N - 1 - threadIdx.x];
+}
+}
+
+#ifdef SHMTUNE_REFERENCE
+extern "C" __global__ void plain(float *o, int n) { o[n] = 1; }
+#endif
+
+int main()
+{
+    std::map<int, std::vector<float>> kept;
+
+    ns::whole<128><<<1, 128>>>(nullptr, 0);
+    return kept.size();
+}'
+echo "$whole" | by_nvcc
+(
+    SHMTUNE_NVCC=$folder/nvcc PIDS=$folder/pids
+    export SHMTUNE_NVCC PIDS
+    exec "$build/shmtune" inspect "$folder/own/whole.yaml" -j 1
+) >"$folder/out" 2>"$folder/err" </dev/null &
+inspecting=$!
+for _ in $(seq 300); do
+    [ -s "$folder/pids" ] && break
+    sleep 0.1
+done
+check "nvcc is started by a worker" [ -s "$folder/pids" ]
+kill -TERM $inspecting
+wait $inspecting
+status=$?
+for _ in $(seq 100); do
+    kill -0 "$(cat "$folder/pids")" 2>/dev/null || break
+    sleep 0.1
+done
+check "it ends with its worker, with all it has started" all "exits 130" \
+    "! kill -0 $(cat "$folder/pids") 2>/dev/null"
+check "and leaves no files" [ -z "$(ls "$TMPDIR")" ]
+SHMTUNE_NVCC=$folder/own
+export SHMTUNE_NVCC
+run inspect "$folder/own/whole.yaml"
+check "an nvcc that is none" all "exits 6" "err_has 'SHMTUNE_NVCC is .*/own'"
+run check "$folder/own/whole.yaml" "$root/kernels/scale.yaml"
+check "check leaves it out, and goes on to the next" all "exits 0" \
+    "out_has '^skipped .*SHMTUNE_NVCC'" "out_has 'scale.*the default and the reference compile'"
+run doctor
+check "doctor says who needs it" \
+    out_has '^note  *nvcc .*only kernels with .compiler: nvcc. need it'
+unset SHMTUNE_NVCC
+run doctor
+if out_has '^ok  *nvcc  *[0-9.]*, /'; then
+    inspects whole --json
+    check "host code, and headers of the host" all "exits 0" is_json \
+        "out_has '\"shared_static_bytes\": 512'" \
+        "out_has '\"shared_static_bytes\": 1024'" "out_lacks error"
+    inspects whole --config BLOCK=128
+    check "who compiled" out_has '(nvcc [0-9.]*)'
+    run check "$folder/own/whole.yaml"
+    check "its reference, too" all "exits 0" \
+        "out_has 'the default and the reference compile'"
+    printf '{verb: inspect, tag: %s, config: {BLOCK: 128}}\n' 1 2 |
+        "$build/shmtune" worker --spec "$folder/own/whole.yaml" --arch sm_90 \
+            --images "$folder/images" >"$folder/out" 2>"$folder/err"
+    check "a binary is stored and found again" all \
+        "out_has '^{tag: 1, verdict: ok.*compile_ms: [1-9]'" \
+        "out_has '^{tag: 2, verdict: ok.*compile_ms: 0[,}]'" \
+        "[ $(find "$folder/images" -mindepth 1 | wc -l) -eq 2 ]"
+    echo "$whole" | sed '/<<</d; s/float \*o, int n/float *o, float *p, const ns::A<B> *a, const ns::A<B> *b, int n/;
+        s/^namespace ns {/struct B { int b; };\n&\ntemplate <class T> struct A { T t; };/' | by_nvcc
+    inspects whole --config BLOCK=128
+    check "a symbol with parts that are there twice" \
+        out_has 'ns::whole<128> takes 5 parameters of 8, 8, 8, 8 and 4 bytes'
+    echo "$whole" | sed 's/namespace ns/namespace other/; /<<</d' | by_nvcc
+    inspects whole
+    check "an entry that is not there" all "exits 9" \
+        "err_has 'whole.cu has no kernel \"ns::whole<128>\", an entry of the'"
+    echo "$whole" | sed 's/= n;/= m;/' | by_nvcc
+    inspects whole
+    check "the compiler's words" all "exits 9" \
+        "err_has '/whole.cu(9): error: identifier .m. is undefined'"
+    echo "$whole" | sed '1i #define BLOCK 128' | by_nvcc
+    inspects whole
+    check "a macro in the way of a parameter" \
+        out_has 'whole.cu:1: #define BLOCK is in the way of the spec.s BLOCK=256'
+    echo "$whole" | by_nvcc
+    sed -i 's/^compiler: nvcc/&\nfeatures: architecture\noptions: ["-maxrregcount=32", "-Xcompiler=-O1"]/' \
+        "$folder/own/whole.yaml"
+    inspects whole
+    check "targets and options" all "exits 0" "out_lacks compile_error" \
+        "out_has 'compiled for sm_90a'"
+    sed -i 's/^compiler: nvcc/compiler: nvrtc/; /^options/d' \
+        "$folder/own/whole.yaml"
+    inspects whole
+    check "NVRTC does not take that" all "exits 9" "err_has 'map'"
+else
+    skip "nvcc" "there is none here"
+fi
+
+# -- versions of the toolkit -------------------------------------------------
+
 make_tuning "$root/tunings/scale/t.yaml"
 sed -i "s/^nvrtc_version: .*/nvrtc_version: $(run inspect scale --limit 1 --json
     sed -n 's/.*"nvrtc_version": \([0-9]*\).*/\1/p' "$folder/out")/" \
@@ -369,6 +505,10 @@ if [ -e "$fake" ]; then
         2>"$folder/err"
     check "by which the library chooses" all "out_has '^match: exact$'" \
         "out_has 'LIMIT=64'"
+    run check "$root"/tunings/fake_kernel/*.yaml --cubins "$folder/cubins"
+    check "check makes the binaries to ship" all "exits 0" \
+        "[ -f '$folder'/cubins/*.cubin ]" "[ -f '$folder'/cubins/*.res ]" \
+        "[ -z \"$(find "$folder/cubins" -type f ! -perm 644)\" ]"
     unset SHMTUNE_LIBCUDA
 else
     skip "a tuning names the value and no option" "no fake driver was built"

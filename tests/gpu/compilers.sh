@@ -34,4 +34,5 @@ tunes "features of the architecture, limits of registers" \
     "$here/features.yaml" 12
 tunes "CUB, and the C++ library" "$here/cub.yaml" 4
 tunes "two sources, and a reference in its own" "$here/sources.yaml" 2
+tunes "host code, by nvcc" "$here/nvcc.yaml" 3
 echo "1..$count"

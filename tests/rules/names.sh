@@ -31,10 +31,10 @@ search: search session strategy
 engine: coverage neighbours observation observations predictor shuffle
     surrogate
 data: pattern
-gpu: cubin driver function image module nvrtc ptxas cuProfilerStart
+gpu: cubin driver function image module nvcc nvrtc ptxas cuProfilerStart
     cuProfilerStop
 bench: bench buffer inspect probe
-target: live replay scratch supervisor target wire worker
+target: live program replay scratch supervisor target wire worker
 tune: filter output progress tune winner winners
 exchange: export import
 score: score

@@ -249,6 +249,29 @@ static void binaries_are_shipped(void)
     CHECK_HAS(message.text, "/cubins or ");
 }
 
+/* The library starts no compiler that is a program: it says what it needs. */
+static void kernels_of_nvcc_need_their_binaries(void)
+{
+    const struct shmtune_device device = fixture_device();
+    const struct shmtune_choice kept = choice;
+    const int64_t problem[] = {N};
+    struct shmtune *other = NULL;
+
+    fixture_edit("kernels/fake_kernel.yaml", "source: fake_kernel.cu",
+                 "source: fake_kernel.cu\ncompiler: nvcc");
+    CHECK_INT(shmtune_open(root, &other, &message), SHMTUNE_OK);
+    CHECK_INT(shmtune_select(shmtune_kernel_find(other, "fake_kernel"),
+                             &device, problem, &choice), SHMTUNE_OK);
+    CHECK_INT(try(SHMTUNE_ALLOW_COMPILE), SHMTUNE_NOT_FOUND);
+    CHECK_HAS(message.text, "kernel fake_kernel: no binary for sm_90 in ");
+    CHECK_HAS(message.text, "/cubins or ");
+    CHECK_HAS(message.text, "nvcc compiles it");
+    CHECK_HAS(message.text, "check TUNING --cubins DIR");
+    choice = kept;
+    fixture_copy("fake_kernel.yaml");
+    shmtune_close(other);
+}
+
 static void what_is_refused(void)
 {
     const struct shmtune_choice kept = choice;
@@ -535,6 +558,7 @@ int main(void)
     CHECK_RUN(damaged_binaries_are_made_again);
     CHECK_RUN(caches_of_others_are_not_used);
     CHECK_RUN(binaries_are_shipped);
+    CHECK_RUN(kernels_of_nvcc_need_their_binaries);
     CHECK_RUN(what_is_refused);
     CHECK_RUN(launches);
     CHECK_RUN(another_problem);

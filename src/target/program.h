@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * program: runs a program to its end, for a worker that needs one to compile.
+ *
+ * It belongs to the process group of its caller, as all do that it starts:
+ * who kills a worker with its group kills the compiler with it.
+ */
+#ifndef SHMT_TARGET_PROGRAM_H
+#define SHMT_TARGET_PROGRAM_H
+
+#include "base/base.h"
+
+/* As gpu/nvcc.h asks it: argv[0] is a path; its standard input is empty; what
+ * it writes comes back as one text, cut at 16 MiB; $TMPDIR is `folder`, if not
+ * NULL; *code is its exit status, -1 when it was killed.  SHMTUNE_STORAGE with
+ * the system's reason when it cannot be run. */
+enum shmtune_status shmt_program_run(const char *const *argv,
+                                     const char *folder,
+                                     struct shmt_arena *arena,
+                                     const char **output, int *code,
+                                     struct shmt_error *err);
+
+#endif
