@@ -31,6 +31,10 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
 enum shmtune_status shmt_path_write(const char *path, const void *data,
                                     size_t size, struct shmt_error *err);
 
+/* Waits until what was written is on the disk, whatever signals come.  False
+ * with errno; true also for what no disk keeps, such as a pipe. */
+bool shmt_path_sync(int fd);
+
 /* The folder at an absolute path, if no other user but root can have put or
  * changed a file in it: each folder and link on the way, and the folder
  * itself, is this user's or root's, and closed to the writing of others, but

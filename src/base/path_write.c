@@ -38,14 +38,14 @@ static bool write_all(int fd, const char *data, size_t size)
     return true;
 }
 
-static bool sync_all(int fd)
+bool shmt_path_sync(int fd)
 {
     int rc;
 
     do
         rc = fsync(fd);
     while (rc != 0 && errno == EINTR);
-    return rc == 0;
+    return rc == 0 || errno == EINVAL;
 }
 
 /* -- temporary files ------------------------------------------------------ */
@@ -192,7 +192,7 @@ static void sync_folder(int folder)
 
     if (fd < 0)
         return;
-    sync_all(fd);
+    shmt_path_sync(fd);
     close(fd);
 }
 
@@ -243,7 +243,7 @@ static enum shmtune_status fill(struct temporary *temporary, const void *data,
     const char *path = temporary->path;
     enum shmtune_status status = SHMTUNE_OK;
     const bool written = write_all(temporary->fd, data, size) &&
-                         (private_file || sync_all(temporary->fd));
+                         (private_file || shmt_path_sync(temporary->fd));
 
     if (!written)
         status = shmt_error_system(err, path, "cannot be written");

@@ -73,13 +73,6 @@ void shmt_journal_rest_write(const struct shmt_journal_record *record,
     shmt_text_add(text, "}\n");
 }
 
-static enum shmtune_status storage(const struct shmt_journal_writer *writer,
-                                   const char *what, struct shmt_error *err)
-{
-    return shmt_error_set(err, SHMTUNE_STORAGE, "%s: cannot %s: %s",
-                          writer->path, what, strerror(errno));
-}
-
 /* Opens the file, or creates it, but not at the end of a link: the place that
  * a dangling link names was never chosen for a journal.  -1 with EEXIST for
  * such a one. */
@@ -124,7 +117,8 @@ enum shmtune_status shmt_journal_open(const char *path,
         goto fail;
     }
     if (writer->fd < 0) {
-        status = storage(writer, "open the journal", err);
+        status = shmt_error_system(err, writer->path,
+                                   "cannot open the journal");
         goto fail;
     }
     /* Without locks in the file system another run cannot be noticed. */
@@ -174,9 +168,11 @@ static enum shmtune_status append(struct shmt_journal_writer *writer,
             continue;
         why = n < 0 ? errno : ENOSPC;
         if (written > 0 && !remove_partial(writer, (off_t)written))
-            return storage(writer, "remove a partly written record", err);
+            return shmt_error_system(err, writer->path,
+                                     "cannot remove a partly written record");
         errno = why;
-        return storage(writer, "write to the journal", err);
+        return shmt_error_system(err, writer->path,
+                                 "cannot write to the journal");
     }
     return SHMTUNE_OK;
 }
@@ -187,7 +183,7 @@ shmt_journal_begin(struct shmt_journal_writer *writer,
                    struct shmt_error *err)
 {
     if (ftruncate(writer->fd, 0) != 0)
-        return storage(writer, "empty the journal", err);
+        return shmt_error_system(err, writer->path, "cannot empty the journal");
     shmt_text_clear(&writer->line);
     shmt_journal_header_write(writer->kernel, header, &writer->line);
     return append(writer, err);
@@ -198,7 +194,8 @@ enum shmtune_status shmt_journal_continue(struct shmt_journal_writer *writer,
                                           struct shmt_error *err)
 {
     if (ftruncate(writer->fd, (off_t)whole_bytes) != 0)
-        return storage(writer, "cut off an incomplete record", err);
+        return shmt_error_system(err, writer->path,
+                                 "cannot cut off an incomplete record");
     return SHMTUNE_OK;
 }
 
@@ -229,14 +226,10 @@ enum shmtune_status shmt_journal_close(struct shmt_journal_writer *writer,
     if (writer == NULL)
         return SHMTUNE_OK;
     if (writer->fd >= 0) {
-        int rc;
-
-        do
-            rc = fsync(writer->fd);
-        while (rc != 0 && errno == EINTR);
-        if (rc != 0 && errno != EINVAL)
-            status = storage(writer, "synchronise the journal to the disk",
-                             err);
+        if (!shmt_path_sync(writer->fd))
+            status = shmt_error_system(
+                err, writer->path,
+                "cannot synchronise the journal to the disk");
         close(writer->fd);
     }
     shmt_text_free(&writer->line);
