@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-import gpu
+import builds
 from sites import Mutant, mutants
 
 HERE = 'tests/mutation'
@@ -85,11 +85,13 @@ def copy(root, tree):
 class Tests:
     """The tests of the build, how they are built and how long they take."""
 
-    def __init__(self, root, work):
+    def __init__(self, root, work, asan=False):
         self.root = root
-        self.build = root / 'build'
+        self.build = work / 'asan' if asan else root / 'build'
         self.log = work / 'log'
-        self.baseline = work / 'baseline.tsv'
+        self.baseline = work / f'baseline{"-asan" if asan else ""}.tsv'
+        if asan:
+            builds.configure(root, self.build, ['--enable-sanitizers'])
         self.make(['Makefile'])
         makefile = (self.build / 'Makefile').read_text().replace('\\\n', ' ')
         variables = dict(re.findall(r'^(\w+) = (.*)$', makefile, re.M))
@@ -164,14 +166,17 @@ class Tests:
 
     def of(self, file):
         """Those of its module: its namesakes first, then the quick ones; slow
-        scripts that are no namesakes wait for --suite."""
+        scripts that are neither namesakes nor in BESIDE by their own name
+        wait for --suite."""
         module = module_of(file)
-        begins = [f'tests/unit/{module}/', *BESIDE.get(module, [])]
-        mine = [t for t in self.all if t.startswith(tuple(begins))]
+        beside = BESIDE.get(module, [])
+        mine = [t for t in self.all
+                if t.startswith((f'tests/unit/{module}/', *beside))]
         self.measure(mine)
         stem = Path(file).stem.split('_')[0]
         mine = [t for t in mine if t in self.seconds and
-                (t in self.programs or stem in t or self.seconds[t] < QUICK_S)]
+                (t in self.programs or t in beside or stem in t or
+                 self.seconds[t] < QUICK_S)]
         return sorted(mine, key=lambda t: (stem not in t, self.seconds[t]))
 
 
@@ -350,6 +355,8 @@ def main():
                         help='begin none after so long')
     parser.add_argument('--suite', action='store_true',
                         help='what the tests of its module leave gets all')
+    parser.add_argument('--asan', action='store_true',
+                        help='in a build with ASan and UBSan')
     parser.add_argument('--again', action='store_true',
                         help='try once more what survived')
     parser.add_argument('--gpu', action='store_true',
@@ -377,12 +384,12 @@ def main():
         report(root, drawn, read_results(work))
         return 0
     if args.gpu_build:
-        return gpu.build(root, work, drawn)
+        return builds.for_gpu(root, work, drawn)
     return lane(root, work, drawn, args)
 
 
 def lane(root, work, drawn, args):
-    tests = Tests(root, work)
+    tests = Tests(root, work, args.asan)
     results = read_results(work)
     equivalents = read_equivalents(root)
     begin = time.monotonic()
@@ -403,6 +410,8 @@ def lane(root, work, drawn, args):
                               t not in chosen), key=tests.seconds.get)
         start = time.monotonic()
         verdict, by = try_one(tests, mutant, chosen)
+        if args.asan and verdict == 'noticed':
+            by = f'sanitizers {by}'
         results[mutant.name] = (verdict, by)
         line = f'{mutant.name}\t{verdict}\t{by}\t' \
             f'{time.monotonic() - start:.1f}\t{mutant.file}:{mutant.line}: ' \

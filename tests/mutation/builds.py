@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Builds programs with a fault each, which gpu.sh tries on another machine: one
-with a GPU, and maybe without a compiler or the libraries.  mutate.py calls it.
+"""Builds beside the usual one: with the sanitizers, and programs with a fault
+each for gpu.sh, which tries them on another machine, one with a GPU and maybe
+without a compiler or the libraries.  mutate.py calls it.
 """
 import re
 import shutil
@@ -11,22 +12,33 @@ PROGRAMS = ['shmtune', 'tests/gpu/oracle', 'tests/gpu/requests',
             'tests/gpu/launch']
 
 
-def configure(root, folder):
-    """A build whose programs need the C library alone."""
+def settings(root):
     makefile = (root / 'build' / 'Makefile').read_text()
-    had = dict(re.findall(r'^(CC|CUDA_DIR) = (.*)$', makefile, re.M))
-    words = [root / 'configure', '-q', '--disable-shared',
-             f'--with-cuda={had["CUDA_DIR"]}', f'CC={had["CC"]}']
+    return dict(re.findall(r'^(CC|CUDA_DIR) = (.*)$', makefile, re.M))
+
+
+def configure(root, folder, words):
+    """As the usual build but for these."""
+    had = settings(root)
+    if not (folder / 'Makefile').exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run([root / 'configure', '-q', f'CC={had["CC"]}',
+                        f'--with-cuda={had["CUDA_DIR"]}', *words],
+                       cwd=folder, check=True)
+
+
+def static_libraries(root):
+    """Words for configure, so that programs need the C library alone."""
+    words = ['--disable-shared']
     for name in ('yaml', 'jansson', 'z'):
         file = subprocess.run(
-            [*had['CC'].split(), f'-print-file-name=lib{name}.a'],
+            [*settings(root)['CC'].split(), f'-print-file-name=lib{name}.a'],
             stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
         if '/' not in file:
             sys.exit(f'mutation: no static lib{name}.a for programs of '
                      f'another machine; install its development package')
         words.append(f'{"zlib" if name == "z" else name}_LIBS='.upper() + file)
-    folder.mkdir(parents=True, exist_ok=True)
-    subprocess.run(words, cwd=folder, check=True)
+    return words
 
 
 def make(folder, log):
@@ -45,10 +57,9 @@ def put(folder, there, shown):
     (there / 'mutant').write_text(shown + '\n')
 
 
-def build(root, work, drawn):
+def for_gpu(root, work, drawn):
     folder, out, log = work / 'gpu-build', work / 'gpu', work / 'log'
-    if not (folder / 'Makefile').exists():
-        configure(root, folder)
+    configure(root, folder, static_libraries(root))
     if not make(folder, log):
         sys.exit(f'mutation: the programs do not build; see {log}')
     shutil.rmtree(out, ignore_errors=True)
