@@ -6,6 +6,7 @@
  */
 #include <math.h>
 
+#include "search/engine/observations.h"
 #include "search/engine/shuffle.h"
 #include "search/search.h"
 #include "tests/support/check.h"
@@ -431,6 +432,49 @@ static void initial_candidates_follow_the_budget(void)
     shmt_space_free(small);
 }
 
+/* More than the surrogate holds: compiled candidates wait for the GPU while
+ * others are asked for. */
+static void many_may_be_in_flight(void)
+{
+    enum { TOLD = 20, FLYING = 150 };
+    struct shmt_space *space = make_space(1, NULL);
+    struct shmt_session *session = open_session("model", space, 0, 3);
+    uint64_t index, flying[FLYING];
+
+    for (int k = 0; k < TOLD; k++) {
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+        shmt_session_tell(session, index, cost_of(space, index));
+    }
+    for (int k = 0; k < FLYING; k++)
+        CHECK_INT(shmt_session_ask(session, &flying[k]),
+                  SHMT_SEARCH_CANDIDATE);
+    for (int k = 0; k < FLYING; k++)
+        shmt_session_tell(session, flying[k], cost_of(space, flying[k]));
+    CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+    shmt_session_close(session);
+    shmt_space_free(space);
+}
+
+/* From 1 to 8 a value lies where the mean of its rank and of its doublings
+ * is. */
+static void numbers_lie_between_rank_and_ratio(void)
+{
+    static const int64_t twos[] = {1, 2, 4, 8};
+    struct shmt_space *space = make_space(1, NULL);
+    struct shmt_observations observations;
+
+    shmt_observations_begin(&observations, space);
+    CHECK_INT(observations.features[0].levels, 8);
+    for (int k = 0; k < 4; k++) {
+        const double place =
+            (double)observations.features[0].along[twos[k] - 1];
+
+        CHECK(fabs(place - ((double)(twos[k] - 1) / 7 + k / 3.0) / 2) < 1e-6);
+    }
+    shmt_observations_end(&observations);
+    shmt_space_free(space);
+}
+
 int main(void)
 {
     arena = shmt_arena_new();
@@ -445,6 +489,8 @@ int main(void)
     CHECK_RUN(strategies_find_what_random_does_not);
     CHECK_RUN(vast_spaces_are_searched);
     CHECK_RUN(initial_candidates_follow_the_budget);
+    CHECK_RUN(many_may_be_in_flight);
+    CHECK_RUN(numbers_lie_between_rank_and_ratio);
     shmt_arena_free(arena);
     return CHECK_END();
 }

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_probe: buffers with their guards, and what they are filled with, on the
+ * fake driver.  Needs no NVRTC: nothing is launched.
+ */
+#include "bench/probe.h"
+#include "tests/support/check.h"
+#include "tests/support/driver_fixture.h"
+
+static struct shmt_probe probe;
+static struct shmt_error err;
+
+/* Bytes [from, to) of the buffer's memory that are not `word`, which repeats
+ * every two bytes. */
+static uint64_t others(const struct shmt_buffer *buffer, uint64_t from,
+                       uint64_t to, uint32_t word)
+{
+    unsigned char *bytes = malloc(buffer->whole);
+    uint64_t count = 0;
+
+    if (bytes == NULL)
+        abort();
+    CHECK_INT(probe.driver->MemcpyDtoH(bytes, buffer->base, buffer->whole),
+              0);
+    for (uint64_t k = from; k < to; k++)
+        count += bytes[k] != (unsigned char)(word >> 8 * (k & 1));
+    free(bytes);
+    return count;
+}
+
+/* On both sides there is as much memory as is promised, all of it poisoned;
+ * new poison stays inside. */
+static void guards_are_whole(void)
+{
+    static const uint64_t counts[] = {0, 1, 2, 3, 5, 254, 255, 256, 257, 1000};
+    const uint64_t guard = SHMT_PROBE_GUARD_BYTES;
+
+    for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++) {
+        const uint64_t end = guard + counts[k];
+        struct shmt_buffer buffer;
+
+        CHECK_INT(shmt_buffer_new(&probe, SHMT_ELEMENT_U8, counts[k],
+                                  &buffer), 0);
+        CHECK_INT(buffer.bytes, counts[k]);
+        CHECK(buffer.whole >= end + guard);
+        CHECK_INT(shmt_buffer_data(&buffer) - buffer.base, guard);
+        CHECK_INT(others(&buffer, 0, buffer.whole, SHMT_PATTERN_POISON_A), 0);
+        CHECK_INT(shmt_probe_poison(&probe, &buffer, SHMT_PATTERN_POISON_B),
+                  0);
+        CHECK_INT(others(&buffer, 0, guard, SHMT_PATTERN_POISON_A), 0);
+        CHECK_INT(others(&buffer, guard, end, SHMT_PATTERN_POISON_B), 0);
+        CHECK_INT(others(&buffer, end, buffer.whole, SHMT_PATTERN_POISON_A),
+                  0);
+        CHECK_INT(probe.driver->MemsetD8Async(buffer.base, 0, guard, NULL), 0);
+        CHECK_INT(probe.driver->MemsetD8Async(buffer.base + end, 0, guard,
+                                              NULL), 0);
+        CHECK_INT(shmt_probe_repair_guards(&probe, &buffer), 0);
+        CHECK_INT(others(&buffer, 0, guard, SHMT_PATTERN_POISON_A), 0);
+        CHECK_INT(others(&buffer, guard, end, SHMT_PATTERN_POISON_B), 0);
+        CHECK_INT(others(&buffer, end, buffer.whole, SHMT_PATTERN_POISON_A),
+                  0);
+        shmt_buffer_free(&probe, &buffer);
+        CHECK_INT(buffer.base, 0);
+    }
+}
+
+/* Of the calls that fill a buffer each may fail, whatever comes after it. */
+static void filling_that_fails_is_told(void)
+{
+    static const char *const calls[] = {"MemsetD32Async=1,1",
+                                        "MemsetD8Async=1,1"};
+    struct shmt_buffer buffer;
+
+    CHECK_INT(shmt_buffer_new(&probe, SHMT_ELEMENT_U8, 1003, &buffer), 0);
+    for (size_t k = 0; k < 2; k++) {
+        setenv("FAKE_CUDA_FAIL", calls[k], 1);
+        CHECK_INT(shmt_probe_poison(&probe, &buffer, SHMT_PATTERN_POISON_B),
+                  CUDA_ERROR_INVALID_VALUE);
+        unsetenv("FAKE_CUDA_FAIL");
+        CHECK_INT(shmt_probe_poison(&probe, &buffer, SHMT_PATTERN_POISON_B),
+                  0);
+    }
+    shmt_buffer_free(&probe, &buffer);
+}
+
+int main(void)
+{
+    fixture_fake_driver();
+    if (shmt_driver_open(&probe.driver, &err) != SHMTUNE_OK) {
+        printf("Bail out! %s\n", err.text);
+        return EXIT_FAILURE;
+    }
+    CHECK_RUN(guards_are_whole);
+    CHECK_RUN(filling_that_fails_is_told);
+    return CHECK_END();
+}
