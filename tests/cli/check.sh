@@ -216,6 +216,9 @@ check "a dimension that is no macro" [ $? -eq 0 ]
 echo '__device__ int f() { return CARVEOUT; }' | complains \
     '"CARVEOUT" is undefined; CARVEOUT is a parameter of the scope .launch.'
 check "nor is a parameter of the launch" [ $? -eq 0 ]
+echo '__device__ int f() { return nobodys; }' | complains \
+    'identifier "nobodys" is undefined$'
+check "and of a name that is nobody's nothing more is said" [ $? -eq 0 ]
 rm "$root/kernels/nvcc."*
 sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"

@@ -56,6 +56,29 @@ if has_nvrtc; then
 else
     skip "the compiler's report" "no NVRTC"
 fi
+
+# NVRTC by each of its names, where the loader looks and nothing else is.
+cuda=$(sed -n 's/^CUDA_DIR = //p' "$build/Makefile")
+nvrtc=$(sed -n 's/^ok  *NVRTC  *[0-9.]*, //p' "$folder/out")
+if [ -f "$nvrtc" ] && [ "$cuda" != /usr ] && can_mount; then
+    mkdir "$folder/held" "$folder/path"
+    hide="mount --bind '${nvrtc%/*}' '$folder/held'
+for dir in '$cuda' /usr/local/cuda; do
+    [ ! -d \"\$dir\" ] || mount -t tmpfs none \"\$dir\"
+done"
+    unset CUDA_HOME CUDA_PATH SHMTUNE_CUDA SHMTUNE_NVRTC
+    LD_LIBRARY_PATH=$folder/path${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+    export LD_LIBRARY_PATH
+    for soname in libnvrtc.so.13 libnvrtc.so.12 libnvrtc.so; do
+        ln -s "$folder/held/${nvrtc##*/}" "$folder/path/$soname"
+        run_after "$hide" doctor
+        check "the loader finds $soname" \
+            out_has "^ok  *NVRTC  *[0-9.]*, $folder/path/$soname$"
+        rm "$folder/path/$soname"
+    done
+else
+    skip "the loader's path" "no NVRTC to hide, or nothing may be mounted"
+fi
 fake=$build/tests/fake/.libs/fake_cuda.so
 if [ -e "$fake" ] && has_nvrtc; then
     SHMTUNE_LIBCUDA=$fake

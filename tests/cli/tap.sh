@@ -28,6 +28,19 @@ run() {
     status=$?
 }
 
+# run_after SCRIPT ARGUMENT...: the same, where SCRIPT has mounted what nobody
+# else sees.
+unshare="unshare --mount"
+[ "$(id -u)" = 0 ] || unshare="$unshare -r"
+can_mount() { $unshare true 2>/dev/null; }
+run_after() {
+    script=$1
+    shift
+    $unshare sh -ec "$script; exec \"\$@\"" sh "$build/shmtune" "$@" \
+        >"$folder/out" 2>"$folder/err" </dev/null
+    status=$?
+}
+
 # check NAME CONDITION...
 check() {
     name=$1
