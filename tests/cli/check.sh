@@ -57,6 +57,11 @@ run check --no-compile
 check "all that is shipped, with no file" all "exits 0" err_empty \
     "out_has '^ok .*/scale/t.yaml: tuning of scale'" \
     "out_has '^ok .*/scale/j.journal: journal of scale'"
+echo 'format: kernel/1' >"$root/kernels/broken.yaml"
+run check --no-compile
+check "and a spec there that cannot be read" all "exits 2" \
+    "out_has '^wrong .*/broken.yaml'" "out_has '^ok .*/scale/t.yaml: tun'"
+rm "$root/kernels/broken.yaml"
 run check --no-compile --json "$tuning"
 check "as JSON" all "exits 0" err_empty is_json "out_has '\"outcome\": \"ok\"'"
 odd=$folder/$(printf 'n\351.yaml')    # no UTF-8

@@ -220,6 +220,27 @@ FAKE_NCU=good
 run explain $spec --config FAULT=8
 check "a wrong configuration is named, and not counted" all 'exits 4' \
     'out_has "config 1: .*output differs"' 'err_has "did not run"'
+
+# One that stands where its own package puts it: of several versions the last.
+if can_mount && case $(sed -n 's/^CUDA_DIR = //p' "$build/Makefile") in
+    /opt/*) false ;;
+    esac && [ -z "$(ls -d /usr/local/cuda*/bin/ncu 2>/dev/null)" ]; then
+    on_path=$PATH
+    PATH=${PATH#*:}
+    run_after "mount -t tmpfs none /opt
+cd /opt
+mkdir -p nvidia/nsight-compute/2024.3.2 nvidia/nsight-compute/2025.1.0
+printf '#!/bin/sh\nexit 9\n' >nvidia/nsight-compute/2024.3.2/ncu
+printf '#!/bin/sh\nexec \"$folder/bin/ncu\" \"\$@\"\n' \
+    >nvidia/nsight-compute/2025.1.0/ncu
+chmod +x nvidia/nsight-compute/*/ncu
+cd '$folder'" explain $spec --config $config
+    check "an ncu of a package of its own" all 'exits 0' err_empty \
+        'out_has "^sectors a load request  *32.00 "'
+    PATH=$on_path
+else
+    skip "an ncu of a package of its own" "nothing may be mounted on /opt"
+fi
 SHMTUNE_NCU=/no/such/ncu
 export SHMTUNE_NCU
 run explain $spec --config $config

@@ -96,5 +96,12 @@ sed 's/^#include/#if BLOCK == 64\n#error too small\n#endif\n&/' \
 run inspect scale --all
 check "some compile: exit 0" all "exits 0" err_empty "out_has compile_error" \
     "out_has 'scale.cu'"
+cp "$source/tests/fake/data/toy.yaml" "$source/tests/fake/data/toy.cu" \
+    "$root/kernels/"
+FAKE_WORKER_BUSY_MS=600 SHMTUNE_WORKER=$build/tests/fake/worker \
+    run inspect toy --limit 3 -j 1 --arch sm_90
+check "a compiler that takes its time is waited for" all "exits 0" err_empty \
+    "out_has '^3 of 252 configurations'" \
+    "[ $(grep -c '^ *[0-9].*BLOCK_X=32 ' "$folder/out") -eq 3 ]"
 check "no folder is left behind" [ -z "$(ls "$TMPDIR")" ]
 finish
