@@ -428,7 +428,11 @@ check "doctor says who needs it" \
     out_has '^note  *nvcc .*only kernels with .compiler: nvcc. need it'
 unset SHMTUNE_NVCC
 run doctor
-if out_has '^ok  *nvcc  *[0-9.]*, /'; then
+nvcc=$(sed -n 's/^ok  *nvcc  *[0-9.]*, //p' "$folder/out")
+echo '#include <map>' >"$folder/host.cu"
+if [ -n "$nvcc" ] &&
+    "$nvcc" -cubin -o "$folder/host.cubin" "$folder/host.cu" 2>"$folder/err"
+then
     inspects whole --json
     check "host code, and headers of the host" all "exits 0" is_json \
         "out_has '\"shared_static_bytes\": 512'" \
@@ -473,7 +477,7 @@ if out_has '^ok  *nvcc  *[0-9.]*, /'; then
     inspects whole
     check "NVRTC does not take that" all "exits 9" "err_has 'map'"
 else
-    skip "nvcc" "there is none here"
+    skip "nvcc" "none here that compiles: $(head -n 1 "$folder/err")"
 fi
 
 # -- versions of the toolkit -------------------------------------------------
