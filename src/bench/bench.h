@@ -30,6 +30,7 @@ struct shmt_bench_options {
     int ordinal;               /* of the device */
     const char *images;        /* folder of binaries; NULL: none */
     uint64_t seed;             /* of the inputs */
+    const char *data_digest;   /* of the files of inputs; NULL: not known */
     bool warm;                 /* "warm-l2" */
 };
 

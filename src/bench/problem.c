@@ -3,8 +3,6 @@
  * problem: the buffers of one problem, the reference's results, and the
  * comparison of what a run has written with them.
  *
- * Arrays that are passed by value stay on the host, filled as inputs are.
- *
  * The reference runs twice, into two sets of buffers with two poisons; if the
  * two results differ, the reference left elements unwritten or is not
  * deterministic.
@@ -41,39 +39,6 @@ void shmt_bench_problem_free(struct shmt_bench *bench)
 
 /* -- preparing ------------------------------------------------------------ */
 
-/* An array passed by value: the reference and every candidate get it. */
-static enum shmtune_status make_array(struct shmt_bench *bench, size_t k,
-                                      const struct shmt_fill_values *values,
-                                      struct shmt_error *err)
-{
-    const struct shmt_argument *argument = &bench->kernel->arguments[k];
-    const size_t size = shmt_element_bytes(argument->element);
-    const struct shmt_pattern pattern =
-        shmt_pattern_of(values, k, bench->options.seed);
-    char *array;
-
-    /* The geometry has checked only arguments of launches; this one may belong
-     * to none. */
-    if (values->count > SHMT_KERNEL_ARGUMENT_BYTES / size)
-        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "%s: argument %s has %llu elements of %zu "
-                              "bytes, passed by value; a launch takes %d "
-                              "bytes at most: make it an input",
-                              bench->kernel->path, argument->name,
-                              (unsigned long long)values->count, size,
-                              SHMT_KERNEL_ARGUMENT_BYTES);
-    array = calloc(1, SHMT_KERNEL_ARGUMENT_BYTES);
-    if (array == NULL)
-        return shmt_error_memory(err);
-    for (uint64_t i = 0; i < values->count; i++) {
-        const union shmt_element_scalar value = shmt_pattern_value(&pattern, i);
-
-        memcpy(array + i * size, &value, size);
-    }
-    bench->slots[k].array = array;
-    return SHMTUNE_OK;
-}
-
 static CUresult make_slot(struct shmt_bench *bench, size_t k,
                           const struct shmt_fill_values *values)
 {
@@ -92,6 +57,8 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k,
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
         result = shmt_buffer_new(probe, argument->element, count,
                                  &slot->initial);
+    if (values->file != NULL)
+        return result;
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
         result = shmt_probe_fill(probe, &slot->initial, &pattern);
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
@@ -106,7 +73,9 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
     const struct shmt_driver *driver = bench->options.driver;
     enum shmtune_status status = SHMTUNE_OK;
     size_t free_bytes = 0, all_bytes = 0;
+    struct shmt_digest digest;
 
+    shmt_digest_begin(&digest);
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_argument *argument = &bench->kernel->arguments[k];
         struct shmt_fill_values values;
@@ -116,13 +85,17 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
             continue;
         status = shmt_kernel_argument_fill(evaluated, k, &values, err);
         if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
-            status = make_array(bench, k, &values, err);
+            status = shmt_bench_input_array(bench, k, &values, &digest, err);
             if (status == SHMTUNE_OK)
                 continue;
         }
         if (status != SHMTUNE_OK)
             return status;
         result = make_slot(bench, k, &values);
+        if (result == CUDA_SUCCESS && values.file != NULL)
+            status = shmt_bench_input_load(bench, k, &values, &digest, err);
+        if (status != SHMTUNE_OK)
+            return status;
         if (result == CUDA_SUCCESS)
             continue;
         driver->MemGetInfo(&free_bytes, &all_bytes);
@@ -134,7 +107,7 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
             shmt_element_word(argument->element),
             free_bytes >> 20, all_bytes >> 20);
     }
-    return SHMTUNE_OK;
+    return shmt_bench_input_check(bench, &digest, err);
 }
 
 static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,

@@ -102,6 +102,25 @@ CUresult shmt_bench_problem_repair(struct shmt_bench *bench);
 CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
                            struct shmt_result *out);
 
+/* -- input.c -------------------------------------------------------- */
+
+/* Makes and fills array k, which is passed by value: the reference and every
+ * candidate get it.  `digest` goes on with what is read from files. */
+enum shmtune_status
+shmt_bench_input_array(struct shmt_bench *bench, size_t k,
+                       const struct shmt_fill_values *values,
+                       struct shmt_digest *digest, struct shmt_error *err);
+/* Fills the buffers of argument k from its file. */
+enum shmtune_status
+shmt_bench_input_load(struct shmt_bench *bench, size_t k,
+                      const struct shmt_fill_values *values,
+                      struct shmt_digest *digest, struct shmt_error *err);
+/* Whether the files that were read are those that the tuner saw, also for a
+ * worker that came later. */
+enum shmtune_status shmt_bench_input_check(const struct shmt_bench *bench,
+                                           struct shmt_digest *digest,
+                                           struct shmt_error *err);
+
 /* -- run.c ---------------------------------------------------------- */
 
 /* Sets everything that a launch may write to its state before the first

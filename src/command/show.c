@@ -180,6 +180,12 @@ static json_t *settings_json(const struct shmt_setting *settings,
     return object;
 }
 
+/* NULL, which an object leaves out, where no input came from a file. */
+static json_t *digest_json(const char *digest)
+{
+    return digest == NULL || digest[0] == '\0' ? NULL : shmt_json_text(digest);
+}
+
 static json_t *tuned_json(const struct shmt_tuned *tuned)
 {
     json_t *const ties = json_array();
@@ -199,6 +205,7 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
         "strategy", shmt_json_text(tuned->strategy),
         "seed", shmt_json_count(tuned->seed),
         "data_seed", shmt_json_count(tuned->data_seed),
+        "data_digest", digest_json(tuned->data_digest),
         "space", shmt_json_count(tuned->space_count),
         "tried", shmt_json_count(tuned->tried),
         "verdicts", shmt_json_verdicts(tuned->verdicts),
@@ -323,8 +330,11 @@ static void add_journal_heading(const struct summary *summary,
                        header->nvrtc_version % 1000 / 10);
     shmt_text_add(text, ", ");
     shmt_text_add_visible(text, header->protocol);
-    shmt_text_addf(text, ", seed %" PRIu64 ", data seed %" PRIu64 "\n",
+    shmt_text_addf(text, ", seed %" PRIu64 ", data seed %" PRIu64,
                    header->seed, header->data_seed);
+    if (header->data_digest[0] != '\0')
+        shmt_text_addf(text, ", data files %.12s", header->data_digest);
+    shmt_text_add(text, "\n");
     shmt_command_add_count(text, summary->count);
     shmt_text_add(text, " candidates of ");
     shmt_command_add_count(text, header->space_count);
@@ -477,6 +487,7 @@ static json_t *summary_json(const struct summary *summary)
         "protocol", shmt_json_text(header->protocol),
         "seed", shmt_json_count(header->seed),
         "data_seed", shmt_json_count(header->data_seed),
+        "data_digest", digest_json(header->data_digest),
         "space", shmt_json_count(header->space_count),
         "cut", json_boolean(summary->journal->cut),
         "verdicts", shmt_json_verdicts(summary->verdicts),

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "data/data.h"
 #include "target/target.h"
 
 enum shmtune_status
@@ -71,12 +72,32 @@ static enum shmtune_status open_replay(const struct shmt_command_device *device,
     return status;
 }
 
+/* What the files of the inputs hold, and more time for the first measurement,
+ * which reads them, at this many bytes a second. */
+static const double READ_BYTES_S = 5e7;
+
+static enum shmtune_status read_files(struct shmt_arena *arena,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_live_options *options,
+                                      struct shmt_error *err)
+{
+    char *digest = shmt_arena_alloc(arena, 1, SHMT_DIGEST_TEXT);
+    uint64_t bytes = 0;
+    enum shmtune_status status =
+        digest == NULL ? shmt_error_memory(err)
+                       : shmt_data_digest(kernel, digest, &bytes, err);
+
+    options->data_digest = digest;
+    options->first_s = SHMT_LIVE_FIRST_S + (double)bytes / READ_BYTES_S;
+    return status;
+}
+
 static enum shmtune_status open_live(const struct shmt_command_device *device,
                                      const struct shmt_kernel *kernel,
                                      struct shmt_target **out,
                                      struct shmt_error *err)
 {
-    const struct shmt_live_options options = {
+    struct shmt_live_options options = {
         .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
         .device = device->live,
         .jobs = device->jobs,
@@ -85,8 +106,12 @@ static enum shmtune_status open_live(const struct shmt_command_device *device,
         .stop = &shmt_command_stopped,
     };
     char why[SHMT_ERROR_BYTES];
-    enum shmtune_status status = shmt_live_open(kernel, &options, out, err);
+    enum shmtune_status status =
+        read_files(device->arena, kernel, &options, err);
 
+    if (status != SHMTUNE_OK)
+        return status;
+    status = shmt_live_open(kernel, &options, out, err);
     if (status == SHMTUNE_NO_DEVICE) {
         snprintf(why, sizeof why, "%.900s", err->text);
         shmt_error_set(err, status, "%s. Without it, tune on a recorded "

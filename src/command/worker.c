@@ -27,7 +27,8 @@
 static const char help[] =
     "usage: shmtune worker --spec FILE --images DIR\n"
     "                      (--arch sm_XX | --device N|UUID)\n"
-    "                      [--data-seed N] [--warm] [--requests FILE]\n"
+    "                      [--data-seed N] [--data-digest HEX] [--warm]\n"
+    "                      [--requests FILE]\n"
     "\n"
     "Compiles and measures candidates of one kernel for the tuner, which\n"
     "starts it. Says hello, then answers each line of its input:\n"
@@ -42,6 +43,8 @@ static const char help[] =
     "  --arch sm_XX     compile for it; no device is opened\n"
     "  --device N|UUID  measure on it\n"
     "  --data-seed N    of the random inputs [1]\n"
+    "  --data-digest HEX  of the files that inputs are filled from: refuse\n"
+    "                   others\n"
     "  --warm           leave the L2 cache warm between samples\n"
     "  --requests FILE  read them there, not on standard input\n"
     "\n"
@@ -231,16 +234,17 @@ static enum shmtune_status take_output(struct worker *worker,
     return SHMTUNE_OK;
 }
 
+/* `options` has what the command line says. */
 static enum shmtune_status open_device(struct worker *worker,
-                                       const char *device, int64_t data_seed,
-                                       bool warm, struct shmt_error *err)
+                                       const char *device,
+                                       struct shmt_bench_options options,
+                                       struct shmt_error *err)
 {
-    struct shmt_bench_options options = {
-        .nvrtc = worker->nvrtc, .nvcc = &worker->nvcc,
-        .images = worker->images,
-        .seed = (uint64_t)data_seed, .warm = warm};
     enum shmtune_status status = shmt_driver_open(&options.driver, err);
 
+    options.nvrtc = worker->nvrtc;
+    options.nvcc = &worker->nvcc;
+    options.images = worker->images;
     if (status == SHMTUNE_OK)
         status =
             shmt_driver_find_device(options.driver, device, &options.ordinal,
@@ -311,15 +315,16 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     const char *spec = NULL, *arch = NULL, *images = NULL, *device = NULL;
     const char *requests = NULL;
+    struct shmt_bench_options bench = {0};
     int64_t data_seed = SHMT_COMMAND_SEED;
-    bool warm = false;
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &arch, 0, 0},
         {"images", 0, SHMT_OPTION_TEXT, &images, 0, 0},
         {"device", 0, SHMT_OPTION_TEXT, &device, 0, 0},
         {"data-seed", 0, SHMT_OPTION_INT, &data_seed, 0, INT64_MAX},
-        {"warm", 0, SHMT_OPTION_FLAG, &warm, 0, 0},
+        {"data-digest", 0, SHMT_OPTION_TEXT, &bench.data_digest, 0, 0},
+        {"warm", 0, SHMT_OPTION_FLAG, &bench.warm, 0, 0},
         {"requests", 0, SHMT_OPTION_TEXT, &requests, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0},
     };
@@ -340,6 +345,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "--device is \"%.64s\"; expected the number of "
                               "a GPU or its UUID (GPU-...)", device);
     worker.images = images;
+    bench.seed = (uint64_t)data_seed;
     status = take_requests(requests, err);
     if (status == SHMTUNE_OK)
         status = take_output(&worker, err);
@@ -352,7 +358,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK)
         status = device == NULL
                      ? check_arch(&worker, arch, err)
-                     : open_device(&worker, device, data_seed, warm, err);
+                     : open_device(&worker, device, bench, err);
     if (status == SHMTUNE_OK)
         status = say_hello(&worker, err);
     if (status == SHMTUNE_OK)

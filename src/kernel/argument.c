@@ -32,6 +32,11 @@ static const char *const role_keys[][8] = {
     [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
 };
 
+const char *shmt_role_word(enum shmt_role role)
+{
+    return role == SHMT_ROLE_SCALAR ? "scalar" : role_words[role];
+}
+
 /* The index of a word in a list, refused by naming the list. */
 static enum shmtune_status read_enum(struct shmt_kernel_reader *reader,
                                      const struct shmt_yaml *node,

@@ -41,6 +41,7 @@ static const struct form forms[] = {
     {SHMT_FILL_PERMUTATION, "permutation", .bare = true},
     {SHMT_FILL_ROW_POINTERS, "row_pointers", .keys = {"mean", "spread"},
      .needed = {true}, .example = "{row_pointers: {mean: 8, spread: 4}}"},
+    {SHMT_FILL_FILE, "file", .bare = false},
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
@@ -90,6 +91,10 @@ static enum shmtune_status read_word(struct shmt_kernel_reader *reader,
         if (strcmp(forms[k].word, word) != 0)
             continue;
         *out = &forms[k];
+        if (forms[k].fill == SHMT_FILL_FILE)
+            return shmt_yaml_refuse(node, reader->err,
+                                    "the fill \"file\" without a path; write "
+                                    "it as fill: {file: PATH}");
         return forms[k].bare
                    ? SHMTUNE_OK
                    : shmt_yaml_refuse(node, reader->err,
@@ -129,6 +134,51 @@ static enum shmtune_status read_keys(struct shmt_kernel_reader *reader,
     return status;
 }
 
+static enum shmtune_status read_extent(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *key,
+                                       const struct shmt_yaml *node,
+                                       void *item)
+{
+    (void)key;
+    return shmt_kernel_read_problem_expr(reader, node, "an extent of a shape",
+                                         item);
+}
+
+/* {file: PATH}, {file: PATH, shape: [rows, cols]} */
+static enum shmtune_status read_file(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_argument *argument)
+{
+    static const char *const keys[] = {"file", "shape", NULL};
+    struct shmt_kernel_list shape = {
+        .mapping = node, .key = "shape", .kind = SHMT_YAML_SEQUENCE,
+        .expected = "shape, [ROWS, COLS]", .items_are = "extents", .least = 1,
+        .most = SHMT_FILL_EXTENTS, .size = sizeof argument->extents[0],
+        .read = read_extent
+    };
+    struct shmt_arena *arena = reader->kernel->arena;
+    const char *folder = shmt_path_folder(arena, reader->kernel->path);
+    const char *name;
+    enum shmtune_status status =
+        shmt_yaml_check_keys(node, keys, reader->err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_text(shmt_yaml_get(node, "file"),
+                                SHMT_KERNEL_FILE, &name, reader->err);
+    if (status != SHMTUNE_OK)
+        return status;
+    argument->file =
+        folder == NULL ? NULL : shmt_path_join(arena, folder, name);
+    if (argument->file == NULL)
+        return shmt_error_memory(reader->err);
+    status = shmt_kernel_read_list(reader, &shape);
+    if (status != SHMTUNE_OK || shape.node == NULL)
+        return status;
+    argument->extent_count = shape.count;
+    memcpy(argument->extents, shape.items, shape.count * shape.size);
+    return SHMTUNE_OK;
+}
+
 /* A mapping of one word to its numbers. */
 static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
                                         const struct shmt_yaml *node,
@@ -137,6 +187,10 @@ static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
 {
     const char *word;
 
+    if (shmt_yaml_get(node, "file") != NULL) {
+        *out = form_of(SHMT_FILL_FILE);
+        return read_file(reader, node, argument);
+    }
     if (node->count != 1)
         return shmt_yaml_refuse(node, reader->err, "a fill of %zu keys; one "
                                 "is expected, as in {constant: 1}",
@@ -426,6 +480,27 @@ static enum shmtune_status check_rows(const struct filled *filled)
                                mean, end, type->word);
 }
 
+/* The shape of a file has as many elements as the argument. */
+static enum shmtune_status check_shape(const struct filled *filled)
+{
+    const struct shmt_fill_values *values = filled->values;
+    uint64_t count = 1;
+
+    if (values->extent_count == 0)
+        return SHMTUNE_OK;
+    for (size_t k = 0; k < values->extent_count; k++) {
+        if (count > values->count / values->extents[k])
+            break;
+        count *= values->extents[k];
+        if (k + 1 == values->extent_count && count == values->count)
+            return SHMTUNE_OK;
+    }
+    return shmt_yaml_refuse_at(filled->argument->fill_place, filled->err,
+                               "the shape has not as many elements as the "
+                               "count, %llu",
+                               (unsigned long long)values->count);
+}
+
 static enum shmtune_status check(const struct filled *filled)
 {
     if (filled->values->count == 0)
@@ -440,6 +515,7 @@ static enum shmtune_status check(const struct filled *filled)
     case SHMT_FILL_NORMAL: return check_normal(filled);
     case SHMT_FILL_PERMUTATION: return check_permutation(filled);
     case SHMT_FILL_ROW_POINTERS: return check_rows(filled);
+    case SHMT_FILL_FILE: return check_shape(filled);
     default: return SHMTUNE_OK;
     }
 }
@@ -464,6 +540,31 @@ static enum shmtune_status evaluate(const struct shmt_expr *expr,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status
+evaluate_extents(const struct filled *filled,
+                 struct shmt_expr_evaluation *evaluation)
+{
+    const struct shmt_argument *argument = filled->argument;
+
+    for (size_t k = 0; k < argument->extent_count; k++) {
+        int64_t extent;
+        const enum shmtune_status status = shmt_expr_next_int(
+            argument->extents[k], evaluation, &extent, filled->err);
+
+        if (status != SHMTUNE_OK)
+            return status;
+        if (extent < 1 || (uint64_t)extent > filled->values->count)
+            return shmt_yaml_refuse_at(
+                shmt_expr_place(argument->extents[k]), filled->err,
+                "an extent of %lld; 1 to the count, %llu, is expected",
+                (long long)extent,
+                (unsigned long long)filled->values->count);
+        filled->values->extents[k] = (uint64_t)extent;
+    }
+    filled->values->extent_count = argument->extent_count;
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status
 shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
                           struct shmt_fill_values *out,
@@ -479,7 +580,9 @@ shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
          .i = type->is_real ? 1 : type->high.whole < 255
                                       ? type->high.whole + 1 : 256}};
     struct shmt_fill_values values = {.fill = argument->fill,
-                                      .element = argument->element};
+                                      .element = argument->element,
+                                      .file = argument->file,
+                                      .place = argument->fill_place};
     const struct filled filled = {evaluated->kernel, argument, &values, err};
     enum shmtune_status status =
         shmt_kernel_argument_count(evaluated, k, &values.count, err);
@@ -493,6 +596,8 @@ shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
             status = evaluate(argument->range[n], &evaluated->evaluation,
                               &range[n], err);
     }
+    if (status == SHMTUNE_OK)
+        status = evaluate_extents(&filled, &evaluated->evaluation);
     if (status != SHMTUNE_OK)
         return status;
     values.low = real_of(range[0]);

@@ -21,6 +21,7 @@ enum {
     SHMT_KERNEL_ARGUMENTS = 256,
     SHMT_KERNEL_LAUNCHES = 8,
     SHMT_KERNEL_DERIVED = 32,
+    SHMT_FILL_EXTENTS = 8,
     /* what the arguments of one launch may take, on every device */
     SHMT_KERNEL_ARGUMENT_BYTES = 4096,
     /* the most a scope can have */
@@ -37,6 +38,7 @@ enum shmt_role {
                              bank of the launch */
     SHMT_ROLE_SCALAR
 };
+const char *shmt_role_word(enum shmt_role role);
 
 /* What of an architecture's features the source may use.  A binary with more
  * than the portable ones runs on devices of its architecture, or of its family,
@@ -59,7 +61,8 @@ enum shmt_features {
     X(NORMAL)                                                                \
     X(SORTED)                                                                \
     X(PERMUTATION)                                                           \
-    X(ROW_POINTERS)
+    X(ROW_POINTERS)                                                          \
+    X(FILE)
 
 enum shmt_fill {
 #define SHMT_FILL_ENUM(name) SHMT_FILL_##name,
@@ -81,6 +84,9 @@ struct shmt_argument {
     struct shmt_expr *numbers[2];  /* what the fill is written with, as
                                       {from, step}; NULL: the default */
     struct shmt_place fill_place;  /* of the range, or else of the fill */
+    const char *file;              /* of the fill FILE: its path, */
+    size_t extent_count;           /* and its shape, 0: not stated */
+    struct shmt_expr *extents[SHMT_FILL_EXTENTS];
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
     double absolute, relative; /* tolerance: |a - b| <= absolute +
@@ -316,6 +322,10 @@ struct shmt_fill_values {
     uint64_t count;
     double low, high;              /* [low, high), whole numbers too */
     struct shmt_value numbers[2];  /* none is a word */
+    const char *file;              /* NULL but for a file; its shape, */
+    size_t extent_count;           /* if it is stated, has `count` elements */
+    uint64_t extents[SHMT_FILL_EXTENTS];
+    struct shmt_place place;       /* in the spec */
 };
 /* SHMTUNE_INVALID_FILE with the place in the spec when the type has not all
  * of these elements, or the numbers make no sense. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,10 +17,15 @@
 
 enum { PART = 1 << 13, GZIP = 16, MAGIC = 2 };
 
-struct source {
+/* What says whether a file is compressed. */
+enum how { BY_CONTENT, PLAIN, COMPRESSED };
+
+struct shmt_gzip_reader {
     const char *path;
     size_t limit;              /* more text is not wanted */
     int fd;
+    enum how how;
+    bool begun;                /* a part was read: */
     bool compressed, ended;    /* gzipped; and a member's end was met */
     bool padded;               /* zeros were met behind the last member */
     z_stream z;
@@ -28,7 +34,7 @@ struct source {
 
 /* Bytes of the file into `in`, behind `left` that are there; 0 at its end.
  * There is enough for is_magic unless the file ends. */
-static enum shmtune_status fill(struct source *source, size_t left,
+static enum shmtune_status fill(struct shmt_gzip_reader *source, size_t left,
                                 size_t *got, struct shmt_error *err)
 {
     size_t used = left;
@@ -49,7 +55,7 @@ static bool is_magic(const unsigned char *bytes, size_t count)
     return count >= MAGIC && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-static enum shmtune_status damaged(const struct source *source,
+static enum shmtune_status damaged(const struct shmt_gzip_reader *source,
                                    const char *how, struct shmt_error *err)
 {
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
@@ -60,7 +66,7 @@ static enum shmtune_status damaged(const struct source *source,
 /* What stands behind a member, as far as it was read: another member, as in a
  * file that `cat a.gz b.gz` makes, or zeros up to the end, as a tape has.
  * Anything else is refused: it may be text that the reader would miss. */
-static enum shmtune_status skip_padding(struct source *source,
+static enum shmtune_status skip_padding(struct shmt_gzip_reader *source,
                                         struct shmt_error *err)
 {
     z_stream *const z = &source->z;
@@ -84,7 +90,7 @@ static enum shmtune_status skip_padding(struct source *source,
 }
 
 /* Inflates the bytes in `in`. */
-static enum shmtune_status inflate_some(struct source *source,
+static enum shmtune_status inflate_some(struct shmt_gzip_reader *source,
                                         struct shmt_text *text,
                                         struct shmt_error *err)
 {
@@ -115,7 +121,7 @@ static enum shmtune_status inflate_some(struct source *source,
 }
 
 /* One part of the file into `text`; *more is false at its end. */
-static enum shmtune_status read_part(struct source *source, bool first,
+static enum shmtune_status read_part(struct shmt_gzip_reader *source,
                                      struct shmt_text *text, bool *more,
                                      struct shmt_error *err)
 {
@@ -128,8 +134,13 @@ static enum shmtune_status read_part(struct source *source, bool first,
     *more = got > 0;
     if (status != SHMTUNE_OK)
         return status;
-    if (first)
-        source->compressed = is_magic(source->in, got);
+    if (!source->begun && source->how == COMPRESSED &&
+        !is_magic(source->in, got))
+        return damaged(source, "it does not begin as one", err);
+    if (!source->begun)
+        source->compressed =
+            source->how != PLAIN && is_magic(source->in, got);
+    source->begun = true;
     if (!source->compressed) {
         shmt_text_add_bytes(text, (const char *)source->in, got);
         return SHMTUNE_OK;
@@ -143,10 +154,11 @@ static enum shmtune_status read_part(struct source *source, bool first,
     return inflate_some(source, text, err);
 }
 
-static enum shmtune_status open_source(const char *path, struct source **out,
+static enum shmtune_status open_source(const char *path, enum how how,
+                                       struct shmt_gzip_reader **out,
                                        struct shmt_error *err)
 {
-    struct source *source = calloc(1, sizeof *source);
+    struct shmt_gzip_reader *source = calloc(1, sizeof *source);
     enum shmtune_status status;
     size_t size;
 
@@ -157,6 +169,8 @@ static enum shmtune_status open_source(const char *path, struct source **out,
         return shmt_error_memory(err);
     }
     source->path = path;
+    source->how = how;
+    source->limit = SIZE_MAX;
     source->z.next_in = source->in;
     status = shmt_path_open(path, &source->fd, &size, err);
     if (status == SHMTUNE_OK) {
@@ -168,27 +182,46 @@ static enum shmtune_status open_source(const char *path, struct source **out,
     return status;
 }
 
+enum shmtune_status shmt_gzip_open(const char *path, bool compressed,
+                                   struct shmt_gzip_reader **out,
+                                   struct shmt_error *err)
+{
+    return open_source(path, compressed ? COMPRESSED : PLAIN, out, err);
+}
+
+enum shmtune_status shmt_gzip_next(struct shmt_gzip_reader *reader,
+                                   struct shmt_text *text, bool *more,
+                                   struct shmt_error *err)
+{
+    return read_part(reader, text, more, err);
+}
+
+void shmt_gzip_close(struct shmt_gzip_reader *reader)
+{
+    if (reader == NULL)
+        return;
+    close(reader->fd);
+    inflateEnd(&reader->z);
+    free(reader);
+}
+
 enum shmtune_status shmt_gzip_read(const char *path, const char *enough,
                                    size_t limit, struct shmt_text *text,
                                    struct shmt_error *err)
 {
-    struct source *source = NULL;
-    enum shmtune_status status = open_source(path, &source, err);
+    struct shmt_gzip_reader *source = NULL;
+    enum shmtune_status status = open_source(path, BY_CONTENT, &source, err);
     bool more = true;
 
     if (status != SHMTUNE_OK)
         return status;
     source->limit = limit;
-    for (bool first = true;
-         status == SHMTUNE_OK && more && text->length <= limit &&
-         !text->failed &&
-         (first || enough == NULL ||
-          strstr(shmt_text_string(text), enough) == NULL);
-         first = false)
-        status = read_part(source, first, text, &more, err);
-    close(source->fd);
-    inflateEnd(&source->z);
-    free(source);
+    while (status == SHMTUNE_OK && more && text->length <= limit &&
+           !text->failed &&
+           (!source->begun || enough == NULL ||
+            strstr(shmt_text_string(text), enough) == NULL))
+        status = read_part(source, text, &more, err);
+    shmt_gzip_close(source);
     if (status == SHMTUNE_OK && text->failed)
         status = shmt_error_memory(err);
     if (status == SHMTUNE_OK && text->length > limit && enough == NULL)

@@ -16,6 +16,18 @@ enum shmtune_status shmt_gzip_read(const char *path, const char *enough,
                                    size_t limit, struct shmt_text *text,
                                    struct shmt_error *err);
 
+/* The same part by part, of a file whose name says whether it is compressed: a
+ * part is appended, and *more is false behind the last one.  NULL may be
+ * closed. */
+struct shmt_gzip_reader;
+enum shmtune_status shmt_gzip_open(const char *path, bool compressed,
+                                   struct shmt_gzip_reader **out,
+                                   struct shmt_error *err);
+enum shmtune_status shmt_gzip_next(struct shmt_gzip_reader *reader,
+                                   struct shmt_text *text, bool *more,
+                                   struct shmt_error *err);
+void shmt_gzip_close(struct shmt_gzip_reader *reader);
+
 /* A file that is made of parts, compressed as they come.  A failure of
  * `add` stays until `store`, which tells it. */
 struct shmt_gzip_writer;

@@ -35,9 +35,12 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
     shmt_yaml_add_string(text, header->protocol);
     shmt_text_add(text, "\nsize: ");
     shmt_kernel_problem_write(kernel, header->problem, text);
-    shmt_text_addf(text, "\nseed: %llu\ndata_seed: %llu\nspace: %llu\n",
+    shmt_text_addf(text, "\nseed: %llu\ndata_seed: %llu\n",
                    (unsigned long long)header->seed,
-                   (unsigned long long)header->data_seed,
+                   (unsigned long long)header->data_seed);
+    if (header->data_digest[0] != '\0')
+        shmt_text_addf(text, "data_digest: \"%s\"\n", header->data_digest);
+    shmt_text_addf(text, "space: %llu\n",
                    (unsigned long long)header->space_count);
     if (header->origin != NULL) {
         shmt_text_add(text, "origin: ");

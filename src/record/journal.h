@@ -33,6 +33,8 @@ struct shmt_journal_header {
     uint64_t seed;              /* of the search */
     uint64_t data_seed;         /* of the inputs; where a journal does not say,
                                    they had the search's */
+    char data_digest[SHMT_DIGEST_TEXT];   /* of the files that the inputs were
+                                   filled from; "": of none */
     uint64_t space_count;      /* valid configurations at this size */
     /* NULL; of an imported run, what its file said besides, as JSON, kept to
      * be exported again.  NULL after a peek. */

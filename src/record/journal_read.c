@@ -25,7 +25,7 @@ static const char records_mark[] = "\nrecords:\n";
 
 static const char *const header_keys[] = {
     "format", "kernel", "digest", "device", "nvrtc", "protocol", "size",
-    "seed", "data_seed", "space", "origin", NULL
+    "seed", "data_seed", "data_digest", "space", "origin", NULL
 };
 
 static enum shmtune_status copy_word(const struct shmt_yaml *top,
@@ -77,6 +77,21 @@ static enum shmtune_status take_data_seed(const struct shmt_yaml *top,
                         : shmt_yaml_count(node, &header->data_seed, err);
 }
 
+static enum shmtune_status
+take_data_digest(const struct shmt_yaml *top,
+                 struct shmt_journal_header *header, struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(top, "data_digest");
+
+    header->data_digest[0] = '\0';
+    if (node == NULL)
+        return SHMTUNE_OK;
+    if (node->kind != SHMT_YAML_SCALAR || !shmt_digest_valid(node->text))
+        return shmt_yaml_expected(node, err, "64 hexadecimal digits");
+    memcpy(header->data_digest, node->text, SHMT_DIGEST_TEXT);
+    return SHMTUNE_OK;
+}
+
 /* kernel may be NULL: then only what needs none is filled in. */
 static enum shmtune_status header_fields(const struct shmt_yaml *top,
                                          const struct shmt_kernel *kernel,
@@ -107,6 +122,7 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
             SHMTUNE_OK ||
         (status = read_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
         (status = take_data_seed(top, h, err)) != SHMTUNE_OK ||
+        (status = take_data_digest(top, h, err)) != SHMTUNE_OK ||
         (status = read_count(top, "space", &h->space_count, err)) !=
             SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "device", &device, err)) !=

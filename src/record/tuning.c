@@ -111,12 +111,14 @@ static struct shmt_tuned *copy_tuned(struct shmt_arena *arena,
         copy->tie_count = SHMT_TUNING_TIES;
     copy->strategy =
         copy_text(arena, one->strategy == NULL ? "" : one->strategy);
+    copy->data_digest =
+        copy_text(arena, one->data_digest == NULL ? "" : one->data_digest);
     copy->size = copy_settings(arena, one->size, one->size_count);
     copy->settings = copy_settings(arena, one->settings, one->setting_count);
     copy->ties = ties =
         shmt_arena_alloc(arena, copy->tie_count, sizeof *ties);
-    if (copy->strategy == NULL || copy->size == NULL
-        || copy->settings == NULL || ties == NULL)
+    if (copy->strategy == NULL || copy->data_digest == NULL ||
+        copy->size == NULL || copy->settings == NULL || ties == NULL)
         return NULL;
     for (size_t k = 0; k < copy->tie_count; k++) {
         ties[k] = copy_settings(arena, one->ties[k], one->setting_count);
@@ -445,6 +447,10 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
     add_count(text, "seed", tuned->seed);
     if (tuned->data_seed != 0 || tuned->seed != 0)
         shmt_text_addf(text, "  data_seed: %" PRIu64 "\n", tuned->data_seed);
+    if (tuned->data_digest != NULL && tuned->data_digest[0] != '\0') {
+        shmt_text_add(text, "  ");
+        add_text(text, "data_digest", tuned->data_digest);
+    }
     add_count(text, "space_count", tuned->space_count);
     add_count(text, "tried", tuned->tried);
     add_verdicts(text, tuned->verdicts);

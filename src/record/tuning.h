@@ -33,6 +33,8 @@ struct shmt_tuned {
     uint64_t seed;               /* of the search */
     uint64_t data_seed;          /* of the inputs; a file that does not say
                                     means the search's */
+    const char *data_digest;     /* of the files that the inputs were filled
+                                    from; NULL or "": of none */
     uint64_t space_count;        /* valid configurations */
     uint64_t tried;              /* candidates with a result */
     uint64_t verdicts[SHMT_VERDICT_COUNT];

@@ -26,13 +26,14 @@ static const double most_real = 3.2e16;
 
 enum {
     SIZE, CONFIGURATION, RESULT, SPREAD, DEFAULT_US, FLOOR_US, STRATEGY,
-    SEED, DATA_SEED, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S, TIES, TUNED_KEYS
+    SEED, DATA_SEED, DATA_DIGEST, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S,
+    TIES, TUNED_KEYS
 };
 
 static const char *const tuned_keys[TUNED_KEYS + 1] = {
     "size", "configuration", "result", "spread", "default_us", "floor_us",
-    "strategy", "seed", "data_seed", "space_count", "tried", "verdicts",
-    "elapsed_s", "ties", NULL
+    "strategy", "seed", "data_seed", "data_digest", "space_count", "tried",
+    "verdicts", "elapsed_s", "ties", NULL
 };
 
 static const struct {
@@ -315,6 +316,20 @@ static enum shmtune_status read_numbers(const struct shmt_yaml *const *values,
     return status;
 }
 
+static enum shmtune_status read_data_digest(struct shmt_arena *arena,
+                                            const struct shmt_yaml *node,
+                                            const struct shmt_tuned *last,
+                                            struct shmt_tuned *tuned,
+                                            struct shmt_error *err)
+{
+    if (node->kind != SHMT_YAML_SCALAR || !shmt_digest_valid(node->text))
+        return shmt_yaml_expected(node, err, "64 hexadecimal digits");
+    tuned->data_digest = node->text;
+    return keep_text(arena, last == NULL ? NULL : last->data_digest,
+                     &tuned->data_digest)
+               ? SHMTUNE_OK : shmt_error_memory(err);
+}
+
 static enum shmtune_status read_result(const struct shmt_yaml *node,
                                        struct shmt_result *result,
                                        struct shmt_error *err)
@@ -341,6 +356,7 @@ static enum shmtune_status read_optional(struct shmt_arena *arena,
 
     shmt_result_clear(&tuned->result);
     tuned->strategy = "";
+    tuned->data_digest = NULL;
     if (status == SHMTUNE_OK && values[RESULT] != NULL)
         status = read_result(values[RESULT], &tuned->result, err);
     if (status == SHMTUNE_OK && values[STRATEGY] != NULL)
@@ -350,6 +366,9 @@ static enum shmtune_status read_optional(struct shmt_arena *arena,
         !keep_text(arena, last == NULL ? NULL : last->strategy,
                    &tuned->strategy))
         status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK && values[DATA_DIGEST] != NULL)
+        status = read_data_digest(arena, values[DATA_DIGEST], last, tuned,
+                                  err);
     if (status == SHMTUNE_OK && values[VERDICTS] != NULL)
         status = read_verdicts(values[VERDICTS], tuned, err);
     if (status == SHMTUNE_OK && values[TIES] != NULL)

@@ -586,24 +586,18 @@ static enum shmtune_status make_folder(struct live *live,
 static const char *const *make_command(struct live *live, const char *where,
                                        const char *what)
 {
-    const char **const argv =
-        shmt_arena_alloc(live->arena, 16, sizeof *argv);
     char *const seed = shmt_arena_alloc(live->arena, 1, 24);
-    size_t n = 0;
+    const char *const words[] = {
+        live->options.worker, "worker", "--spec", live->target.kernel->path,
+        "--images", live->options.images, "--data-seed", seed,
+        "--data-digest", live->options.data_digest, where, what, NULL};
+    const char **const argv =
+        shmt_arena_alloc(live->arena, 1, sizeof words);
 
     if (argv == NULL || seed == NULL)
         return NULL;
     snprintf(seed, 24, "%llu", (unsigned long long)live->options.data_seed);
-    argv[n++] = live->options.worker;
-    argv[n++] = "worker";
-    argv[n++] = "--spec";
-    argv[n++] = live->target.kernel->path;
-    argv[n++] = "--images";
-    argv[n++] = live->options.images;
-    argv[n++] = "--data-seed";
-    argv[n++] = seed;
-    argv[n++] = where;
-    argv[n++] = what;
+    memcpy(argv, words, sizeof words);
     return argv;
 }
 
@@ -687,6 +681,7 @@ static enum shmtune_status await_measure_worker(struct live *live,
              hello->protocol[0] == '\0' ? "cold-l2" : hello->protocol);
     live->target.protocol = live->protocol;
     live->target.data_seed = live->options.data_seed;
+    live->target.data_digest = live->options.data_digest;
     live->target.name = live->target.device.name;
     return SHMTUNE_OK;
 }
@@ -775,7 +770,9 @@ enum shmtune_status shmt_live_open(const struct shmt_kernel *kernel,
     set_usual(&live->options.start_s, 60);
     set_usual(&live->options.compile_s, 30);
     set_usual(&live->options.measure_s, 10);
-    set_usual(&live->options.first_s, 60);
+    set_usual(&live->options.first_s, SHMT_LIVE_FIRST_S);
+    if (live->options.data_digest == NULL)
+        live->options.data_digest = "";
     if (live->options.jobs == 0)
         live->options.jobs = 1;
     status = find_program(live, err);

@@ -14,6 +14,8 @@
 
 #include "target/request.h"
 
+enum { SHMT_LIVE_FIRST_S = 60 };
+
 struct shmt_live_options {
     const char *worker;     /* the program; NULL: this one */
     const char *device;     /* "0" or "GPU-...".  NULL: none, only inspect */
@@ -22,12 +24,15 @@ struct shmt_live_options {
     const char *images;     /* folder for binaries; NULL: a temporary one,
                                removed on close */
     size_t jobs;            /* compile workers, 1 or more */
-    uint64_t data_seed;     /* of the inputs */
+    uint64_t data_seed;     /* of the inputs, */
+    const char *data_digest;   /* and of the files that they are filled from;
+                               NULL or "": none */
     double start_s;         /* deadlines in seconds; 0: the default */
     double compile_s;
     double measure_s;       /* shortened when other candidates are quick */
     double first_s;         /* added for the first measurement of a problem:
-                               buffers, inputs, reference */
+                               buffers, inputs, reference; by default
+                               SHMT_LIVE_FIRST_S */
     const volatile sig_atomic_t *stop;   /* NULL, or != 0: the first worker is
                                no longer waited for */
 };

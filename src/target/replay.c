@@ -410,6 +410,7 @@ static enum shmtune_status replay_begin(struct shmt_target *target,
     replay->problem = replay->files[k].header.problem;
     target->protocol = replay->files[k].header.protocol;
     target->data_seed = replay->files[k].header.data_seed;
+    target->data_digest = replay->files[k].header.data_digest;
     target->digest = replay->files[k].header.digest;
     target->nvrtc_version = replay->files[k].header.nvrtc_version;
     status = shmt_journal_read(replay->files[k].path, target->kernel,
@@ -497,6 +498,7 @@ enum shmtune_status shmt_replay_open(const struct shmt_kernel *kernel,
     replay->target.nvrtc_version = replay->files[0].header.nvrtc_version;
     replay->target.protocol = replay->files[0].header.protocol;
     replay->target.data_seed = replay->files[0].header.data_seed;
+    replay->target.data_digest = replay->files[0].header.data_digest;
     *out = &replay->target;
     return SHMTUNE_OK;
 }

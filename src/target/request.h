@@ -87,7 +87,8 @@ struct shmt_target {
     struct shmtune_device device;
     int nvrtc_version;
     const char *protocol;       /* how it measures: "cold-l2" */
-    uint64_t data_seed;         /* of the inputs it measures with */
+    uint64_t data_seed;         /* of the inputs it measures with, */
+    const char *data_digest;    /* and of their files; NULL or "": none */
     const char *digest;         /* digest of the sources that it measures;
                                    NULL: that of the kernel as read */
     bool recorded;

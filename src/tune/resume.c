@@ -35,6 +35,8 @@ static const char *difference(const struct shmt_tune *tune,
         return "its measuring protocol is another one";
     if (old->data_seed != now->data_seed)
         return "it was measured with other inputs (--data-seed)";
+    if (strcmp(old->data_digest, now->data_digest) != 0)
+        return "a file that the inputs are filled from has changed";
     if (old->nvrtc_version != now->nvrtc_version)
         return "its compiler version is another one";
     return NULL;

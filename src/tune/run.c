@@ -328,6 +328,9 @@ static void fill_header(struct shmt_tune *tune)
            kernel->dimension_count * sizeof *header->problem);
     header->seed = tune->options->seed;
     header->data_seed = tune->target->data_seed;
+    if (tune->target->data_digest != NULL)
+        memcpy(header->data_digest, tune->target->data_digest,
+               strlen(tune->target->data_digest) + 1);
     header->space_count = shmt_space_count(tune->outcome->space);
     shmt_kernel_describe_problem(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));

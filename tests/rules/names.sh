@@ -30,7 +30,7 @@ record: gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy
 engine: coverage neighbours observation observations predictor shuffle
     surrogate
-data: pattern
+data: data npy pattern
 gpu: cubin driver function image module nvcc nvrtc ptxas cuProfilerStart
     cuProfilerStop
 bench: bench buffer inspect probe

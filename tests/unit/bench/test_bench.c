@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "bench/bench.h"
+#include "data/data.h"
 #include "gpu/driver.h"
 #include "tests/fake/fake_kernel.h"
 #include "tests/support/bench_read.h"
@@ -341,6 +342,166 @@ static void warm_samples_repeat(void)
     bench = NULL;
 }
 
+/* -- inputs from files ------------------------------------------------------ */
+
+/* A spec of the tree with one text in the place of another, in the test's
+ * folder, beside what it names. */
+static struct shmt_kernel *read_edited(const char *name, const char *from,
+                                       const char *to)
+{
+    const char *source = getenv("SHMT_SRCDIR");
+    struct shmt_arena *arena = shmt_arena_new();
+    struct shmt_kernel *out = NULL;
+    struct shmt_text text = {0};
+    const char *data, *at;
+    char path[1024];
+    size_t size;
+
+    if (source == NULL)
+        source = ".";
+    snprintf(path, sizeof path, "%s/tests/fake/%s.yaml", source, name);
+    CHECK_INT(shmt_path_read(arena, path, 1 << 20, &data, &size, &err),
+              SHMTUNE_OK);
+    at = strstr(data, from);
+    CHECK(at != NULL);
+    shmt_text_add_bytes(&text, data, (size_t)(at - data));
+    shmt_text_add(&text, to);
+    shmt_text_add(&text, at + strlen(from));
+    snprintf(path, sizeof path, "%s/edited.yaml", images);
+    CHECK_INT(shmt_path_write(path, text.data, text.length, &err),
+              SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_read(path, &out, &err), SHMTUNE_OK);
+    if (out == NULL)
+        printf("# %s\n", err.text);
+    shmt_text_free(&text);
+    shmt_arena_free(arena);
+    return out;
+}
+
+static void write_beside(const char *name, const void *data, size_t size)
+{
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/%s", images, name);
+    CHECK_INT(shmt_path_write(path, data, size, &err), SHMTUNE_OK);
+}
+
+static void copy_beside(const char *name)
+{
+    const char *source = getenv("SHMT_SRCDIR");
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *data;
+    char path[1024];
+    size_t size;
+
+    snprintf(path, sizeof path, "%s/tests/fake/%s",
+             source == NULL ? "." : source, name);
+    CHECK_INT(shmt_path_read(arena, path, 1 << 20, &data, &size, &err),
+              SHMTUNE_OK);
+    write_beside(name, data, size);
+    shmt_arena_free(arena);
+}
+
+/* The default configuration of `edited` at this problem. */
+static enum shmtune_status measure_edited(const struct shmt_kernel *edited,
+                                          const char *data_digest,
+                                          const int64_t *problem)
+{
+    const struct shmt_bench_options options = {
+        .driver = driver, .nvrtc = nvrtc, .images = images,
+        .data_digest = data_digest};
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    const struct shmt_bench_request request = {
+        .problem = problem, .config = config, .samples = 1,
+        .give_up_us = (double)INFINITY, .verify = true};
+    enum shmtune_status status;
+
+    shmt_bench_close(bench);
+    bench = NULL;
+    err.text[0] = '\0';
+    shmt_kernel_default(edited, config);
+    status = shmt_bench_open(edited, &options, &bench, &err);
+    if (status == SHMTUNE_OK)
+        status = shmt_bench_measure(bench, &request, &result, &note, &err);
+    return status;
+}
+
+static void inputs_come_from_files(void)
+{
+    static const int64_t problem[] = {1000};
+    static float numbers[1000], found[1000];
+    static int32_t counts[1000];
+    struct shmt_kernel *edited;
+    char digest[SHMT_DIGEST_TEXT];
+    uint64_t bytes;
+
+    for (int k = 0; k < 1000; k++) {
+        numbers[k] = 0.5f * (float)(k * k);
+        counts[k] = 7 - k;
+    }
+    copy_beside("fake_kernel.cu");
+    write_beside("x.f32", numbers, sizeof numbers);
+    write_beside("acc.i32", counts, sizeof counts);
+    edited = read_edited(
+        "fake_kernel", "fill: uniform, range: [-1, 1]}\n"
+        "  acc: {type: i32, role: inout, count: n, fill: ramp}",
+        "fill: {file: x.f32}}\n"
+        "  acc: {type: i32, role: inout, count: n, fill: {file: acc.i32}}");
+    if (edited == NULL)
+        return;
+    CHECK_INT(shmt_data_digest(edited, digest, &bytes, &err), SHMTUNE_OK);
+    CHECK_INT(bytes, 8000);
+    CHECK_INT(measure_edited(edited, digest, problem), SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(fixture_read(bench, "x", false, 1000, found, &err), SHMTUNE_OK);
+    CHECK(memcmp(found, numbers, sizeof found) == 0);
+    CHECK_INT(fixture_read(bench, "acc", true, 1000, found, &err),
+              SHMTUNE_OK);
+    for (int k = 0; k < 1000; k++)
+        counts[k]++;
+    CHECK(memcmp(found, counts, sizeof found) == 0);
+    /* changed since the digest was made, and too long */
+    write_beside("acc.i32", counts, sizeof counts);
+    CHECK_INT(measure_edited(edited, digest, problem), SHMTUNE_STORAGE);
+    CHECK_HAS(err.text, "was changed since this run began");
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_INT(measure_edited(edited, NULL, (int64_t[]){999}),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "edited.yaml:28:");
+    CHECK_HAS(err.text, "x.f32 has more than 3996 bytes");
+    shmt_bench_close(bench);
+    bench = NULL;
+    shmt_kernel_free(edited);
+}
+
+static void arrays_come_from_files(void)
+{
+    static const int64_t problem[] = {1000, 5};
+    static const float weights[] = {1, 2, 3, 4, 5};
+    static float found[1000];
+    struct shmt_kernel *edited;
+
+    copy_beside("fake_value.cu");
+    write_beside("w.f32", weights, sizeof weights);
+    edited = read_edited("fake_value", "fill: uniform, range: [1, 2]",
+                         "fill: {file: w.f32}");
+    if (edited == NULL)
+        return;
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(fixture_read(bench, "out", false, 1000, found, &err),
+              SHMTUNE_OK);
+    CHECK(found[0] == 0 * 1 + 1 * 2 + 2 * 3 + 3 * 4 + 4 * 5);
+    CHECK_INT(measure_edited(edited, NULL, (int64_t[]){1000, 6}),
+              SHMTUNE_INVALID_FILE);
+    CHECK_HAS(err.text, "w.f32 has 20 bytes of elements, the argument has 24");
+    shmt_bench_close(bench);
+    bench = NULL;
+    shmt_kernel_free(edited);
+}
+
 /* True when the failing of one call led to a status or a verdict. */
 static bool is_noticed(const char *call, int which)
 {
@@ -439,6 +600,8 @@ static void devices_are_found(void)
     X(changed_sources_are_refused)                                           \
     X(sizes_change)                                                          \
     X(warm_samples_repeat)                                                   \
+    X(inputs_come_from_files)                                                \
+    X(arrays_come_from_files)                                                \
     X(failing_calls_are_noticed)
 
 int main(void)

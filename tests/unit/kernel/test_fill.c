@@ -122,7 +122,7 @@ static const struct {
      "the fill \"sorted\" has no numbers; write fill: sorted"},
     {"{type: i32, role: input, count: 9, fill: {gauss: 1}}", ":43:48:",
      "one of uniform, zero, ramp, constant, normal, sorted, permutation, "
-     "row_pointers is expected"},
+     "row_pointers, file is expected"},
     {"{type: i32, role: input, count: 9, fill: {}}", ":43:47:",
      "a fill of 0 keys"},
     {"{type: i32, role: input, count: 9, fill: {constant: 1, ramp: 2}}",
