@@ -28,6 +28,7 @@
     X(score)                                                                 \
     X(import)                                                                \
     X(export)                                                                \
+    X(data)                                                                  \
     X(worker)
 
 struct shmt_command;
