@@ -145,9 +145,9 @@ const char *shmt_driver_error_name(const struct shmt_driver *driver,
 {
     const char *name = NULL;
 
-    if (driver->GetErrorName(result, &name) != CUDA_SUCCESS || name == NULL)
-        return "an error the driver has no name for";
-    return name;
+    /* NULL stays, or is set, for one that the driver does not know. */
+    driver->GetErrorName(result, &name);
+    return name != NULL ? name : "an error the driver has no name for";
 }
 
 enum shmtune_status shmt_driver_check(const struct shmt_driver *driver,
@@ -163,7 +163,8 @@ enum shmtune_status shmt_driver_check(const struct shmt_driver *driver,
     va_start(arguments, what);
     vsnprintf(subject, sizeof subject, what, arguments);
     va_end(arguments);
-    if (driver->GetErrorString(result, &text) != CUDA_SUCCESS || text == NULL)
+    driver->GetErrorString(result, &text);
+    if (text == NULL)
         text = "no text";
     return shmt_error_set(err,
                           result == CUDA_ERROR_OUT_OF_MEMORY

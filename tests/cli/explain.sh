@@ -70,6 +70,7 @@ cat >bin/ncu <<'SH'
 #!/bin/sh
 here=$(dirname "$0")
 printf '%s\n' "$@" >"$here/../arguments"
+echo >>"$here/../runs"
 while [ $# -gt 0 ]; do
     case $1 in
     --csv) shift; continue ;;
@@ -190,8 +191,10 @@ check "without counters when none are wanted" all 'exits 0' err_empty \
 
 fails() { # NAME FAKE_NCU STATUS TEXT
     FAKE_NCU=$2
+    rm -f runs
     run explain $spec --config $config
     check "$1" all "exits $3" "err_has 'no counters: .*$4'" \
+        '[ "$(wc -l <runs)" -eq 1 ]' \
         'out_has "^time  *us "' 'out_lacks "sectors a load"' \
         '[ -z "$(ls "$folder/tmp")" ]'
 }

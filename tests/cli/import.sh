@@ -137,6 +137,11 @@ check "also once it is inflated" all "exits 2" \
 rm -f "$folder"/large.json*
 run import "$folder/none.json"
 check "no such file" all "exits 5" "err_has 'none.json'"
+name64=a234567890123456789012345678901234567890123456789012345678901234
+run import "$folder/t1.json" -o "$folder/named" --name $name64
+check "a name of 64 characters" exits 0
+run import "$folder/t1.json" -o "$folder/named" --name ${name64}5
+check "and no more" all "exits 1" "err_has 'at most 64'"
 run import
 check "no file at all" all "exits 1" "err_has 'expected a file'"
 run import "$folder/t1.json" -o "$out" --name 'a b'

@@ -19,7 +19,7 @@ HERE = 'tests/mutation'
 FAKES = ['tests/fake/fake_cuda.la', 'tests/fake/worker']
 HELPERS = ['shmtune', 'libshmtune.la', *FAKES, 'tests/unit/expr/eval',
            'tests/support/choose']
-ALONE = {'base', 'expr', 'yaml', 'space', 'kernel', 'device', 'record',
+ALONE = {'base', 'expr', 'yaml', 'space', 'kernel', 'device', 'record', 'data',
          'search', 'exchange', 'score'}
 # Tests of a module beside tests/unit/MODULE.
 BESIDE = {
@@ -35,6 +35,7 @@ BESIDE = {
     'engine': ['tests/unit/search/', 'tests/unit/score/'],
     'space': ['tests/unit/kernel/', 'tests/cli/space.sh'],
     'main': ['tests/cli/'],
+    'data': ['tests/unit/bench/'],
     'gpu': ['tests/unit/bench/', 'tests/unit/runtime/'],
 }
 # A machine that others use too can be some times slower than it was.

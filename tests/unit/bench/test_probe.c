@@ -83,6 +83,18 @@ static void filling_that_fails_is_told(void)
     shmt_buffer_free(&probe, &buffer);
 }
 
+static void errors_without_a_name_are_told(void)
+{
+    CHECK_INT(shmt_driver_check(probe.driver, (CUresult)12345, &err,
+                                "step %d", 2), SHMTUNE_CUDA);
+    CHECK_TEXT(err.text, "step 2: an error the driver has no name for "
+                         "(12345: no text)");
+    CHECK_INT(shmt_driver_check(probe.driver, CUDA_ERROR_OUT_OF_MEMORY, &err,
+                                "step 3"), SHMTUNE_NO_MEMORY);
+    CHECK_TEXT(err.text, "step 3: CUDA_ERROR_OUT_OF_MEMORY (2: out of "
+                         "memory)");
+}
+
 int main(void)
 {
     fixture_fake_driver();
@@ -92,5 +104,6 @@ int main(void)
     }
     CHECK_RUN(guards_are_whole);
     CHECK_RUN(filling_that_fails_is_told);
+    CHECK_RUN(errors_without_a_name_are_told);
     return CHECK_END();
 }
