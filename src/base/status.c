@@ -25,6 +25,14 @@ enum shmtune_status shmt_error_set(struct shmt_error *err,
     return status;
 }
 
+enum shmtune_status shmt_error_set_status(struct shmt_error *err,
+                                          enum shmtune_status status)
+{
+    if (err != NULL)
+        err->status = status;
+    return status;
+}
+
 enum shmtune_status shmt_error_prefix(struct shmt_error *err,
                                       const char *format, ...)
 {

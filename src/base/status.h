@@ -30,6 +30,10 @@ enum shmtune_status shmt_error_set(struct shmt_error *err,
                                    const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Gives the message in `err` another status; returns it. */
+enum shmtune_status shmt_error_set_status(struct shmt_error *err,
+                                          enum shmtune_status status);
+
 /* Puts "`context`: " in front of the message in `err`, and returns its
  * status. */
 enum shmtune_status shmt_error_prefix(struct shmt_error *err,

@@ -31,9 +31,14 @@ static enum shmtune_status read_file(struct shmt_kernel_reader *reader,
                             &out->text, &out->size, &cause);
     if (status == SHMTUNE_NO_MEMORY)
         return shmt_error_memory(reader->err);
-    if (status != SHMTUNE_OK)
-        return shmt_yaml_refuse(node, reader->err,
-                                "the source cannot be read: %s", cause.text);
+    if (status != SHMTUNE_OK) {
+        shmt_yaml_refuse(node, reader->err, "the source cannot be read: %s",
+                         cause.text);
+        /* One that is there and cannot be read is no fault of the spec. */
+        return shmt_error_set_status(reader->err,
+                                     status == SHMTUNE_STORAGE
+                                         ? status : SHMTUNE_INVALID_FILE);
+    }
     if (memchr(out->text, '\0', out->size) != NULL)
         return shmt_yaml_refuse(node, reader->err,
                                 "the source %s has a NUL byte: not a text",
