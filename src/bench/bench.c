@@ -58,7 +58,7 @@ static struct shmt_bench_loaded *make_room(struct shmt_bench *bench)
 
 enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
                                     struct shmt_kernel_evaluated *evaluated,
-                                    struct shmt_bench_loaded **out,
+                                    struct shmt_bench_loaded **out, bool *full,
                                     struct shmt_error *err)
 {
     const struct shmt_image_request request = {
@@ -81,12 +81,12 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
             return status;
         status = shmt_module_load(bench->options.driver, fresh.image,
                                   &fresh.module, err);
-        /* There is no other binary to try. */
-        if (status == SHMTUNE_NO_CONFIGURATION)
-            status = SHMTUNE_CUDA;
         if (status != SHMTUNE_OK) {
             shmt_image_free(fresh.image);
-            return status;
+            if (full != NULL)
+                *full = status == SHMTUNE_NO_MEMORY;
+            /* There is no other binary to try. */
+            return shmt_error_set_status(err, SHMTUNE_CUDA);
         }
         memcpy(fresh.key, key, sizeof key);
         place = make_room(bench);
@@ -345,28 +345,28 @@ static enum shmtune_status prepare_launch(struct shmt_bench *bench,
 }
 
 /* Sets a verdict if the candidate is the reason why there is no module;
- * otherwise returns the status. */
-static enum shmtune_status verdict_of_loading(enum shmtune_status status,
-                                              const struct shmt_error *why,
+ * otherwise returns the status.  `full`: the driver had no memory for it. */
+static enum shmtune_status verdict_of_loading(const struct shmt_error *why,
+                                              bool full,
                                               struct shmt_result *out,
                                               struct shmt_error *err)
 {
-    static const struct {
+    const struct {
         enum shmtune_status status;
         enum shmt_verdict verdict;
     } faults[] = {
         {SHMTUNE_COMPILE, SHMT_VERDICT_COMPILE_ERROR},
         {SHMTUNE_INVALID_FILE, SHMT_VERDICT_SPEC_MISMATCH},
-        {SHMTUNE_CUDA, SHMT_VERDICT_LAUNCH_ERROR},
-        {SHMTUNE_NO_MEMORY, SHMT_VERDICT_OUT_OF_MEMORY},
+        {SHMTUNE_CUDA, full ? SHMT_VERDICT_OUT_OF_MEMORY
+                            : SHMT_VERDICT_LAUNCH_ERROR},
     };
 
     for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++)
-        if (status == faults[k].status) {
+        if (why->status == faults[k].status) {
             shmt_result_set_verdict(out, faults[k].verdict, "%s", why->text);
             return SHMTUNE_OK;
         }
-    return shmt_error_set(err, status, "%s", why->text);
+    return shmt_error_set(err, why->status, "%s", why->text);
 }
 
 /* A verdict in *out where the candidate cannot be launched. */
@@ -377,11 +377,12 @@ prepare_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
     struct shmt_error why = {0};
+    bool full = false;
     enum shmtune_status status =
-        shmt_bench_load(bench, evaluated, &run->loaded, &why);
+        shmt_bench_load(bench, evaluated, &run->loaded, &full, &why);
 
     if (status != SHMTUNE_OK)
-        return verdict_of_loading(status, &why, out, err);
+        return verdict_of_loading(&why, full, out, err);
     if (request->image != NULL && request->image[0] != '\0' &&
         strcmp(request->image, run->loaded->key) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,

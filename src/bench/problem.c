@@ -152,7 +152,7 @@ static enum shmtune_status prepare_reference(struct shmt_bench *bench,
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
     enum shmtune_status status =
-        shmt_bench_load(bench, evaluated, &run->loaded, err);
+        shmt_bench_load(bench, evaluated, &run->loaded, NULL, err);
 
     if (status == SHMTUNE_OK)
         status = shmt_kernel_evaluate_launches(evaluated, err);

@@ -70,10 +70,11 @@ void shmt_bench_set_verdict(struct shmt_bench *bench, CUresult result,
 /* -- bench.c -------------------------------------------------------- */
 
 /* Loads the binary of a configuration, or finds it loaded.  It stays loaded
- * until its place is needed. */
+ * until its place is needed.  SHMTUNE_NO_MEMORY is the host's; where the driver
+ * had no memory for the binary, it is SHMTUNE_CUDA, and *full, unless NULL. */
 enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
                                     struct shmt_kernel_evaluated *evaluated,
-                                    struct shmt_bench_loaded **out,
+                                    struct shmt_bench_loaded **out, bool *full,
                                     struct shmt_error *err);
 
 /* -- problem.c ------------------------------------------------------ */

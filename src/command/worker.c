@@ -224,14 +224,15 @@ static enum shmtune_status take_output(struct worker *worker,
 {
     const int file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 
+    enum shmtune_status status;
+
     worker->replies = file >= 0 ? fdopen(file, "w") : NULL;
-    if (worker->replies == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
-        if (worker->replies == NULL && file >= 0)
-            close(file);
-        return shmt_error_set(err, SHMTUNE_STORAGE, "standard output: %s",
-                              strerror(errno));
-    }
-    return SHMTUNE_OK;
+    if (worker->replies != NULL && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        return SHMTUNE_OK;
+    status = shmt_error_system(err, "standard output", "cannot be copied");
+    if (worker->replies == NULL && file >= 0)
+        close(file);
+    return status;
 }
 
 /* `options` has what the command line says. */
