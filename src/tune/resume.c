@@ -152,13 +152,14 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
 }
 
 /* Keeps the old journal, which is of other sources or another device, under
- * the name .old. */
+ * the name .old; where there can be no new one, under its own. */
 static enum shmtune_status start_new_journal(struct shmt_tune *tune,
                                              const char *why,
                                              struct shmt_error *err)
 {
     const char *const path = tune->options->journal;
     const size_t room = strlen(path) + sizeof ".old";
+    bool renamed;
     char *old;
     enum shmtune_status status;
 
@@ -168,7 +169,8 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
     if (old == NULL)
         return shmt_error_memory(err);
     snprintf(old, room, "%s.old", path);
-    if (rename(path, old) != 0)
+    renamed = rename(path, old) == 0;
+    if (!renamed)
         status = shmt_error_set(err, SHMTUNE_STORAGE,
                                 "%s: cannot rename to %s: %s", path, old,
                                 strerror(errno));
@@ -184,6 +186,8 @@ static enum shmtune_status start_new_journal(struct shmt_tune *tune,
     if (status == SHMTUNE_OK)
         shmt_tune_notice(tune, "starting a new journal: %s; the old one is "
                "now %s", why, old);
+    else if (renamed)
+        (void)rename(old, path);
     free(old);
     return status;
 }
