@@ -26,6 +26,7 @@ class Scenario:
     status: int = 0             # of the plain run
     notes: bool = False         # what is damaged is left out, and told
     pinned: tuple = ()          # in every sample: once they were defects
+    spread: int = 0             # the sample has each so many-th allocation
     sampled: bool = True        # has a part in the sample
 
 
@@ -75,15 +76,15 @@ SCENARIOS = [
             '--force'),
     command('export_t1', 'export', 'scale', '--to', 't1'),
     command('export_t4', 'export', RECORDING, '--to', 't4', '-o',
-            'made.json.gz', sampled=False),
+            'made.json.gz'),
     command('export_cache', 'export', RECORDING, '--to', 'kernel-tuner', '-o',
-            'made.json', '--json', sampled=False),
+            'made.json', '--json'),
     command('tune', *TUNE, '--budget', '4', '--record', 'made',
             roles=WORKERS, pinned=('fsync EINTR',)),
     command('tune_resume', *TUNE, '--budget', '5', roles=WORKERS,
             before=(*TUNE, '--budget', '3')),
     command('tune_renew', *TUNE, '--budget', '2', '--no-resume',
-            before=(*TUNE, '--budget', '3'), sampled=False),
+            before=(*TUNE, '--budget', '3'), pinned=('open EMFILE',)),
     command('tune_replay', 'tune', 'toy', '--device', f'replay:{RECORDING}',
             '--strategy', 'exhaustive', '--json', sampled=False),
     command('tune_real', 'tune', 'fake_kernel', '--device', '0',
@@ -92,7 +93,8 @@ SCENARIOS = [
     command('worker', 'worker', '--spec', SPEC, '--images',
             'images', '--device', '0', stdin='requests', real=True,
             before=('worker', '--spec', SPEC, '--images',
-                    'images', '--arch', 'sm_90'), sampled=False),
+                    'images', '--arch', 'sm_90'), spread=24,
+            pinned=('read EIO', 'openat EMFILE', 'fstat EIO')),
     command('worker_compile', 'worker', '--spec', SPEC,
             '--images', 'images', '--arch', 'sm_90', stdin='inspections',
             real=True, stride=17),
