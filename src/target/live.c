@@ -247,20 +247,21 @@ static void on_worker_died(struct live *live, size_t k)
     finish(live, job, &result);
 }
 
-/* A worker reads the sources when it starts, so a worker started later may
- * read changed ones: its digest is compared with that of the run. */
+/* A worker that is started later may find other sources, or another device. */
 static enum shmtune_status on_hello(struct live *live, size_t k,
                                     struct shmt_error *err)
 {
     const struct shmt_kernel *const kernel = live->target.kernel;
-    const char *const digest = live->supervisors[k].message.digest;
+    const struct shmt_wire_reply *const hello = &live->supervisors[k].message;
 
     live->needs_setup = live->needs_setup || k < measurers(live);
-    if (digest[0] == '\0' || strcmp(digest, kernel->digest) == 0)
+    if (hello->digest[0] != '\0' && strcmp(hello->digest, kernel->digest) != 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_FILE,
+                              "%s: it or its sources were changed since this "
+                              "run began; start the run again", kernel->path);
+    if (k >= measurers(live))
         return SHMTUNE_OK;
-    return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                          "%s: it or its sources were changed since this run "
-                          "began; start the run again", kernel->path);
+    return shmt_wire_check_device(hello, &live->target.device, err);
 }
 
 static enum shmtune_status step(struct live *live, size_t k,

@@ -340,3 +340,21 @@ enum shmtune_status shmt_wire_read_reply(const char *line,
     shmt_arena_free(arena);
     return status;
 }
+
+enum shmtune_status shmt_wire_check_device(const struct shmt_wire_reply *hello,
+                                           const struct shmtune_device *begun,
+                                           struct shmt_error *err)
+{
+    const struct shmtune_device *const found = &hello->device;
+
+    if (begun->name[0] == '\0' || (shmt_device_equal(found, begun) &&
+                                   strcmp(found->uuid, begun->uuid) == 0))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                          "a worker that was started again found \"%s\" (%s), "
+                          "the run began on \"%s\" (%s); name the device by "
+                          "its UUID, and start the run again", found->name,
+                          found->uuid[0] == '\0' ? "no UUID" : found->uuid,
+                          begun->name,
+                          begun->uuid[0] == '\0' ? "no UUID" : begun->uuid);
+}

@@ -84,4 +84,11 @@ enum shmtune_status shmt_wire_read_reply(const char *line,
                                          struct shmt_wire_reply *out,
                                          struct shmt_error *err);
 
+/* Whether a worker that is started later is on the device on which the run
+ * began (no name: not known yet).  The number of a GPU may be another one's
+ * after a reset, and candidates on both would be compared. */
+enum shmtune_status shmt_wire_check_device(const struct shmt_wire_reply *hello,
+                                           const struct shmtune_device *begun,
+                                           struct shmt_error *err);
+
 #endif

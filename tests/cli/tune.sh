@@ -263,6 +263,20 @@ mv "$both" two && mv one "$both"
 status=$(cat code)
 check "two runs that add to one tuning keep each other's sizes" all \
     'exits 0' 'lines "$both" "^- size:" 3'
+cat >moved <<END
+#!/bin/sh
+# The measure worker is on another device from the second start on.
+case " \$* " in *" --device "*) ;; *) exec "$SHMTUNE_WORKER" "\$@" ;; esac
+[ -e moved_once ] || { : >moved_once; exec "$SHMTUNE_WORKER" "\$@"; }
+"$SHMTUNE_WORKER" "\$@" | sed -u 's/Pretended H100/Pretended H200/'
+END
+chmod +x moved
+sed -e 's/^    values: .*/    values: [good, die, die_once, fine]/' \
+    -e '/^             /d' "$root/kernels/faults.yaml" >dying.yaml
+SHMTUNE_WORKER=$folder/moved run ./dying.yaml --strategy exhaustive \
+    --output moved_out
+check "a worker that comes back on another device: exit 6" all 'exits 6' \
+    'err_has "started again found .Pretended H200. .*, the run began on .Pretended H100. "'
 printf 'a: b\n' >file
 run toy --output file
 check "an output that is no folder: exit 5" all 'exits 5' \
