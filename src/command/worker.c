@@ -210,6 +210,8 @@ static enum shmtune_status serve(const struct worker *worker,
         if (worker->bench != NULL && shmt_bench_context_lost(worker->bench))
             break;
     }
+    if (status == SHMTUNE_OK && ferror(stdin))
+        status = shmt_error_system(err, "standard input", "cannot be read");
     free(line);
     return status;
 }
