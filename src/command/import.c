@@ -58,7 +58,9 @@ struct done {
     const struct shmt_import *import;
     const char *spec;
     const char *journal;       /* NULL: none */
-    bool written;              /* the spec is new */
+    bool written;              /* the spec is new, or replaces this: */
+    const char *replaced;      /* NULL: there was none */
+    size_t replaced_size;
     uint64_t configurations;
     bool drawn;                /* they are some of more */
 };
@@ -123,6 +125,8 @@ static enum shmtune_status write_spec(const struct job *job,
     if (status == SHMTUNE_OK)
         status = shmt_path_write(done->spec, text.data, text.length, err);
     done->written = status == SHMTUNE_OK;
+    done->replaced = data;
+    done->replaced_size = size;
 out:
     shmt_text_free(&text);
     return status;
@@ -260,7 +264,18 @@ static enum shmtune_status report(const struct job *job,
     return shmt_command_print(&text, err);
 }
 
-/* A spec that our own reader refuses is removed again. */
+/* Puts the spec that was there back, or none. */
+static void undo_spec(const struct done *done)
+{
+    if (done->replaced == NULL)
+        remove(done->spec);
+    else
+        (void)shmt_path_write(done->spec, done->replaced, done->replaced_size,
+                              NULL);
+}
+
+/* Spec and recording are both written or neither is; and no spec that our own
+ * reader refuses. */
 static enum shmtune_status import_one(const struct job *job,
                                       struct shmt_import *import,
                                       struct done *done,
@@ -282,10 +297,10 @@ static enum shmtune_status import_one(const struct job *job,
         status = shmt_kernel_read(done->spec, &kernel, err);
     if (status == SHMTUNE_OK && job->spec != NULL)
         status = count_configurations(kernel, done, err);
-    if (status != SHMTUNE_OK && done->written)
-        remove(done->spec);
     if (status == SHMTUNE_OK && import->kind != SHMT_IMPORT_SPACE)
         status = write_journal(job, kernel, done, err);
+    if (status != SHMTUNE_OK && done->written)
+        undo_spec(done);
     shmt_kernel_free(kernel);
     return status;
 }

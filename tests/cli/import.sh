@@ -49,6 +49,15 @@ check "a compressed cache becomes a recording" \
     all "exits 0" "out_has '3 results'" \
     "file_has $out/kernels/conv.yaml 'problem_x: {default: 4096}'" \
     "[ -s $out/tunings/conv/a-gpu.journal.gz ]"
+mkdir -p "$folder/half/kernels" && : >"$folder/half/tunings"
+run import "$folder/cache.json" -o "$folder/half"
+check "a recording that cannot be written leaves no spec" \
+    all "exits 5" "[ ! -e $folder/half/kernels/conv.yaml ]"
+echo '# mine' >"$folder/half/kernels/conv.yaml"
+run import "$folder/cache.json" -o "$folder/half" --force
+check "or the one that was there" \
+    all "exits 5" "file_has $folder/half/kernels/conv.yaml '^# mine$'" \
+    "[ $(wc -l <"$folder/half/kernels/conv.yaml") -eq 1 ]"
 run show "$out/tunings/conv/a-gpu.journal.gz"
 check "that can be shown, what is not known as -" all "exits 0" \
     "out_has 'launch_error'" "out_has ' - *- *- '" "out_lacks ' -1 '" \
