@@ -57,7 +57,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k,
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
         result = shmt_buffer_new(probe, argument->element, count,
                                  &slot->initial);
-    if (values->file != NULL)
+    if (values->file != NULL || values->fill == SHMT_FILL_SETUP)
         return result;
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
         result = shmt_probe_fill(probe, &slot->initial, &pattern);
@@ -146,9 +146,9 @@ static enum shmtune_status set_scalars(struct shmt_bench *bench,
 
 /* -- the reference -------------------------------------------------------- */
 
-static enum shmtune_status prepare_reference(struct shmt_bench *bench,
-                                             struct shmt_bench_run *run,
-                                             struct shmt_error *err)
+enum shmtune_status shmt_bench_problem_load(struct shmt_bench *bench,
+                                            struct shmt_bench_run *run,
+                                            struct shmt_error *err)
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
     enum shmtune_status status =
@@ -238,7 +238,7 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
 {
     struct shmt_bench_run run = {.evaluated = evaluated, .expected = true};
     struct shmt_result verdict;
-    enum shmtune_status status = prepare_reference(bench, &run, err);
+    enum shmtune_status status = shmt_bench_problem_load(bench, &run, err);
     CUresult result;
 
     if (status == SHMTUNE_OK) {
@@ -280,6 +280,8 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
     status = make_slots(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
         status = set_scalars(bench, &evaluated, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_bench_setup(bench, problem, err);
     if (status == SHMTUNE_OK)
         status = make_results(bench, &evaluated, err);
     if (status != SHMTUNE_OK) {

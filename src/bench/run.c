@@ -20,6 +20,8 @@ static const struct shmt_buffer *target(const struct shmt_bench *bench,
 {
     const struct shmt_bench_slot *slot = &bench->slots[k];
 
+    if (run->setup && slot->initial.base != 0)
+        return &slot->initial;
     return run->expected && slot->expected.base != 0 ? &slot->expected
                                                       : &slot->actual;
 }

@@ -40,6 +40,7 @@ struct shmt_bench_run {
     struct shmt_bench_loaded *loaded;
     struct shmt_kernel_evaluated *evaluated;   /* its launches, too */
     bool expected;                 /* outputs go to slot.expected */
+    bool setup;                    /* in-outs are slot.initial */
 };
 
 struct shmt_bench {
@@ -85,6 +86,10 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
                                                const int64_t *problem,
                                                struct shmt_error *err);
 void shmt_bench_problem_free(struct shmt_bench *bench);
+/* Loads and prepares the reference or the setup. */
+enum shmtune_status shmt_bench_problem_load(struct shmt_bench *bench,
+                                            struct shmt_bench_run *run,
+                                            struct shmt_error *err);
 
 /* Scalars and workspaces of one configuration.  A workspace that does not
  * fit the device fails the candidate; a status is an error of the spec. */
@@ -121,6 +126,14 @@ shmt_bench_input_load(struct shmt_bench *bench, size_t k,
 enum shmtune_status shmt_bench_input_check(const struct shmt_bench *bench,
                                            struct shmt_digest *digest,
                                            struct shmt_error *err);
+
+/* -- setup.c -------------------------------------------------------- */
+
+/* Fills what the spec's setup fills, if it has one.  SHMTUNE_WRONG_RESULT when
+ * the setup fails. */
+enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
+                                     const int64_t *problem,
+                                     struct shmt_error *err);
 
 /* -- run.c ---------------------------------------------------------- */
 

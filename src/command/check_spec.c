@@ -95,13 +95,14 @@ static bool has_reference(const struct shmt_kernel *kernel)
            kernel->reference != kernel->launches;
 }
 
-/* The reference is compiled in this process: it is simple code, and the
- * workers only compile candidates. */
-static enum shmtune_status compile_reference(struct shmt_check *check,
-                                             const struct shmt_kernel *kernel,
-                                             struct shmt_error *err)
+/* The reference, or the setup, is compiled in this process: it is simple code,
+ * and the workers only compile candidates. */
+static enum shmtune_status compile_once(struct shmt_check *check,
+                                        struct shmt_kernel_evaluated *evaluated,
+                                        const char *what,
+                                        struct shmt_error *err)
 {
-    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_kernel *kernel = evaluated->kernel;
     struct shmt_compiler_here *here = NULL;
     char arch[16];
     enum shmtune_status status = shmt_compiler_here_open(kernel, &here, err);
@@ -109,15 +110,30 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);
     shmt_device_arch_target(check->arch, kernel->features, arch);
-    shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
-    status = shmt_compiler_here_make(here, &evaluated, arch, NULL, err);
+    status = shmt_compiler_here_make(here, evaluated, arch, NULL, err);
     shmt_compiler_here_close(here);
     if (status == SHMTUNE_OK)
         return status;
-    shmt_error_prefix(err, has_reference(kernel)
-                               ? "the reference"
-                               : "the default, as the reference");
+    shmt_error_prefix(err, "%s", what);
     return shmt_check_report_failure(check, status, err);
+}
+
+static enum shmtune_status compile_reference(struct shmt_check *check,
+                                             const struct shmt_kernel *kernel,
+                                             struct shmt_error *err)
+{
+    struct shmt_kernel_evaluated evaluated;
+    enum shmtune_status status;
+
+    shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
+    status = compile_once(check, &evaluated,
+                          has_reference(kernel)
+                              ? "the reference"
+                              : "the default, as the reference", err);
+    if (status != SHMTUNE_OK || kernel->setup_count == 0)
+        return status;
+    shmt_kernel_evaluate_setup(kernel, kernel->sizes[0], &evaluated);
+    return compile_once(check, &evaluated, "the setup", err);
 }
 
 /* -- words that no parameter has ------------------------------------------ */

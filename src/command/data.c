@@ -204,7 +204,8 @@ static void tell_array(struct job *job, size_t number, uint64_t count,
     shmt_table_add(&job->table, "%s", role);
     shmt_table_add(&job->table, "%s", word);
     shmt_table_add(&job->table, "%" PRIu64, count);
-    shmt_table_add(&job->table, "%s", path);
+    shmt_table_add(&job->table, "%s",
+                   path != NULL ? path : "none: the setup fills it, on a GPU");
 }
 
 static enum shmtune_status do_argument(struct job *job, size_t number,
@@ -224,6 +225,10 @@ static enum shmtune_status do_argument(struct job *job, size_t number,
     status = shmt_kernel_argument_fill(&job->evaluated, number, &values, err);
     if (status != SHMTUNE_OK)
         return status;
+    if (values.fill == SHMT_FILL_SETUP) {
+        tell_array(job, number, values.count, NULL);
+        return SHMTUNE_OK;
+    }
     shmt_text_addf(&name, "%s.npy", argument->name);
     path = name.failed ? NULL
                        : shmt_path_join(job->arena, job->output, name.data);

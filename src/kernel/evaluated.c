@@ -20,7 +20,7 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     struct shmt_value *value = out->values;
 
     out->kernel = kernel;
-    out->reference = false;
+    out->reference = out->setup = false;
     out->launch_count = kernel->launch_count;
     out->launches = kernel->launches;
     out->launched = 0;
@@ -42,6 +42,19 @@ void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
     out->reference = true;
     out->launch_count = kernel->reference_count;
     out->launches = kernel->reference;
+}
+
+void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
+                                const int64_t *problem,
+                                struct shmt_kernel_evaluated *out)
+{
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    shmt_kernel_default(kernel, config);
+    shmt_kernel_evaluate(kernel, problem, config, out);
+    out->setup = true;
+    out->launch_count = kernel->setup_count;
+    out->launches = kernel->setup;
 }
 
 const struct shmt_kernel_code *

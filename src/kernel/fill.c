@@ -42,6 +42,7 @@ static const struct form forms[] = {
     {SHMT_FILL_ROW_POINTERS, "row_pointers", .keys = {"mean", "spread"},
      .needed = {true}, .example = "{row_pointers: {mean: 8, spread: 4}}"},
     {SHMT_FILL_FILE, "file", .bare = false},
+    {SHMT_FILL_SETUP, "setup", .bare = true},
 };
 enum { FORMS = sizeof forms / sizeof forms[0] };
 
@@ -249,6 +250,11 @@ enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
     argument->fill = form->fill;
     argument->fill_place =
         (range != NULL ? range : fill != NULL ? fill : mapping)->place;
+    if (form->fill == SHMT_FILL_SETUP && argument->role == SHMT_ROLE_VALUE)
+        return shmt_yaml_refuse(fill, reader->err,
+                                "the fill \"setup\" of an array passed by "
+                                "value, which lies in host memory; make it an "
+                                "input");
     if (range == NULL)
         return SHMTUNE_OK;
     if (!form->ranged)

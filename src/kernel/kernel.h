@@ -62,7 +62,8 @@ enum shmt_features {
     X(SORTED)                                                                \
     X(PERMUTATION)                                                           \
     X(ROW_POINTERS)                                                          \
-    X(FILE)
+    X(FILE)                                                                  \
+    X(SETUP)
 
 enum shmt_fill {
 #define SHMT_FILL_ENUM(name) SHMT_FILL_##name,
@@ -184,6 +185,9 @@ struct shmt_kernel {
     struct shmt_kernel_code reference_code;   /* no file: that of the kernel */
     const char *reference_macros;  /* -DNAME=VALUE, one a line; NULL: those of
                                       the default configuration */
+    size_t setup_count;
+    const struct shmt_launch *setup;      /* fill inputs and in-outs, once a
+                                             problem; none: NULL */
     size_t argument_count;
     const struct shmt_argument *arguments;
     struct shmt_expr *bytes;       /* work: NULL when not stated */
@@ -264,6 +268,7 @@ int64_t shmt_geometry_threads(const struct shmt_geometry *geometry);
 struct shmt_kernel_evaluated {
     const struct shmt_kernel *kernel;
     bool reference;                    /* the launches are the reference's */
+    bool setup;                        /* or the setup's */
     size_t launch_count;
     const struct shmt_launch *launches;
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
@@ -281,6 +286,10 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
 void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
                                     const int64_t *problem,
                                     struct shmt_kernel_evaluated *out);
+/* And for the setup, if there is one. */
+void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
+                                const int64_t *problem,
+                                struct shmt_kernel_evaluated *out);
 
 /* Sets *failed to the first constraint that does not hold, or to NULL when all
  * hold. */
@@ -343,7 +352,8 @@ shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
  * the options that are values of a parameter.  A parameter of words: NAME=k,
  * k the index of the word in its declared list, and NAME_word=k for each of its
  * words.  A real: its shortest exact decimal.
- * For the reference, SHMTUNE_REFERENCE=1 before them, and its own macros in
+ * For the setup, SHMTUNE_SETUP=1 before them; for the reference,
+ * SHMTUNE_REFERENCE=1, and its own macros in
  * place of parameters if it has some, or none. */
 void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
                              struct shmt_text *text);

@@ -224,10 +224,12 @@ static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
-/* The reference runs once a problem, so no configuration may change it. */
-static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
-                                           const struct shmt_yaml *node,
-                                           const struct shmt_launch *launch)
+/* The reference and the setup (`what`) run once a problem, so no configuration
+ * may change them. */
+static enum shmtune_status check_once(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *node,
+                                      const struct shmt_launch *launch,
+                                      const char *what)
 {
     const struct shmt_kernel *kernel = reader->kernel;
     const struct shmt_expr *const numbers[] = {
@@ -243,8 +245,8 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
         if (shmt_kernel_expr_uses_parameters(kernel, numbers[i]))
             return shmt_yaml_refuse(
                 node, reader->err,
-                "the reference uses a parameter in \"%s\"; it may depend on "
-                "the problem's dimensions only", shmt_expr_text(numbers[i]));
+                "%s uses a parameter in \"%s\"; it may depend on the problem's "
+                "dimensions only", what, shmt_expr_text(numbers[i]));
     for (size_t k = 0; k < launch->argument_count; k++) {
         const struct shmt_argument *argument =
             &kernel->arguments[launch->arguments[k]];
@@ -253,7 +255,7 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
             shmt_kernel_expr_uses_parameters(kernel, argument->value))
             return shmt_yaml_refuse(
                 node, reader->err,
-                "the reference takes %s, which depends on a parameter",
+                "%s takes %s, which depends on a parameter", what,
                 argument->name);
     }
     /* check_entry has found every "{" to be one. */
@@ -263,7 +265,7 @@ static enum shmtune_status check_reference(struct shmt_kernel_reader *reader,
         if (symbol >= kernel->dimension_count)
             return shmt_yaml_refuse(
                 node, reader->err,
-                "the reference's entry uses the parameter %s",
+                "the entry of %s uses the parameter %s", what,
                 kernel->scope.symbols[symbol].name);
     return SHMTUNE_OK;
 }
@@ -421,12 +423,61 @@ static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
     kernel->reference = list.items;
     kernel->reference_count = list.count;
     for (size_t i = 0; status == SHMTUNE_OK && i < list.count; i++)
-        status = check_reference(reader, list.node->items[i],
-                                 &kernel->reference[i]);
+        status = check_once(reader, list.node->items[i],
+                            &kernel->reference[i], "the reference");
     if (status == SHMTUNE_OK)
         status = check_outputs(reader, list.node, kernel->reference,
                                kernel->reference_count);
     return status;
+}
+
+/* Each argument with `fill: setup` is one of the setup's, which takes no
+ * output. */
+static enum shmtune_status check_filled(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *node)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    size_t filled = 0;
+
+    for (size_t a = 0; a < kernel->argument_count; a++) {
+        const struct shmt_argument *argument = &kernel->arguments[a];
+        bool taken = false;
+
+        for (size_t i = 0; i < kernel->setup_count; i++)
+            for (size_t k = 0; k < kernel->setup[i].argument_count; k++)
+                taken |= kernel->setup[i].arguments[k] == a;
+        if (taken && argument->role == SHMT_ROLE_OUTPUT)
+            return shmt_yaml_refuse(node, reader->err,
+                                    "the setup takes the output %s, which "
+                                    "candidates write", argument->name);
+        if (argument->fill != SHMT_FILL_SETUP)
+            continue;
+        filled++;
+        if (!taken)
+            return shmt_yaml_refuse_at(
+                argument->fill_place, reader->err,
+                "%s is to be filled by the setup, but is an argument of none "
+                "of the launches in \"setup\"", argument->name);
+    }
+    return node == NULL || filled > 0
+               ? SHMTUNE_OK
+               : shmt_yaml_refuse(node, reader->err,
+                                  "no argument has \"fill: setup\", so that "
+                                  "these launches fill nothing");
+}
+
+static enum shmtune_status read_setup(struct shmt_kernel_reader *reader)
+{
+    struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_kernel_list list = list_of(reader, "setup");
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+
+    kernel->setup = list.items;
+    kernel->setup_count = list.count;
+    for (size_t i = 0; status == SHMTUNE_OK && i < list.count; i++)
+        status = check_once(reader, list.node->items[i], &kernel->setup[i],
+                            "the setup");
+    return status == SHMTUNE_OK ? check_filled(reader, list.node) : status;
 }
 
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
@@ -446,6 +497,8 @@ enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
                                kernel->launch_count);
     if (status == SHMTUNE_OK)
         status = read_reference(reader);
+    if (status == SHMTUNE_OK)
+        status = read_setup(reader);
     return status;
 }
 

@@ -87,9 +87,10 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader);
 /* name.c */
 
 /* Macros that begin with it and "_" are ours, whatever they will be; today
- * there is one. */
+ * there are two. */
 #define SHMT_KERNEL_OUR_NAME "SHMTUNE"
 #define SHMT_KERNEL_REFERENCE_MACRO SHMT_KERNEL_OUR_NAME "_REFERENCE"
+#define SHMT_KERNEL_SETUP_MACRO SHMT_KERNEL_OUR_NAME "_SETUP"
 
 /* A C identifier that is no keyword, no name of the expression language, and
  * no macro of ours.  `what` names it in messages. */

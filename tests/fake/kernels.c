@@ -193,6 +193,47 @@ static void smooth_reference(struct fake_launch *launch)
     smooth_by(launch, 0);
 }
 
+/* -- tests/fake/fake_setup.cu --------------------------------------------- */
+
+static void lengths(struct fake_launch *launch, int stride, int n)
+{
+    const float *x = memory(launch, 1);
+    float *out = memory(launch, 0);
+
+    launch->cost_us = 10;
+    for (int i = 0; i < n; i++)
+        out[i] = x[stride * i] * x[stride * i];
+}
+
+static void lengths_structures(struct fake_launch *launch)
+{
+    lengths(launch, 2, ARGUMENT(launch, 2, int));
+}
+
+static void lengths_arrays(struct fake_launch *launch)
+{
+    lengths(launch, 1, ARGUMENT(launch, 3, int));
+}
+
+static void split_points(struct fake_launch *launch)
+{
+    float *split = memory(launch, 0), *sums = memory(launch, 1);
+    float *points = memory(launch, 2);
+    const int n = ARGUMENT(launch, 3, int), fault = ARGUMENT(launch, 4, int);
+
+    for (int i = 0; i < n; i++) {
+        split[i] = points[2 * i];
+        if (fault != 2 || i > 0)
+            split[n + i] = points[2 * i + 1];
+        if (fault != 5 || i > 0)
+            sums[i] = points[2 * i] + points[2 * i + 1];
+    }
+    if (fault == 3)
+        points[n] += 1;
+    if (fault == 4)
+        split[2 * n] = 1;
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -201,6 +242,8 @@ static const struct {
     {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
     {"scale_reference", scale_reference}, {"smooth", smooth},
     {"smooth_reference", smooth_reference},
+    {"lengths_structures", lengths_structures},
+    {"lengths_arrays", lengths_arrays}, {"split_points", split_points},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

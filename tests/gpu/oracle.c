@@ -275,6 +275,38 @@ static void arrays_by_value_arrive(void)
     close_trial(&trial);
 }
 
+/* Both layouts are right, so the setup has made one of the other. */
+static void setups_fill_inputs(void)
+{
+    static const char *const layouts[] = {"structures", "arrays"};
+    static const int64_t size[] = {1003, 1};
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_bench_request request = {
+        .problem = size, .config = config, .samples = 1,
+        .give_up_us = (double)INFINITY, .verify = true};
+    struct shmt_result result;
+    struct shmt_bench_note note;
+    struct trial trial;
+
+    if (!open_trial("tests/fake", "fake_setup", &trial))
+        return;
+    for (size_t k = 0; k < 2; k++) {
+        fixture_choice(trial.kernel, config, "LAYOUT", layouts[k], NULL);
+        CHECK_INT(shmt_bench_measure(trial.bench, &request, &result, &note,
+                                     &err), SHMTUNE_OK);
+        CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    }
+    for (int64_t fault = 2; fault <= 5; fault++) {
+        const int64_t faulty[] = {1003, fault};
+
+        request.problem = faulty;
+        CHECK_INT(shmt_bench_measure(trial.bench, &request, &result, &note,
+                                     &err), SHMTUNE_WRONG_RESULT);
+        CHECK_HAS(err.text, "the setup failed");
+    }
+    close_trial(&trial);
+}
+
 /* One bit of one element of each type is seen, and one left unwritten. */
 static void every_element_counts(void)
 {
@@ -346,6 +378,7 @@ int main(void)
     CHECK_RUN(elements_are_as_described);
     CHECK_RUN(fills_are_as_described);
     CHECK_RUN(arrays_by_value_arrive);
+    CHECK_RUN(setups_fill_inputs);
     CHECK_RUN(every_element_counts);
     CHECK_RUN(small_types_are_the_hardwares);
     for (size_t k = 0; k < oracle_count; k++) {

@@ -502,6 +502,61 @@ static void arrays_come_from_files(void)
     shmt_kernel_free(edited);
 }
 
+/* -- inputs from the setup ------------------------------------------------ */
+
+static void setups_fill_inputs(void)
+{
+    static const int64_t problem[] = {1000, 1};
+    static float points[2000], split[2000], sums[1000];
+    static const struct { int64_t fault; const char *message; } faults[] = {
+        {2, "unwritten: it left elements of split unwritten, or is not "
+         "deterministic"},
+        {3, "out_of_bounds: it changed points, which has a fill of its own; "
+         "give it \"fill: setup\""},
+        {4, "out_of_bounds: it wrote 4 bytes outside split"},
+        {5, "unwritten: it left elements of sums"},
+    };
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel *edited;
+
+    copy_beside("fake_setup.cu");
+    edited = read_edited("fake_setup", "name: fake", "name: fake");
+    if (edited == NULL)
+        return;
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(fixture_read(bench, "points", false, 2000, points, &err),
+              SHMTUNE_OK);
+    CHECK_INT(fixture_read(bench, "split", false, 2000, split, &err),
+              SHMTUNE_OK);
+    CHECK_INT(fixture_read(bench, "sums", true, 1000, sums, &err),
+              SHMTUNE_OK);
+    for (int k = 0; k < 1000; k++)
+        CHECK(split[k] == points[2 * k] &&
+              split[1000 + k] == points[2 * k + 1] &&
+              sums[k] == points[2 * k] + points[2 * k + 1]);
+    /* the other layout, without another setup */
+    fixture_choice(edited, config, "LAYOUT", "arrays", NULL);
+    CHECK_INT(shmt_bench_measure(
+                  bench, &(struct shmt_bench_request){
+                             .problem = problem, .config = config,
+                             .samples = 1, .give_up_us = (double)INFINITY,
+                             .verify = true}, &result, &note, &err),
+              SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    for (size_t k = 0; k < sizeof faults / sizeof faults[0]; k++) {
+        CHECK_INT(measure_edited(edited, NULL,
+                                 (int64_t[]){1000, faults[k].fault}),
+                  SHMTUNE_WRONG_RESULT);
+        CHECK_HAS(err.text, "edited.yaml: the setup failed: ");
+        CHECK_HAS(err.text, faults[k].message);
+    }
+    shmt_bench_close(bench);
+    bench = NULL;
+    shmt_kernel_free(edited);
+}
+
 /* True when the failing of one call led to a status or a verdict. */
 static bool is_noticed(const char *call, int which)
 {
@@ -602,6 +657,7 @@ static void devices_are_found(void)
     X(warm_samples_repeat)                                                   \
     X(inputs_come_from_files)                                                \
     X(arrays_come_from_files)                                                \
+    X(setups_fill_inputs)                                                    \
     X(failing_calls_are_noticed)
 
 int main(void)

@@ -122,7 +122,7 @@ static const struct {
      "the fill \"sorted\" has no numbers; write fill: sorted"},
     {"{type: i32, role: input, count: 9, fill: {gauss: 1}}", ":43:48:",
      "one of uniform, zero, ramp, constant, normal, sorted, permutation, "
-     "row_pointers, file is expected"},
+     "row_pointers, file, setup is expected"},
     {"{type: i32, role: input, count: 9, fill: {}}", ":43:47:",
      "a fill of 0 keys"},
     {"{type: i32, role: input, count: 9, fill: {constant: 1, ramp: 2}}",
@@ -190,6 +190,63 @@ static void other_fills_are_refused(void)
     }
 }
 
+/* The keys `setup` and `fill: setup`, each without the other, and setups that
+ * are wrong. */
+static void setups_are_checked(void)
+{
+    static const char entry[] =
+        "setup:\n- entry: fill_x\n  grid: [1]\n  block: [1]\n"
+        "  arguments: [x, cols]\narguments:\n";
+    static const struct { const char *fill, *setup, *place, *message; } rows[] =
+        {{"fill: setup", entry, "", ""},
+         {"fill: setup", "arguments:\n", ":43:57:",
+          "x is to be filled by the setup, but is an argument of none of the "
+          "launches in \"setup\""},
+         {"fill: zero", entry, ":43:1:",
+          "no argument has \"fill: setup\""},
+         {"fill: setup, range: [0, 1]", entry, "", "a range for fill"},
+         {"fill: {setup: 1}", entry, "", "the fill \"setup\" has no numbers"},
+         {"fill: setup", "setup:\n- entry: f\n  grid: [TILE]\n"
+          "  block: [1]\n  arguments: [x]\narguments:\n", ":43:3:",
+          "the setup uses a parameter in \"TILE\""},
+         {"fill: setup", "setup:\n- entry: f\n  grid: [1]\n"
+          "  block: [1]\n  arguments: [x, part]\narguments:\n", ":43:3:",
+          "the setup takes part, which depends on a parameter"},
+         {"fill: setup", "setup:\n- entry: f\n  grid: [1]\n"
+          "  block: [1]\n  arguments: [x, y]\narguments:\n", ":43:1:",
+          "the setup takes the output y"},
+         {"fill: setup", "setup:\n- entry: f\n  grid: [1]\n"
+          "  blok: [1]\n  arguments: [x]\narguments:\n", ":45:3:",
+          "blok"},
+         {"fill: setup", "setup: 7\narguments:\n", ":42:8:", "launches"}};
+
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        struct shmt_kernel *kernel = NULL;
+        struct shmt_text text = {0}, whole = {0};
+        struct shmt_error err = {0};
+        const char *at;
+
+        spec_edit("range: [-2, 2]", rows[k].fill, &text);
+        at = strstr(shmt_text_string(&text), "\narguments:\n");
+        CHECK(at != NULL);
+        shmt_text_add_bytes(&whole, text.data, (size_t)(at + 1 - text.data));
+        shmt_text_add(&whole, rows[k].setup);
+        shmt_text_add(&whole, at + strlen("\narguments:\n"));
+        spec_write("spec.yaml", whole.data, whole.length);
+        if (shmt_kernel_read(spec_path, &kernel, &err) != SHMTUNE_OK) {
+            CHECK_HAS(err.text, rows[k].message);
+            CHECK_HAS(err.text, rows[k].place);
+            CHECK(rows[k].message[0] != '\0');
+        } else {
+            CHECK_TEXT(rows[k].message, "");
+            CHECK_INT(kernel->setup_count, 1);
+        }
+        shmt_kernel_free(kernel);
+        shmt_text_free(&text);
+        shmt_text_free(&whole);
+    }
+}
+
 /* A size that is not listed is tried when it is asked for. */
 static void other_sizes_are_refused_later(void)
 {
@@ -217,6 +274,7 @@ int main(void)
     spec_begin();
     CHECK_RUN(fills_are_of_the_size);
     CHECK_RUN(other_fills_are_refused);
+    CHECK_RUN(setups_are_checked);
     CHECK_RUN(other_sizes_are_refused_later);
     spec_end();
     return CHECK_END();
