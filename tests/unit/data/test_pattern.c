@@ -227,6 +227,20 @@ static void sorted_is_sorted(void)
     }
 }
 
+/* The last place of a long array is rounded to the end of the range, with one
+ * seed in thousands: which is not in it. */
+static void sorted_keeps_its_end_out(void)
+{
+    struct shmt_pattern p = {.element = SHMT_ELEMENT_I16, .low = -7,
+                             .high = 13, .fill = SHMT_FILL_SORTED,
+                             .count = (uint64_t)1 << 40};
+    int wrong = 0;
+
+    for (p.seed = 0; p.seed < 100000; p.seed++)
+        wrong += shmt_pattern_value(&p, p.count - 1).as_i16 != 12;
+    CHECK_INT(wrong, 0);
+}
+
 static void permutations_have_each_number_once(void)
 {
     enum { MOST = 4099 };
@@ -308,6 +322,7 @@ int main(void)
     CHECK_RUN(other_fills_stay);
     CHECK_RUN(normal_is_normal);
     CHECK_RUN(sorted_is_sorted);
+    CHECK_RUN(sorted_keeps_its_end_out);
     CHECK_RUN(permutations_have_each_number_once);
     CHECK_RUN(row_pointers_count_up);
     CHECK_RUN(constants_and_steps);
