@@ -110,7 +110,7 @@ SHMT_ELEMENT_SMALL_LIST(SMALL)
  * cut here, as each has to be short. */
 static const char pattern_types[] =
 "enum shmt_fill {"
-#define FILL(name, ...) "SHMT_FILL_" #name ","
+#define FILL(name) "SHMT_FILL_" #name ","
 SHMT_FILL_LIST(FILL)
 #undef FILL
 "};\n"
