@@ -82,6 +82,17 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void shmt_text_add_line_mark(struct shmt_text *text, const char *path)
+{
+    shmt_text_add(text, "#line 1 \"");
+    for (; *path != '\0'; path++) {
+        if (*path == '"' || *path == '\\')
+            shmt_text_add(text, "\\");
+        shmt_text_add_bytes(text, path, 1);
+    }
+    shmt_text_add(text, "\"\n");
+}
+
 void shmt_text_add_visible(struct shmt_text *text, const char *string)
 {
     const size_t size = strlen(string);

@@ -232,6 +232,17 @@ static CUresult read_hashes(struct shmt_bench *bench,
     return result;
 }
 
+enum shmtune_status shmt_bench_problem_refuse(const struct shmt_bench *bench,
+                                              const char *what,
+                                              enum shmtune_status status,
+                                              struct shmt_error *err)
+{
+    if (status == SHMTUNE_NO_MEMORY)
+        return status;
+    shmt_error_prefix(err, "%s: the %s failed", bench->kernel->path, what);
+    return shmt_error_set_status(err, SHMTUNE_WRONG_RESULT);
+}
+
 static enum shmtune_status make_results(struct shmt_bench *bench,
                                         struct shmt_kernel_evaluated *evaluated,
                                         struct shmt_error *err)
@@ -257,12 +268,9 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
                                     shmt_verdict_word(verdict.verdict),
                                     verdict.reason);
     }
-    if (status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY)
-        return status;
-    shmt_error_prefix(err, "%s: the reference failed", bench->kernel->path);
-    if (err != NULL)
-        err->status = SHMTUNE_WRONG_RESULT;
-    return SHMTUNE_WRONG_RESULT;
+    return status == SHMTUNE_OK
+               ? status
+               : shmt_bench_problem_refuse(bench, "reference", status, err);
 }
 
 enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,

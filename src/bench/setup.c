@@ -91,18 +91,6 @@ static void check(const struct shmt_argument *argument,
                                 argument->name);
 }
 
-static enum shmtune_status refuse(const struct shmt_bench *bench,
-                                  enum shmtune_status status,
-                                  struct shmt_error *err)
-{
-    if (status == SHMTUNE_NO_MEMORY)
-        return status;
-    shmt_error_prefix(err, "%s: the setup failed", bench->kernel->path);
-    if (err != NULL)
-        err->status = SHMTUNE_WRONG_RESULT;
-    return SHMTUNE_WRONG_RESULT;
-}
-
 enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
                                      const int64_t *problem,
                                      struct shmt_error *err)
@@ -121,7 +109,7 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
     shmt_kernel_evaluate_setup(bench->kernel, problem, &evaluated);
     status = shmt_bench_problem_load(bench, &run, err);
     if (status != SHMTUNE_OK)
-        return refuse(bench, status, err);
+        return shmt_bench_problem_refuse(bench, "setup", status, err);
     shmt_result_clear(&verdict);
     result = look(bench, before);
     if (result == CUDA_SUCCESS)
@@ -136,8 +124,8 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
               &verdict);
     if (verdict.verdict == SHMT_VERDICT_OK)
         return SHMTUNE_OK;
-    return refuse(bench,
-                  shmt_error_set(err, SHMTUNE_WRONG_RESULT, "%s: %s",
-                                 shmt_verdict_word(verdict.verdict),
-                                 verdict.reason), err);
+    status = shmt_error_set(err, SHMTUNE_WRONG_RESULT, "%s: %s",
+                            shmt_verdict_word(verdict.verdict),
+                            verdict.reason);
+    return shmt_bench_problem_refuse(bench, "setup", status, err);
 }

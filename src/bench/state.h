@@ -90,6 +90,12 @@ void shmt_bench_problem_free(struct shmt_bench *bench);
 enum shmtune_status shmt_bench_problem_load(struct shmt_bench *bench,
                                             struct shmt_bench_run *run,
                                             struct shmt_error *err);
+/* The failure of what a problem needs, `what`, as SHMTUNE_WRONG_RESULT; no
+ * memory stays what it is. */
+enum shmtune_status shmt_bench_problem_refuse(const struct shmt_bench *bench,
+                                              const char *what,
+                                              enum shmtune_status status,
+                                              struct shmt_error *err);
 
 /* Scalars and workspaces of one configuration.  A workspace that does not
  * fit the device fails the candidate; a status is an error of the spec. */

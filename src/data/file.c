@@ -234,9 +234,7 @@ enum shmtune_status shmt_data_digest(const struct shmt_kernel *kernel,
         if (status != SHMTUNE_OK) {
             shmt_error_prefix(err, "%s:%d:%d", place.file, place.line,
                               place.column);
-            status = storage_of(status);
-            if (err != NULL)
-                err->status = status;
+            status = shmt_error_set_status(err, storage_of(status));
         }
     }
     shmt_text_free(&text);

@@ -284,6 +284,7 @@ static enum shmtune_status check_shape(const struct shmt_npy *npy,
     const bool stated = values->extent_count > 0;
     struct shmt_npy wanted = {.extent_count = values->extent_count};
     struct shmt_text text = {0};
+    enum shmtune_status status;
 
     if (stated ? same_shape(npy, values) : count_of(npy) == values->count)
         return SHMTUNE_OK;
@@ -298,12 +299,11 @@ static enum shmtune_status check_shape(const struct shmt_npy *npy,
                        "%" PRIu64, count_of(npy), values->count);
     }
     shmt_text_add(&text, "; choose the size of the file, or another file");
-    if (text.failed)
-        shmt_error_memory(err);
-    else
-        shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s", text.data);
+    status = text.failed ? shmt_error_memory(err)
+                         : shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s",
+                                          text.data);
     shmt_text_free(&text);
-    return SHMTUNE_INVALID_FILE;
+    return status;
 }
 
 enum shmtune_status shmt_npy_check(const struct shmt_npy *npy,

@@ -142,23 +142,13 @@ enum shmtune_status shmt_nvcc_open(shmt_nvcc_run *run, const char *scratch,
 
 /* -- the source ----------------------------------------------------------- */
 
-static void add_quoted(struct shmt_text *text, const char *name)
-{
-    for (; *name != '\0'; name++) {
-        if (*name == '"' || *name == '\\')
-            shmt_text_add(text, "\\");
-        shmt_text_add_bytes(text, name, 1);
-    }
-}
-
 /* The source, and behind it the entries, one a line of a file of their own, by
  * which messages are told apart. */
 static void write_source(const struct shmt_nvrtc_job *job,
                          struct shmt_text *text)
 {
-    shmt_text_add(text, "#line 1 \"");
-    add_quoted(text, job->name);
-    shmt_text_addf(text, "\"\n%s\n#line 1 \"" MARKER "\"\n"
+    shmt_text_add_line_mark(text, job->name);
+    shmt_text_addf(text, "%s\n#line 1 \"" MARKER "\"\n"
                    "template <auto E, int K> "
                    "__global__ void " MARKER "() {}\n", job->source);
     for (size_t k = 0; k < job->entry_count; k++) {

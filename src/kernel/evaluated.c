@@ -31,14 +31,21 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     shmt_expr_begin(&out->evaluation, out->values);
 }
 
-void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
-                                    const int64_t *problem,
-                                    struct shmt_kernel_evaluated *out)
+static void evaluate_default(const struct shmt_kernel *kernel,
+                             const int64_t *problem,
+                             struct shmt_kernel_evaluated *out)
 {
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
     shmt_kernel_default(kernel, config);
     shmt_kernel_evaluate(kernel, problem, config, out);
+}
+
+void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
+                                    const int64_t *problem,
+                                    struct shmt_kernel_evaluated *out)
+{
+    evaluate_default(kernel, problem, out);
     out->reference = true;
     out->launch_count = kernel->reference_count;
     out->launches = kernel->reference;
@@ -48,10 +55,7 @@ void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
                                 const int64_t *problem,
                                 struct shmt_kernel_evaluated *out)
 {
-    shmt_config config[SHMT_SPACE_PARAMETERS];
-
-    shmt_kernel_default(kernel, config);
-    shmt_kernel_evaluate(kernel, problem, config, out);
+    evaluate_default(kernel, problem, out);
     out->setup = true;
     out->launch_count = kernel->setup_count;
     out->launches = kernel->setup;

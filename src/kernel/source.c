@@ -46,26 +46,16 @@ static enum shmtune_status read_file(struct shmt_kernel_reader *reader,
     return SHMTUNE_OK;
 }
 
-/* The compiler's messages then name the file and its own line. */
-static void add_line_mark(struct shmt_text *text, const char *path)
-{
-    shmt_text_add(text, "\n#line 1 \"");
-    for (; *path != '\0'; path++) {
-        if (*path == '"' || *path == '\\')
-            shmt_text_add(text, "\\");
-        shmt_text_add_bytes(text, path, 1);
-    }
-    shmt_text_add(text, "\"\n");
-}
-
 static enum shmtune_status join(struct shmt_kernel_reader *reader,
                                 struct shmt_kernel_code *code)
 {
     struct shmt_text text = {0};
 
     for (size_t k = 0; k < code->file_count; k++) {
-        if (k > 0)
-            add_line_mark(&text, code->files[k].path);
+        if (k > 0) {
+            shmt_text_add(&text, "\n");
+            shmt_text_add_line_mark(&text, code->files[k].path);
+        }
         shmt_text_add_bytes(&text, code->files[k].text, code->files[k].size);
     }
     code->text = text.failed ? NULL
