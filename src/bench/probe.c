@@ -10,9 +10,10 @@
 
 #include "device/device.h"
 
-enum { FILL, COMPARE, GUARD, HASH, FLUSH, ENTRIES };
+enum { FILL, COMPARE, WORST, GUARD, HASH, FLUSH, ENTRIES };
 static const char *const entries[ENTRIES] = {
-    "shmt_fill", "shmt_compare", "shmt_guard", "shmt_hash", "shmt_flush"};
+    "shmt_fill", "shmt_compare", "shmt_worst", "shmt_guard", "shmt_hash",
+    "shmt_flush"};
 
 enum { THREADS = 256, BLOCKS_A_MULTIPROCESSOR = 8 };
 /* When the driver does not tell the size of the cache. */
@@ -104,7 +105,7 @@ static CUresult make_memory(struct shmt_probe *probe, int64_t l2_bytes)
 
     memset(blank, 0, sizeof blank);
     for (size_t k = 0; k < SHMT_PROBE_FINDINGS; k++) {
-        blank[k].first = UINT64_MAX;
+        blank[k].first = blank[k].worst_at = UINT64_MAX;
         blank[k].guard_first = INT64_MAX;
     }
     if (result == CUDA_SUCCESS)
@@ -296,21 +297,41 @@ static CUdeviceptr slot_of(const struct shmt_probe *probe, size_t slot)
     return probe->findings + slot * sizeof(struct shmt_probe_finding);
 }
 
-CUresult shmt_probe_compare(const struct shmt_probe *probe,
-                             const struct shmt_probe_comparison *comparison,
-                             size_t slot)
+static CUresult launch_comparison(
+    const struct shmt_probe *probe, int entry,
+    const struct shmt_probe_comparison *comparison, size_t slot)
 {
     CUdeviceptr found = shmt_buffer_data(comparison->found);
     CUdeviceptr expected = shmt_buffer_data(comparison->expected);
     CUdeviceptr finding = slot_of(probe, slot);
     uint64_t count = comparison->found->count;
-    int element = (int)comparison->found->element;
-    double absolute = comparison->absolute, relative = comparison->relative;
-    uint32_t poison = comparison->poison;
-    void *arguments[] = {&found, &expected, &count, &element, &absolute,
-                         &relative, &poison, &finding};
+    struct shmt_probe_rule rule = comparison->rule;
+    void *arguments[] = {&found, &expected, &count, &rule, &finding};
 
-    return launch(probe, COMPARE, blocks_for(probe, count), arguments);
+    rule.element = (int)comparison->found->element;
+    rule.real = shmt_element_is_real(comparison->found->element);
+    return launch(probe, entry, blocks_for(probe, count), arguments);
+}
+
+CUresult shmt_probe_compare(const struct shmt_probe *probe,
+                             const struct shmt_probe_comparison *comparison,
+                             size_t slot)
+{
+    return launch_comparison(probe, COMPARE, comparison, slot);
+}
+
+CUresult shmt_probe_worst(const struct shmt_probe *probe,
+                           const struct shmt_probe_comparison *comparison,
+                           size_t slot, struct shmt_probe_finding *out)
+{
+    CUresult result = launch_comparison(probe, WORST, comparison, slot);
+
+    if (result == CUDA_SUCCESS)
+        result = probe->driver->MemcpyDtoHAsync(out, slot_of(probe, slot),
+                                                sizeof *out, probe->stream);
+    if (result == CUDA_SUCCESS)
+        result = probe->driver->StreamSynchronize(probe->stream);
+    return result;
 }
 
 CUresult shmt_probe_guard(const struct shmt_probe *probe,

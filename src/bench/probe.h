@@ -80,12 +80,16 @@ CUresult shmt_probe_flush(const struct shmt_probe *probe);
 CUresult shmt_probe_begin(const struct shmt_probe *probe);
 struct shmt_probe_comparison {
     const struct shmt_buffer *found, *expected;
-    double absolute, relative;
-    uint32_t poison;           /* what unwritten elements hold */
+    struct shmt_probe_rule rule;
 };
 CUresult shmt_probe_compare(const struct shmt_probe *probe,
                              const struct shmt_probe_comparison *comparison,
                              size_t slot);
+/* Behind the end of such a comparison with a mismatch: where the worst is.
+ * Waits for the stream. */
+CUresult shmt_probe_worst(const struct shmt_probe *probe,
+                           const struct shmt_probe_comparison *comparison,
+                           size_t slot, struct shmt_probe_finding *out);
 CUresult shmt_probe_guard(const struct shmt_probe *probe,
                            const struct shmt_buffer *buffer, size_t slot);
 CUresult shmt_probe_hash(const struct shmt_probe *probe,

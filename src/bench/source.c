@@ -35,6 +35,8 @@ struct finding {
     u64 mismatches;
     u64 first;
     u64 unwritten;
+    u64 worst;
+    u64 worst_at;
     u64 guard_bytes;
     i64 guard_first;
     u64 hash;
@@ -167,36 +169,108 @@ SHMT_ELEMENT_LIST(FILL)
 #undef FILL
 "}\n}\n";
 
-/* A pair is right when it is equal or within the tolerance; a NaN is neither.
- * The poison repeats every two bytes. */
-static const char comparison[] = TEXT(
+/* What source.h says of right and wrong.  Each sum and product is rounded, so
+ * that it is the same wherever it is computed. */
+static const char rules[] =
+TEXT_OF(SHMT_PROBE_RULE_STRUCT)
+TEXT(
 template <typename T> __device__ bool equal(T a, T b)
 {
     return a == b;
 }
 
-__device__ bool near(i64 a, i64 b, double absolute, double relative)
+__device__ double apart(i64 a, i64 b)
 {
-    const u64 apart = a > b ? (u64)a - (u64)b : (u64)b - (u64)a;
-
-    return (double)apart <= absolute + relative * fabs((double)b);
+    return (double)(a > b ? (u64)a - (u64)b : (u64)b - (u64)a);
 }
 
-__device__ bool near(u64 a, u64 b, double absolute, double relative)
+__device__ double apart(u64 a, u64 b)
 {
-    return (double)(a > b ? a - b : b - a) <= absolute + relative * (double)b;
+    return (double)(a > b ? a - b : b - a);
+}
+
+template <typename T> __device__ double apart(T a, T b)
+{
+    return fabs(to_real(a) - to_real(b));
+}
+
+template <typename T> __device__ double size_of(T x)
+{
+    return fabs(to_real(x));
+}
+
+template <typename T> __device__ bool finite_pair(T a, T b)
+{
+    return size_of(a) <= 1.7976931348623157e308 &&
+           size_of(b) <= 1.7976931348623157e308;
+}
+
+/* The place of a real among those of its type, 0 for 0. */
+template <typename T> __device__ i64 place_of(T x)
+{
+    const u8 *bytes = (const u8 *)&x;
+    const u64 sign = 1ull << (8 * sizeof(T) - 1);
+    u64 bits = 0;
+
+    for (u32 k = 0; k < sizeof(T); k++)
+        bits |= (u64)bytes[k] << 8 * k;
+    return bits & sign ? -(i64)(bits ^ sign) : (i64)bits;
+}
+
+template <typename T> __device__ u64 ulps(T a, T b)
+{
+    const i64 x = place_of(a);
+    const i64 y = place_of(b);
+
+    return x > y ? (u64)x - (u64)y : (u64)y - (u64)x;
 }
 
 template <typename T>
-__device__ bool near(T a, T b, double absolute, double relative)
+__device__ double allowance(T b, const shmt_probe_rule &rule)
 {
-    const double x = to_real(a);
-    const double y = to_real(b);
+    const double some = pattern_mul(rule.relative, size_of(b));
 
-    return fabs(x - y) <= absolute + relative * fabs(y) &&
-           fabs(y) <= 1.7976931348623157e308;
+    return pattern_add(pattern_add(rule.absolute, some), rule.scale);
 }
 
+template <typename T>
+__device__ bool right(T a, T b, const shmt_probe_rule &rule)
+{
+    return equal(a, b) ||
+           (finite_pair(a, b) &&
+            (apart(a, b) <= allowance(b, rule) ||
+             (rule.ulp > 0 && ulps(a, b) <= rule.ulp)));
+}
+);
+
+static const char comparison[] = TEXT(
+template <typename T>
+__device__ double excess(T a, T b, const shmt_probe_rule &rule)
+{
+    const bool bounded =
+        rule.absolute > 0 || rule.relative > 0 || rule.scale > 0;
+    double out = pattern_div(1, 0);
+
+    if (!finite_pair(a, b))
+        return out;
+    if (bounded && allowance(b, rule) > 0)
+        out = pattern_div(apart(a, b), allowance(b, rule));
+    if (rule.ulp > 0)
+        out = fmin(out, pattern_div((double)ulps(a, b), (double)rule.ulp));
+    if (!bounded && rule.ulp == 0)
+        out = rule.real ? pattern_div(apart(a, b), size_of(b)) : apart(a, b);
+    return out;
+}
+
+__device__ u64 bits_of(double number)
+{
+    small_bits out;
+
+    out.real = number;
+    return out.bits;
+}
+
+/* The poison repeats every two bytes. */
 template <typename T>
 __device__ bool poisoned(const T *at, u64 index, u32 poison)
 {
@@ -212,43 +286,74 @@ __device__ bool poisoned(const T *at, u64 index, u32 poison)
 
 template <typename T>
 __device__ void compare_all(const T *a, const T *b, u64 count,
-                            double absolute, double relative, u32 poison,
-                            finding *out)
+                            const shmt_probe_rule &rule, finding *out)
 {
     u64 wrong = 0;
     u64 unwritten = 0;
     u64 first = ~0ull;
+    u64 worst = 0;
 
     for (u64 i = here(); i < count; i += stride()) {
         const T x = a[i];
         const T y = b[i];
 
-        if (equal(x, y) || near(x, y, absolute, relative))
+        if (right(x, y, rule))
             continue;
         first = wrong == 0 ? i : first;
         wrong++;
-        unwritten += poisoned(a + i, i, poison);
+        unwritten += poisoned(a + i, i, rule.poison);
+        worst = max(worst, bits_of(excess(x, y, rule)));
     }
     if (wrong > 0) {
         atomicAdd(&out->mismatches, wrong);
         atomicAdd(&out->unwritten, unwritten);
         atomicMin(&out->first, first);
+        atomicMax(&out->worst, worst);
     }
 }
 
-extern "C" __global__ void shmt_compare(const void *a, const void *b,
-                                        u64 count, int element,
-                                        double absolute, double relative,
-                                        u32 poison, finding *out)
+template <typename T>
+__device__ void find_worst(const T *a, const T *b, u64 count,
+                           const shmt_probe_rule &rule, finding *out)
 {
-    switch (element) {
+    const u64 worst = out->worst;
+
+    for (u64 i = here(); i < count; i += stride())
+        if (!right(a[i], b[i], rule) &&
+            bits_of(excess(a[i], b[i], rule)) == worst) {
+            atomicMin(&out->worst_at, i);
+            break;
+        }
+}
+);
+
+/* The worst is looked for where there is one: few candidates are wrong. */
+static const char comparisons[] = TEXT(
+extern "C" __global__ void shmt_compare(const void *a, const void *b,
+                                        u64 count, shmt_probe_rule rule,
+                                        finding *out)
+{
+    switch (rule.element) {
 )
 #define COMPARE(name, word, type, device, ...)                               \
     "case " #name ": compare_all((const " #device " *)a, "                   \
-    "(const " #device " *)b, count, absolute, relative, poison, out); "      \
-    "break;\n"
+    "(const " #device " *)b, count, rule, out); break;\n"
 SHMT_ELEMENT_LIST(COMPARE)
 #undef COMPARE
+"}\n}\n";
+
+static const char worsts[] = TEXT(
+extern "C" __global__ void shmt_worst(const void *a, const void *b,
+                                      u64 count, shmt_probe_rule rule,
+                                      finding *out)
+{
+    switch (rule.element) {
+)
+#define WORST(name, word, type, device, ...)                                 \
+    "case " #name ": find_worst((const " #device " *)a, "                    \
+    "(const " #device " *)b, count, rule, out); break;\n"
+SHMT_ELEMENT_LIST(WORST)
+#undef WORST
 "}\n}\n";
 
 /* The guards are bytes [0, front) and [front + inside, whole).  The hash is a
@@ -315,4 +420,4 @@ extern "C" __global__ void shmt_flush(const uint4 *data, u64 count, u32 *sink)
 
 const char *const shmt_bench_source[] = {
     types, small_reals, pattern_types, patterns, whole_patterns, fills,
-    comparison, checks, NULL};
+    rules, comparison, comparisons, worsts, checks, NULL};

@@ -11,14 +11,35 @@
 /* What the kernels find out about one buffer.  The same structure stands in
  * the source. */
 struct shmt_probe_finding {
-    uint64_t mismatches;       /* elements that differ */
+    uint64_t mismatches;       /* elements that are wrong */
     uint64_t first;            /* index of the first */
     uint64_t unwritten;        /* of them, those that still hold the poison */
+    uint64_t worst;            /* the excess of the worst, the bits of a
+                                  double, */
+    uint64_t worst_at;         /* and the first index that has it */
     uint64_t guard_bytes;      /* changed outside the buffer */
     int64_t guard_first;       /* the lowest such place, in bytes from the
                                   buffer's begin: negative before it */
     uint64_t hash;
 };
+
+/* By what two buffers are compared.  An element a is right when it is b, or
+ * when both are finite and |a - b| is at most the allowance, absolute +
+ * relative |b| + scale, or they are at most `ulp` numbers of their type apart.
+ * The excess of a wrong one is the smaller of |a - b| over the allowance and
+ * the numbers over `ulp`; where nothing is allowed, |a - b|, of reals over |b|.
+ * It is infinite where one is not finite. */
+#define SHMT_PROBE_RULE_STRUCT                                               \
+    struct shmt_probe_rule {                                                 \
+        double absolute;                                                     \
+        double relative;                                                     \
+        double scale;                                                        \
+        unsigned long long ulp;                                              \
+        unsigned poison;   /* what unwritten elements hold */                \
+        int element;                                                         \
+        int real;                                                            \
+    };
+SHMT_PROBE_RULE_STRUCT
 
 /* The whole is these parts, one behind the other; NULL ends them. */
 extern const char *const shmt_bench_source[];

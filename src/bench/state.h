@@ -18,6 +18,8 @@ struct shmt_bench_slot {
     struct shmt_buffer actual;     /* what the kernel is given */
     struct shmt_buffer expected;   /* outputs and in-outs: the reference's */
     struct shmt_buffer initial;    /* in-outs: as they begin */
+    double scale;                  /* what the tolerance allows by the size
+                                      of all that is expected */
     union shmt_element_scalar scalar;
     void *array;                   /* passed by value. It has as many bytes
                                       as the arguments of a launch may take,
@@ -109,6 +111,13 @@ shmt_bench_problem_configure(struct shmt_bench *bench,
  * was damaged, the problem is marked to be prepared again. */
 CUresult shmt_bench_problem_repair(struct shmt_bench *bench);
 
+/* Whether what a candidate leaves in the argument is compared. */
+bool shmt_bench_has_result(const struct shmt_argument *argument);
+
+/* -- verify.c ------------------------------------------------------- */
+
+/* Computes slot.scale from the expected results, where a tolerance asks. */
+CUresult shmt_bench_verify_scale(struct shmt_bench *bench);
 /* Waits for the stream, compares the outputs, checks guards and inputs.  Sets
  * a verdict in *out only when something is wrong. */
 CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,

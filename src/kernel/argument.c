@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * argument: reads what a kernel is called with: buffers and arrays
- * passed by value (role, type, count, tolerance; fill.c reads their fills),
- * scalars (type, value).
+ * passed by value (role, type, count; fill.c reads their fills, tolerance.c
+ * their tolerances), scalars (type, value).
  */
 #include "kernel/read.h"
 
@@ -81,46 +81,6 @@ static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
     return status;
 }
 
-static enum shmtune_status read_bound(struct shmt_kernel_reader *reader,
-                                      const struct shmt_yaml *mapping,
-                                      const char *key, double *out)
-{
-    const struct shmt_yaml *node = shmt_yaml_get(mapping, key);
-    enum shmtune_status status;
-
-    *out = 0;
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_real(node, out, reader->err);
-    if (status == SHMTUNE_OK && *out < 0)
-        status = shmt_yaml_refuse(node, reader->err,
-                                  "a tolerance of %g; 0 or more is expected",
-                                  *out);
-    return status;
-}
-
-static enum shmtune_status read_tolerance(struct shmt_kernel_reader *reader,
-                                          const struct shmt_yaml *mapping,
-                                          struct shmt_argument *argument)
-{
-    static const char *const keys[] = {"absolute", "relative", NULL};
-    const struct shmt_yaml *node = shmt_yaml_get(mapping, "tolerance");
-    enum shmtune_status status;
-
-    if (node == NULL)
-        return SHMTUNE_OK;
-    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,
-                              "tolerance, {absolute: 0, relative: 1.0e-6}",
-                              reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_check_keys(node, keys, reader->err);
-    if (status == SHMTUNE_OK)
-        status = read_bound(reader, node, "absolute", &argument->absolute);
-    if (status == SHMTUNE_OK)
-        status = read_bound(reader, node, "relative", &argument->relative);
-    return status;
-}
-
 static enum shmtune_status read_scalar(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *mapping,
                                        struct shmt_argument *argument)
@@ -195,7 +155,7 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     if (status == SHMTUNE_OK)
         status = shmt_kernel_fill_read(reader, mapping, argument);
     if (status == SHMTUNE_OK)
-        status = read_tolerance(reader, mapping, argument);
+        status = shmt_kernel_tolerance_read(reader, mapping, argument);
     node = shmt_yaml_get(mapping, "zeroed");
     if (status == SHMTUNE_OK && node != NULL)
         status = shmt_yaml_bool(node, &argument->zeroed, reader->err);

@@ -72,6 +72,20 @@ enum shmt_fill {
     SHMT_FILL_COUNT
 };
 
+/* How far an element a may be from b, which is expected: it is right when
+ *   |a - b| <= absolute + relative |b| + maximum max|b| + norm rms(b),
+ * or when it is at most `ulp` numbers of its type away; max and rms (the root
+ * of the mean square) are those of all that is expected.  tolerance.c has what
+ * follows from it. */
+struct shmt_tolerance {
+    double absolute, relative, maximum, norm;
+    uint64_t ulp;                  /* of reals alone */
+    uint64_t mismatches;           /* so many elements may be wrong, */
+    double mismatch_share;         /* or this share of all */
+    struct shmt_place place;       /* in the spec; of the argument when it
+                                      states none */
+};
+
 struct shmt_argument {
     const char *name;
     enum shmt_element element;
@@ -90,9 +104,22 @@ struct shmt_argument {
     struct shmt_expr *extents[SHMT_FILL_EXTENTS];
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
-    double absolute, relative; /* tolerance: |a - b| <= absolute +
-                                  relative * |b|; outputs and in-outs */
+    struct shmt_tolerance tolerance;   /* outputs and in-outs */
 };
+
+/* Whether nothing but equal elements is right. */
+bool shmt_tolerance_is_exact(const struct shmt_tolerance *tolerance);
+/* How many of `count` elements may be wrong. */
+uint64_t shmt_tolerance_allowed(const struct shmt_tolerance *tolerance,
+                                uint64_t count);
+/* Appends what the spec says of it, "{relative: 1e-06}"; "{}" for none. */
+void shmt_tolerance_add(const struct shmt_tolerance *tolerance,
+                        struct shmt_text *text);
+/* The tolerance that takes elements which exceed this one by a factor (an exact
+ * one: which are wrong by that much, reals relative to what is expected). */
+struct shmt_tolerance
+shmt_tolerance_raise(const struct shmt_tolerance *tolerance,
+                     enum shmt_element element, double factor);
 
 struct shmt_launch {
     const char *entry;             /* C name, or a C++ expression in which

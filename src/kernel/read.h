@@ -72,6 +72,12 @@ enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *mapping,
                                           struct shmt_argument *argument);
 
+/* tolerance.c: "tolerance" of an output or in-out. */
+enum shmtune_status
+shmt_kernel_tolerance_read(struct shmt_kernel_reader *reader,
+                           const struct shmt_yaml *mapping,
+                           struct shmt_argument *argument);
+
 /* launch.c */
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);
 /* Every launch can be evaluated and at least one is used. */

@@ -38,10 +38,53 @@ static void fill(struct fake_launch *launch)
     }
 }
 
-static bool near(double a, double b, double absolute, double relative)
+/* How many numbers of the type lie between two, one end counted. */
+static uint64_t steps_between(enum shmt_element element,
+                              const unsigned char *a, const unsigned char *b)
 {
-    return a == b || (isfinite(b) &&
-                      fabs(a - b) <= absolute + relative * fabs(b));
+    const size_t size = shmt_element_bytes(element);
+    const unsigned char *const both[] = {a, b};
+    uint64_t away[2] = {0, 0};
+    bool negative[2];
+
+    for (int k = 0; k < 2; k++) {
+        for (size_t i = size; i-- > 0;)
+            away[k] = away[k] << 8 | both[k][i];
+        negative[k] = both[k][size - 1] >= 0x80;
+        away[k] &= UINT64_MAX >> (65 - 8 * size);
+    }
+    if (negative[0] != negative[1])
+        return away[0] + away[1];
+    return away[0] > away[1] ? away[0] - away[1] : away[1] - away[0];
+}
+
+/* Whether a pair is right; if not, *excess is by how much it is not. */
+static bool judge(const struct shmt_probe_rule *rule, const unsigned char *at,
+                  const unsigned char *from, double *excess)
+{
+    const enum shmt_element element = (enum shmt_element)rule->element;
+    const double a = shmt_element_real(element, at);
+    const double b = shmt_element_real(element, from);
+    const double allowed =
+        rule->absolute + rule->relative * fabs(b) + rule->scale;
+    const double steps = (double)steps_between(element, at, from);
+    const bool finite = isfinite(a) && isfinite(b);
+
+    *excess = (double)INFINITY;
+    if (a == b)
+        return true;
+    if (finite && allowed > 0)
+        *excess = fabs(a - b) / allowed;
+    if (finite && rule->ulp > 0)
+        *excess = fmin(*excess, steps / (double)rule->ulp);
+    if (finite && rule->absolute == 0 && rule->relative == 0 &&
+        rule->scale == 0 && rule->ulp == 0) {
+        *excess = fabs(a - b);
+        if (rule->real)
+            *excess = b == 0 ? (double)INFINITY : *excess / fabs(b);
+    }
+    return finite && (fabs(a - b) <= allowed ||
+                      (rule->ulp > 0 && steps <= (double)rule->ulp));
 }
 
 static bool is_poison(const unsigned char *bytes, uint64_t from, size_t size,
@@ -56,20 +99,36 @@ static bool is_poison(const unsigned char *bytes, uint64_t from, size_t size,
 static void compare(struct fake_launch *launch)
 {
     const unsigned char *a = memory(launch, 0), *b = memory(launch, 1);
-    const enum shmt_element element = ARGUMENT(launch, 3, int);
-    const size_t size = shmt_element_bytes(element);
-    struct shmt_probe_finding *out = memory(launch, 7);
+    const struct shmt_probe_rule *rule = launch->arguments[3];
+    const size_t size = shmt_element_bytes((enum shmt_element)rule->element);
+    struct shmt_probe_finding *out = memory(launch, 4);
+    double excess, worst = 0;
 
     for (uint64_t i = 0; i < ARGUMENT(launch, 2, uint64_t); i++) {
-        if (near(shmt_element_real(element, a + i * size),
-                 shmt_element_real(element, b + i * size),
-                 ARGUMENT(launch, 4, double), ARGUMENT(launch, 5, double)))
+        if (judge(rule, a + i * size, b + i * size, &excess))
             continue;
         if (out->mismatches++ == 0)
             out->first = i;
+        worst = fmax(worst, excess);
         out->unwritten += is_poison(a + i * size, i * size, size,
-                                    ARGUMENT(launch, 6, uint32_t));
+                                    rule->poison);
     }
+    memcpy(&out->worst, &worst, sizeof worst);
+}
+
+static void find_worst(struct fake_launch *launch)
+{
+    const unsigned char *a = memory(launch, 0), *b = memory(launch, 1);
+    const struct shmt_probe_rule *rule = launch->arguments[3];
+    const size_t size = shmt_element_bytes((enum shmt_element)rule->element);
+    struct shmt_probe_finding *out = memory(launch, 4);
+    double excess, worst;
+
+    memcpy(&worst, &out->worst, sizeof worst);
+    for (uint64_t i = ARGUMENT(launch, 2, uint64_t); i-- > 0;)
+        if (!judge(rule, a + i * size, b + i * size, &excess) &&
+            !(excess < worst) && !(excess > worst))
+            out->worst_at = i;
 }
 
 static void guard(struct fake_launch *launch)
@@ -238,8 +297,8 @@ static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
 } kernels[] = {
-    {"shmt_fill", fill}, {"shmt_compare", compare}, {"shmt_guard", guard},
-    {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
+    {"shmt_fill", fill}, {"shmt_compare", compare},
+    {"shmt_worst", find_worst}, {"shmt_guard", guard}, {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
     {"scale_reference", scale_reference}, {"smooth", smooth},
     {"smooth_reference", smooth_reference},
     {"lengths_structures", lengths_structures},

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * device_shim: what the text of bench/source.c takes from CUDA, for a C++
- * compiler of the host.  tests/unit/bench/test_source.c compiles the two
- * together and calls the kernels; a kernel's threads run one after the other,
- * or each in a thread of its own where they exchange values in a warp.
+ * compiler of the host.  device_text.c compiles the two together; a kernel's
+ * threads run one after the other, or each in a thread of its own where they
+ * exchange values in a warp.
  */
 #include <math.h>
 #include <pthread.h>
@@ -77,6 +77,12 @@ static inline long long min(long long a, long long b)
     return a < b ? a : b;
 }
 
+static inline unsigned long long max(unsigned long long a,
+                                     unsigned long long b)
+{
+    return a > b ? a : b;
+}
+
 template <typename T> static inline void atomicAdd(T *at, T value)
 {
     __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST);
@@ -87,6 +93,16 @@ template <typename T> static inline void atomicMin(T *at, T value)
     T old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
 
     while (value < old &&
+           !__atomic_compare_exchange_n(at, &old, value, false,
+                                        __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+        ;
+}
+
+template <typename T> static inline void atomicMax(T *at, T value)
+{
+    T old = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+
+    while (value > old &&
            !__atomic_compare_exchange_n(at, &old, value, false,
                                         __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
         ;

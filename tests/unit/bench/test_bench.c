@@ -115,12 +115,12 @@ static void faults_have_their_verdicts(void)
          false},
         {FAULT_NAN, SHMT_VERDICT_WRONG, "out[999] is nan", false},
         {FAULT_ONE, SHMT_VERDICT_WRONG,
-         "1 of 1000 elements differ, 0 of them unwritten (tolerance: absolute "
-         "0, relative 1e-06)", false},
+         "1 of 1000 elements that differ, 0 of them unwritten (tolerance: "
+         "{relative: 1e-06})", false},
         {FAULT_UNWRITTEN, SHMT_VERDICT_UNWRITTEN,
          "1 of 1000 elements of out unwritten, the first is 999", false},
         {FAULT_MIXED, SHMT_VERDICT_WRONG,
-         "2 of 1000 elements differ, 1 of them unwritten", false},
+         "2 of 1000 elements that differ, 1 of them unwritten", false},
         {FAULT_UNSTABLE, SHMT_VERDICT_UNSTABLE, "after the timing out[0]",
          false},
         {FAULT_WORKSPACE, SHMT_VERDICT_OUT_OF_BOUNDS, "outside counter",
@@ -261,21 +261,90 @@ static void tolerances_reach_the_comparison(void)
     /* Constant for all who only read a spec; this one is the test's own. */
     struct shmt_argument *const out =
         (struct shmt_argument *)(uintptr_t)&kernel->arguments[0];
-    const double relative = out->relative;
+    const struct shmt_tolerance before = out->tolerance;
 
     CHECK_TEXT(out->name, "out");
-    out->relative = 0;
-    out->absolute = 0.499;
+    out->tolerance.relative = 0;
+    out->tolerance.absolute = 0.499;
     commit(FAULT_ONE);
     CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
-    CHECK_HAS(result.reason, "(tolerance: absolute 0.499, relative 0)");
-    out->absolute = 0.501;
+    CHECK_HAS(result.reason, "(tolerance: {absolute: 0.499})");
+    out->tolerance.absolute = 0.501;
     commit(FAULT_ONE);
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
-    out->absolute = 0;
-    out->relative = relative;
+    out->tolerance = before;
     commit(FAULT_ONE);
     CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    expect_good();
+}
+
+/* FAULT_ONE under a tolerance that no run has seen, so that what follows from
+ * the whole output is computed again. */
+static void commit_one_under(struct shmt_tolerance tolerance)
+{
+    struct shmt_argument *const out =
+        (struct shmt_argument *)(uintptr_t)&kernel->arguments[0];
+    const struct shmt_tolerance before = out->tolerance;
+
+    out->tolerance = tolerance;
+    shmt_bench_close(bench);
+    bench = NULL;
+    commit(FAULT_ONE);
+    out->tolerance = before;
+    shmt_bench_close(bench);
+    bench = NULL;
+}
+
+/* The expected elements are 2 x, x in [-1, 1): the largest is almost 2, the
+ * root of the mean square 2 / sqrt(3). */
+static void tolerances_by_the_size_of_the_output(void)
+{
+    commit_one_under((struct shmt_tolerance){.maximum = 0.252});
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    commit_one_under((struct shmt_tolerance){.maximum = 0.249});
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_HAS(result.reason, "off by 0.5, 1.0");
+    CHECK_HAS(result.reason, "(tolerance: {maximum: 0.249})");
+    commit_one_under((struct shmt_tolerance){.norm = 0.45});
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    commit_one_under((struct shmt_tolerance){.norm = 0.42});
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_HAS(result.reason, "(tolerance: {norm: 0.42})");
+    commit_one_under((struct shmt_tolerance){.ulp = 4});
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_HAS(result.reason, "times the tolerance");
+    commit_one_under((struct shmt_tolerance){.ulp = UINT64_C(1) << 40});
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    commit_one_under((struct shmt_tolerance){0});
+    CHECK_HAS(result.reason, " of it; it is the worst of 1 of 1000");
+}
+
+/* So many may be wrong; an unwritten one is never right. */
+static void mismatches_are_allowed(void)
+{
+    struct shmt_argument *const out =
+        (struct shmt_argument *)(uintptr_t)&kernel->arguments[0];
+    const struct shmt_tolerance before = out->tolerance;
+
+    out->tolerance.mismatches = 1;
+    commit(FAULT_ONE);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    commit(FAULT_MIXED);
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_HAS(result.reason, "{relative: 1e-06, mismatches: 1}");
+    commit(FAULT_UNWRITTEN);
+    CHECK_INT(result.verdict, SHMT_VERDICT_UNWRITTEN);
+    out->tolerance.mismatches = 2;
+    commit(FAULT_MIXED);
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    out->tolerance.mismatches = 0;
+    out->tolerance.mismatch_share = 0.0011;
+    commit(FAULT_ONE);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    out->tolerance.mismatch_share = 0.0009;
+    commit(FAULT_ONE);
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    out->tolerance = before;
     expect_good();
 }
 
@@ -652,6 +721,8 @@ static void devices_are_found(void)
     X(long_kernels_have_fewer_samples)                                       \
     X(unverified_runs_are_compared)                                          \
     X(tolerances_reach_the_comparison)                                       \
+    X(tolerances_by_the_size_of_the_output)                                  \
+    X(mismatches_are_allowed)                                                \
     X(changed_sources_are_refused)                                           \
     X(sizes_change)                                                          \
     X(warm_samples_repeat)                                                   \

@@ -42,7 +42,7 @@ static void reads_every_field(void)
     CHECK_INT(kernel->launches[1].arguments[1], 2);
     CHECK_INT(y->element, SHMT_ELEMENT_F16);
     CHECK_INT(y->role, SHMT_ROLE_OUTPUT);
-    CHECK(y->absolute == 0.5 && y->relative == 1.0e-3);
+    CHECK(y->tolerance.absolute == 0.5 && y->tolerance.relative == 1.0e-3);
     CHECK_TEXT(shmt_expr_text(kernel->arguments[0].range[0]), "-2");
     CHECK_INT(kernel->arguments[2].zeroed, true);
     CHECK_INT(kernel->arguments[3].role, SHMT_ROLE_SCALAR);

@@ -185,6 +185,18 @@ static const struct {
     {"role: output", "role: input, fill: zero", ":45:7:", "tolerance"},
     {"absolute: 0.5", "absolute: -0.5", ":45:29:", "-0.5"},
     {"absolute: 0.5", "absolute: .inf", ":45:29:", ""},
+    {"absolute: 0.5", "maximum: -1", ":45:28:", "-1"},
+    {"absolute: 0.5", "ulp: -1", ":45:24:", "-1"},
+    {"absolute: 0.5", "ulp: 1.5", ":45:24:", "1.5"},
+    {"absolute: 0.5", "mismatches: -3", ":45:31:", "-3"},
+    {"absolute: 0.5", "mismatch_share: 1", ":45:35:", "less than 1"},
+    {"absolute: 0.5", "mismatches: 3, mismatch_share: 0.5", ":45:50:",
+     "one of the two"},
+    {"absolute: 0.5", "absolut: 0.5", ":45:19:", "absolut"},
+    {"y: {type: f16, role: output, count: rows * cols,\n"
+     "      tolerance: {absolute: 0.5",
+     "y: {type: i16, role: output, count: rows * cols,\n"
+     "      tolerance: {ulp: 2", ":45:24:", "ulp of i16"},
     {"role: output", "role: workspace", ":45:7:", "tolerance"},
     {"{type: f32, value: 1.5}", "{type: f32, role: value, count: BLOCK}",
      ":47:38:", "passed by value uses the parameter BLOCK"},
