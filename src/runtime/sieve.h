@@ -12,8 +12,8 @@
  * whatever they hold, so it has an allowance for what it computes, in steps of
  * expressions. */
 enum {
-    SHMT_RUNTIME_ALLOWANCE = 1500,
-    SHMT_RUNTIME_MORE_ALLOWANCE = 300,  /* for other devices, with what is
+    SHMT_RUNTIME_ALLOWANCE = 900,
+    SHMT_RUNTIME_MORE_ALLOWANCE = 180,  /* for other devices, with what is
                                            left */
     SHMT_RUNTIME_SIZED = 32,            /* constraints that are remembered, */
     SHMT_RUNTIME_SEEN = 16              /* each for so many configurations */

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { SAMPLES = 501, CALLS = 2000, OPENS = 51, ROUNDS = 25 };
+enum { SAMPLES = 501, CALLS = 2000, OPENS = 51, ROUNDS = 250 };
 
 static double now_ns(void)
 {
