@@ -13,16 +13,20 @@ static void stop(int number)
     shmt_command_stopped = 1;
 }
 
-void shmt_command_catch_signals(void)
+/* A signal that our caller ignores (nohup) stays ignored. */
+static void catch_signal(int number)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction action = {.sa_handler = stop}, before;
 
     sigemptyset(&action.sa_mask);
     action.sa_flags = (int)SA_RESETHAND;
-    for (size_t k = 0; k < sizeof signals / sizeof *signals; k++)
-        /* A signal that our caller ignores (nohup) stays ignored. */
-        if (sigaction(signals[k], NULL, &before) == 0 &&
-            before.sa_handler != SIG_IGN)
-            sigaction(signals[k], &action, NULL);
+    if (sigaction(number, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+void shmt_command_catch_signals(void)
+{
+    catch_signal(SIGINT);
+    catch_signal(SIGTERM);
+    catch_signal(SIGHUP);
 }
