@@ -375,10 +375,15 @@ def library(page):
          "what was tuned", "{select_random_us} us in the median, "
          "{select_random_p99_us} in the 99th percentile, "
          "{select_random_worst_us} at most"],
+        ["the same, {select_crowd} problems, and a folder of 64 tunings of 60 "
+         "sizes each", "{select_crowd_us} us in the median, "
+         "{select_crowd_p99_us} in the 99th percentile, "
+         "{select_crowd_worst_us} at most"],
         ["`shmtune_open`, all that is shipped ({open_kernels} kernels, "
          "{open_problems})", "{open_ms} ms, {open_busy_ms} while others use "
          "the machine"])])
     page.source("select")
+    page.source("select_random")
 
 
 def origins(page):
