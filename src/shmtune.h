@@ -284,9 +284,11 @@ enum shmtune_role {
     SHMTUNE_WORKSPACE,   /* a buffer that is yours to provide and whose
                             contents are not read afterwards */
     SHMTUNE_SCALAR,      /* a number */
-    SHMTUNE_VALUE        /* an array that is passed by value: its elements lie
+    SHMTUNE_VALUE,       /* an array that is passed by value: its elements lie
                             in your memory, not the device's, and come to the
                             constant memory of the launch */
+    SHMTUNE_SYMBOL       /* a __constant__ or __device__ variable of the
+                            source, which shmtune_fill fills */
 };
 struct shmtune_argument {
     size_t size;             /* SHMTUNE_ARGUMENT_INIT sets it */
@@ -426,9 +428,10 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
 
 /*
  * Bytes of the buffer that argument k needs at the choice's problem, or of the
- * array that it passes by value; 0 for a scalar, and for what this
- * configuration does not use, for which shmtune_launch takes NULL.  A
- * workspace depends on the configuration: ask after every selection.
+ * array that it passes by value, or of the variable that it fills; 0 for a
+ * scalar, and for what this configuration does not use, for which
+ * shmtune_launch takes NULL.  A workspace depends on the configuration: ask
+ * after every selection.
  *
  * SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when the spec gives
  * no size at this problem (more than 2^63 bytes, say).
@@ -514,6 +517,24 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
 void shmtune_release(struct shmtune_function *function);
 
 /*
+ * Fill argument k, a __constant__ or __device__ variable of the source
+ * (SHMTUNE_SYMBOL), on `stream`, with the shmtune_argument_bytes that lie at
+ * `data`: in the host's memory or the device's.  Memory of the host that is
+ * not page-locked has been read when the call returns.  Each variable has to be
+ * filled once before the first launch, and keeps what it holds: functions that
+ * shmtune_resize has made share the variables of the one that was prepared.
+ * Where a configuration's binary has no such variable nothing is done.
+ *
+ * SHMTUNE_INVALID_ARGUMENT: a NULL, an argument of another role, or `bytes`
+ * that are not the variable's.  SHMTUNE_NOT_FOUND: past the last argument.
+ * SHMTUNE_CUDA.
+ */
+enum shmtune_status shmtune_fill(const struct shmtune_function *function,
+                                 size_t k, const void *data, size_t bytes,
+                                 void *stream,
+                                 struct shmtune_message *message);
+
+/*
  * Launch on `stream` (a CUstream or cudaStream_t; NULL: the legacy default
  * stream, also in a program that is compiled for one a thread) and return
  * without waiting.  Clears on the stream what the spec wants cleared, then
@@ -527,7 +548,7 @@ void shmtune_release(struct shmtune_function *function);
  * for an array that is passed by value the address of its first element.
  * Numbers and arrays are read before the call returns, so two launches may
  * have two of them, on any streams.  A NULL is right, too, where
- * shmtune_argument_bytes says 0.
+ * shmtune_argument_bytes says 0, and for a variable.
  *
  * The context of the function has to be current in the calling thread.
  * Allocates nothing and never synchronises.  Any number of threads may launch
@@ -535,7 +556,8 @@ void shmtune_release(struct shmtune_function *function);
  * workspace, each with a workspace of its own.
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, or a buffer or an array that is a null
- * pointer; then nothing was launched.  SHMTUNE_CUDA: the driver refused, or
+ * pointer, or a variable that was never filled; then nothing was launched.
+ * SHMTUNE_CUDA: the driver refused, or
  * reports the error of earlier work; the message has its name.
  */
 enum shmtune_status shmtune_launch(const struct shmtune_function *function,

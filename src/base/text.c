@@ -140,6 +140,18 @@ size_t shmt_text_name_length(const char *text)
                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 }
 
+size_t shmt_text_mentions(const char *text, const char *name, size_t most)
+{
+    const size_t length = strlen(name);
+    size_t count = 0;
+
+    for (const char *at = strstr(text, name); at != NULL && count < most;
+         at = strstr(at + 1, name))
+        count += shmt_text_name_length(at) == length &&
+                 (at == text || shmt_text_name_length(at - 1) == 0);
+    return count;
+}
+
 /* strtod expects the decimal point of the locale, so the point is replaced by
  * that. */
 double shmt_text_real(const char *number)

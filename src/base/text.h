@@ -53,6 +53,9 @@ const char *shmt_text_string(const struct shmt_text *text);
  * digits and '_'. */
 size_t shmt_text_name_length(const char *text);
 
+/* How often the identifier `name` stands in `text`; counts to `most`. */
+size_t shmt_text_mentions(const char *text, const char *name, size_t most);
+
 /* The one of `names` (NULL-terminated) that the fewest changes of a letter make
  * of `word`; NULL when all of them take `limit` changes or more. */
 const char *shmt_text_nearest(const char *word, const char *const *names,

@@ -471,10 +471,11 @@ static void run_candidate(struct shmt_bench *bench,
                           const struct shmt_bench_request *request,
                           struct shmt_result *out)
 {
-    CUresult result = CUDA_SUCCESS;
-    const char *when = "in the first run";
+    CUresult result = shmt_bench_run_fill(bench, run);
+    const char *when =
+        result == CUDA_SUCCESS ? "in the first run" : "filling variables";
 
-    if (request->verify || request->profile)
+    if (result == CUDA_SUCCESS && (request->verify || request->profile))
         result = verify(bench, run, out);
     if (result == CUDA_SUCCESS && out->verdict == SHMT_VERDICT_OK) {
         when = request->profile ? "under the profiler" : "while timing";

@@ -57,7 +57,7 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k,
         return result;
     if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INOUT)
         result = shmt_probe_fill(probe, &slot->initial, &pattern);
-    if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
+    if (result == CUDA_SUCCESS && shmt_role_is_read(argument->role))
         result = shmt_probe_fill(probe, &slot->actual, &pattern);
     return result;
 }
@@ -189,8 +189,10 @@ static CUresult run_reference(struct shmt_bench *bench,
                               struct shmt_bench_run *run,
                               struct shmt_result *out)
 {
-    CUresult result = shmt_bench_run_fresh(bench, run, SHMT_PATTERN_POISON_A);
+    CUresult result = shmt_bench_run_fill(bench, run);
 
+    if (result == CUDA_SUCCESS)
+        result = shmt_bench_run_fresh(bench, run, SHMT_PATTERN_POISON_A);
     if (result == CUDA_SUCCESS)
         result = check_expected(bench, out);
     if (result == CUDA_SUCCESS)
@@ -214,7 +216,8 @@ static CUresult read_hashes(struct shmt_bench *bench,
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++) {
         const struct shmt_bench_slot *slot = &bench->slots[k];
-        const bool input = bench->kernel->arguments[k].role == SHMT_ROLE_INPUT;
+        const bool input =
+            shmt_role_is_read(bench->kernel->arguments[k].role);
         const struct shmt_buffer *const all[] = {
             input ? &slot->actual : NULL, &slot->expected, &slot->initial};
 

@@ -26,6 +26,28 @@ static const struct shmt_buffer *target(const struct shmt_bench *bench,
                                                       : &slot->actual;
 }
 
+CUresult shmt_bench_run_fill(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run)
+{
+    const struct shmt_driver *driver = bench->options.driver;
+    const struct shmt_module *module = &run->loaded->module;
+    CUresult result = CUDA_SUCCESS;
+
+    for (size_t k = 0; k < module->variable_count; k++) {
+        const struct shmt_module_variable *variable = &module->variables[k];
+        const size_t which = variable->argument;
+
+        if (run->setup &&
+            bench->kernel->arguments[which].fill == SHMT_FILL_SETUP)
+            continue;
+        if (result == CUDA_SUCCESS)
+            result = driver->MemcpyDtoDAsync(
+                variable->address, shmt_buffer_data(target(bench, run, which)),
+                variable->bytes, bench->stream);
+    }
+    return result;
+}
+
 static CUresult restore_inouts(struct shmt_bench *bench,
                                const struct shmt_bench_run *run)
 {

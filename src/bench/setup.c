@@ -11,7 +11,7 @@
 
 static bool is_input(const struct shmt_argument *argument)
 {
-    return argument->role == SHMT_ROLE_INPUT ||
+    return shmt_role_is_read(argument->role) ||
            argument->role == SHMT_ROLE_INOUT;
 }
 
@@ -111,7 +111,9 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
     if (status != SHMTUNE_OK)
         return shmt_bench_problem_refuse(bench, "setup", status, err);
     shmt_result_clear(&verdict);
-    result = look(bench, before);
+    result = shmt_bench_run_fill(bench, &run);
+    if (result == CUDA_SUCCESS)
+        result = look(bench, before);
     if (result == CUDA_SUCCESS)
         result = run_once(bench, &run, SHMT_PATTERN_POISON_A, first);
     if (result == CUDA_SUCCESS)

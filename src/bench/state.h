@@ -152,6 +152,10 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
 
 /* -- run.c ---------------------------------------------------------- */
 
+/* Fills the variables of the run's binary, once before its launches, as an
+ * application does; the setup's without those that the setup fills. */
+CUresult shmt_bench_run_fill(struct shmt_bench *bench,
+                             const struct shmt_bench_run *run);
 /* Sets everything that a launch may write to its state before the first
  * launch. */
 CUresult shmt_bench_run_restore(struct shmt_bench *bench,

@@ -125,7 +125,7 @@ read_findings(struct shmt_bench *bench, uint32_t poison,
             continue;
         if (result == CUDA_SUCCESS)
             result = shmt_probe_guard(probe, &slot->actual, k);
-        if (result == CUDA_SUCCESS && argument->role == SHMT_ROLE_INPUT)
+        if (result == CUDA_SUCCESS && shmt_role_is_read(argument->role))
             result = shmt_probe_hash(probe, &slot->actual, k);
         if (result == CUDA_SUCCESS && shmt_bench_has_result(argument)) {
             const struct shmt_probe_comparison comparison =
@@ -271,7 +271,7 @@ CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
             return CUDA_SUCCESS;
         }
     for (size_t k = 0; k < kernel->argument_count; k++)
-        if (kernel->arguments[k].role == SHMT_ROLE_INPUT &&
+        if (shmt_role_is_read(kernel->arguments[k].role) &&
             findings[k].hash != bench->hashes[k]) {
             shmt_result_set_verdict(out, SHMT_VERDICT_OUT_OF_BOUNDS,
                                     "changed its input %s",

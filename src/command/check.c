@@ -426,7 +426,7 @@ static enum shmtune_status ship(struct visit *visit, struct shmt_error *err)
     for (size_t k = 0; status == SHMTUNE_OK && k < 2; k++) {
         shmt_kernel_evaluate(kernel, visit->problem, configs[k], &evaluated);
         status = shmt_compiler_here_make(visit->here, &evaluated, arch,
-                                         visit->check->cubins, err);
+                                         visit->check->cubins, NULL, err);
     }
     return shmt_check_report_failure(visit->check, status, err);
 }

@@ -96,10 +96,12 @@ static bool has_reference(const struct shmt_kernel *kernel)
 }
 
 /* The reference, or the setup, is compiled in this process: it is simple code,
- * and the workers only compile candidates. */
+ * and the workers only compile candidates.  `notes` as in
+ * shmt_compiler_here_make. */
 static enum shmtune_status compile_once(struct shmt_check *check,
                                         struct shmt_kernel_evaluated *evaluated,
                                         const char *what,
+                                        struct shmt_text *notes,
                                         struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
@@ -110,7 +112,7 @@ static enum shmtune_status compile_once(struct shmt_check *check,
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);
     shmt_device_arch_target(check->arch, kernel->features, arch);
-    status = shmt_compiler_here_make(here, evaluated, arch, NULL, err);
+    status = shmt_compiler_here_make(here, evaluated, arch, NULL, notes, err);
     shmt_compiler_here_close(here);
     if (status == SHMTUNE_OK)
         return status;
@@ -118,22 +120,56 @@ static enum shmtune_status compile_once(struct shmt_check *check,
     return shmt_check_report_failure(check, status, err);
 }
 
+/* One finding for each line. */
+static void report_notes(struct shmt_check *check,
+                         const struct shmt_text *notes)
+{
+    const char *line = shmt_text_string(notes), *end;
+
+    check->failed |= notes->failed;
+    for (; (end = strchr(line, '\n')) != NULL; line = end + 1)
+        shmt_check_report(check, SHMT_CHECK_NOTE, "%.*s", (int)(end - line),
+                          line);
+}
+
+/* The notes on the kernel's own source, which its reference does not have. */
+static enum shmtune_status note_default(struct shmt_check *check,
+                                        const struct shmt_kernel *kernel,
+                                        struct shmt_text *notes,
+                                        struct shmt_error *err)
+{
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_kernel_evaluated evaluated;
+
+    shmt_kernel_default(kernel, config);
+    shmt_kernel_evaluate(kernel, kernel->sizes[0], config, &evaluated);
+    return compile_once(check, &evaluated, "the default", notes, err);
+}
+
 static enum shmtune_status compile_reference(struct shmt_check *check,
                                              const struct shmt_kernel *kernel,
                                              struct shmt_error *err)
 {
+    const bool own = kernel->reference_code.file_count > 0;
     struct shmt_kernel_evaluated evaluated;
+    struct shmt_text notes = {0};
     enum shmtune_status status;
 
     shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
     status = compile_once(check, &evaluated,
                           has_reference(kernel)
                               ? "the reference"
-                              : "the default, as the reference", err);
+                              : "the default, as the reference",
+                          own ? NULL : &notes, err);
+    if (status == SHMTUNE_OK && own)
+        status = note_default(check, kernel, &notes, err);
+    if (status == SHMTUNE_OK)
+        report_notes(check, &notes);
+    shmt_text_free(&notes);
     if (status != SHMTUNE_OK || kernel->setup_count == 0)
         return status;
     shmt_kernel_evaluate_setup(kernel, kernel->sizes[0], &evaluated);
-    return compile_once(check, &evaluated, "the setup", err);
+    return compile_once(check, &evaluated, "the setup", NULL, err);
 }
 
 /* -- words that no parameter has ------------------------------------------ */
@@ -211,18 +247,6 @@ static void note_stray_words(struct shmt_check *check,
 
 /* -- parameters that change nothing --------------------------------------- */
 
-static bool mentions(const char *text, const char *name)
-{
-    const size_t length = strlen(name);
-
-    for (const char *at = strstr(text, name); at != NULL;
-         at = strstr(at + 1, name))
-        if (shmt_text_name_length(at) == length &&
-            (at == text || shmt_text_name_length(at - 1) == 0))
-            return true;
-    return false;
-}
-
 /* The directive `word` of `name`: #define TILE, # ifndef TILE. */
 static bool directs(const char *text, const char *word, const char *name)
 {
@@ -272,7 +296,8 @@ static bool uses(const struct shmt_expr *expr, size_t symbol)
 static bool launch_uses(const struct shmt_launch *launch, const char *name,
                         size_t symbol)
 {
-    bool used = mentions(launch->entry, name) || uses(launch->when, symbol) ||
+    bool used = shmt_text_mentions(launch->entry, name, 1) > 0 ||
+                uses(launch->when, symbol) ||
                 uses(launch->shared_dynamic, symbol) ||
                 uses(launch->carveout, symbol) ||
                 uses(launch->cluster, symbol);
@@ -296,7 +321,7 @@ static void note_idle_parameters(struct shmt_check *check,
         const char *name = kernel->parameters[i].name;
         const size_t symbol = kernel->dimension_count + i;
         bool used = kernel->parameters[i].options != NULL ||
-                    mentions(kernel->code.text, name);
+                    shmt_text_mentions(kernel->code.text, name, 1) > 0;
 
         for (size_t k = 0; k < kernel->launch_count; k++)
             used |= launch_uses(&kernel->launches[k], name, symbol);

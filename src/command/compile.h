@@ -40,12 +40,13 @@ shmt_compiler_here_open(const struct shmt_kernel *kernel,
 /* NULL is allowed. */
 void shmt_compiler_here_close(struct shmt_compiler_here *here);
 /* `arch` is the target.  With a folder the binary lies there afterwards, as
- * libshmtune looks for it in cubins/. */
+ * libshmtune looks for it in cubins/.  `notes`, unless NULL, gets a line for
+ * each variable of it that nobody fills. */
 enum shmtune_status
 shmt_compiler_here_make(struct shmt_compiler_here *here,
                         struct shmt_kernel_evaluated *evaluated,
                         const char *arch, const char *folder,
-                        struct shmt_error *err);
+                        struct shmt_text *notes, struct shmt_error *err);
 
 /* Each result is that of the filters and the compiler: verdict OK when the
  * configuration compiles and could run on the device.

@@ -88,7 +88,7 @@ enum shmtune_status
 shmt_compiler_here_make(struct shmt_compiler_here *here,
                         struct shmt_kernel_evaluated *evaluated,
                         const char *arch, const char *folder,
-                        struct shmt_error *err)
+                        struct shmt_text *notes, struct shmt_error *err)
 {
     const int version =
         here->nvrtc != NULL ? here->nvrtc->version : here->nvcc.version;
@@ -102,6 +102,8 @@ shmt_compiler_here_make(struct shmt_compiler_here *here,
 
     if (status == SHMTUNE_OK && folder != NULL && !image->found)
         status = open_to_all(here, folder, image->key, err);
+    if (status == SHMTUNE_OK && notes != NULL)
+        shmt_variable_note(evaluated->kernel, image, notes);
     shmt_image_free(image);
     return status;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cubin: reads the parameters of a kernel from the section .nv.info of its
- * binary, an ELF file (format in cubin.h).  Every offset is checked: the
- * binary is not trusted.
+ * binary, an ELF file (format in cubin.h), and from its table of symbols the
+ * variables of the source.  Every offset is checked: the binary is not
+ * trusted.
  */
 #include "gpu/cubin.h"
 
@@ -88,18 +89,27 @@ static bool is_named(struct bytes names, uint64_t offset, const char *symbol)
            memcmp(name.at + before, symbol, length) == 0;
 }
 
+/* The table of sections, and their names. */
+static bool open_sections(struct bytes file, struct bytes *table,
+                          struct bytes *names)
+{
+    Elf64_Ehdr header;
+    Elf64_Shdr section;
+
+    return header_of(file, &header) &&
+           slice(file, header.e_shoff,
+                 (uint64_t)header.e_shnum * sizeof section, table) &&
+           section_at(*table, header.e_shstrndx, &section) &&
+           slice(file, section.sh_offset, section.sh_size, names);
+}
+
 static bool find_section(struct bytes file, const char *symbol,
                          struct bytes *out)
 {
     struct bytes table, names;
-    Elf64_Ehdr header;
     Elf64_Shdr section;
 
-    if (!header_of(file, &header) ||
-        !slice(file, header.e_shoff,
-               (uint64_t)header.e_shnum * sizeof section, &table) ||
-        !section_at(table, header.e_shstrndx, &section) ||
-        !slice(file, section.sh_offset, section.sh_size, &names))
+    if (!open_sections(file, &table, &names))
         return false;
     for (size_t k = 0; section_at(table, k, &section); k++)
         if (is_named(names, section.sh_name, symbol))
@@ -176,4 +186,129 @@ bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
         return false;
     *out = findings.params;
     return true;
+}
+
+/* -- the symbols ---------------------------------------------------------- */
+
+struct symbols {
+    struct bytes file;
+    struct bytes table, names;     /* of sections */
+    struct bytes list, texts;      /* of symbols */
+};
+
+/* A text that ends within `names`; NULL when it does not. */
+static const char *text_at(struct bytes names, uint64_t offset)
+{
+    if (offset >= names.size ||
+        memchr(names.at + offset, '\0', names.size - offset) == NULL)
+        return NULL;
+    return (const char *)names.at + offset;
+}
+
+static bool open_symbols(const void *cubin, size_t size, struct symbols *out)
+{
+    struct symbols symbols = {.file = {cubin, size}};
+    Elf64_Shdr section, texts;
+
+    if (!open_sections(symbols.file, &symbols.table, &symbols.names))
+        return false;
+    for (size_t k = 0; section_at(symbols.table, k, &section); k++) {
+        if (section.sh_type != SHT_SYMTAB)
+            continue;
+        if (!section_at(symbols.table, section.sh_link, &texts) ||
+            !slice(symbols.file, section.sh_offset, section.sh_size,
+                   &symbols.list) ||
+            !slice(symbols.file, texts.sh_offset, texts.sh_size,
+                   &symbols.texts))
+            return false;
+        *out = symbols;
+        return true;
+    }
+    return false;
+}
+
+static bool symbol_at(const struct symbols *symbols, size_t k, Elf64_Sym *out)
+{
+    struct bytes entry;
+
+    if (!slice(symbols->list, k * sizeof *out, sizeof *out, &entry))
+        return false;
+    memcpy(out, entry.at, sizeof *out);
+    return true;
+}
+
+static bool is_zero(struct bytes bytes)
+{
+    for (size_t k = 0; k < bytes.size; k++)
+        if (bytes.at[k] != 0)
+            return false;
+    return true;
+}
+
+/* What `symbol` is, if it is a variable of the source. */
+static bool read_variable(const struct symbols *symbols,
+                          const Elf64_Sym *symbol,
+                          struct shmt_cubin_variable *out)
+{
+    static const char *const places[] = {".nv.constant3", ".nv.global",
+                                         ".nv.global.init"};
+    enum { CONSTANT, BARE, PLACES = 3 };
+    struct bytes whole = {0}, bytes = {0};
+    Elf64_Shdr section;
+    const char *name;
+    size_t place = 0;
+
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT ||
+        !section_at(symbols->table, symbol->st_shndx, &section))
+        return false;
+    name = text_at(symbols->names, section.sh_name);
+    while (name != NULL && place < PLACES && strcmp(name, places[place]) != 0)
+        place++;
+    out->name = text_at(symbols->texts, symbol->st_name);
+    if (name == NULL || place == PLACES || out->name == NULL)
+        return false;
+    if (place != BARE &&
+        (section.sh_type == SHT_NOBITS ||
+         !slice(symbols->file, section.sh_offset, section.sh_size, &whole) ||
+         !slice(whole, symbol->st_value, symbol->st_size, &bytes)))
+        return false;
+    out->bytes = symbol->st_size;
+    out->constant = place == CONSTANT;
+    out->initialised = !is_zero(bytes);
+    return true;
+}
+
+bool shmt_cubin_next_variable(const void *cubin, size_t size, size_t *at,
+                              struct shmt_cubin_variable *out)
+{
+    struct symbols symbols;
+    Elf64_Sym symbol;
+
+    if (!open_symbols(cubin, size, &symbols))
+        return false;
+    while (symbol_at(&symbols, *at, &symbol)) {
+        ++*at;
+        if (read_variable(&symbols, &symbol, out))
+            return true;
+    }
+    return false;
+}
+
+const char *shmt_cubin_next_kernel(const void *cubin, size_t size, size_t *at)
+{
+    enum { KERNEL = 0x10 };        /* of st_other */
+    struct symbols symbols;
+    Elf64_Sym symbol;
+
+    if (!open_symbols(cubin, size, &symbols))
+        return NULL;
+    while (symbol_at(&symbols, *at, &symbol)) {
+        const char *name = text_at(symbols.texts, symbol.st_name);
+
+        ++*at;
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC &&
+            (symbol.st_other & KERNEL) != 0 && name != NULL)
+            return name;
+    }
+    return NULL;
 }

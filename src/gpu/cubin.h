@@ -14,6 +14,11 @@
  *                         size, u16 flags; in a kernel whose parameters take
  *                         more than 4 KiB
  *   CBANK_PARAM_SIZE 0x19 the bytes of all parameters
+ *
+ * Variables are objects of its table of symbols: those of __constant__ lie in
+ * the section .nv.constant3, whose bytes are zeros where there is no
+ * initialiser; those of __device__ in .nv.global, which has no bytes, or in
+ * .nv.global.init.
  */
 #ifndef SHMT_GPU_CUBIN_H
 #define SHMT_GPU_CUBIN_H
@@ -35,5 +40,21 @@ struct shmt_cubin_params {
  * format. */
 bool shmt_cubin_read_params(const void *cubin, size_t size, const char *symbol,
                             struct shmt_cubin_params *out);
+
+/* A variable of the source, __constant__ or __device__. */
+struct shmt_cubin_variable {
+    const char *name;          /* in the cubin */
+    uint64_t bytes;
+    bool constant;
+    bool initialised;          /* with something else than zeros */
+};
+
+/* The variables in turn: *at is 0 at first.  False past the last, and where
+ * the rest cannot be read. */
+bool shmt_cubin_next_variable(const void *cubin, size_t size, size_t *at,
+                              struct shmt_cubin_variable *out);
+
+/* The names of its kernels, in the same way; NULL past the last. */
+const char *shmt_cubin_next_kernel(const void *cubin, size_t size, size_t *at);
 
 #endif

@@ -45,6 +45,7 @@
     X(MemAlloc)                                                              \
     X(MemFree)                                                               \
     X(MemGetInfo)                                                            \
+    X(MemcpyAsync)                                                           \
     X(MemcpyHtoD)                                                            \
     X(MemcpyDtoH)                                                            \
     X(MemcpyDtoHAsync)                                                       \
@@ -54,6 +55,7 @@
     X(ModuleLoadData)                                                        \
     X(ModuleUnload)                                                          \
     X(ModuleGetFunction)                                                     \
+    X(ModuleGetGlobal)                                                       \
     X(FuncGetAttribute)                                                      \
     X(FuncSetAttribute)                                                      \
     X(LaunchKernel)                                                          \

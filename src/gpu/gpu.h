@@ -12,5 +12,6 @@
 #include "gpu/nvcc.h"
 #include "gpu/nvrtc.h"
 #include "gpu/ptxas.h"
+#include "gpu/variable.h"
 
 #endif

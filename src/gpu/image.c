@@ -20,6 +20,7 @@
 #include "gpu/cubin.h"
 #include "gpu/image_store.h"
 #include "gpu/ptxas.h"
+#include "gpu/variable.h"
 
 /* The version of this recipe: it changes when the same request would make
  * another binary. */
@@ -668,6 +669,8 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
     if (status != SHMTUNE_OK)
         return status;
     status = check_arguments(request->evaluated, image, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_variable_check(request->evaluated, image, err);
     if (status == SHMTUNE_OK)
         *out = image;
     else

@@ -39,6 +39,12 @@ struct shmt_image_entry {
     struct shmt_resources resources;
 };
 
+/* A variable of the source that an argument fills. */
+struct shmt_image_variable {
+    const char *name;      /* in the binary */
+    size_t argument;
+};
+
 struct shmt_image {
     struct shmt_arena *arena;
     char key[SHMT_DIGEST_TEXT];
@@ -49,6 +55,8 @@ struct shmt_image {
     size_t launch_count;
     int launch_entry[SHMT_KERNEL_LAUNCHES];   /* -1: the launch is not used */
     double compile_ms;                        /* when it was compiled */
+    size_t variable_count;         /* those of the source that the spec fills */
+    const struct shmt_image_variable *variables;
     bool found;                               /* it was read from the folder,
                                                  not compiled */
 };
@@ -66,7 +74,8 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
  * first error.  A folder that cannot be written is SHMTUNE_STORAGE, and so
  * is a local header that has changed since the spec was read.
  * SHMTUNE_INVALID_FILE where the spec passes to a launch what its kernel does
- * not take, or uses no launch. */
+ * not take, or uses no launch, or leaves a variable of the source unfilled that
+ * has to be filled. */
 enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
                                    const struct shmt_nvrtc *nvrtc,
                                    const char *folder,

@@ -49,6 +49,28 @@ static enum shmtune_status read_function(const struct shmt_driver *driver,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status
+find_variables(const struct shmt_driver *driver,
+               const struct shmt_image *image, struct shmt_module *module,
+               struct shmt_error *err)
+{
+    for (size_t k = 0; k < image->variable_count; k++) {
+        const struct shmt_image_variable *variable = &image->variables[k];
+        struct shmt_module_variable *found = &module->variables[k];
+        const CUresult result =
+            driver->ModuleGetGlobal(&found->address, &found->bytes,
+                                    module->handle, variable->name);
+
+        if (result != CUDA_SUCCESS)
+            return shmt_driver_check(driver, result, err,
+                                     "cuModuleGetGlobal of %s",
+                                     variable->name);
+        found->argument = variable->argument;
+    }
+    module->variable_count = image->variable_count;
+    return SHMTUNE_OK;
+}
+
 /* Whether the error means that the driver cannot run this kind of binary.  (A
  * damaged file was refused earlier.) */
 static bool is_foreign(CUresult result)
@@ -81,13 +103,14 @@ enum shmtune_status shmt_module_load(const struct shmt_driver *driver,
     }
     if (status != SHMTUNE_OK)
         return status;
-    for (size_t k = 0; k < image->entry_count; k++) {
+    for (size_t k = 0; status == SHMTUNE_OK && k < image->entry_count; k++)
         status = read_function(driver, &image->entries[k], module.handle,
                                &module.functions[k], err);
-        if (status != SHMTUNE_OK) {
-            driver->ModuleUnload(module.handle);
-            return status;
-        }
+    if (status == SHMTUNE_OK)
+        status = find_variables(driver, image, &module, err);
+    if (status != SHMTUNE_OK) {
+        driver->ModuleUnload(module.handle);
+        return status;
     }
     for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
         module.launch_function[k] = image->launch_entry[k];

@@ -24,9 +24,18 @@ struct shmt_function {
     bool large_cluster;
 };
 
+/* A variable of the source that argument `argument` fills. */
+struct shmt_module_variable {
+    size_t argument;
+    CUdeviceptr address;
+    size_t bytes;
+};
+
 /* Launches of one entry share a function. */
 struct shmt_module {
     CUmodule handle;
+    size_t variable_count;
+    struct shmt_module_variable variables[SHMT_KERNEL_VARIABLES];
     size_t function_count;
     struct shmt_function functions[SHMT_KERNEL_LAUNCHES];
     int launch_function[SHMT_KERNEL_LAUNCHES];   /* -1: not used */

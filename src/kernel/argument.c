@@ -13,14 +13,14 @@
 static const int64_t largest_count = INT64_C(1) << 40;
 
 static const char *const role_words[] = {
-    "input", "output", "inout", "workspace", "value", NULL
+    "input", "output", "inout", "workspace", "value", "symbol", NULL
 };
 
 /* The keys that an argument may have: of any role (any other key is misspelt),
  * of a scalar, which has no role, and of each role. */
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
-    NULL};
+    "symbol", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
 static const char *const role_keys[][8] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
@@ -30,11 +30,18 @@ static const char *const role_keys[][8] = {
                          "tolerance", NULL},
     [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", NULL},
     [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
+    [SHMT_ROLE_SYMBOL] = {"type", "role", "count", "fill", "range", "symbol",
+                          NULL},
 };
 
 const char *shmt_role_word(enum shmt_role role)
 {
     return role == SHMT_ROLE_SCALAR ? "scalar" : role_words[role];
+}
+
+bool shmt_role_is_read(enum shmt_role role)
+{
+    return role == SHMT_ROLE_INPUT || role == SHMT_ROLE_SYMBOL;
 }
 
 /* The index of a word in a list, refused by naming the list. */
@@ -97,21 +104,25 @@ static enum shmtune_status read_scalar(struct shmt_kernel_reader *reader,
     return status;
 }
 
-/* The kernel's parameter is an array of exactly `count` elements, so the
- * source must know every dimension in it. */
+/* The kernel's parameter, or the source's variable, is an array of exactly
+ * `count` elements, so the source must know every dimension in it. */
 static enum shmtune_status check_defined(struct shmt_kernel_reader *reader,
                                          const struct shmt_yaml *node,
-                                         const struct shmt_expr *count)
+                                         const struct shmt_argument *argument)
 {
+    const char *what = argument->role == SHMT_ROLE_SYMBOL
+                           ? "a variable of the source"
+                           : "an array passed by value";
     const struct shmt_kernel *kernel = reader->kernel;
 
     for (size_t d = 0; d < kernel->dimension_count; d++)
-        if (!kernel->dimensions[d].defined && shmt_expr_uses(count, d))
+        if (!kernel->dimensions[d].defined &&
+            shmt_expr_uses(argument->count, d))
             return shmt_yaml_refuse(
                 node, reader->err,
-                "the count of an array passed by value uses the dimension "
-                "%s, which the source does not know; give it \"define: "
-                "true\"", kernel->dimensions[d].name);
+                "the count of %s uses the dimension %s, which the source does "
+                "not know; give it \"define: true\"", what,
+                kernel->dimensions[d].name);
     return SHMTUNE_OK;
 }
 
@@ -127,9 +138,27 @@ static enum shmtune_status read_count(struct shmt_kernel_reader *reader,
         reader, node,
         argument->role == SHMT_ROLE_VALUE
             ? "the count of an array passed by value"
+        : argument->role == SHMT_ROLE_SYMBOL
+            ? "the count of a variable of the source"
             : "the count of an input or output", &argument->count);
-    if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE)
-        status = check_defined(reader, node, argument->count);
+    if (status == SHMTUNE_OK && (argument->role == SHMT_ROLE_VALUE ||
+                                 argument->role == SHMT_ROLE_SYMBOL))
+        status = check_defined(reader, node, argument);
+    return status;
+}
+
+/* The name of the variable; without one it is that of the argument. */
+static enum shmtune_status read_symbol(struct shmt_kernel_reader *reader,
+                                       const struct shmt_yaml *mapping,
+                                       struct shmt_argument *argument)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, "symbol");
+    enum shmtune_status status = SHMTUNE_OK;
+
+    argument->symbol = argument->name;
+    if (node != NULL)
+        status = shmt_yaml_text(node, SHMT_KERNEL_ENTRY, &argument->symbol,
+                                reader->err);
     return status;
 }
 
@@ -156,6 +185,8 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
         status = shmt_kernel_fill_read(reader, mapping, argument);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_tolerance_read(reader, mapping, argument);
+    if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_SYMBOL)
+        status = read_symbol(reader, mapping, argument);
     node = shmt_yaml_get(mapping, "zeroed");
     if (status == SHMTUNE_OK && node != NULL)
         status = shmt_yaml_bool(node, &argument->zeroed, reader->err);
@@ -199,6 +230,35 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
     return SHMTUNE_OK;
 }
 
+/* No two arguments are one variable of the source, and there are not too
+ * many. */
+static enum shmtune_status
+check_symbols(struct shmt_kernel_reader *reader,
+              const struct shmt_kernel_list *list)
+{
+    const struct shmt_argument *arguments = reader->kernel->arguments;
+    size_t count = 0;
+
+    for (size_t k = 0; k < list->count; k++) {
+        if (arguments[k].role != SHMT_ROLE_SYMBOL)
+            continue;
+        for (size_t i = 0; i < k; i++)
+            if (arguments[i].role == SHMT_ROLE_SYMBOL &&
+                strcmp(arguments[i].symbol, arguments[k].symbol) == 0)
+                return shmt_yaml_refuse(
+                    list->node->keys[k], reader->err,
+                    "%s and %s are both the variable %s of the source",
+                    arguments[i].name, arguments[k].name,
+                    arguments[k].symbol);
+        if (++count > SHMT_KERNEL_VARIABLES)
+            return shmt_yaml_refuse(
+                list->node->keys[k], reader->err,
+                "more than %d arguments with the role symbol",
+                SHMT_KERNEL_VARIABLES);
+    }
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status
 shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
 {
@@ -209,12 +269,15 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
         .items_are = "arguments", .least = 1, .most = SHMT_KERNEL_ARGUMENTS,
         .size = sizeof(struct shmt_argument), .read = read_argument
     };
-    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
     if (status != SHMTUNE_OK)
         return status;
     kernel->arguments = list.items;
     kernel->argument_count = list.count;
+    status = check_symbols(reader, &list);
+    if (status != SHMTUNE_OK)
+        return status;
     for (size_t i = 0; i < list.count; i++)
         if (kernel->arguments[i].role == SHMT_ROLE_OUTPUT ||
             kernel->arguments[i].role == SHMT_ROLE_INOUT)

@@ -21,6 +21,7 @@ enum {
     SHMT_KERNEL_ARGUMENTS = 256,
     SHMT_KERNEL_LAUNCHES = 8,
     SHMT_KERNEL_DERIVED = 32,
+    SHMT_KERNEL_VARIABLES = 64,
     SHMT_FILL_EXTENTS = 8,
     /* what the arguments of one launch may take, on every device */
     SHMT_KERNEL_ARGUMENT_BYTES = 4096,
@@ -36,9 +37,13 @@ enum shmt_role {
     SHMT_ROLE_VALUE,      /* an array passed by value: the kernel's parameter
                              is a struct of `count` elements, in the constant
                              bank of the launch */
+    SHMT_ROLE_SYMBOL,     /* a __constant__ or __device__ variable of the
+                             source: no launch is passed it */
     SHMT_ROLE_SCALAR
 };
 const char *shmt_role_word(enum shmt_role role);
+/* Whether nothing may change what a buffer of this role holds. */
+bool shmt_role_is_read(enum shmt_role role);
 
 /* What of an architecture's features the source may use.  A binary with more
  * than the portable ones runs on devices of its architecture, or of its family,
@@ -104,6 +109,8 @@ struct shmt_argument {
     struct shmt_expr *extents[SHMT_FILL_EXTENTS];
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
+    const char *symbol;        /* of the role SYMBOL: the variable's name in
+                                  the source, or in the binary */
     struct shmt_tolerance tolerance;   /* outputs and in-outs */
 };
 

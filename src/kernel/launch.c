@@ -142,6 +142,20 @@ static enum shmtune_status read_name(struct shmt_kernel_reader *reader,
                                   "the arguments of this spec", node->text);
 }
 
+/* Only a setup is passed a variable of the source: the buffer that is copied
+ * to it later. */
+static enum shmtune_status check_passed(struct shmt_kernel_reader *reader,
+                                        const struct shmt_yaml *node,
+                                        const struct shmt_argument *argument)
+{
+    if (argument->role != SHMT_ROLE_SYMBOL || reader->setup)
+        return SHMTUNE_OK;
+    return shmt_yaml_refuse(node, reader->err,
+                            "%s is a variable of the source (role: symbol), "
+                            "which a kernel reads without being passed it",
+                            argument->name);
+}
+
 static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *mapping,
                                       struct shmt_launch *launch)
@@ -152,21 +166,23 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
         .items_are = "arguments", .most = SHMT_KERNEL_ARGUMENTS,
         .size = sizeof(size_t), .read = read_name
     };
-    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
     if (status != SHMTUNE_OK)
         return status;
     launch->arguments = list.items;
     launch->argument_count = list.count;
     launch->arguments_place = list.node->place;
-    for (size_t k = 0; k < list.count; k++) {
-        const enum shmt_role role =
-            reader->kernel->arguments[launch->arguments[k]].role;
+    for (size_t k = 0; status == SHMTUNE_OK && k < list.count; k++) {
+        const struct shmt_argument *argument =
+            &reader->kernel->arguments[launch->arguments[k]];
+        const enum shmt_role role = argument->role;
 
+        status = check_passed(reader, list.node->items[k], argument);
         launch->by_value |= role == SHMT_ROLE_VALUE;
         launch->reads |= role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT;
     }
-    return SHMTUNE_OK;
+    return status;
 }
 
 static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
@@ -470,8 +486,10 @@ static enum shmtune_status read_setup(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
     struct shmt_kernel_list list = list_of(reader, "setup");
-    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+    enum shmtune_status status;
 
+    reader->setup = true;
+    status = shmt_kernel_read_list(reader, &list);
     kernel->setup = list.items;
     kernel->setup_count = list.count;
     for (size_t i = 0; status == SHMTUNE_OK && i < list.count; i++)

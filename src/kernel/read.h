@@ -36,6 +36,7 @@ struct shmt_kernel_reader {
     const struct shmt_yaml *root;
     bool defaults_given;             /* at least one parameter gives its
                                         default */
+    bool setup;                      /* its launches are being read */
     struct shmt_error *err;
 };
 

@@ -26,6 +26,7 @@ struct slot {
     bool scalar;
     bool array;                  /* passed by value */
     bool needed;                 /* a step uses it */
+    int64_t bytes;               /* of a variable of the source */
     int64_t cleared;             /* bytes to set to 0 first */
     union shmt_element_scalar value; /* of a scalar: the spec's */
 };
@@ -134,6 +135,9 @@ static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
 
     slot->scalar = argument->role == SHMT_ROLE_SCALAR;
     slot->array = argument->role == SHMT_ROLE_VALUE;
+    if (argument->role == SHMT_ROLE_SYMBOL)
+        return shmt_choice_bytes(&loading->evaluated, k, &slot->bytes,
+                                 loading->err);
     if (!slot->needed)
         return SHMTUNE_OK;
     if (slot->scalar) {
@@ -350,6 +354,31 @@ static bool is_null(const void *argument)
     return pointer == 0;
 }
 
+/* Whether every variable of the binary has been filled. */
+static enum shmtune_status
+check_filled(const struct shmtune_function *function,
+             struct shmtune_message *message)
+{
+    const struct shmt_runtime_module *binary = function->binary;
+    const struct shmt_kernel *spec = function->kernel->spec;
+    const size_t count = binary->module.variable_count;
+    uint64_t missing = count == 0 ? 0
+                                  : (UINT64_MAX >> (64 - count)) &
+                                        ~atomic_load(&binary->filled);
+
+    for (size_t k = 0; missing != 0; k++, missing >>= 1) {
+        const size_t which = binary->module.variables[k].argument;
+
+        if ((missing & 1) != 0)
+            return shmt_runtime_message_set(
+                message, SHMTUNE_INVALID_ARGUMENT,
+                "kernel %s: the variable %s (argument %zu) was never filled; "
+                "call shmtune_fill", spec->name, spec->arguments[which].name,
+                which);
+    }
+    return SHMTUNE_OK;
+}
+
 /* One pointer for each argument, the spec's value where none is given. */
 static enum shmtune_status collect(const struct shmtune_function *function,
                                    void *const *arguments, void **out,
@@ -409,7 +438,9 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
     if (function == NULL || (arguments == NULL && function->slot_count > 0))
         return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
                                         "shmtune_launch: a NULL");
-    status = collect(function, arguments, pointers, message);
+    status = check_filled(function, message);
+    if (status == SHMTUNE_OK)
+        status = collect(function, arguments, pointers, message);
     if (status == SHMTUNE_OK)
         status = clear(function, pointers, stream, message);
     for (size_t s = 0; status == SHMTUNE_OK && s < function->step_count;
@@ -425,4 +456,56 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
             status = refuse(function, result, step->launch->entry, message);
     }
     return status;
+}
+
+/* Fills variable v of the binary. */
+static enum shmtune_status fill(const struct shmtune_function *function,
+                                size_t v, const void *data, CUstream stream,
+                                struct shmtune_message *message)
+{
+    struct shmt_runtime_module *binary = function->binary;
+    const struct shmt_module_variable *variable = &binary->module.variables[v];
+    const CUresult result = binary->driver->MemcpyAsync(
+        variable->address, (CUdeviceptr)(uintptr_t)data, variable->bytes,
+        stream);
+
+    if (result != CUDA_SUCCESS)
+        return refuse(function, result, "cuMemcpyAsync", message);
+    atomic_fetch_or(&binary->filled, UINT64_C(1) << v);
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmtune_fill(const struct shmtune_function *function,
+                                 size_t k, const void *data, size_t bytes,
+                                 void *stream, struct shmtune_message *message)
+{
+    const struct shmt_argument *argument;
+    const struct shmt_module *module;
+
+    if (function == NULL || data == NULL)
+        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                        "shmtune_fill: a NULL");
+    if (k >= function->slot_count)
+        return shmt_runtime_message_set(message, SHMTUNE_NOT_FOUND,
+                                        "shmtune_fill: kernel %s has %zu "
+                                        "arguments, none is %zu",
+                                        function->kernel->spec->name,
+                                        function->slot_count, k);
+    argument = &function->kernel->spec->arguments[k];
+    if (argument->role != SHMT_ROLE_SYMBOL)
+        return shmt_runtime_message_set(
+            message, SHMTUNE_INVALID_ARGUMENT, "kernel %s: %s (argument %zu) "
+            "is no variable of the source; give it to shmtune_launch",
+            function->kernel->spec->name, argument->name, k);
+    if ((int64_t)bytes != function->slots[k].bytes)
+        return shmt_runtime_message_set(
+            message, SHMTUNE_INVALID_ARGUMENT, "kernel %s: %zu bytes for the "
+            "variable %s (argument %zu), which has %lld",
+            function->kernel->spec->name, bytes, argument->name, k,
+            (long long)function->slots[k].bytes);
+    module = &function->binary->module;
+    for (size_t v = 0; v < module->variable_count; v++)
+        if (module->variables[v].argument == k)
+            return fill(function, v, data, stream, message);
+    return SHMTUNE_OK;
 }

@@ -299,6 +299,7 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
         [SHMT_ROLE_INOUT] = SHMTUNE_INOUT,
         [SHMT_ROLE_WORKSPACE] = SHMTUNE_WORKSPACE,
         [SHMT_ROLE_VALUE] = SHMTUNE_VALUE,
+        [SHMT_ROLE_SYMBOL] = SHMTUNE_SYMBOL,
         [SHMT_ROLE_SCALAR] = SHMTUNE_SCALAR,
     };
     const struct shmt_argument *argument;

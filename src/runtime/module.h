@@ -19,6 +19,7 @@ struct shmt_runtime_module {
     char key[SHMT_DIGEST_TEXT];        /* of the image */
     pthread_mutex_t lock;              /* of what is set on its functions */
     struct shmt_module module;
+    atomic_uint_least64_t filled;      /* a bit for each of its variables */
 };
 
 /* A choice, and the same evaluated. */

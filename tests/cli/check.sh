@@ -253,6 +253,35 @@ not_taken "a scalar for a buffer" \
 not_taken "an argument that the reference misses" \
     'the reference: scale_reference takes 4 .* passes 3 .*other.yaml:31:14' \
     '31s/, n]/]/'
+# variables DECLARATION, USE: a scale.cu that reads variables of its own
+variables() {
+    sed "s/^extern .*scale(.*/$1\\n&/; s/y\[i\] = /&$2/" "$data/scale.cu" \
+        >"$root/kernels/other.cu"
+    sed 's/scale.cu/other.cu/' "$root/kernels/scale.yaml" \
+        >"$root/kernels/other.yaml"
+}
+variables '__constant__ float w[3]; __device__ int c;' 'w[c] *'
+run check "$root/kernels/other.yaml"
+check "a __constant__ variable that nobody fills is told by name" all \
+    "exits 2" \
+    "out_has '^wrong .*spec_mismatch: the __constant__ variable w (12 bytes) has no initialiser and nobody fills it; add an argument'" \
+    "out_has '^wrong .*: the reference: the __constant__ variable w'"
+sed -i 's/^arguments:/&\n  w: {type: f32, role: symbol, count: 3}/' \
+    "$root/kernels/other.yaml"
+run check "$root/kernels/other.yaml"
+check "one that is filled is well, one of __device__ is noted" all "exits 0" \
+    "out_lacks ' w (12 bytes)'" \
+    "out_has '^note .*the __device__ variable c (4 bytes) has no initialiser'"
+variables '__constant__ float w[3] = {1, 2, 3}; __constant__ int idle;' 'w[1] *'
+run check "$root/kernels/other.yaml"
+check "what has an initialiser, or is not read, needs nobody" all "exits 0" \
+    "out_lacks '^note'"
+sed -i 's/^arguments:/&\n  w: {type: f32, role: symbol, symbol: v, count: 3}/' \
+    "$root/kernels/other.yaml"
+run check "$root/kernels/other.yaml"
+check "an argument without its variable is noted" all "exits 0" \
+    "out_has '^note .*the binary has no variable v, which the argument w fill'"
+rm "$root/kernels/other."*
 change 's/shared_static_bytes: 4096/shared_static_bytes: 4100/' "$tuning"
 run check "$folder/changed"
 check "other static bytes than when it was tuned" \

@@ -73,7 +73,9 @@ void fake_memory_forget(void);
 /* -- fake_launch.c -------------------------------------------------------- */
 
 /* What a function of a module is, by its name. */
+struct fake_module;
 struct fake_function {
+    struct fake_module *module;
     const char *name;
     int registers;
     int shared_static;
@@ -89,6 +91,10 @@ struct fake_launch {
     CUresult stuck;        /* out */
 };
 
+/* A variable of the module that the launched function is of, if somebody has
+ * asked the driver for it; else NULL. */
+void *fake_variable(const struct fake_launch *launch, const char *name);
+
 /* -- fake_kernels.c ------------------------------------------------------- */
 
 /* False when it knows no kernel of that name. */
@@ -100,5 +106,7 @@ bool fake_kernel_run(struct fake_launch *launch);
  * no such function. */
 bool fake_image_find(const void *cubin, const char *name,
                      struct fake_function *out);
+/* Bytes of a variable; 0 when it has no such variable. */
+size_t fake_image_variable(const void *cubin, const char *name);
 
 #endif

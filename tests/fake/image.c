@@ -27,7 +27,9 @@ static const Elf64_Shdr *section(const struct image *image, const char *name)
     return NULL;
 }
 
-static uint32_t symbol_of(const struct image *image, const char *name)
+/* The symbol of that type and name, 0 when there is none; *size is its size. */
+static uint32_t symbol_of(const struct image *image, unsigned type,
+                          const char *name, size_t *size)
 {
     const Elf64_Shdr *table = section(image, ".symtab");
     const Elf64_Shdr *strings = section(image, ".strtab");
@@ -38,11 +40,37 @@ static uint32_t symbol_of(const struct image *image, const char *name)
     symbols = (const Elf64_Sym *)(const void *)(image->bytes +
                                                 table->sh_offset);
     for (uint32_t k = 0; k < table->sh_size / sizeof *symbols; k++)
-        if (ELF64_ST_TYPE(symbols[k].st_info) == STT_FUNC &&
+        if (ELF64_ST_TYPE(symbols[k].st_info) == type &&
             strcmp((const char *)image->bytes + strings->sh_offset +
-                       symbols[k].st_name, name) == 0)
+                       symbols[k].st_name, name) == 0) {
+            *size = symbols[k].st_size;
             return k;
+        }
     return 0;
+}
+
+static bool open_image(const void *cubin, struct image *out)
+{
+    struct image image = {.bytes = cubin, .header = cubin};
+
+    if (memcmp(cubin, ELFMAG, SELFMAG) != 0)
+        return false;
+    image.sections = (const Elf64_Shdr *)(const void *)(
+        image.bytes + image.header->e_shoff);
+    image.names = (const char *)image.bytes +
+                  image.sections[image.header->e_shstrndx].sh_offset;
+    *out = image;
+    return true;
+}
+
+size_t fake_image_variable(const void *cubin, const char *name)
+{
+    struct image image;
+    size_t size;
+
+    return open_image(cubin, &image) &&
+                   symbol_of(&image, STT_OBJECT, name, &size) != 0
+               ? size : 0;
 }
 
 static int registers_of(const struct image *image, uint32_t symbol)
@@ -70,18 +98,15 @@ static int registers_of(const struct image *image, uint32_t symbol)
 bool fake_image_find(const void *cubin, const char *name,
                      struct fake_function *out)
 {
-    struct image image = {.bytes = cubin, .header = cubin};
+    struct image image;
     const Elf64_Shdr *shared;
     char text[512];
     uint32_t symbol;
+    size_t size;
 
-    if (memcmp(cubin, ELFMAG, SELFMAG) != 0)
+    if (!open_image(cubin, &image))
         return false;
-    image.sections = (const Elf64_Shdr *)(const void *)(
-        image.bytes + image.header->e_shoff);
-    image.names = (const char *)image.bytes +
-                  image.sections[image.header->e_shstrndx].sh_offset;
-    symbol = symbol_of(&image, name);
+    symbol = symbol_of(&image, STT_FUNC, name, &size);
     if (symbol == 0)
         return false;
     snprintf(text, sizeof text, ".nv.shared.%s", name);

@@ -293,6 +293,50 @@ static void split_points(struct fake_launch *launch)
         split[2 * n] = 1;
 }
 
+/* -- tests/fake/fake_symbol.cu -------------------------------------------- */
+
+enum { TAPS = 5 };
+
+static void convolve_with(struct fake_launch *launch, int fault)
+{
+    const float *weights = fake_variable(launch, "_ZN7filters7weightsE");
+    const float *x = memory(launch, 1);
+    int *offsets = fake_variable(launch, "offsets");
+    float *out = memory(launch, 0);
+    const int n = ARGUMENT(launch, 2, int);
+
+    launch->cost_us = 10;
+    if (offsets == NULL) {
+        launch->stuck = CUDA_ERROR_ILLEGAL_ADDRESS;
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        out[i] = 0;
+        for (int t = 0; t < TAPS; t++)
+            out[i] += (weights != NULL ? weights[t] : 1) *
+                      x[(i + offsets[t]) % n];
+    }
+    offsets[0] += fault == 1;
+}
+
+static void convolve(struct fake_launch *launch)
+{
+    convolve_with(launch, ARGUMENT(launch, 3, int));
+}
+
+static void convolve_reference(struct fake_launch *launch)
+{
+    convolve_with(launch, 0);
+}
+
+static void make_offsets(struct fake_launch *launch)
+{
+    int *offsets = memory(launch, 0);
+
+    for (int t = 0; t < TAPS; t++)
+        offsets[t] = t * t;
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -303,6 +347,8 @@ static const struct {
     {"smooth_reference", smooth_reference},
     {"lengths_structures", lengths_structures},
     {"lengths_arrays", lengths_arrays}, {"split_points", split_points},
+    {"convolve", convolve}, {"convolve_reference", convolve_reference},
+    {"make_offsets", make_offsets},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

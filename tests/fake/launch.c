@@ -7,7 +7,14 @@
 
 #include "tests/fake/cuda.h"
 
-enum { FUNCTIONS = 16, NAME = 256 };
+enum { FUNCTIONS = 16, NAME = 256, VARIABLES = 8 };
+
+/* A variable of a module: device memory of its own. */
+struct fake_variable {
+    char name[NAME];
+    CUdeviceptr memory;
+    size_t size;
+};
 
 struct fake_module {
     struct fake_module *next;
@@ -15,6 +22,8 @@ struct fake_module {
     size_t count;
     struct fake_function functions[FUNCTIONS];
     char names[FUNCTIONS][NAME];
+    size_t variable_count;
+    struct fake_variable variables[VARIABLES];
 };
 
 /* All that are loaded; a broken context does not unload its own. */
@@ -51,6 +60,8 @@ CUresult fake_ModuleUnload(CUmodule handle)
     if (*link != NULL)
         *link = module->next;
     pthread_mutex_unlock(&lock);
+    for (size_t k = 0; k < module->variable_count; k++)
+        fake_MemFree(module->variables[k].memory);
     free(module);
     return CUDA_SUCCESS;
 }
@@ -68,9 +79,52 @@ CUresult fake_ModuleGetFunction(CUfunction *out, CUmodule handle,
         return CUDA_ERROR_NOT_FOUND;
     if (module->count + 1 == FUNCTIONS || strlen(name) >= NAME)
         return CUDA_ERROR_OUT_OF_MEMORY;
+    function->module = module;
     function->name = strcpy(module->names[module->count++], name);
     *out = (CUfunction)(void *)function;
     return CUDA_SUCCESS;
+}
+
+static struct fake_variable *find(struct fake_module *module,
+                                  const char *name)
+{
+    for (size_t k = 0; k < module->variable_count; k++)
+        if (strcmp(module->variables[k].name, name) == 0)
+            return &module->variables[k];
+    return NULL;
+}
+
+/* The image is read now, as above. */
+CUresult fake_ModuleGetGlobal(CUdeviceptr *out, size_t *size, CUmodule handle,
+                              const char *name)
+{
+    struct fake_module *const module = (void *)handle;
+    struct fake_variable *variable = find(module, name);
+
+    FAKE_ENTER("ModuleGetGlobal");
+    if (variable == NULL) {
+        const size_t found = fake_image_variable(module->image, name);
+
+        if (found == 0 || strlen(name) >= NAME)
+            return CUDA_ERROR_NOT_FOUND;
+        variable = &module->variables[module->variable_count];
+        if (module->variable_count == VARIABLES ||
+            fake_MemAlloc(&variable->memory, found) != CUDA_SUCCESS)
+            return CUDA_ERROR_OUT_OF_MEMORY;
+        strcpy(variable->name, name);
+        variable->size = found;
+        module->variable_count++;
+    }
+    *out = variable->memory;
+    *size = variable->size;
+    return CUDA_SUCCESS;
+}
+
+void *fake_variable(const struct fake_launch *launch, const char *name)
+{
+    const struct fake_variable *variable = find(launch->function->module, name);
+
+    return variable == NULL ? NULL : (void *)(uintptr_t)variable->memory;
 }
 
 CUresult fake_FuncGetAttribute(int *out, CUfunction_attribute which,

@@ -144,6 +144,16 @@ CUresult fake_MemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from,
     return CUDA_SUCCESS;
 }
 
+/* From the device or the host: which of the two is not checked. */
+CUresult fake_MemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t size,
+                          CUstream stream)
+{
+    (void)stream;
+    FAKE_ENTER("MemcpyAsync");
+    memcpy(device(to, size), (const void *)(uintptr_t)from, size);
+    return CUDA_SUCCESS;
+}
+
 CUresult fake_MemsetD8Async(CUdeviceptr to, unsigned char value,
                             size_t count, CUstream stream)
 {

@@ -23,7 +23,8 @@ if [ $? -ne 0 ]; then
     exit 0
 fi
 
-programs="tests/gpu/oracle tests/gpu/requests tests/gpu/launch"
+programs="tests/gpu/arguments tests/gpu/oracle tests/gpu/requests"
+programs="$programs tests/gpu/launch"
 for program in $programs; do
     [ -x "$build/$program" ] || make -s -C "$build" "$program" >&2 || exit 1
 done
@@ -65,6 +66,7 @@ part() {
 }
 
 part oracle "$build/tests/gpu/oracle"
+part arguments "$build/tests/gpu/arguments"
 part library "$build/tests/gpu/launch"
 part candidates sh "$here/candidates.sh" "$build"
 part races sh "$here/races.sh" "$build"

@@ -32,8 +32,8 @@ search: search session strategy
 engine: coverage neighbours observation observations predictor shuffle
     surrogate
 data: data npy pattern
-gpu: cubin driver function image module nvcc nvrtc ptxas cuProfilerStart
-    cuProfilerStop
+gpu: cubin driver function image module nvcc nvrtc ptxas variable
+    cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe
 target: live program replay scratch supervisor target wire worker
 tune: filter output progress tune winner winners

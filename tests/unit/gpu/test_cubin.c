@@ -29,6 +29,12 @@ static const char source[] =
     "extern \"C\" __global__ void none() {}\n"
     "template <typename T, int N> __global__ void typed(T *y, T a)\n"
     "{ y[N] = a; }\n"
+    "namespace n { __constant__ float bare[3]; }\n"
+    "__constant__ int set = 5;\n"
+    "__device__ double counter;\n"
+    "__device__ int started[2] = {0, 7};\n"
+    "extern \"C\" __global__ void reads(int i)\n"
+    "{ counter += n::bare[i] + set + started[i]++; }\n"
     "#if HUGE\n"
     "extern \"C\" __global__ void huge(float *y, Huge z, int n)\n"
     "{ y[threadIdx.x] = z.at[n]; }\n"
@@ -120,6 +126,46 @@ static void what_is_not_there_is_not_known(void)
     shmt_arena_free(arena);
 }
 
+static void variables_are_read(void)
+{
+    static const struct shmt_cubin_variable expected[] = {
+        {"_ZN1n4bareE", 12, true, false}, {"set", 4, true, true},
+        {"counter", 8, false, false}, {"started", 8, false, true}
+    };
+    enum { EXPECTED = sizeof expected / sizeof expected[0] };
+    static const char *const archs[] = {"sm_75", "sm_90", "sm_120"};
+
+    for (size_t a = 0; a < sizeof archs / sizeof archs[0]; a++) {
+        struct shmt_arena *arena = shmt_arena_new();
+        struct shmt_nvrtc_product product;
+        struct shmt_cubin_variable found;
+        size_t at = 0, count = 0;
+
+        if (!compile(archs[a], arena, &product)) {
+            CHECK(strcmp(archs[a], "sm_90") != 0);
+            shmt_arena_free(arena);
+            continue;
+        }
+        while (shmt_cubin_next_variable(product.cubin, product.cubin_size,
+                                        &at, &found))
+            for (size_t k = 0; k < EXPECTED; k++)
+                if (strcmp(found.name, expected[k].name) == 0) {
+                    CHECK_INT(found.bytes, expected[k].bytes);
+                    CHECK_INT(found.constant, expected[k].constant);
+                    CHECK_INT(found.initialised, expected[k].initialised);
+                    count++;
+                }
+        CHECK_INT(count, EXPECTED);
+        at = count = 0;
+        for (const char *name; (name = shmt_cubin_next_kernel(
+                                    product.cubin, product.cubin_size,
+                                    &at)) != NULL; count++)
+            CHECK(strcmp(name, "n::bare") != 0);
+        CHECK_INT(count, nvrtc->version >= 12010 ? 8 : 7);
+        shmt_arena_free(arena);
+    }
+}
+
 /* -- hostile bytes -------------------------------------------------------- */
 
 static size_t known, wrong;
@@ -140,7 +186,12 @@ static void read_cut(const char *data, size_t size)
 static void read_damaged(const char *data, size_t size)
 {
     struct shmt_cubin_params params;
+    struct shmt_cubin_variable variable;
 
+    for (size_t at = 0;
+         shmt_cubin_next_variable(data, size, &at, &variable);)
+        wrong += variable.name < data ||
+                 variable.name + strlen(variable.name) >= data + size;
     if (!shmt_cubin_read_params(data, size, "mixed", &params))
         return;
     known++;
@@ -224,12 +275,14 @@ int main(void)
     if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK) {
         CHECK_SKIP(every_architecture_is_read, "no NVRTC");
         CHECK_SKIP(what_is_not_there_is_not_known, "no NVRTC");
+        CHECK_SKIP(variables_are_read, "no NVRTC");
         CHECK_SKIP(damage_is_survived, "no NVRTC");
         CHECK_SKIP(every_byte_of_the_list_may_be_wrong, "no NVRTC");
         return CHECK_END();
     }
     CHECK_RUN(every_architecture_is_read);
     CHECK_RUN(what_is_not_there_is_not_known);
+    CHECK_RUN(variables_are_read);
     CHECK_RUN(damage_is_survived);
     CHECK_RUN(every_byte_of_the_list_may_be_wrong);
     return CHECK_END();

@@ -215,6 +215,28 @@ static const struct {
     {"{type: f32, value: 1.5}",
      "{type: f32, role: value, count: 9, tolerance: {}}", ":47:41:",
      "tolerance"},
+    {"type: f32, role: input", "type: f32, role: symbol", ":43:39:",
+     "the count of a variable of the source uses the dimension rows, which "
+     "the source does not know; give it \"define: true\""},
+    {"type: f32, role: input, count: rows * cols",
+     "type: f32, role: symbol, count: filter * STAGES", ":43:39:",
+     "the count of a variable of the source uses the parameter STAGES"},
+    {"type: f32, role: input, count: rows * cols, range: [-2, 2]",
+     "type: f32, role: symbol, count: filter, zeroed: true", ":43:47:",
+     "zeroed"},
+    {"type: f32, role: input, count: rows * cols",
+     "type: f32, role: input, symbol: b, count: rows", ":43:31:", "symbol"},
+    {"type: f32, role: input, count: rows * cols",
+     "type: f32, role: symbol, symbol: \"\", count: filter", ":43:40:", ""},
+    {"type: f32, role: input, count: rows * cols",
+     "type: f32, role: symbol, count: filter", ":30:18:",
+     "x is a variable of the source (role: symbol), which a kernel reads "
+     "without being passed it"},
+    {"  a: {type: f32, value: 1.5}",
+     "  a: {type: f32, value: 1.5}\n"
+     "  b: {type: f32, role: symbol, count: 2}\n"
+     "  c: {type: f32, role: symbol, symbol: b, count: 2}", ":49:3:",
+     "b and c are both the variable b of the source"},
     {"  a: {type: f32, value: 1.5}", "  a: {type: i32, value: rows ** 4}",
      ":47:25:", "type i32"},
     {"  a: {type: f32, value: 1.5}", "  a: {type: f32, value: 1e39}",

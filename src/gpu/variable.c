@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * variable: finds the variables that a spec fills among those of a binary.
+ *
+ * A binary has the mangled name (of the Itanium C++ ABI) of what stands in a
+ * namespace, and the spec the one of the source: "filters::weights" is
+ * _ZN7filters7weightsE.  Namespaces that the compiler adds to names that only
+ * one file knows are left out of the comparison.  Other mangled names are
+ * compared as they are.
+ */
+#include "gpu/variable.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/cubin.h"
+
+/* Adds the name in the source that a nested one, _ZN..E, stands for. */
+static bool add_nested(const char *name, struct shmt_text *text)
+{
+    static const char *const added[] = {"_INTERNAL_", "_GLOBAL__N_"};
+    bool first = true;
+
+    for (name += strlen("_ZN"); *name != 'E';) {
+        unsigned long length;
+        char *part;
+        bool skip = false;
+
+        name += *name == 'L';
+        length = *name < '1' || *name > '9' ? 0 : strtoul(name, &part, 10);
+        if (length == 0 || length > strlen(part))
+            return false;
+        for (size_t k = 0; k < sizeof added / sizeof added[0]; k++)
+            skip |= strncmp(part, added[k], strlen(added[k])) == 0;
+        if (!skip)
+            shmt_text_addf(text, "%s%.*s", first ? "" : "::", (int)length,
+                           part);
+        first = first && skip;
+        name = part + length;
+    }
+    return name[1] == '\0';
+}
+
+/* As the source has it, as far as it can be told; `text` is empty. */
+static void add_plain(const char *name, struct shmt_text *text)
+{
+    if (strncmp(name, "_ZN", strlen("_ZN")) == 0 && add_nested(name, text))
+        return;
+    shmt_text_clear(text);
+    shmt_text_add(text, name);
+}
+
+static bool is_named(const char *name, const char *symbol)
+{
+    struct shmt_text plain = {0};
+    bool same = strcmp(name, symbol) == 0;
+
+    add_plain(name, &plain);
+    same |= strcmp(shmt_text_string(&plain), symbol) == 0;
+    shmt_text_free(&plain);
+    return same;
+}
+
+/* The argument that fills it, argument_count when none does. */
+static size_t argument_of(const struct shmt_kernel *kernel, const char *name)
+{
+    size_t k = 0;
+
+    while (k < kernel->argument_count &&
+           (kernel->arguments[k].role != SHMT_ROLE_SYMBOL ||
+            !is_named(name, kernel->arguments[k].symbol)))
+        k++;
+    return k;
+}
+
+/* Whether the source has the variable and does more than declare it.  One that
+ * it does not have is of a header of the toolkit's, or of a macro. */
+static bool is_used(const struct shmt_kernel *kernel,
+                    const struct shmt_kernel_code *code, const char *plain)
+{
+    const char *last = strrchr(plain, ':');
+    const char *name = last == NULL ? plain : last + 1;
+    size_t count = shmt_text_mentions(code->text, name, 2);
+
+    for (size_t k = 0; k < kernel->header_count && count < 2; k++)
+        count += shmt_text_mentions(kernel->headers[k].text, name, 2);
+    return count >= 2;
+}
+
+static enum shmtune_status check_bytes(struct shmt_kernel_evaluated *evaluated,
+                                       const struct shmt_cubin_variable *found,
+                                       size_t k, struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &evaluated->kernel->arguments[k];
+    const struct shmt_place place = shmt_expr_place(argument->count);
+    const uint64_t unit = shmt_element_bytes(argument->element);
+    uint64_t count;
+    const enum shmtune_status status =
+        shmt_kernel_argument_count(evaluated, k, &count, err);
+
+    if (status != SHMTUNE_OK || count * unit == found->bytes)
+        return status;
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_FILE,
+        "the variable %.64s has %llu bytes, the argument %.40s %llu element%s "
+        "of %llu: see %s:%d:%d", argument->symbol,
+        (unsigned long long)found->bytes, argument->name,
+        (unsigned long long)count, shmt_text_plural(count),
+        (unsigned long long)unit, place.file, place.line, place.column);
+}
+
+static enum shmtune_status refuse_unfilled(const char *plain, uint64_t bytes,
+                                           struct shmt_error *err)
+{
+    return shmt_error_set(
+        err, SHMTUNE_INVALID_FILE,
+        "the __constant__ variable %.64s (%llu bytes) has no initialiser and "
+        "nobody fills it; add an argument {type: TYPE, role: symbol, count: "
+        "COUNT} to the spec", plain, (unsigned long long)bytes);
+}
+
+static bool is_among(const struct shmt_launch *launches, size_t count,
+                     const char *name)
+{
+    size_t k = 0;
+
+    while (k < count && strcmp(launches[k].entry, name) != 0)
+        k++;
+    return k < count;
+}
+
+/* Whether the binary has a kernel that the spec does not know. */
+static bool has_others(const struct shmt_kernel *kernel,
+                       const struct shmt_image *image)
+{
+    const char *name;
+    size_t at = 0;
+
+    while ((name = shmt_cubin_next_kernel(image->cubin, image->cubin_size,
+                                          &at)) != NULL) {
+        bool known =
+            is_among(kernel->launches, kernel->launch_count, name) ||
+            is_among(kernel->reference, kernel->reference_count, name) ||
+            is_among(kernel->setup, kernel->setup_count, name);
+
+        for (size_t k = 0; k < image->entry_count; k++)
+            known |= strcmp(image->entries[k].lowered, name) == 0;
+        if (!known)
+            return true;
+    }
+    return false;
+}
+
+/* One variable of the binary. */
+static enum shmtune_status check_one(struct shmt_kernel_evaluated *evaluated,
+                                     const struct shmt_image *image,
+                                     const struct shmt_cubin_variable *found,
+                                     struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = evaluated->kernel;
+    struct shmt_text plain = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (!found->constant || found->initialised ||
+        has_others(kernel, image))
+        return SHMTUNE_OK;
+    add_plain(found->name, &plain);
+    if (plain.failed)
+        status = shmt_error_memory(err);
+    else if (is_used(kernel, shmt_kernel_code_of(evaluated), plain.data))
+        status = refuse_unfilled(plain.data, found->bytes, err);
+    shmt_text_free(&plain);
+    return status;
+}
+
+enum shmtune_status
+shmt_variable_check(struct shmt_kernel_evaluated *evaluated,
+                    struct shmt_image *image, struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = evaluated->kernel;
+    struct shmt_image_variable *list = shmt_arena_alloc(
+        image->arena, SHMT_KERNEL_VARIABLES, sizeof *list);
+    struct shmt_cubin_variable found;
+    enum shmtune_status status =
+        list == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+    size_t at = 0, count = 0;
+
+    while (status == SHMTUNE_OK && count < SHMT_KERNEL_VARIABLES &&
+           shmt_cubin_next_variable(image->cubin, image->cubin_size, &at,
+                                    &found)) {
+        const size_t k = argument_of(kernel, found.name);
+
+        if (k == kernel->argument_count) {
+            status = check_one(evaluated, image, &found, err);
+            continue;
+        }
+        status = check_bytes(evaluated, &found, k, err);
+        list[count++] =
+            (struct shmt_image_variable){.name = found.name, .argument = k};
+    }
+    image->variables = list;
+    image->variable_count = count;
+    return status;
+}
+
+/* -- notes ---------------------------------------------------------------- */
+
+static void note_unfilled(const struct shmt_kernel *kernel,
+                          const struct shmt_cubin_variable *found,
+                          struct shmt_text *notes)
+{
+    struct shmt_text plain = {0};
+
+    add_plain(found->name, &plain);
+    if (!plain.failed && is_used(kernel, &kernel->code, plain.data))
+        shmt_text_addf(notes, "the %s variable %s (%llu bytes) has no "
+                       "initialiser, and no argument with \"role: symbol\" "
+                       "fills it\n",
+                       found->constant ? "__constant__" : "__device__",
+                       plain.data, (unsigned long long)found->bytes);
+    notes->failed |= plain.failed;
+    shmt_text_free(&plain);
+}
+
+void shmt_variable_note(const struct shmt_kernel *kernel,
+                        const struct shmt_image *image,
+                        struct shmt_text *notes)
+{
+    bool seen[SHMT_KERNEL_ARGUMENTS + 1] = {false};
+    struct shmt_cubin_variable found;
+
+    for (size_t at = 0; shmt_cubin_next_variable(
+             image->cubin, image->cubin_size, &at, &found);) {
+        const size_t k = argument_of(kernel, found.name);
+
+        seen[k] = true;
+        if (k == kernel->argument_count && !found.initialised)
+            note_unfilled(kernel, &found, notes);
+    }
+    for (size_t k = 0; k < kernel->argument_count; k++)
+        if (kernel->arguments[k].role == SHMT_ROLE_SYMBOL && !seen[k])
+            shmt_text_addf(notes, "the binary has no variable %s, which the "
+                           "argument %s fills\n", kernel->arguments[k].symbol,
+                           kernel->arguments[k].name);
+}

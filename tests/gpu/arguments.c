@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arguments: what kernels are given beside buffers and numbers arrives on a
+ * GPU, from the bench and from the library: every answer is computed here, on
+ * the host.  Needs a GPU and NVRTC.
+ */
+#include <math.h>
+
+#include "bench/bench.h"
+#include "data/data.h"
+#include "gpu/driver.h"
+#include "shmtune.h"
+#include "tests/support/bench_read.h"
+#include "tests/support/catalogue_fixture.h"
+#include "tests/support/check.h"
+#include "tests/support/gpu_fixture.h"
+
+enum { SEED = 7, MOST = 1 << 16 };
+
+static const struct shmt_nvrtc *nvrtc;
+static const struct shmt_driver *driver;
+static const char *images;
+static struct shmt_error err;
+static struct shmt_kernel *kernel;
+static struct shmt_bench *bench;
+static shmt_config config[SHMT_SPACE_PARAMETERS];
+static struct shmt_result result;
+
+/* -- the bench ------------------------------------------------------------ */
+
+static bool open_bench(const char *folder, const char *name)
+{
+    const struct shmt_bench_options options = {
+        .driver = driver, .nvrtc = nvrtc, .images = images, .seed = SEED};
+    char path[1024];
+
+    snprintf(path, sizeof path, "%s/%s/%s.yaml", getenv("SHMT_SRCDIR"),
+             folder, name);
+    bench = NULL;
+    if (shmt_kernel_read(path, &kernel, &err) == SHMTUNE_OK &&
+        shmt_bench_open(kernel, &options, &bench, &err) == SHMTUNE_OK) {
+        shmt_kernel_default(kernel, config);
+        return true;
+    }
+    printf("# %s\n", err.text);
+    shmt_kernel_free(kernel);
+    CHECK(false);
+    return false;
+}
+
+static void close_bench(void)
+{
+    CHECK(!shmt_bench_context_lost(bench));
+    shmt_bench_close(bench);
+    shmt_kernel_free(kernel);
+}
+
+/* The configuration at hand has this verdict. */
+static void measure(const int64_t *problem, enum shmt_verdict verdict)
+{
+    const struct shmt_bench_request request = {
+        .problem = problem, .config = config, .samples = 3,
+        .give_up_us = (double)INFINITY, .verify = true};
+    struct shmt_bench_note note;
+
+    shmt_result_clear(&result);
+    err.text[0] = '\0';
+    CHECK_INT(shmt_bench_measure(bench, &request, &result, &note, &err),
+              SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    CHECK_INT(result.verdict, verdict);
+    if (result.verdict != verdict)
+        printf("# %s\n", result.reason);
+}
+
+static size_t argument_of(const char *name)
+{
+    for (size_t k = 0; k < kernel->argument_count; k++)
+        if (strcmp(kernel->arguments[k].name, name) == 0)
+            return k;
+    printf("Bail out! no argument %s\n", name);
+    exit(EXIT_FAILURE);
+}
+
+/* Element i as it was filled. */
+static double filled(const int64_t *problem, const char *name, uint64_t i)
+{
+    const size_t k = argument_of(name);
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_fill_values values = {0};
+    struct shmt_pattern pattern;
+    union shmt_element_scalar scalar;
+
+    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    CHECK_INT(shmt_kernel_argument_fill(&evaluated, k, &values, &err),
+              SHMTUNE_OK);
+    pattern = shmt_pattern_of(&values, k, SEED);
+    scalar = shmt_pattern_value(&pattern, i);
+    return shmt_element_real(kernel->arguments[k].element, &scalar);
+}
+
+/* What the candidate has written, and what the reference has. */
+static float found[MOST], expected[MOST];
+
+static void read_results(const char *name, size_t count)
+{
+    CHECK(count <= MOST);
+    CHECK_INT(fixture_read(bench, name, false, count, found, &err),
+              SHMTUNE_OK);
+    CHECK_INT(fixture_read(bench, name, true, count, expected, &err),
+              SHMTUNE_OK);
+}
+
+static bool near(float one, double other)
+{
+    return fabs((double)one - other) <= 1e-5 * fmax(1, fabs(other));
+}
+
+/* -- the library ---------------------------------------------------------- */
+
+static struct shmtune *library;
+static struct shmtune_message message;
+
+static struct shmtune_function *prepare(const char *name,
+                                        const int64_t *problem)
+{
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+    struct shmtune_function *function = NULL;
+
+    CHECK_INT(shmtune_device_query(SHMTUNE_CURRENT_DEVICE, &device, &message),
+              SHMTUNE_OK);
+    CHECK_INT(shmtune_select(shmtune_kernel_find(library, name), &device,
+                             problem, &choice), SHMTUNE_OK);
+    if (shmtune_prepare(&choice, SHMTUNE_ALLOW_COMPILE | SHMTUNE_NO_CACHE,
+                        &function, &message) != SHMTUNE_OK) {
+        printf("Bail out! %s\n", message.text);
+        exit(EXIT_FAILURE);
+    }
+    return function;
+}
+
+static CUdeviceptr on_device(const void *data, size_t bytes)
+{
+    CUdeviceptr there = 0;
+
+    CHECK_INT(driver->MemAlloc(&there, bytes), 0);
+    if (data != NULL)
+        CHECK_INT(driver->MemcpyHtoD(there, data, bytes), 0);
+    CHECK_INT(driver->CtxSynchronize(), 0);
+    return there;
+}
+
+static void take_back(void *data, CUdeviceptr there, size_t bytes)
+{
+    CHECK_INT(driver->CtxSynchronize(), 0);
+    CHECK_INT(driver->MemcpyDtoH(data, there, bytes), 0);
+    driver->MemFree(there);
+}
+
+/* -- variables of the source ---------------------------------------------- */
+
+enum { TAPS = 5, N = 1003 };
+
+static void variables_are_filled(void)
+{
+    static const int64_t problem[] = {N, TAPS};
+    int wrong = 0;
+
+    if (!open_bench("tests/fake", "fake_symbol"))
+        return;
+    for (int again = 0; again < 2; again++) {
+        measure(problem, SHMT_VERDICT_OK);
+        read_results("out", N);
+        for (int i = 0; i < N; i++) {
+            double sum = 0;
+
+            for (int t = 0; t < TAPS; t++)
+                sum += filled(problem, "weights", (uint64_t)t) *
+                       ((i + t * t) % N);
+            wrong += !near(found[i], sum) + !near(expected[i], sum);
+        }
+        CHECK_INT(wrong, 0);
+        fixture_choice(kernel, config, "FAULT", "1", NULL);
+        measure(problem, SHMT_VERDICT_UNSTABLE);
+        fixture_choice(kernel, config, "WEIGHTS", "none", NULL);
+        measure(problem, SHMT_VERDICT_WRONG);
+        fixture_choice(kernel, config, NULL);
+    }
+    close_bench();
+}
+
+static void applications_fill_variables(void)
+{
+    static const int64_t problem[] = {N, TAPS};
+    static const float weights[TAPS] = {3, -1, 4, 1, -5};
+    static const int offsets[TAPS] = {0, 9, 2, 6, 5};
+    struct shmtune_function *function = prepare("fake_symbol", problem);
+    CUdeviceptr x, out, there = on_device(weights, sizeof weights);
+    void *arguments[] = {&out, &x, NULL, NULL, NULL, NULL};
+    int wrong = 0;
+
+    for (int i = 0; i < N; i++)
+        expected[i] = (float)(i % 17);
+    x = on_device(expected, sizeof(float) * N);
+    out = on_device(NULL, sizeof(float) * N);
+    CHECK_INT(shmtune_launch(function, arguments, NULL, &message),
+              SHMTUNE_INVALID_ARGUMENT);
+    /* One from the device's memory, one from the host's. */
+    CHECK_INT(shmtune_fill(function, 2, (void *)(uintptr_t)there,
+                           sizeof weights, NULL, &message), SHMTUNE_OK);
+    CHECK_INT(shmtune_fill(function, 3, offsets, sizeof offsets, NULL,
+                           &message), SHMTUNE_OK);
+    CHECK_INT(shmtune_launch(function, arguments, NULL, &message),
+              SHMTUNE_OK);
+    take_back(found, out, sizeof(float) * N);
+    for (int i = 0; i < N; i++) {
+        double sum = 0;
+
+        for (int t = 0; t < TAPS; t++)
+            sum += (double)weights[t] * ((i + offsets[t]) % N % 17);
+        wrong += !near(found[i], sum);
+    }
+    CHECK_INT(wrong, 0);
+    shmtune_release(function);
+    driver->MemFree(x);
+    driver->MemFree(there);
+}
+
+static void open_library(void)
+{
+    static const char *const files[] = {"fake_symbol.yaml", "fake_symbol.cu"};
+    CUcontext context;
+
+    fixture_begin();
+    for (size_t k = 0; k < sizeof files / sizeof files[0]; k++)
+        fixture_copy(files[k]);
+    CHECK_INT(shmtune_open(fixture_path("."), &library, &message),
+              SHMTUNE_OK);
+    CHECK_INT(driver->DevicePrimaryCtxRetain(&context, 0), 0);
+    CHECK_INT(driver->CtxSetCurrent(context), 0);
+}
+
+int main(void)
+{
+    if (shmt_nvrtc_open(&nvrtc, &err) != SHMTUNE_OK ||
+        shmt_driver_open(&driver, &err) != SHMTUNE_OK) {
+        printf("1..0 # SKIP %s\n", err.text);
+        return EXIT_SUCCESS;
+    }
+    if (getenv("SHMT_SRCDIR") == NULL)
+        setenv("SHMT_SRCDIR", ".", 1);
+    images = fixture_folder();
+    CHECK_RUN(variables_are_filled);
+    open_library();
+    CHECK_RUN(applications_fill_variables);
+    shmtune_close(library);
+    driver->DevicePrimaryCtxRelease(0);
+    fixture_end();
+    return CHECK_END();
+}
