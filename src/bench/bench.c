@@ -437,6 +437,9 @@ static CUresult measure(struct shmt_bench *bench,
     else
         shmt_result_set_verdict(out, SHMT_VERDICT_UNSTABLE, "%s %s", why,
                                 after.reason);
+    out->argument = after.argument;
+    out->mismatches = after.mismatches;
+    out->excess = after.excess;
     out->sample_count = 0;
     out->time_us = -1;
     return result;

@@ -163,6 +163,9 @@ static void check_guard(const struct shmt_argument *argument,
                                 (unsigned long long)slot->actual.count);
 }
 
+/* What is more cannot be a matter of the tolerance. */
+static const double MOST_EXCESS = 1e15;
+
 /* -- wrong elements ------------------------------------------------------- */
 
 static CUresult read_element(struct shmt_bench *bench,
@@ -218,6 +221,10 @@ static void set_wrong(const struct shmt_bench *bench, size_t k,
         (unsigned long long)bench->slots[k].actual.count,
         (unsigned long long)finding->unwritten,
         shmt_text_string(&tolerance));
+    out->argument = (int)k;
+    out->mismatches = (int64_t)finding->mismatches;
+    if (excess < MOST_EXCESS)
+        out->excess = excess;
     shmt_text_free(&far);
     shmt_text_free(&tolerance);
 }

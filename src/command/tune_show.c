@@ -134,13 +134,27 @@ static void add_effort(const struct shmt_target *target,
                    rate_of(outcome), 100 * busy_of(outcome));
 }
 
+/* Each line of a text. */
+static void display_lines(struct shmt_display *display, char *text)
+{
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        shmt_display_notice(display, line);
+}
+
 void shmt_display_result(struct shmt_display *display,
                          const struct shmt_target *target,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_output_paths *place)
 {
-    struct shmt_text text = {0};
+    struct shmt_text text = {0}, failures = {0};
+    const bool most =
+        shmt_tune_failures(target->kernel, outcome, &failures);
 
+    if (most && !failures.failed)
+        display_lines(display, failures.data);
     shmt_text_addf(&text, "%s%s", target->kernel->name,
                    target->kernel->dimension_count > 0 ? " " : "");
     shmt_kernel_describe_problem(target->kernel, outcome->header.problem,
@@ -157,7 +171,10 @@ void shmt_display_result(struct shmt_display *display,
     shmt_progress_failures(outcome->verdicts, ", ", &text);
     shmt_text_addf(&text, "; %s", place->tuning);
     shmt_display_notice(display, shmt_text_string(&text));
+    if (!most && failures.length > 0 && !failures.failed)
+        display_lines(display, failures.data);
     shmt_text_free(&text);
+    shmt_text_free(&failures);
 }
 
 enum shmtune_status

@@ -180,8 +180,8 @@ struct shmt_tolerance
 shmt_tolerance_raise(const struct shmt_tolerance *tolerance,
                      enum shmt_element element, double factor)
 {
-    /* The factor was rounded, too. */
-    const double more = factor * (1 + 1e-9);
+    /* A factor has been rounded to six digits. */
+    const double more = factor * (1 + 1e-5);
     struct shmt_tolerance out = *tolerance;
 
     if (!shmt_tolerance_is_exact(tolerance)) {

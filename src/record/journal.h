@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journal: what a tuning run leaves on disk as it goes (journal/1), and how
+ * journal: what a tuning run leaves on disk as it goes (journal/2), and how
  * it is read back: by the next run, which resumes, and as a recording.
  *
- *   format: journal/1
+ *   format: journal/2
  *   kernel: transpose
  *   ...
  *   records:

@@ -47,7 +47,9 @@ static const struct {
     X(max_threads, resources.max_threads, 1 << 20)                           \
     X(shared_dynamic_bytes, shared_dynamic_bytes, INT64_C(1) << 40)          \
     X(resident_blocks, resident_blocks, 1 << 20)                             \
-    X(occupancy_percent, occupancy_percent, 100)
+    X(occupancy_percent, occupancy_percent, 100)                             \
+    X(argument, argument, 255)                                               \
+    X(mismatches, mismatches, INT64_C(1) << 40)
 
 static const struct integer {
     const char *key;
@@ -67,6 +69,7 @@ static const struct real {
     const char *key;
     size_t offset;
 } reals[] = {
+    {"excess", offsetof(struct shmt_result, excess)},
     {"compile_ms", offsetof(struct shmt_result, compile_ms)},
     {"measure_ms", offsetof(struct shmt_result, measure_ms)},
     {"time_us", offsetof(struct shmt_result, time_us)},
@@ -93,8 +96,8 @@ const char *const shmt_result_keys[] = {
 #define INTEGER_KEY(key, member, high) #key,
     INTEGERS(INTEGER_KEY)
 #undef INTEGER_KEY
-    "limiter", "compile_ms", "measure_ms", "time_us", "samples_us", "image",
-    "launches", NULL
+    "limiter", "excess", "compile_ms", "measure_ms", "time_us", "samples_us",
+    "image", "launches", NULL
 };
 
 const char *shmt_stage_word(enum shmt_stage stage)

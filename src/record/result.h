@@ -70,6 +70,13 @@ struct shmt_result {
     int resident_blocks;              /* -1: not known */
     int occupancy_percent;
     enum shmt_limiter limiter;
+    int argument;                     /* a wrong output: its number in the
+                                         spec, */
+    int64_t mismatches;               /* its elements that are wrong, */
+    double excess;                    /* how many times the tolerance the
+                                         worst is off (an exact one: by how
+                                         much, reals relative); < 0: not
+                                         known, or without bounds */
     double compile_ms;                /* < 0: not compiled (shared binary: 0) */
     double measure_ms;                /* wall time in the measure worker */
     int sample_count;

@@ -321,6 +321,9 @@ static void add_measured(const struct shmt_result *from,
 {
     to->verdict = from->verdict;
     memcpy(to->reason, from->reason, sizeof to->reason);
+    to->argument = from->argument;
+    to->mismatches = from->mismatches;
+    to->excess = from->excess;
     to->measure_ms = from->measure_ms;
     to->time_us = from->time_us;
     to->sample_count = from->sample_count;

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "device/device.h"
+#include "tune/failures.h"
 #include "tune/state.h"
 
 /* -- what the world is told ----------------------------------------------- */
@@ -142,19 +143,22 @@ static enum shmtune_status describe_default(struct shmt_tune *tune,
                                             enum shmtune_status status,
                                             struct shmt_error *err)
 {
-    struct shmt_text text = {0};
+    struct shmt_text text = {0}, advice = {0};
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
+    shmt_tune_advise(tune->target->kernel, result, &advice);
     shmt_space_configuration(tune->outcome->space, tune->start, config);
     shmt_kernel_describe_config(tune->target->kernel, config, &text);
     shmt_error_set(err, status,
                    "%s, %s: the default configuration (%s) fails: %s%s%s; it "
-                   "has to be right before anything can be tuned",
+                   "has to be right before anything can be tuned%s",
                    tune->target->kernel->name, tune->size,
                    shmt_text_string(&text),
                    shmt_verdict_text(result->verdict),
-                   result->reason[0] == '\0' ? "" : ": ", result->reason);
+                   result->reason[0] == '\0' ? "" : ": ", result->reason,
+                   shmt_text_string(&advice));
     shmt_text_free(&text);
+    shmt_text_free(&advice);
     return status;
 }
 

@@ -83,6 +83,44 @@ check "a workspace has what room there is, whatever was there before" all \
     'exits 0' 'err_has "4 of 4 candidates .*), 1 out_of_memory; "'
 unset FAKE_CUDA_MEMORY
 
+# -- most candidates fail ---------------------------------------------------
+# before A B: the line with A stands before the one with B
+before() {
+    [ "$(grep -n "$1" "$folder/err" | head -n 1 | cut -d : -f 1)" -lt \
+        "$(grep -n "$2" "$folder/err" | head -n 1 | cut -d : -f 1)" ]
+}
+# near TOLERANCE FAULTS DEFAULT: a spec with these faults alone
+near() {
+    sed -e "s/tolerance: {.*}}/tolerance: $1}/" \
+        -e 's/^\(  TILE: {values: \).*/\1[32, 64], default: 64}/' \
+        -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+        -e "s/^\(  FAULT: {values: \).*\(, scope\)/\1$2, default: $3\2/" \
+        -e 's/^\(  DYNAMIC: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+        fake_kernel.yaml >near.yaml
+}
+near '{absolute: 0.4}' '[0, 8, 10]' 0
+run ./near.yaml --device 0 --strategy exhaustive --output near
+check "a tolerance that would pass is named first" all 'exits 0' \
+    'before "4 of the 6 candidates that ran have out a little off" "6 of 6"' \
+    'err_has "{absolute: 1.1}. at ./near.yaml:27:5[0-9] would pass them, and so would .mismatches: 1. in it"'
+near '{absolute: 1.1}' '[0, 8, 10]' 0
+run ./near.yaml --device 0 --strategy exhaustive --output near
+check "and passes" all 'exits 0' 'err_lacks "little off"' \
+    'err_lacks " wrong"' 'err_lacks unstable'
+near '{absolute: 0.4, mismatches: 1}' '[0, 8, 10]' 0
+run ./near.yaml --device 0 --strategy exhaustive --output near
+check "and so do the mismatches" all 'exits 0' 'err_lacks "little off"' \
+    'err_lacks " wrong"' 'err_lacks unstable'
+near '{absolute: 0.4}' '[8]' 8
+run ./near.yaml --device 0 --strategy exhaustive --output near
+check "so it is of the default" all 'exits 4' \
+    'err_has "off by 0.5, 1.25 times the tolerance.*; .tolerance: {absolute: 0.51}. at ./near.yaml:27:.* would pass it"'
+near '{absolute: 0.4}' '[0, 4, 5, 6, 9, 13]' 0
+run ./near.yaml --device 0 --strategy exhaustive --output most
+check "the commonest reasons are told, where most fail at first" all 'exits 0' \
+    'before "^shmtune: most candidates fail: 10 of 12$" "12 of 12 cand"' \
+    'err_has "^shmtune: 2 of 8 out_of_bounds, for example TILE=32.*: changed its input x$"'
+
 # -- the sources are edited -------------------------------------------------
 sed -e 's/^\(  TILE: {values: \).*/\1{from: 32, to: 152, step: 8}, default: 64}/' \
     -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \

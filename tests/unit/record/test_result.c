@@ -141,6 +141,9 @@ static void make_any(uint64_t *state, struct shmt_result *result)
     result->shared_dynamic_bytes = sometimes(state, 232448);
     result->resident_blocks = sometimes(state, 32);
     result->occupancy_percent = sometimes(state, 100);
+    result->argument = sometimes(state, 255);
+    result->mismatches = sometimes(state, INT32_MAX);
+    result->excess = positive(state);
     result->limiter =
         (enum shmt_limiter)(hostile_random(state) % SHMT_LIMITER_COUNT);
     result->compile_ms = positive(state);
@@ -185,6 +188,9 @@ static void compare(const struct shmt_result *back,
     CHECK_INT(back->shared_dynamic_bytes, result->shared_dynamic_bytes);
     CHECK_INT(back->resident_blocks, result->resident_blocks);
     CHECK_INT(back->occupancy_percent, result->occupancy_percent);
+    CHECK_INT(back->argument, result->argument);
+    CHECK_INT(back->mismatches, result->mismatches);
+    CHECK(near(back->excess, result->excess, 6e-6));
     CHECK_INT(back->limiter, result->limiter);
     CHECK(near(back->compile_ms, result->compile_ms, 6e-6));
     CHECK(near(back->measure_ms, result->measure_ms, 6e-6));
