@@ -287,14 +287,17 @@ enum shmtune_role {
     SHMTUNE_VALUE,       /* an array that is passed by value: its elements lie
                             in your memory, not the device's, and come to the
                             constant memory of the launch */
-    SHMTUNE_SYMBOL       /* a __constant__ or __device__ variable of the
+    SHMTUNE_SYMBOL,      /* a __constant__ or __device__ variable of the
                             source, which shmtune_fill fills */
+    SHMTUNE_POINTER,     /* to the buffer of another argument, or null */
+    SHMTUNE_STRUCT       /* a struct that is passed by value, made of numbers
+                            and such pointers */
 };
 struct shmtune_argument {
     size_t size;             /* SHMTUNE_ARGUMENT_INIT sets it */
     const char *name;        /* "in" */
-    const char *type;        /* the spec's word, "f32" */
-    size_t element_bytes;    /* 4 for f32 */
+    const char *type;        /* the spec's word, "f32"; "pointer", "struct" */
+    size_t element_bytes;    /* 4 for f32; of a struct all */
     enum shmtune_role role;
     int zeroed;              /* 1: shmtune_launch clears it on the stream */
 };
@@ -429,9 +432,9 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
 /*
  * Bytes of the buffer that argument k needs at the choice's problem, or of the
  * array that it passes by value, or of the variable that it fills; 0 for a
- * scalar, and for what this configuration does not use, for which
- * shmtune_launch takes NULL.  A workspace depends on the configuration: ask
- * after every selection.
+ * scalar, a pointer and a struct, and for what this configuration does not
+ * use, for which shmtune_launch takes NULL.  A workspace depends on the
+ * configuration: ask after every selection.
  *
  * SHMTUNE_NOT_FOUND past the last; SHMTUNE_INVALID_ARGUMENT when the spec gives
  * no size at this problem (more than 2^63 bytes, say).
@@ -545,7 +548,9 @@ enum shmtune_status shmtune_fill(const struct shmtune_function *function,
  * takes them: for a buffer the address of your device pointer
  * (of a CUdeviceptr or of a `float *`), for a scalar the address of a number
  * of its type, or NULL for the value that the spec computes from the problem,
- * for an array that is passed by value the address of its first element.
+ * for an array that is passed by value the address of its first element, for a
+ * pointer or a struct the address of yours, or NULL for the one that the spec
+ * makes of numbers and of the buffers you give, which are given in any case.
  * Numbers and arrays are read before the call returns, so two launches may
  * have two of them, on any streams.  A NULL is right, too, where
  * shmtune_argument_bytes says 0, and for a variable.

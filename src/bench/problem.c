@@ -28,6 +28,7 @@ void shmt_bench_problem_free(struct shmt_bench *bench)
         shmt_buffer_free(&bench->probe, &slot->expected);
         shmt_buffer_free(&bench->probe, &slot->initial);
         free(slot->array);
+        free(slot->packed);
         *slot = (struct shmt_bench_slot){0};
     }
     bench->prepared = false;
@@ -77,7 +78,7 @@ static enum shmtune_status make_slots(struct shmt_bench *bench,
         struct shmt_fill_values values;
         CUresult result;
 
-        if (argument->role == SHMT_ROLE_SCALAR)
+        if (argument->count == NULL)
             continue;
         status = shmt_kernel_argument_fill(evaluated, k, &values, err);
         if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_VALUE) {
@@ -127,16 +128,36 @@ static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,
     return status;
 }
 
+static enum shmtune_status set_packed(struct shmt_bench *bench, size_t k,
+                                      struct shmt_kernel_evaluated *evaluated,
+                                      struct shmt_error *err)
+{
+    struct shmt_bench_slot *slot = &bench->slots[k];
+
+    if (slot->array == NULL)
+        slot->array = calloc(1, SHMT_KERNEL_ARGUMENT_BYTES);
+    if (slot->packed == NULL)
+        slot->packed = malloc(bench->kernel->arguments[k].bytes);
+    if (slot->array == NULL || slot->packed == NULL)
+        return shmt_error_memory(err);
+    return shmt_kernel_argument_pack(evaluated, k, slot->packed, err);
+}
+
 static enum shmtune_status set_scalars(struct shmt_bench *bench,
                                        struct shmt_kernel_evaluated *evaluated,
                                        struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (size_t k = 0; k < bench->kernel->argument_count; k++)
-        if (status == SHMTUNE_OK &&
-            bench->kernel->arguments[k].role == SHMT_ROLE_SCALAR)
+    for (size_t k = 0;
+         status == SHMTUNE_OK && k < bench->kernel->argument_count; k++) {
+        const struct shmt_argument *argument = &bench->kernel->arguments[k];
+
+        if (argument->role == SHMT_ROLE_SCALAR)
             status = set_scalar(bench, k, evaluated, err);
+        else if (shmt_argument_is_packed(argument))
+            status = set_packed(bench, k, evaluated, err);
+    }
     return status;
 }
 
@@ -147,11 +168,10 @@ enum shmtune_status shmt_bench_problem_load(struct shmt_bench *bench,
                                             struct shmt_error *err)
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
-    enum shmtune_status status =
-        shmt_bench_load(bench, evaluated, &run->loaded, NULL, err);
+    enum shmtune_status status = shmt_kernel_evaluate_launches(evaluated, err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_evaluate_launches(evaluated, err);
+        status = shmt_bench_load(bench, evaluated, &run->loaded, NULL, err);
     for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK;
          k++)
         if (evaluated->geometry[k].used)

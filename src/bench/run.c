@@ -12,6 +12,8 @@
  * Warm: enough runs between the events to make the clock's resolution
  * irrelevant; only one if a run changes its own input.
  */
+#include <string.h>
+
 #include "bench/state.h"
 
 static const struct shmt_buffer *target(const struct shmt_bench *bench,
@@ -86,7 +88,7 @@ static void mark_passed(const struct shmt_bench_run *run,
         const struct shmt_launch *launch = &run->evaluated->launches[k];
 
         for (size_t a = 0; run->evaluated->geometry[k].used &&
-                           a < launch->argument_count; a++)
+                           a < launch->reach_count; a++)
             passed[launch->arguments[a]] = true;
     }
 }
@@ -113,20 +115,38 @@ static void *source_of(struct shmt_bench *bench, size_t k,
 {
     switch (bench->kernel->arguments[k].role) {
     case SHMT_ROLE_SCALAR: return &bench->slots[k].scalar;
+    case SHMT_ROLE_POINTER:
+    case SHMT_ROLE_STRUCT:
     case SHMT_ROLE_VALUE: return bench->slots[k].array;
     default: return pointer;
     }
+}
+
+/* Makes the pointers of argument k, if it has some. */
+static void link_packed(struct shmt_bench *bench, size_t k,
+                        const uint64_t *addresses)
+{
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    const struct shmt_bench_slot *slot = &bench->slots[k];
+
+    if (slot->packed == NULL)
+        return;
+    memcpy(slot->array, slot->packed, argument->bytes);
+    shmt_argument_link(argument, addresses, slot->array);
 }
 
 CUresult shmt_bench_run_launch(struct shmt_bench *bench,
                                const struct shmt_bench_run *run)
 {
     const struct shmt_kernel_evaluated *evaluated = run->evaluated;
+    uint64_t addresses[SHMT_KERNEL_ARGUMENTS];
     CUdeviceptr pointers[SHMT_KERNEL_ARGUMENTS];
     CUresult result = CUDA_SUCCESS;
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
-        pointers[k] = shmt_buffer_data(target(bench, run, k));
+        addresses[k] = pointers[k] = shmt_buffer_data(target(bench, run, k));
+    for (size_t k = 0; k < bench->kernel->argument_count; k++)
+        link_packed(bench, k, addresses);
     for (size_t k = 0; k < evaluated->launch_count && result == CUDA_SUCCESS;
          k++) {
         const struct shmt_launch *launch = &evaluated->launches[k];

@@ -21,10 +21,13 @@ struct shmt_bench_slot {
     double scale;                  /* what the tolerance allows by the size
                                       of all that is expected */
     union shmt_element_scalar scalar;
-    void *array;                   /* passed by value. It has as many bytes
-                                      as the arguments of a launch may take,
-                                      so that the driver reads zeros if the
-                                      kernel takes more than the spec passes */
+    void *array;                   /* passed by value, as are pointers. It has
+                                      as many bytes as the arguments of a
+                                      launch may take, so that the driver reads
+                                      zeros if the kernel takes more than the
+                                      spec passes */
+    void *packed;                  /* what the array of a pointer or a struct
+                                      is made of at each launch */
 };
 
 /* A candidate on the device. */

@@ -326,8 +326,7 @@ static void note_idle_parameters(struct shmt_check *check,
         for (size_t k = 0; k < kernel->launch_count; k++)
             used |= launch_uses(&kernel->launches[k], name, symbol);
         for (size_t k = 0; k < kernel->argument_count; k++)
-            used |= uses(kernel->arguments[k].count, symbol) ||
-                    uses(kernel->arguments[k].value, symbol);
+            used |= shmt_argument_uses(&kernel->arguments[k], symbol);
         if (!used)
             shmt_check_report(check, SHMT_CHECK_NOTE,
                               "parameter %s is neither in the source nor in a "

@@ -159,15 +159,16 @@ done:
 
 /* -- telling -------------------------------------------------------------- */
 
-static enum shmtune_status tell_scalar(struct job *job, size_t number,
+static enum shmtune_status tell_number(struct job *job, const char *name,
+                                       enum shmt_element element,
+                                       const struct shmt_expr *expr,
                                        struct shmt_error *err)
 {
-    const struct shmt_argument *argument = &job->kernel->arguments[number];
-    const char *word = shmt_element_word(argument->element);
+    const char *word = shmt_element_word(element);
     struct shmt_text text = {0};
     struct shmt_value value;
     const enum shmtune_status status =
-        shmt_kernel_argument_value(&job->evaluated, number, &value, err);
+        shmt_expr_next(expr, &job->evaluated.evaluation, &value, err);
 
     if (status != SHMTUNE_OK)
         return status;
@@ -176,15 +177,41 @@ static enum shmtune_status tell_scalar(struct job *job, size_t number,
     else
         shmt_text_addf(&text, "= %" PRId64, value.i);
     json_array_append_new(
-        job->list, shmt_json_object("name", shmt_json_text(argument->name),
+        job->list, shmt_json_object("name", shmt_json_text(name),
                                     "type", shmt_json_text(word), "value",
                                     shmt_json_value(value), NULL));
-    shmt_table_add(&job->table, "%s", argument->name);
+    shmt_table_add(&job->table, "%s", name);
     shmt_table_add(&job->table, "scalar");
     shmt_table_add(&job->table, "%s", word);
     shmt_table_add(&job->table, "1");
     shmt_table_add_text(&job->table, &text);
     return SHMTUNE_OK;
+}
+
+/* The numbers of a struct: "parameters.n", "parameters.at[1]". */
+static enum shmtune_status tell_members(struct job *job,
+                                        const struct shmt_argument *argument,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    struct shmt_text name = {0};
+
+    for (size_t m = 0; m < argument->member_count; m++) {
+        const struct shmt_argument_member *member = &argument->members[m];
+
+        for (size_t v = 0; status == SHMTUNE_OK && v < member->count; v++) {
+            shmt_text_clear(&name);
+            shmt_text_addf(&name, "%s.%s", argument->name, member->name);
+            if (member->count > 1)
+                shmt_text_addf(&name, "[%zu]", v);
+            status = name.failed ? shmt_error_memory(err)
+                                 : tell_number(job, shmt_text_string(&name),
+                                               member->element,
+                                               member->values[v], err);
+        }
+    }
+    shmt_text_free(&name);
+    return status;
 }
 
 static void tell_array(struct job *job, size_t number, uint64_t count,
@@ -221,7 +248,10 @@ static enum shmtune_status do_argument(struct job *job, size_t number,
         argument->role == SHMT_ROLE_WORKSPACE)
         return SHMTUNE_OK;
     if (argument->role == SHMT_ROLE_SCALAR)
-        return tell_scalar(job, number, err);
+        return tell_number(job, argument->name, argument->element,
+                           argument->value, err);
+    if (shmt_argument_is_packed(argument))
+        return tell_members(job, argument, err);
     status = shmt_kernel_argument_fill(&job->evaluated, number, &values, err);
     if (status != SHMTUNE_OK)
         return status;

@@ -368,7 +368,7 @@ static void first_error(const struct diagnostics *diagnostic, char *out,
                           size_t room)
 {
     static const char *const marks[] = {"): error", ": error", "error",
-                                        "fatal"};
+                                        "): Error", "fatal"};
     const char *log = diagnostic->log;
     const int64_t shared = shmt_ptxas_most_shared(log);
     const char *line = NULL;

@@ -2,7 +2,8 @@
 /*
  * argument: reads what a kernel is called with: buffers and arrays
  * passed by value (role, type, count; fill.c reads their fills, tolerance.c
- * their tolerances), scalars (type, value).
+ * their tolerances), scalars (type, value).  Pointers and structs are
+ * packed.c's.
  */
 #include "kernel/read.h"
 
@@ -20,7 +21,7 @@ static const char *const role_words[] = {
  * of a scalar, which has no role, and of each role. */
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
-    "symbol", NULL};
+    "symbol", "pointer", "offset", "struct", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
 static const char *const role_keys[][8] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
@@ -36,7 +37,15 @@ static const char *const role_keys[][8] = {
 
 const char *shmt_role_word(enum shmt_role role)
 {
-    return role == SHMT_ROLE_SCALAR ? "scalar" : role_words[role];
+    return role == SHMT_ROLE_SCALAR    ? "scalar"
+           : role == SHMT_ROLE_POINTER ? "pointer"
+           : role == SHMT_ROLE_STRUCT  ? "struct" : role_words[role];
+}
+
+bool shmt_role_is_buffer(enum shmt_role role)
+{
+    return role == SHMT_ROLE_INPUT || role == SHMT_ROLE_OUTPUT ||
+           role == SHMT_ROLE_INOUT || role == SHMT_ROLE_WORKSPACE;
 }
 
 bool shmt_role_is_read(enum shmt_role role)
@@ -69,9 +78,9 @@ static enum shmtune_status read_enum(struct shmt_kernel_reader *reader,
     return status;
 }
 
-static enum shmtune_status read_type(struct shmt_kernel_reader *reader,
-                                     const struct shmt_yaml *mapping,
-                                     enum shmt_element *out)
+enum shmtune_status shmt_kernel_type_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *mapping,
+                                          enum shmt_element *out)
 {
     const char *words[SHMT_ELEMENT_COUNT + 1] = {NULL};
     const struct shmt_yaml *node;
@@ -193,6 +202,24 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     return status;
 }
 
+/* What stands in the mapping of an argument. */
+static enum shmtune_status read_kind(struct shmt_kernel_reader *reader,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_argument *argument)
+{
+    enum shmtune_status status;
+
+    if (shmt_yaml_get(node, "pointer") != NULL ||
+        shmt_yaml_get(node, "struct") != NULL)
+        return shmt_kernel_packed_read(reader, node, argument);
+    status = shmt_kernel_type_read(reader, node, &argument->element);
+    if (status != SHMTUNE_OK)
+        return status;
+    return shmt_yaml_get(node, "value") != NULL
+               ? read_scalar(reader, node, argument)
+               : read_buffer(reader, node, argument);
+}
+
 static enum shmtune_status
 read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
               const struct shmt_yaml *node, void *item)
@@ -209,12 +236,7 @@ read_argument(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_check_keys(node, argument_keys, reader->err);
     if (status == SHMTUNE_OK)
-        status = read_type(reader, node, &argument.element);
-    if (status != SHMTUNE_OK)
-        return status;
-    status = shmt_yaml_get(node, "value") != NULL
-                 ? read_scalar(reader, node, &argument)
-                 : read_buffer(reader, node, &argument);
+        status = read_kind(reader, node, &argument);
     if (status != SHMTUNE_OK)
         return status;
     if (shmt_kernel_name_find(reader->kernel, key->text, strlen(key->text),
@@ -276,6 +298,8 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
     kernel->arguments = list.items;
     kernel->argument_count = list.count;
     status = check_symbols(reader, &list);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_packed_resolve(reader);
     if (status != SHMTUNE_OK)
         return status;
     for (size_t i = 0; i < list.count; i++)
@@ -372,6 +396,33 @@ static enum shmtune_status try_scalar(struct shmt_kernel_reader *reader,
                : try_whole(reader, argument, evaluated);
 }
 
+/* Members that are numbers are tried as scalars; then all is laid out, which
+ * tries the offsets. */
+static enum shmtune_status try_packed(struct shmt_kernel_reader *reader,
+                                      const struct shmt_argument *argument,
+                                      struct shmt_kernel_evaluated *evaluated)
+{
+    const size_t which = (size_t)(argument - reader->kernel->arguments);
+    unsigned char packed[SHMT_KERNEL_ARGUMENT_BYTES];
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t m = 0; m < argument->member_count; m++) {
+        const struct shmt_argument_member *member = &argument->members[m];
+
+        for (size_t v = 0; status == SHMTUNE_OK && v < member->count; v++) {
+            const struct shmt_argument scalar = {
+                .name = member->name, .element = member->element,
+                .value = member->values[v]};
+
+            status = try_scalar(reader, &scalar, evaluated);
+        }
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_argument_pack(evaluated, which, packed,
+                                           reader->err);
+    return status;
+}
+
 enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                          struct shmt_kernel_evaluated *evaluated)
@@ -383,6 +434,8 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
         const enum shmtune_status status =
             argument->role == SHMT_ROLE_SCALAR
                 ? try_scalar(reader, argument, evaluated)
+            : shmt_argument_is_packed(argument)
+                ? try_packed(reader, argument, evaluated)
                 : try_count(reader, argument, evaluated);
 
         if (status != SHMTUNE_OK)

@@ -125,28 +125,33 @@ static enum shmtune_status eval_bounded(const struct bounded *bounded,
     return SHMTUNE_OK;
 }
 
-/* An address's or an element's bytes. */
+/* An address's or an element's bytes; its alignment, too. */
 static int64_t unit_of(const struct shmt_argument *argument)
 {
+    if (shmt_argument_is_packed(argument))
+        return (int64_t)argument->alignment;
     return argument->role == SHMT_ROLE_SCALAR ||
                    argument->role == SHMT_ROLE_VALUE
                ? (int64_t)shmt_element_bytes(argument->element) : 8;
 }
 
 static enum shmtune_status refuse_arguments(const struct shmt_launch *launch,
-                                            const struct shmt_argument *array,
-                                            int64_t array_bytes, int64_t bytes,
+                                            const struct shmt_argument *most,
+                                            int64_t most_bytes, int64_t bytes,
                                             struct shmt_error *err)
 {
-    const struct shmt_place place = shmt_expr_place(array->count);
+    const bool array = most->role == SHMT_ROLE_VALUE;
+    const struct shmt_place place =
+        array ? shmt_expr_place(most->count) : most->fill_place;
 
     return shmt_error_set(
         err, SHMTUNE_INVALID_FILE,
         "%s:%d:%d: the arguments of %s take %lld bytes, %lld of them %s, "
-        "passed by value; a launch takes %d bytes at most: make %s an input",
+        "passed by value; a launch takes %d bytes at most%s%s%s",
         place.file, place.line, place.column, launch->entry,
-        (long long)bytes, (long long)array_bytes, array->name,
-        SHMT_KERNEL_ARGUMENT_BYTES, array->name);
+        (long long)bytes, (long long)most_bytes, most->name,
+        SHMT_KERNEL_ARGUMENT_BYTES, array ? ": make " : "",
+        array ? most->name : "", array ? " an input" : "");
 }
 
 /* Each argument begins at a multiple of the size of its elements, as in a C
@@ -168,7 +173,8 @@ check_arguments(struct shmt_kernel_evaluated *evaluated,
 
         if (status != SHMTUNE_OK)
             return status;
-        if (argument->role == SHMT_ROLE_VALUE && size > most) {
+        if ((argument->role == SHMT_ROLE_VALUE ||
+             argument->role == SHMT_ROLE_STRUCT) && size > most) {
             most = size;
             largest = argument;
         }
@@ -307,7 +313,7 @@ shmt_kernel_argument_count(struct shmt_kernel_evaluated *evaluated, size_t k,
     int64_t count = 1;
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (argument->role != SHMT_ROLE_SCALAR)
+    if (argument->count != NULL)
         status = shmt_expr_next_int(argument->count, &evaluated->evaluation,
                                     &count, err);
     if (status != SHMTUNE_OK)
@@ -335,7 +341,8 @@ shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
     if (argument->role == SHMT_ROLE_VALUE)
         status = eval_bounded(&bounded, &evaluated->evaluation, &count, err);
     if (status == SHMTUNE_OK)
-        *out = count * unit_of(argument);
+        *out = shmt_argument_is_packed(argument) ? (int64_t)argument->bytes
+                                                 : count * unit_of(argument);
     return status;
 }
 

@@ -23,8 +23,9 @@ enum {
     SHMT_KERNEL_DERIVED = 32,
     SHMT_KERNEL_VARIABLES = 64,
     SHMT_FILL_EXTENTS = 8,
-    /* what the arguments of one launch may take, on every device */
-    SHMT_KERNEL_ARGUMENT_BYTES = 4096,
+    /* what the arguments of one launch may take; compilers before CUDA 12.1,
+       and those for devices before 7.0, refuse more than 4096 */
+    SHMT_KERNEL_ARGUMENT_BYTES = 32764,
     /* the most a scope can have */
     SHMT_KERNEL_SYMBOLS = SHMT_KERNEL_DIMENSIONS + SHMT_SPACE_PARAMETERS
 };
@@ -39,11 +40,15 @@ enum shmt_role {
                              bank of the launch */
     SHMT_ROLE_SYMBOL,     /* a __constant__ or __device__ variable of the
                              source: no launch is passed it */
+    SHMT_ROLE_POINTER,    /* to the buffer of another argument, or null */
+    SHMT_ROLE_STRUCT,     /* passed by value: numbers and such pointers */
     SHMT_ROLE_SCALAR
 };
 const char *shmt_role_word(enum shmt_role role);
 /* Whether nothing may change what a buffer of this role holds. */
 bool shmt_role_is_read(enum shmt_role role);
+/* Whether a launch is passed the address of memory of the device. */
+bool shmt_role_is_buffer(enum shmt_role role);
 
 /* What of an architecture's features the source may use.  A binary with more
  * than the portable ones runs on devices of its architecture, or of its family,
@@ -91,12 +96,29 @@ struct shmt_tolerance {
                                       states none */
 };
 
+#define SHMT_ARGUMENT_NONE SIZE_MAX
+
+/* Of a struct, or the only one of a pointer. */
+struct shmt_argument_member {
+    const char *name;
+    bool pointer;
+    const char *to;            /* the argument's name, or "null" */
+    size_t target;             /* the same; SHMT_ARGUMENT_NONE: null */
+    struct shmt_expr *offset;  /* in elements of it; NULL: 0 */
+    enum shmt_element element; /* else; of `count` numbers, an array if there */
+    size_t count;              /* are several */
+    struct shmt_expr **values;
+    size_t at;                 /* in the struct, bytes */
+    struct shmt_place place;
+};
+
 struct shmt_argument {
     const char *name;
     enum shmt_element element;
     enum shmt_role role;
     struct shmt_expr *count;   /* elements; may use parameters for a
-                                  workspace only; NULL for a scalar */
+                                  workspace only; NULL for what is no
+                                  array */
     struct shmt_expr *value;   /* scalar: dimensions and parameters */
     enum shmt_fill fill;       /* input, in-out, by value; its numbers use
                                   dimensions only: */
@@ -111,6 +133,9 @@ struct shmt_argument {
                                   launch, and timed with it */
     const char *symbol;        /* of the role SYMBOL: the variable's name in
                                   the source, or in the binary */
+    size_t member_count;       /* of a pointer or a struct */
+    struct shmt_argument_member *members;
+    size_t bytes, alignment;   /* the same */
     struct shmt_tolerance tolerance;   /* outputs and in-outs */
 };
 
@@ -141,8 +166,10 @@ struct shmt_launch {
     struct shmt_expr *cluster;         /* blocks along x; NULL: none */
     size_t argument_count;
     const size_t *arguments;           /* into shmt_kernel.arguments */
+    size_t reach_count;                /* with those behind them, which
+                                          pointers among them lead to */
     struct shmt_place arguments_place; /* where the spec lists them */
-    bool by_value;                     /* an array is among them */
+    bool by_value;                     /* an array or a struct is among them */
     bool reads;                        /* an input is */
     bool alike;                        /* grid to cluster are those of the
                                           launch before */
@@ -376,6 +403,20 @@ enum shmtune_status
 shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
                           struct shmt_fill_values *out,
                           struct shmt_error *err);
+/* Writes argument k, a pointer or a struct, as it is passed: argument.bytes.
+ * Each pointer is an offset in bytes, which shmt_argument_link makes one.
+ * SHMTUNE_INVALID_FILE with the place of a number that its type has not, or of
+ * an offset outside of the buffer. */
+enum shmtune_status
+shmt_kernel_argument_pack(struct shmt_kernel_evaluated *evaluated, size_t k,
+                          void *out, struct shmt_error *err);
+/* Adds to each pointer the address of its argument, [argument_count]. */
+void shmt_argument_link(const struct shmt_argument *argument,
+                        const uint64_t *addresses, void *packed);
+/* Whether it is one of those two. */
+bool shmt_argument_is_packed(const struct shmt_argument *argument);
+/* Whether one of its expressions has the symbol. */
+bool shmt_argument_uses(const struct shmt_argument *argument, size_t symbol);
 /* The value of argument k, a scalar. */
 enum shmtune_status
 shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,

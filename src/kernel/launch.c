@@ -156,10 +156,52 @@ static enum shmtune_status check_passed(struct shmt_kernel_reader *reader,
                             argument->name);
 }
 
+/* Adds what the pointers among the passed arguments lead to. */
+static enum shmtune_status reach(struct shmt_kernel_reader *reader,
+                                 const size_t *passed,
+                                 struct shmt_launch *launch)
+{
+    const struct shmt_kernel *kernel = reader->kernel;
+    bool there[SHMT_KERNEL_ARGUMENTS] = {false};
+    size_t *list = shmt_arena_alloc(
+        kernel->arena, launch->argument_count + kernel->argument_count,
+        sizeof *list);
+
+    if (list == NULL)
+        return shmt_error_memory(reader->err);
+    launch->arguments = list;
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        list[launch->reach_count++] = passed[k];
+        there[passed[k]] = true;
+    }
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        const struct shmt_argument *argument = &kernel->arguments[passed[k]];
+
+        launch->by_value |= argument->role == SHMT_ROLE_VALUE ||
+                            argument->role == SHMT_ROLE_STRUCT;
+        for (size_t m = 0; m < argument->member_count; m++) {
+            const size_t target = argument->members[m].target;
+
+            if (target == SHMT_ARGUMENT_NONE || there[target])
+                continue;
+            there[target] = true;
+            list[launch->reach_count++] = target;
+        }
+    }
+    for (size_t k = 0; k < launch->reach_count; k++) {
+        const enum shmt_role role = kernel->arguments[list[k]].role;
+
+        launch->reads |= role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT;
+    }
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *mapping,
                                       struct shmt_launch *launch)
 {
+    const struct shmt_kernel *kernel = reader->kernel;
+    const size_t *passed;
     struct shmt_kernel_list list = {
         .mapping = mapping, .key = "arguments", .needed = true,
         .kind = SHMT_YAML_SEQUENCE, .expected = "arguments, [NAME, NAME]",
@@ -170,19 +212,13 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
 
     if (status != SHMTUNE_OK)
         return status;
-    launch->arguments = list.items;
+    passed = list.items;
     launch->argument_count = list.count;
     launch->arguments_place = list.node->place;
-    for (size_t k = 0; status == SHMTUNE_OK && k < list.count; k++) {
-        const struct shmt_argument *argument =
-            &reader->kernel->arguments[launch->arguments[k]];
-        const enum shmt_role role = argument->role;
-
-        status = check_passed(reader, list.node->items[k], argument);
-        launch->by_value |= role == SHMT_ROLE_VALUE;
-        launch->reads |= role == SHMT_ROLE_INPUT || role == SHMT_ROLE_INOUT;
-    }
-    return status;
+    for (size_t k = 0; status == SHMTUNE_OK && k < list.count; k++)
+        status = check_passed(reader, list.node->items[k],
+                              &kernel->arguments[passed[k]]);
+    return status == SHMTUNE_OK ? reach(reader, passed, launch) : status;
 }
 
 static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
@@ -230,7 +266,7 @@ static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
                      launches == kernel->reference);
 
         for (size_t i = 0; i < count; i++)
-            for (size_t k = 0; k < launches[i].argument_count; k++)
+            for (size_t k = 0; k < launches[i].reach_count; k++)
                 used |= launches[i].arguments[k] == a;
         if (!used)
             return shmt_yaml_refuse(node, reader->err,
@@ -263,12 +299,11 @@ static enum shmtune_status check_once(struct shmt_kernel_reader *reader,
                 node, reader->err,
                 "%s uses a parameter in \"%s\"; it may depend on the problem's "
                 "dimensions only", what, shmt_expr_text(numbers[i]));
-    for (size_t k = 0; k < launch->argument_count; k++) {
+    for (size_t k = 0; k < launch->reach_count; k++) {
         const struct shmt_argument *argument =
             &kernel->arguments[launch->arguments[k]];
 
-        if (shmt_kernel_expr_uses_parameters(kernel, argument->count) ||
-            shmt_kernel_expr_uses_parameters(kernel, argument->value))
+        if (shmt_kernel_argument_uses_parameters(kernel, argument))
             return shmt_yaml_refuse(
                 node, reader->err,
                 "%s takes %s, which depends on a parameter", what,
@@ -460,7 +495,7 @@ static enum shmtune_status check_filled(struct shmt_kernel_reader *reader,
         bool taken = false;
 
         for (size_t i = 0; i < kernel->setup_count; i++)
-            for (size_t k = 0; k < kernel->setup[i].argument_count; k++)
+            for (size_t k = 0; k < kernel->setup[i].reach_count; k++)
                 taken |= kernel->setup[i].arguments[k] == a;
         if (taken && argument->role == SHMT_ROLE_OUTPUT)
             return shmt_yaml_refuse(node, reader->err,

@@ -68,6 +68,21 @@ enum shmtune_status
 shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                          struct shmt_kernel_evaluated *evaluated);
 
+/* "type". */
+enum shmtune_status shmt_kernel_type_read(struct shmt_kernel_reader *reader,
+                                          const struct shmt_yaml *mapping,
+                                          enum shmt_element *out);
+
+/* packed.c: {pointer: ...} and {struct: ...}. */
+enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *mapping,
+                                            struct shmt_argument *argument);
+/* Finds the arguments that pointers are to, when all have been read. */
+enum shmtune_status
+shmt_kernel_packed_resolve(struct shmt_kernel_reader *reader);
+bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,
+                                          const struct shmt_argument *argument);
+
 /* fill.c: "fill" and "range" of an argument. */
 enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *mapping,

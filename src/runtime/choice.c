@@ -140,7 +140,7 @@ shmt_choice_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
     uint64_t count = 0;
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (argument->role != SHMT_ROLE_SCALAR)
+    if (argument->count != NULL)
         status = shmt_kernel_argument_count(evaluated, k, &count, err);
     if (status != SHMTUNE_OK)
         return SHMTUNE_INVALID_ARGUMENT;
@@ -158,7 +158,7 @@ static bool is_used(struct shmt_kernel_evaluated *evaluated, size_t k)
 
         if (shmt_kernel_uses_launch(evaluated, i, &used, NULL) != SHMTUNE_OK)
             used = true;
-        for (size_t a = 0; used && a < launch->argument_count; a++)
+        for (size_t a = 0; used && a < launch->reach_count; a++)
             if (launch->arguments[a] == k)
                 return true;
     }

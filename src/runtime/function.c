@@ -27,6 +27,7 @@ struct slot {
     bool array;                  /* passed by value */
     bool needed;                 /* a step uses it */
     int64_t bytes;               /* of a variable of the source */
+    unsigned char *packed;       /* a pointer or a struct, to be linked */
     int64_t cleared;             /* bytes to set to 0 first */
     union shmt_element_scalar value; /* of a scalar: the spec's */
 };
@@ -103,7 +104,7 @@ static enum shmtune_status prepare_step(struct loading *loading, size_t launch)
     step->function = loaded;
     step->launch = &loading->evaluated.launches[launch];
     function->step_count++;
-    for (size_t k = 0; k < step->launch->argument_count; k++)
+    for (size_t k = 0; k < step->launch->reach_count; k++)
         function->slots[step->launch->arguments[k]].needed = true;
     return SHMTUNE_OK;
 }
@@ -135,6 +136,10 @@ static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
 
     slot->scalar = argument->role == SHMT_ROLE_SCALAR;
     slot->array = argument->role == SHMT_ROLE_VALUE;
+    if (slot->packed != NULL && slot->needed)
+        return shmt_kernel_argument_pack(&loading->evaluated, k, slot->packed,
+                                         loading->err) == SHMTUNE_OK
+                   ? SHMTUNE_OK : refuse_number(loading, k);
     if (argument->role == SHMT_ROLE_SYMBOL)
         return shmt_choice_bytes(&loading->evaluated, k, &slot->bytes,
                                  loading->err);
@@ -176,12 +181,21 @@ static enum shmtune_status make_ready(struct loading *loading)
 static enum shmtune_status begin(struct loading *loading)
 {
     const struct shmtune_kernel *kernel = loading->choice->kernel;
+    const struct shmt_argument *arguments = kernel->spec->arguments;
     const size_t slots = kernel->spec->argument_count;
+    unsigned char *packed;
+    size_t bytes = 0;
 
+    for (size_t k = 0; k < slots; k++)
+        bytes += arguments[k].bytes;
     loading->function = calloc(1, sizeof *loading->function +
-                                      slots * sizeof(struct slot));
+                                      slots * sizeof(struct slot) + bytes);
     if (loading->function == NULL)
         return shmt_error_memory(loading->err);
+    packed = (unsigned char *)&loading->function->slots[slots];
+    for (size_t k = 0; k < slots; packed += arguments[k++].bytes)
+        if (shmt_argument_is_packed(&arguments[k]))
+            loading->function->slots[k].packed = packed;
     loading->function->kernel = kernel;
     loading->function->slot_count = slots;
     shmt_choice_evaluate(loading->choice, &loading->evaluated);
@@ -394,9 +408,11 @@ static enum shmtune_status collect(const struct shmtune_function *function,
             out[k] = arguments[k];
         else if (slot->scalar)
             out[k] = (void *)&slot->value;
+        else if (slot->packed != NULL)
+            out[k] = NULL;         /* made for each launch */
         else
             out[k] = (void *)&no_buffer;
-        if (slot->needed && !slot->scalar &&
+        if (slot->needed && !slot->scalar && slot->packed == NULL &&
             (slot->array ? arguments[k] == NULL : is_null(out[k])))
             return shmt_runtime_message_set(
                 message, SHMTUNE_INVALID_ARGUMENT,
@@ -427,12 +443,55 @@ static enum shmtune_status clear(const struct shmtune_function *function,
     return SHMTUNE_OK;
 }
 
+/* Makes argument k at `at`: its numbers, and the addresses of the buffers. */
+static void link_packed(const struct shmtune_function *function, size_t k,
+                        void *const *pointers, unsigned char *at)
+{
+    const struct shmt_argument *argument =
+        &function->kernel->spec->arguments[k];
+    uint64_t addresses[SHMT_KERNEL_ARGUMENTS];
+
+    for (size_t m = 0; m < argument->member_count; m++) {
+        const size_t target = argument->members[m].target;
+
+        if (target != SHMT_ARGUMENT_NONE)
+            memcpy(&addresses[target], pointers[target], sizeof *addresses);
+    }
+    memcpy(at, function->slots[k].packed, argument->bytes);
+    shmt_argument_link(argument, addresses, at);
+}
+
+/* One launch; the driver has read the arguments when it returns. */
+static CUresult launch(const struct shmtune_function *function,
+                       const struct step *step, void *const *pointers,
+                       CUstream stream)
+{
+    enum { ALIGNMENT = 8 };
+    _Alignas(ALIGNMENT) unsigned char room[SHMT_KERNEL_ARGUMENT_BYTES +
+                                           ALIGNMENT * SHMT_KERNEL_ARGUMENTS];
+    void *given[SHMT_KERNEL_ARGUMENTS];
+    size_t used = 0;
+
+    for (size_t k = 0; k < step->launch->argument_count; k++) {
+        const size_t which = step->launch->arguments[k];
+
+        given[k] = pointers[which];
+        if (given[k] != NULL)
+            continue;
+        given[k] = room + used;
+        link_packed(function, which, pointers, room + used);
+        used += (function->kernel->spec->arguments[which].bytes + ALIGNMENT -
+                 1) / ALIGNMENT * ALIGNMENT;
+    }
+    return shmt_function_launch(function->binary->driver, step->function,
+                                &step->geometry, given, stream);
+}
+
 enum shmtune_status shmtune_launch(const struct shmtune_function *function,
                                    void *const *arguments, void *stream,
                                    struct shmtune_message *message)
 {
     void *pointers[SHMT_KERNEL_ARGUMENTS];
-    void *given[SHMT_KERNEL_ARGUMENTS];
     enum shmtune_status status;
 
     if (function == NULL || (arguments == NULL && function->slot_count > 0))
@@ -448,10 +507,7 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
         const struct step *step = &function->steps[s];
         CUresult result;
 
-        for (size_t k = 0; k < step->launch->argument_count; k++)
-            given[k] = pointers[step->launch->arguments[k]];
-        result = shmt_function_launch(function->binary->driver, step->function,
-                                      &step->geometry, given, stream);
+        result = launch(function, step, pointers, stream);
         if (result != CUDA_SUCCESS)
             status = refuse(function, result, step->launch->entry, message);
     }

@@ -300,20 +300,26 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
         [SHMT_ROLE_WORKSPACE] = SHMTUNE_WORKSPACE,
         [SHMT_ROLE_VALUE] = SHMTUNE_VALUE,
         [SHMT_ROLE_SYMBOL] = SHMTUNE_SYMBOL,
+        [SHMT_ROLE_POINTER] = SHMTUNE_POINTER,
+        [SHMT_ROLE_STRUCT] = SHMTUNE_STRUCT,
         [SHMT_ROLE_SCALAR] = SHMTUNE_SCALAR,
     };
     const struct shmt_argument *argument;
     struct shmtune_argument made;
+    bool packed;
 
     if (kernel == NULL || !shmt_runtime_is_sized(out, sizeof *out))
         return SHMTUNE_INVALID_ARGUMENT;
     if (k >= kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
     argument = &kernel->spec->arguments[k];
+    packed = shmt_argument_is_packed(argument);
     made = (struct shmtune_argument){
         .name = argument->name,
-        .type = shmt_element_word(argument->element),
-        .element_bytes = shmt_element_bytes(argument->element),
+        .type = packed ? shmt_role_word(argument->role)
+                       : shmt_element_word(argument->element),
+        .element_bytes = packed ? argument->bytes
+                                : shmt_element_bytes(argument->element),
         .role = roles[argument->role],
         .zeroed = argument->zeroed,
     };

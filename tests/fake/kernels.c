@@ -337,6 +337,42 @@ static void make_offsets(struct fake_launch *launch)
         offsets[t] = t * t;
 }
 
+/* -- tests/fake/fake_struct.cu -------------------------------------------- */
+
+struct parameters {
+    signed char sign;
+    float *out;
+    short steps[3];
+    double scale;
+    int n;
+    const float *none;
+    bool last;
+};
+
+static void combine(struct fake_launch *launch)
+{
+    const struct parameters *p = launch->arguments[0];
+    const float *behind = memory(launch, 1);
+    const bool right =
+        p->none == NULL && memory(launch, 2) == NULL && p->last;
+
+    launch->cost_us = 10;
+    for (int i = 0; i < p->n; i++)
+        p->out[i] = (float)p->sign * (float)(p->scale * (double)behind[i]) +
+                    (float)p->steps[i % 3] + (right ? 0.0f : 1.0f);
+}
+
+static void combine_reference(struct fake_launch *launch)
+{
+    float *out = memory(launch, 0);
+    const float *x = memory(launch, 1);
+    const int n = ARGUMENT(launch, 2, int);
+
+    for (int i = 0; i < n; i++)
+        out[i] = -(float)(1.5 * (double)x[n + i]) +
+                 (float)(i % 3 == 2 ? n % 100 : i % 3);
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -349,6 +385,7 @@ static const struct {
     {"lengths_arrays", lengths_arrays}, {"split_points", split_points},
     {"convolve", convolve}, {"convolve_reference", convolve_reference},
     {"make_offsets", make_offsets},
+    {"combine", combine}, {"combine_reference", combine_reference},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

@@ -227,9 +227,58 @@ static void applications_fill_variables(void)
     driver->MemFree(there);
 }
 
+/* -- structs and pointers ------------------------------------------------- */
+
+static double combined(int i)
+{
+    return -1.5 * (N + i) + (i % 3 == 2 ? N % 100 : i % 3);
+}
+
+static void structs_and_pointers_arrive(void)
+{
+    static const int64_t problem[] = {N};
+    int wrong = 0;
+
+    if (!open_bench("tests/fake", "fake_struct"))
+        return;
+    measure(problem, SHMT_VERDICT_OK);
+    read_results("out", N);
+    for (int i = 0; i < N; i++)
+        wrong += !near(found[i], combined(i)) +
+                 !near(expected[i], combined(i));
+    CHECK_INT(wrong, 0);
+    fixture_choice(kernel, config, "SHIFT", "1", NULL);
+    measure(problem, SHMT_VERDICT_WRONG);
+    close_bench();
+}
+
+static void applications_leave_structs_to_the_library(void)
+{
+    static const int64_t problem[] = {N};
+    struct shmtune_function *function = prepare("fake_struct", problem);
+    CUdeviceptr out, x;
+    void *arguments[] = {&x, &out, NULL, NULL, NULL, NULL};
+    int wrong = 0;
+
+    for (int i = 0; i < 2 * N + 1; i++)
+        expected[i] = (float)i;
+    x = on_device(expected, sizeof(float) * (2 * N + 1));
+    out = on_device(NULL, sizeof(float) * N);
+    CHECK_INT(shmtune_launch(function, arguments, NULL, &message),
+              SHMTUNE_OK);
+    take_back(found, out, sizeof(float) * N);
+    for (int i = 0; i < N; i++)
+        wrong += !near(found[i], combined(i));
+    CHECK_INT(wrong, 0);
+    shmtune_release(function);
+    driver->MemFree(x);
+}
+
 static void open_library(void)
 {
-    static const char *const files[] = {"fake_symbol.yaml", "fake_symbol.cu"};
+    static const char *const files[] = {
+        "fake_struct.yaml", "fake_struct.cu", "fake_symbol.yaml",
+        "fake_symbol.cu"};
     CUcontext context;
 
     fixture_begin();
@@ -252,8 +301,10 @@ int main(void)
         setenv("SHMT_SRCDIR", ".", 1);
     images = fixture_folder();
     CHECK_RUN(variables_are_filled);
+    CHECK_RUN(structs_and_pointers_arrive);
     open_library();
     CHECK_RUN(applications_fill_variables);
+    CHECK_RUN(applications_leave_structs_to_the_library);
     shmtune_close(library);
     driver->DevicePrimaryCtxRelease(0);
     fixture_end();
