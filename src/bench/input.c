@@ -78,14 +78,13 @@ static enum shmtune_status take_part(void *context, const void *bytes,
 /* The stream has poisoned the buffer before the file is copied to it, by
  * another stream, and that copy is whole before anything else is done. */
 enum shmtune_status
-shmt_bench_input_load(struct shmt_bench *bench, size_t k,
+shmt_bench_input_load(struct shmt_bench *bench,
+                      const struct shmt_buffer *buffer,
                       const struct shmt_fill_values *values,
                       struct shmt_digest *digest, struct shmt_error *err)
 {
     const struct shmt_driver *driver = bench->options.driver;
-    const struct shmt_bench_slot *slot = &bench->slots[k];
-    struct loading loading = {
-        bench, slot->initial.base != 0 ? &slot->initial : &slot->actual};
+    struct loading loading = {bench, buffer};
     const struct shmt_data_sink sink = {take_part, &loading};
     enum shmtune_status status = shmt_driver_check(
         driver, driver->CtxSynchronize(), err, "the device");

@@ -106,6 +106,7 @@ static CUresult make_memory(struct shmt_probe *probe, int64_t l2_bytes)
     memset(blank, 0, sizeof blank);
     for (size_t k = 0; k < SHMT_PROBE_FINDINGS; k++) {
         blank[k].first = blank[k].worst_at = UINT64_MAX;
+        blank[k].outside_first = UINT64_MAX;
         blank[k].guard_first = INT64_MAX;
     }
     if (result == CUDA_SUCCESS)
@@ -304,9 +305,11 @@ static CUresult launch_comparison(
     CUdeviceptr found = shmt_buffer_data(comparison->found);
     CUdeviceptr expected = shmt_buffer_data(comparison->expected);
     CUdeviceptr finding = slot_of(probe, slot);
+    CUdeviceptr kept = comparison->kept == NULL
+                           ? 0 : shmt_buffer_data(comparison->kept);
     uint64_t count = comparison->found->count;
     struct shmt_probe_rule rule = comparison->rule;
-    void *arguments[] = {&found, &expected, &count, &rule, &finding};
+    void *arguments[] = {&found, &expected, &kept, &count, &rule, &finding};
 
     rule.element = (int)comparison->found->element;
     rule.real = shmt_element_is_real(comparison->found->element);

@@ -80,6 +80,8 @@ CUresult shmt_probe_flush(const struct shmt_probe *probe);
 CUresult shmt_probe_begin(const struct shmt_probe *probe);
 struct shmt_probe_comparison {
     const struct shmt_buffer *found, *expected;
+    const struct shmt_buffer *kept;   /* as `found` was before; NULL: poisoned
+                                         or zeroed */
     struct shmt_probe_rule rule;
 };
 CUresult shmt_probe_compare(const struct shmt_probe *probe,

@@ -24,8 +24,8 @@ static const struct shmt_buffer *target(const struct shmt_bench *bench,
 
     if (run->setup && slot->initial.base != 0)
         return &slot->initial;
-    return run->expected && slot->expected.base != 0 ? &slot->expected
-                                                      : &slot->actual;
+    return run->expected && slot->expected.base != 0 && !slot->given
+               ? &slot->expected : &slot->actual;
 }
 
 CUresult shmt_bench_run_fill(struct shmt_bench *bench,

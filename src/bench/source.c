@@ -37,6 +37,8 @@ struct finding {
     u64 unwritten;
     u64 worst;
     u64 worst_at;
+    u64 outside;
+    u64 outside_first;
     u64 guard_bytes;
     i64 guard_first;
     u64 hash;
@@ -284,8 +286,39 @@ __device__ bool poisoned(const T *at, u64 index, u32 poison)
     return all;
 }
 
+__device__ bool looked_at(u64 i, const shmt_probe_rule &rule)
+{
+    const u64 j = i - rule.offset;
+
+    if (rule.columns == 0)
+        return true;
+    return i >= rule.offset && j / rule.plane_pitch < rule.planes &&
+           j % rule.plane_pitch / rule.pitch < rule.rows &&
+           j % rule.plane_pitch % rule.pitch < rule.columns;
+}
+
+template <typename T> __device__ bool same_bytes(const T *a, const T *b)
+{
+    bool same = true;
+
+    for (u32 k = 0; k < sizeof(T); k++)
+        same = same && ((const u8 *)a)[k] == ((const u8 *)b)[k];
+    return same;
+}
+
 template <typename T>
-__device__ void compare_all(const T *a, const T *b, u64 count,
+__device__ void check_outside(const T *a, const T *kept, u64 i,
+                              const shmt_probe_rule &rule, finding *out)
+{
+    if (kept != 0 ? same_bytes(a + i, kept + i)
+                  : poisoned(a + i, i, rule.outside))
+        return;
+    atomicAdd(&out->outside, 1ull);
+    atomicMin(&out->outside_first, i);
+}
+
+template <typename T>
+__device__ void compare_all(const T *a, const T *b, const T *kept, u64 count,
                             const shmt_probe_rule &rule, finding *out)
 {
     u64 wrong = 0;
@@ -297,6 +330,10 @@ __device__ void compare_all(const T *a, const T *b, u64 count,
         const T x = a[i];
         const T y = b[i];
 
+        if (!looked_at(i, rule)) {
+            check_outside(a, kept, i, rule, out);
+            continue;
+        }
         if (right(x, y, rule))
             continue;
         first = wrong == 0 ? i : first;
@@ -319,7 +356,7 @@ __device__ void find_worst(const T *a, const T *b, u64 count,
     const u64 worst = out->worst;
 
     for (u64 i = here(); i < count; i += stride())
-        if (!right(a[i], b[i], rule) &&
+        if (looked_at(i, rule) && !right(a[i], b[i], rule) &&
             bits_of(excess(a[i], b[i], rule)) == worst) {
             atomicMin(&out->worst_at, i);
             break;
@@ -330,22 +367,23 @@ __device__ void find_worst(const T *a, const T *b, u64 count,
 /* The worst is looked for where there is one: few candidates are wrong. */
 static const char comparisons[] = TEXT(
 extern "C" __global__ void shmt_compare(const void *a, const void *b,
-                                        u64 count, shmt_probe_rule rule,
-                                        finding *out)
+                                        const void *kept, u64 count,
+                                        shmt_probe_rule rule, finding *out)
 {
     switch (rule.element) {
 )
 #define COMPARE(name, word, type, device, ...)                               \
     "case " #name ": compare_all((const " #device " *)a, "                   \
-    "(const " #device " *)b, count, rule, out); break;\n"
+    "(const " #device " *)b, (const " #device " *)kept, count, rule, out); " \
+    "break;\n"
 SHMT_ELEMENT_LIST(COMPARE)
 #undef COMPARE
 "}\n}\n";
 
 static const char worsts[] = TEXT(
 extern "C" __global__ void shmt_worst(const void *a, const void *b,
-                                      u64 count, shmt_probe_rule rule,
-                                      finding *out)
+                                      const void *, u64 count,
+                                      shmt_probe_rule rule, finding *out)
 {
     switch (rule.element) {
 )

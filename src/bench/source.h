@@ -17,6 +17,9 @@ struct shmt_probe_finding {
     uint64_t worst;            /* the excess of the worst, the bits of a
                                   double, */
     uint64_t worst_at;         /* and the first index that has it */
+    uint64_t outside;          /* elements outside of the region that have been
+                                  changed, */
+    uint64_t outside_first;    /* and the first of them */
     uint64_t guard_bytes;      /* changed outside the buffer */
     int64_t guard_first;       /* the lowest such place, in bytes from the
                                   buffer's begin: negative before it */
@@ -28,14 +31,24 @@ struct shmt_probe_finding {
  * relative |b| + scale, or they are at most `ulp` numbers of their type apart.
  * The excess of a wrong one is the smaller of |a - b| over the allowance and
  * the numbers over `ulp`; where nothing is allowed, |a - b|, of reals over |b|.
- * It is infinite where one is not finite. */
+ * It is infinite where one is not finite.
+ *
+ * Elements outside of the region (kernel.h) have to be those of the buffer of
+ * what is kept, or, where there is none, to hold the word `outside`. */
 #define SHMT_PROBE_RULE_STRUCT                                               \
     struct shmt_probe_rule {                                                 \
         double absolute;                                                     \
         double relative;                                                     \
         double scale;                                                        \
         unsigned long long ulp;                                              \
+        unsigned long long columns;                                          \
+        unsigned long long rows;                                             \
+        unsigned long long planes;                                           \
+        unsigned long long pitch;                                            \
+        unsigned long long plane_pitch;                                      \
+        unsigned long long offset;                                           \
         unsigned poison;   /* what unwritten elements hold */                \
+        unsigned outside;                                                    \
         int element;                                                         \
         int real;                                                            \
     };

@@ -16,8 +16,10 @@ enum { SHMT_BENCH_MODULES = 32 };
 /* One argument of the kernel. */
 struct shmt_bench_slot {
     struct shmt_buffer actual;     /* what the kernel is given */
-    struct shmt_buffer expected;   /* outputs and in-outs: the reference's */
+    struct shmt_buffer expected;   /* outputs and in-outs: the reference's, */
+    bool given;                    /* or not: it was read from a file */
     struct shmt_buffer initial;    /* in-outs: as they begin */
+    struct shmt_region region;     /* of them, what is looked at */
     double scale;                  /* what the tolerance allows by the size
                                       of all that is expected */
     union shmt_element_scalar scalar;
@@ -44,7 +46,8 @@ struct shmt_bench_loaded {
 struct shmt_bench_run {
     struct shmt_bench_loaded *loaded;
     struct shmt_kernel_evaluated *evaluated;   /* its launches, too */
-    bool expected;                 /* outputs go to slot.expected */
+    bool expected;                 /* outputs go to slot.expected, but for
+                                      what is given */
     bool setup;                    /* in-outs are slot.initial */
 };
 
@@ -134,9 +137,10 @@ enum shmtune_status
 shmt_bench_input_array(struct shmt_bench *bench, size_t k,
                        const struct shmt_fill_values *values,
                        struct shmt_digest *digest, struct shmt_error *err);
-/* Fills the buffers of argument k from its file. */
+/* Fills a buffer from a file. */
 enum shmtune_status
-shmt_bench_input_load(struct shmt_bench *bench, size_t k,
+shmt_bench_input_load(struct shmt_bench *bench,
+                      const struct shmt_buffer *buffer,
                       const struct shmt_fill_values *values,
                       struct shmt_digest *digest, struct shmt_error *err);
 /* Whether the files that were read are those that the tuner saw, also for a

@@ -26,15 +26,18 @@ struct size {
     uint64_t count;
 };
 
-static void add_sizes(enum shmt_element element, const char *part,
-                      size_t bytes, struct size *size)
+/* The part begins with element `first`. */
+static void add_sizes(const struct shmt_bench_slot *slot, const char *part,
+                      size_t bytes, uint64_t first, struct size *size)
 {
+    const enum shmt_element element = slot->expected.element;
     const size_t step = shmt_element_bytes(element);
 
     for (size_t at = 0; at < bytes; at += step) {
         const double number = fabs(shmt_element_real(element, part + at));
 
-        if (!(number <= DBL_MAX))
+        if (!(number <= DBL_MAX) ||
+            !shmt_region_has(&slot->region, first + at / step))
             continue;
         size->most = fmax(size->most, number);
         size->squares += number * number;
@@ -43,9 +46,11 @@ static void add_sizes(enum shmt_element element, const char *part,
 }
 
 static CUresult read_size(struct shmt_bench *bench,
-                          const struct shmt_buffer *buffer, char *part,
+                          const struct shmt_bench_slot *slot, char *part,
                           struct size *size)
 {
+    const struct shmt_buffer *buffer = &slot->expected;
+    const size_t step = shmt_element_bytes(buffer->element);
     CUresult result = CUDA_SUCCESS;
 
     for (uint64_t at = 0; at < buffer->bytes && result == CUDA_SUCCESS;
@@ -56,7 +61,7 @@ static CUresult read_size(struct shmt_bench *bench,
         result = bench->options.driver->MemcpyDtoH(
             part, shmt_buffer_data(buffer) + at, bytes);
         if (result == CUDA_SUCCESS)
-            add_sizes(buffer->element, part, bytes, size);
+            add_sizes(slot, part, bytes, at / step, size);
     }
     return result;
 }
@@ -79,7 +84,7 @@ CUresult shmt_bench_verify_scale(struct shmt_bench *bench)
             part = malloc(PART);
         if (part == NULL)
             return CUDA_ERROR_OUT_OF_MEMORY;
-        result = read_size(bench, &slot->expected, part, &size);
+        result = read_size(bench, slot, part, &size);
         if (result != CUDA_SUCCESS)
             break;
         slot->scale = tolerance->maximum * size.most;
@@ -94,21 +99,34 @@ CUresult shmt_bench_verify_scale(struct shmt_bench *bench)
 static struct shmt_probe_comparison comparison_of(
     const struct shmt_bench *bench, size_t k, uint32_t poison)
 {
-    const struct shmt_tolerance *tolerance =
-        &bench->kernel->arguments[k].tolerance;
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    const struct shmt_tolerance *tolerance = &argument->tolerance;
     const struct shmt_bench_slot *slot = &bench->slots[k];
 
     return (struct shmt_probe_comparison){
         .found = &slot->actual, .expected = &slot->expected,
+        .kept = slot->initial.base != 0 ? &slot->initial : NULL,
         .rule = {
             .absolute = tolerance->absolute,
             .relative = tolerance->relative,
             .scale = slot->scale, .ulp = tolerance->ulp, .poison = poison,
+            .outside = argument->zeroed ? 0 : poison,
+            .columns = slot->region.columns, .rows = slot->region.rows,
+            .planes = slot->region.planes, .pitch = slot->region.pitch,
+            .plane_pitch = slot->region.plane_pitch,
+            .offset = slot->region.offset,
         },
     };
 }
 
 /* -- findings ------------------------------------------------------------- */
+
+/* The elements of argument k that are looked at. */
+static uint64_t count_of(const struct shmt_bench *bench, size_t k)
+{
+    return shmt_region_count(&bench->slots[k].region,
+                             bench->slots[k].actual.count);
+}
 
 static CUresult
 read_findings(struct shmt_bench *bench, uint32_t poison,
@@ -218,7 +236,7 @@ static void set_wrong(const struct shmt_bench *bench, size_t k,
         argument->name, (unsigned long long)finding->worst_at, digits,
         values[0], digits, values[1], shmt_text_string(&far),
         (unsigned long long)finding->mismatches,
-        (unsigned long long)bench->slots[k].actual.count,
+        (unsigned long long)count_of(bench, k),
         (unsigned long long)finding->unwritten,
         shmt_text_string(&tolerance));
     out->argument = (int)k;
@@ -245,7 +263,7 @@ static CUresult check_values(struct shmt_bench *bench, size_t k,
                                 "left %llu of %llu elements of %s unwritten, "
                                 "the first is %llu",
                                 (unsigned long long)finding->unwritten,
-                                (unsigned long long)slot->actual.count,
+                                (unsigned long long)count_of(bench, k),
                                 argument->name,
                                 (unsigned long long)finding->first);
         return CUDA_SUCCESS;
@@ -278,6 +296,16 @@ CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
             return CUDA_SUCCESS;
         }
     for (size_t k = 0; k < kernel->argument_count; k++)
+        if (findings[k].outside > 0) {
+            shmt_result_set_verdict(
+                out, SHMT_VERDICT_OUT_OF_BOUNDS,
+                "wrote %llu elements of %s outside its region, the first is "
+                "%llu", (unsigned long long)findings[k].outside,
+                kernel->arguments[k].name,
+                (unsigned long long)findings[k].outside_first);
+            return CUDA_SUCCESS;
+        }
+    for (size_t k = 0; k < kernel->argument_count; k++)
         if (shmt_role_is_read(kernel->arguments[k].role) &&
             findings[k].hash != bench->hashes[k]) {
             shmt_result_set_verdict(out, SHMT_VERDICT_OUT_OF_BOUNDS,
@@ -289,7 +317,7 @@ CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
         const struct shmt_probe_comparison comparison =
             comparison_of(bench, k, poison);
         const uint64_t allowed = shmt_tolerance_allowed(
-            &kernel->arguments[k].tolerance, bench->slots[k].actual.count);
+            &kernel->arguments[k].tolerance, count_of(bench, k));
 
         if (findings[k].mismatches > allowed || findings[k].unwritten > 0)
             return check_values(bench, k, &comparison, &findings[k], out);

@@ -150,17 +150,19 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
                                              const struct shmt_kernel *kernel,
                                              struct shmt_error *err)
 {
-    const bool own = kernel->reference_code.file_count > 0;
+    const bool none = kernel->reference_count == 0;
+    const bool own = none || kernel->reference_code.file_count > 0;
     struct shmt_kernel_evaluated evaluated;
     struct shmt_text notes = {0};
-    enum shmtune_status status;
+    enum shmtune_status status = SHMTUNE_OK;
 
     shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
-    status = compile_once(check, &evaluated,
-                          has_reference(kernel)
-                              ? "the reference"
-                              : "the default, as the reference",
-                          own ? NULL : &notes, err);
+    if (!none)
+        status = compile_once(check, &evaluated,
+                              has_reference(kernel)
+                                  ? "the reference"
+                                  : "the default, as the reference",
+                              own ? NULL : &notes, err);
     if (status == SHMTUNE_OK && own)
         status = note_default(check, kernel, &notes, err);
     if (status == SHMTUNE_OK)

@@ -209,13 +209,32 @@ static enum shmtune_status count_bytes(void *context, bool last)
     return SHMTUNE_OK;
 }
 
+/* Adds one file, if there is one. */
+static enum shmtune_status add_file(const struct shmt_argument_file *file,
+                                    struct shmt_digest *all, uint64_t *bytes,
+                                    bool *any, struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    void *context[] = {&text, bytes};
+    enum shmtune_status status;
+
+    if (file->path == NULL)
+        return SHMTUNE_OK;
+    *any = true;
+    status = read_parts(file->path, &text, all, count_bytes, context, err);
+    shmt_text_free(&text);
+    if (status == SHMTUNE_OK)
+        return SHMTUNE_OK;
+    shmt_error_prefix(err, "%s:%d:%d", file->place.file, file->place.line,
+                      file->place.column);
+    return shmt_error_set_status(err, storage_of(status));
+}
+
 enum shmtune_status shmt_data_digest(const struct shmt_kernel *kernel,
                                      char digest[SHMT_DIGEST_TEXT],
                                      uint64_t *bytes, struct shmt_error *err)
 {
     struct shmt_digest all;
-    struct shmt_text text = {0};
-    void *context[] = {&text, bytes};
     enum shmtune_status status = SHMTUNE_OK;
     bool any = false;
 
@@ -224,20 +243,11 @@ enum shmtune_status shmt_data_digest(const struct shmt_kernel *kernel,
     for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count;
          k++) {
         const struct shmt_argument *argument = &kernel->arguments[k];
-        const struct shmt_place place = argument->fill_place;
 
-        if (argument->fill != SHMT_FILL_FILE)
-            continue;
-        any = true;
-        status = read_parts(argument->file, &text, &all, count_bytes, context,
-                            err);
-        if (status != SHMTUNE_OK) {
-            shmt_error_prefix(err, "%s:%d:%d", place.file, place.line,
-                              place.column);
-            status = shmt_error_set_status(err, storage_of(status));
-        }
+        status = add_file(&argument->file, &all, bytes, &any, err);
+        if (status == SHMTUNE_OK)
+            status = add_file(&argument->expect, &all, bytes, &any, err);
     }
-    shmt_text_free(&text);
     digest[0] = '\0';
     if (status == SHMTUNE_OK && any)
         shmt_digest_end(&all, digest);

@@ -26,8 +26,9 @@ enum shmtune_status shmt_data_read(const struct shmt_fill_values *values,
                                    const struct shmt_data_sink *sink,
                                    struct shmt_error *err);
 
-/* The digest of all files of a kernel's arguments, in their order, what is
- * compressed as it was before; "" when it has none.  *bytes: of all of them. */
+/* The digest of all files of a kernel's arguments, in their order, what it is
+ * filled from before what it is compared with, and what is compressed as it was
+ * before; "" when it has none.  *bytes: of all of them. */
 enum shmtune_status shmt_data_digest(const struct shmt_kernel *kernel,
                                      char digest[SHMT_DIGEST_TEXT],
                                      uint64_t *bytes, struct shmt_error *err);

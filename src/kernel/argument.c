@@ -20,15 +20,15 @@ static const char *const role_words[] = {
 /* The keys that an argument may have: of any role (any other key is misspelt),
  * of a scalar, which has no role, and of each role. */
 static const char *const argument_keys[] = {
-    "type", "value", "role", "count", "fill", "range", "tolerance", "zeroed",
-    "symbol", "pointer", "offset", "struct", NULL};
+    "type", "value", "role", "count", "fill", "range", "expect", "tolerance",
+    "region", "zeroed", "symbol", "pointer", "offset", "struct", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
-static const char *const role_keys[][8] = {
+static const char *const role_keys[][9] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
-    [SHMT_ROLE_OUTPUT] = {"type", "role", "count", "tolerance", "zeroed",
-                          NULL},
-    [SHMT_ROLE_INOUT] = {"type", "role", "count", "fill", "range",
-                         "tolerance", NULL},
+    [SHMT_ROLE_OUTPUT] = {"type", "role", "count", "expect", "tolerance",
+                          "region", "zeroed", NULL},
+    [SHMT_ROLE_INOUT] = {"type", "role", "count", "fill", "range", "expect",
+                         "tolerance", "region", NULL},
     [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", NULL},
     [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
     [SHMT_ROLE_SYMBOL] = {"type", "role", "count", "fill", "range", "symbol",
@@ -193,7 +193,11 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     if (status == SHMTUNE_OK)
         status = shmt_kernel_fill_read(reader, mapping, argument);
     if (status == SHMTUNE_OK)
+        status = shmt_kernel_expect_read(reader, mapping, argument);
+    if (status == SHMTUNE_OK)
         status = shmt_kernel_tolerance_read(reader, mapping, argument);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_region_read(reader, mapping, argument);
     if (status == SHMTUNE_OK && argument->role == SHMT_ROLE_SYMBOL)
         status = read_symbol(reader, mapping, argument);
     node = shmt_yaml_get(mapping, "zeroed");
@@ -327,20 +331,28 @@ static enum shmtune_status try_count(struct shmt_kernel_reader *reader,
 {
     const bool filled = argument->role != SHMT_ROLE_OUTPUT &&
                         argument->role != SHMT_ROLE_WORKSPACE;
+    const size_t k = (size_t)(argument - reader->kernel->arguments);
     struct shmt_fill_values values;
+    struct shmt_region region;
     char what[160];
     int64_t count;
-    const enum shmtune_status status = shmt_expr_next_int(
+    enum shmtune_status status = shmt_expr_next_int(
         argument->count, &evaluated->evaluation, &count, reader->err);
 
     if (status != SHMTUNE_OK)
         return status;
-    if (count >= 1 && count <= largest_count)
-        return !filled ? SHMTUNE_OK
-                       : shmt_kernel_argument_fill(
-                             evaluated,
-                             (size_t)(argument - reader->kernel->arguments),
-                             &values, reader->err);
+    if (count >= 1 && count <= largest_count) {
+        if (filled)
+            status = shmt_kernel_argument_fill(evaluated, k, &values,
+                                               reader->err);
+        if (status == SHMTUNE_OK && argument->expect.path != NULL)
+            status = shmt_kernel_argument_expect(evaluated, k, &values,
+                                                 reader->err);
+        if (status == SHMTUNE_OK)
+            status = shmt_kernel_argument_region(evaluated, k, &region,
+                                                 reader->err);
+        return status;
+    }
     snprintf(what, sizeof what,
              "the count of %s is %lld; 1 to %lld elements are expected",
              argument->name, (long long)count, (long long)largest_count);

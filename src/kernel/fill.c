@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fill: reads what an argument is filled with, and evaluates it for a problem.
- * Called by argument.c, and by all that fill: bench/ and the command `data`.
+ * fill: reads what an argument is filled with, and which file it is compared
+ * with, and evaluates both for a problem.  Called by argument.c, and by all
+ * that fill: bench/ and the command `data`.
  *
  * A fill is a word, or a mapping of one word to its numbers; which words there
  * are, and which numbers they have, is in one table.  Numbers are expressions
@@ -148,36 +149,52 @@ static enum shmtune_status read_extent(struct shmt_kernel_reader *reader,
 /* {file: PATH}, {file: PATH, shape: [rows, cols]} */
 static enum shmtune_status read_file(struct shmt_kernel_reader *reader,
                                      const struct shmt_yaml *node,
-                                     struct shmt_argument *argument)
+                                     struct shmt_argument_file *out)
 {
     static const char *const keys[] = {"file", "shape", NULL};
     struct shmt_kernel_list shape = {
         .mapping = node, .key = "shape", .kind = SHMT_YAML_SEQUENCE,
         .expected = "shape, [ROWS, COLS]", .items_are = "extents", .least = 1,
-        .most = SHMT_FILL_EXTENTS, .size = sizeof argument->extents[0],
+        .most = SHMT_FILL_EXTENTS, .size = sizeof out->extents[0],
         .read = read_extent
     };
     struct shmt_arena *arena = reader->kernel->arena;
     const char *folder = shmt_path_folder(arena, reader->kernel->path);
+    const struct shmt_yaml *file;
     const char *name;
     enum shmtune_status status =
         shmt_yaml_check_keys(node, keys, reader->err);
 
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_text(shmt_yaml_get(node, "file"),
-                                SHMT_KERNEL_FILE, &name, reader->err);
+        status = shmt_yaml_need(node, "file", &file, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_text(file, SHMT_KERNEL_FILE, &name, reader->err);
     if (status != SHMTUNE_OK)
         return status;
-    argument->file =
-        folder == NULL ? NULL : shmt_path_join(arena, folder, name);
-    if (argument->file == NULL)
+    out->place = node->place;
+    out->path = folder == NULL ? NULL : shmt_path_join(arena, folder, name);
+    if (out->path == NULL)
         return shmt_error_memory(reader->err);
     status = shmt_kernel_read_list(reader, &shape);
     if (status != SHMTUNE_OK || shape.node == NULL)
         return status;
-    argument->extent_count = shape.count;
-    memcpy(argument->extents, shape.items, shape.count * shape.size);
+    out->extent_count = shape.count;
+    memcpy(out->extents, shape.items, shape.count * shape.size);
     return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_kernel_expect_read(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *mapping,
+                                            struct shmt_argument *argument)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, "expect");
+    const enum shmtune_status status =
+        node == NULL ? SHMTUNE_OK
+                     : shmt_yaml_expect(node, SHMT_YAML_MAPPING,
+                                        "expect, {file: PATH}", reader->err);
+
+    return node == NULL || status != SHMTUNE_OK
+               ? status : read_file(reader, node, &argument->expect);
 }
 
 /* A mapping of one word to its numbers. */
@@ -190,7 +207,7 @@ static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
 
     if (shmt_yaml_get(node, "file") != NULL) {
         *out = form_of(SHMT_FILL_FILE);
-        return read_file(reader, node, argument);
+        return read_file(reader, node, &argument->file);
     }
     if (node->count != 1)
         return shmt_yaml_refuse(node, reader->err, "a fill of %zu keys; one "
@@ -266,10 +283,11 @@ enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
 
 /* -- evaluating ----------------------------------------------------------- */
 
-/* An argument with its values, for the checks. */
+/* An argument with its values, for the checks, and the file they are of. */
 struct filled {
     const struct shmt_kernel *kernel;
     const struct shmt_argument *argument;
+    const struct shmt_argument_file *file;
     struct shmt_fill_values *values;
     struct shmt_error *err;
 };
@@ -501,7 +519,7 @@ static enum shmtune_status check_shape(const struct filled *filled)
         if (k + 1 == values->extent_count && count == values->count)
             return SHMTUNE_OK;
     }
-    return shmt_yaml_refuse_at(filled->argument->fill_place, filled->err,
+    return shmt_yaml_refuse_at(filled->file->place, filled->err,
                                "the shape has not as many elements as the "
                                "count, %llu",
                                (unsigned long long)values->count);
@@ -547,27 +565,28 @@ static enum shmtune_status evaluate(const struct shmt_expr *expr,
 }
 
 static enum shmtune_status
-evaluate_extents(const struct filled *filled,
-                 struct shmt_expr_evaluation *evaluation)
+evaluate_file(const struct filled *filled,
+              struct shmt_expr_evaluation *evaluation)
 {
-    const struct shmt_argument *argument = filled->argument;
+    const struct shmt_argument_file *file = filled->file;
 
-    for (size_t k = 0; k < argument->extent_count; k++) {
+    for (size_t k = 0; k < file->extent_count; k++) {
         int64_t extent;
         const enum shmtune_status status = shmt_expr_next_int(
-            argument->extents[k], evaluation, &extent, filled->err);
+            file->extents[k], evaluation, &extent, filled->err);
 
         if (status != SHMTUNE_OK)
             return status;
         if (extent < 1 || (uint64_t)extent > filled->values->count)
             return shmt_yaml_refuse_at(
-                shmt_expr_place(argument->extents[k]), filled->err,
+                shmt_expr_place(file->extents[k]), filled->err,
                 "an extent of %lld; 1 to the count, %llu, is expected",
                 (long long)extent,
                 (unsigned long long)filled->values->count);
         filled->values->extents[k] = (uint64_t)extent;
     }
-    filled->values->extent_count = argument->extent_count;
+    filled->values->file = file->path;
+    filled->values->extent_count = file->extent_count;
     return SHMTUNE_OK;
 }
 
@@ -587,9 +606,9 @@ shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
                                       ? type->high.whole + 1 : 256}};
     struct shmt_fill_values values = {.fill = argument->fill,
                                       .element = argument->element,
-                                      .file = argument->file,
                                       .place = argument->fill_place};
-    const struct filled filled = {evaluated->kernel, argument, &values, err};
+    const struct filled filled = {evaluated->kernel, argument,
+                                  &argument->file, &values, err};
     enum shmtune_status status =
         shmt_kernel_argument_count(evaluated, k, &values.count, err);
 
@@ -603,12 +622,35 @@ shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
                               &range[n], err);
     }
     if (status == SHMTUNE_OK)
-        status = evaluate_extents(&filled, &evaluated->evaluation);
+        status = evaluate_file(&filled, &evaluated->evaluation);
     if (status != SHMTUNE_OK)
         return status;
     values.low = real_of(range[0]);
     values.high = real_of(range[1]);
     status = check(&filled);
+    if (status == SHMTUNE_OK)
+        *out = values;
+    return status;
+}
+
+enum shmtune_status
+shmt_kernel_argument_expect(struct shmt_kernel_evaluated *evaluated, size_t k,
+                            struct shmt_fill_values *out,
+                            struct shmt_error *err)
+{
+    const struct shmt_argument *argument = &evaluated->kernel->arguments[k];
+    struct shmt_fill_values values = {.fill = SHMT_FILL_FILE,
+                                      .element = argument->element,
+                                      .place = argument->expect.place};
+    const struct filled filled = {evaluated->kernel, argument,
+                                  &argument->expect, &values, err};
+    enum shmtune_status status =
+        shmt_kernel_argument_count(evaluated, k, &values.count, err);
+
+    if (status == SHMTUNE_OK)
+        status = evaluate_file(&filled, &evaluated->evaluation);
+    if (status == SHMTUNE_OK)
+        status = check_shape(&filled);
     if (status == SHMTUNE_OK)
         *out = values;
     return status;

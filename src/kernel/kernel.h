@@ -112,6 +112,25 @@ struct shmt_argument_member {
     struct shmt_place place;
 };
 
+/* Which elements of an output are looked at: columns side by side, rows `pitch`
+ * apart, planes `plane_pitch` apart, from element `offset`. */
+enum { SHMT_REGION_NUMBERS = 6 };
+struct shmt_region {
+    uint64_t columns;              /* 0: all elements are */
+    uint64_t rows, planes, pitch, plane_pitch, offset;
+};
+/* How many of `count` elements it has. */
+uint64_t shmt_region_count(const struct shmt_region *region, uint64_t count);
+bool shmt_region_has(const struct shmt_region *region, uint64_t index);
+
+/* A file with the elements of an argument, as its spec names it. */
+struct shmt_argument_file {
+    const char *path;              /* NULL: none */
+    size_t extent_count;           /* its shape, 0: not stated */
+    struct shmt_expr *extents[SHMT_FILL_EXTENTS];
+    struct shmt_place place;       /* in the spec */
+};
+
 struct shmt_argument {
     const char *name;
     enum shmt_element element;
@@ -126,9 +145,9 @@ struct shmt_argument {
     struct shmt_expr *numbers[2];  /* what the fill is written with, as
                                       {from, step}; NULL: the default */
     struct shmt_place fill_place;  /* of the range, or else of the fill */
-    const char *file;              /* of the fill FILE: its path, */
-    size_t extent_count;           /* and its shape, 0: not stated */
-    struct shmt_expr *extents[SHMT_FILL_EXTENTS];
+    struct shmt_argument_file file;    /* of the fill FILE */
+    struct shmt_argument_file expect;  /* output, in-out: what is right, and
+                                          not of the reference */
     bool zeroed;               /* set to 0 on the stream before every
                                   launch, and timed with it */
     const char *symbol;        /* of the role SYMBOL: the variable's name in
@@ -137,6 +156,10 @@ struct shmt_argument {
     struct shmt_argument_member *members;
     size_t bytes, alignment;   /* the same */
     struct shmt_tolerance tolerance;   /* outputs and in-outs */
+    struct shmt_expr *region[SHMT_REGION_NUMBERS];   /* of them, in the order
+                                          of shmt_region; the first is NULL
+                                          where there is none */
+    struct shmt_place region_place;
 };
 
 /* Whether nothing but equal elements is right. */
@@ -241,7 +264,7 @@ struct shmt_kernel {
     struct shmt_kernel_sized *sized;   /* those that use a dimension */
     size_t launch_count;
     const struct shmt_launch *launches;
-    size_t reference_count;
+    size_t reference_count;               /* 0: files have all results */
     const struct shmt_launch *reference;  /* launches, when none is given */
     struct shmt_kernel_code reference_code;   /* no file: that of the kernel */
     const char *reference_macros;  /* -DNAME=VALUE, one a line; NULL: those of
@@ -417,6 +440,17 @@ void shmt_argument_link(const struct shmt_argument *argument,
 bool shmt_argument_is_packed(const struct shmt_argument *argument);
 /* Whether one of its expressions has the symbol. */
 bool shmt_argument_uses(const struct shmt_argument *argument, size_t symbol);
+/* The same of the file that argument k, an output or in-out, is compared
+ * with. */
+enum shmtune_status
+shmt_kernel_argument_expect(struct shmt_kernel_evaluated *evaluated, size_t k,
+                            struct shmt_fill_values *out,
+                            struct shmt_error *err);
+/* The region of argument k, an output or in-out, that is looked at.
+ * SHMTUNE_INVALID_FILE where it is not within the buffer. */
+enum shmtune_status
+shmt_kernel_argument_region(struct shmt_kernel_evaluated *evaluated, size_t k,
+                            struct shmt_region *out, struct shmt_error *err);
 /* The value of argument k, a scalar. */
 enum shmtune_status
 shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,

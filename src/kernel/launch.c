@@ -261,9 +261,10 @@ static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
 
     for (size_t a = 0; a < kernel->argument_count; a++) {
         const struct shmt_argument *argument = &kernel->arguments[a];
-        bool used = argument->role != SHMT_ROLE_OUTPUT &&
-                    (argument->role != SHMT_ROLE_INOUT ||
-                     launches == kernel->reference);
+        const bool reference = launches == kernel->reference;
+        bool used = (argument->role != SHMT_ROLE_OUTPUT &&
+                     (argument->role != SHMT_ROLE_INOUT || reference)) ||
+                    (reference && argument->expect.path != NULL);
 
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < launches[i].reach_count; k++)
@@ -449,6 +450,18 @@ read_reference_code(struct shmt_kernel_reader *reader,
     return status;
 }
 
+/* Whether files have all that candidates are compared with. */
+static bool expects_all(const struct shmt_kernel *kernel)
+{
+    bool all = true;
+
+    for (size_t a = 0; a < kernel->argument_count; a++)
+        if (kernel->arguments[a].role == SHMT_ROLE_OUTPUT ||
+            kernel->arguments[a].role == SHMT_ROLE_INOUT)
+            all &= kernel->arguments[a].expect.path != NULL;
+    return all;
+}
+
 static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
@@ -465,6 +478,8 @@ static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
     }
     if (status == SHMTUNE_OK)
         status = shmt_kernel_read_list(reader, &list);
+    if (status == SHMTUNE_OK && list.node == NULL && expects_all(kernel))
+        return SHMTUNE_OK;
     if (status == SHMTUNE_OK && list.node == NULL) {
         /* The default configuration is the oracle. */
         kernel->reference = kernel->launches;

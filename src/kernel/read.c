@@ -418,7 +418,8 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
         status = shmt_kernel_argument_try(reader, &evaluated);
     if (status == SHMTUNE_OK && kernel->source != NULL)
         status = shmt_kernel_launch_try(reader, &evaluated);
-    if (status == SHMTUNE_OK && kernel->reference != kernel->launches) {
+    if (status == SHMTUNE_OK && kernel->reference_count > 0 &&
+        kernel->reference != kernel->launches) {
         shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
         status = shmt_kernel_launch_try(reader, &evaluated);
     }

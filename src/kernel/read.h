@@ -88,6 +88,17 @@ enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *mapping,
                                           struct shmt_argument *argument);
 
+/* fill.c: "expect" of an output or in-out. */
+enum shmtune_status
+shmt_kernel_expect_read(struct shmt_kernel_reader *reader,
+                        const struct shmt_yaml *mapping,
+                        struct shmt_argument *argument);
+
+/* region.c: "region" of an output or in-out. */
+enum shmtune_status shmt_kernel_region_read(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *mapping,
+                                            struct shmt_argument *argument);
+
 /* tolerance.c: "tolerance" of an output or in-out. */
 enum shmtune_status
 shmt_kernel_tolerance_read(struct shmt_kernel_reader *reader,

@@ -96,15 +96,41 @@ static bool is_poison(const unsigned char *bytes, uint64_t from, size_t size,
     return true;
 }
 
+/* By walking the region: whether it has element `index`. */
+static bool in_region(const struct shmt_probe_rule *rule, uint64_t index)
+{
+    if (rule->columns == 0)
+        return true;
+    for (uint64_t z = 0; z < rule->planes; z++)
+        for (uint64_t y = 0; y < rule->rows; y++) {
+            const uint64_t row =
+                rule->offset + z * rule->plane_pitch + y * rule->pitch;
+
+            if (index >= row && index < row + rule->columns)
+                return true;
+        }
+    return false;
+}
+
 static void compare(struct fake_launch *launch)
 {
     const unsigned char *a = memory(launch, 0), *b = memory(launch, 1);
-    const struct shmt_probe_rule *rule = launch->arguments[3];
+    const unsigned char *kept = memory(launch, 2);
+    const struct shmt_probe_rule *rule = launch->arguments[4];
     const size_t size = shmt_element_bytes((enum shmt_element)rule->element);
-    struct shmt_probe_finding *out = memory(launch, 4);
+    struct shmt_probe_finding *out = memory(launch, 5);
     double excess, worst = 0;
 
-    for (uint64_t i = 0; i < ARGUMENT(launch, 2, uint64_t); i++) {
+    for (uint64_t i = 0; i < ARGUMENT(launch, 3, uint64_t); i++) {
+        if (!in_region(rule, i)) {
+            if (kept != NULL ? memcmp(a + i * size, kept + i * size, size) == 0
+                             : is_poison(a + i * size, i * size, size,
+                                         rule->outside))
+                continue;
+            if (out->outside++ == 0)
+                out->outside_first = i;
+            continue;
+        }
         if (judge(rule, a + i * size, b + i * size, &excess))
             continue;
         if (out->mismatches++ == 0)
@@ -119,14 +145,15 @@ static void compare(struct fake_launch *launch)
 static void find_worst(struct fake_launch *launch)
 {
     const unsigned char *a = memory(launch, 0), *b = memory(launch, 1);
-    const struct shmt_probe_rule *rule = launch->arguments[3];
+    const struct shmt_probe_rule *rule = launch->arguments[4];
     const size_t size = shmt_element_bytes((enum shmt_element)rule->element);
-    struct shmt_probe_finding *out = memory(launch, 4);
+    struct shmt_probe_finding *out = memory(launch, 5);
     double excess, worst;
 
     memcpy(&worst, &out->worst, sizeof worst);
-    for (uint64_t i = ARGUMENT(launch, 2, uint64_t); i-- > 0;)
-        if (!judge(rule, a + i * size, b + i * size, &excess) &&
+    for (uint64_t i = ARGUMENT(launch, 3, uint64_t); i-- > 0;)
+        if (in_region(rule, i) &&
+            !judge(rule, a + i * size, b + i * size, &excess) &&
             !(excess < worst) && !(excess > worst))
             out->worst_at = i;
 }

@@ -25,7 +25,7 @@ expr: arith expr op place value
 yaml: yaml
 space: budget build diagram graph lanes parameter plan space
 kernel: argument catalogue dimension element features fill geometry kernel launch role
-    tolerance
+    region tolerance
 device: device fit limiter occupancy resources
 record: gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy

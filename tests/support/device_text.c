@@ -94,20 +94,31 @@ struct shmt_probe_finding device_text_blank(void)
 {
     return (struct shmt_probe_finding){.first = UINT64_MAX,
                                        .worst_at = UINT64_MAX,
+                                       .outside_first = UINT64_MAX,
                                        .guard_first = INT64_MAX};
+}
+
+struct shmt_probe_finding device_text_compare_kept(
+    const struct shmt_probe_rule *how, const struct grid *grid,
+    const void *const three[3], uint64_t count)
+{
+    struct shmt_probe_finding out = device_text_blank();
+    struct shmt_probe_rule rule = *how;
+
+    rule.real = shmt_element_is_real((enum shmt_element)rule.element);
+    LAUNCH(*grid,
+           device.compare(three[0], three[1], three[2], count, rule, &out))
+    LAUNCH(*grid,
+           device.worst(three[0], three[1], three[2], count, rule, &out))
+    return out;
 }
 
 struct shmt_probe_finding device_text_compare(
     const struct shmt_probe_rule *how, const struct grid *grid,
     const void *const pair[2], uint64_t count)
 {
-    struct shmt_probe_finding out = device_text_blank();
-    struct shmt_probe_rule rule = *how;
-
-    rule.real = shmt_element_is_real((enum shmt_element)rule.element);
-    LAUNCH(*grid, device.compare(pair[0], pair[1], count, rule, &out))
-    LAUNCH(*grid, device.worst(pair[0], pair[1], count, rule, &out))
-    return out;
+    return device_text_compare_kept(
+        how, grid, (const void *const[]){pair[0], pair[1], NULL}, count);
 }
 
 void device_text_poison(u8 *bytes, size_t count, uint32_t word)

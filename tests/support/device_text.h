@@ -23,9 +23,9 @@ enum { GRIDS = sizeof grids / sizeof grids[0] };
 /* The library that was compiled. */
 struct device_text {
     void (*fill)(void *, uint64_t, struct shmt_pattern);
-    void (*compare)(const void *, const void *, uint64_t,
+    void (*compare)(const void *, const void *, const void *, uint64_t,
                     struct shmt_probe_rule, struct shmt_probe_finding *);
-    void (*worst)(const void *, const void *, uint64_t,
+    void (*worst)(const void *, const void *, const void *, uint64_t,
                   struct shmt_probe_rule, struct shmt_probe_finding *);
     void (*guard)(const u8 *, uint64_t, uint64_t, uint64_t, uint32_t,
                   struct shmt_probe_finding *);
@@ -54,6 +54,10 @@ struct shmt_probe_finding device_text_blank(void);
 struct shmt_probe_finding device_text_compare(
     const struct shmt_probe_rule *how, const struct grid *grid,
     const void *const pair[2], uint64_t count);
+/* The same with what is kept outside of the region. */
+struct shmt_probe_finding device_text_compare_kept(
+    const struct shmt_probe_rule *how, const struct grid *grid,
+    const void *const three[3], uint64_t count);
 
 /* Poisons so many bytes from the begin of a buffer. */
 void device_text_poison(u8 *bytes, size_t count, uint32_t word);

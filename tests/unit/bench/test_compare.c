@@ -369,6 +369,50 @@ static void the_worst_is_found(void)
         }
 }
 
+/* -- regions -------------------------------------------------------------- */
+
+/* 2 planes of 3 rows of 4 columns, 5 and 20 apart, behind 7 elements. */
+static const struct shmt_probe_rule padded = {
+    .element = SHMT_ELEMENT_I32, .columns = 4, .rows = 3, .planes = 2,
+    .pitch = 5, .plane_pitch = 20, .offset = 7, .outside = 0};
+
+static bool is_inside(uint64_t i)
+{
+    const uint64_t j = i - 7;
+
+    return i >= 7 && j / 20 < 2 && j % 20 / 5 < 3 && j % 5 < 4;
+}
+
+/* A wrong element counts within the region alone, and a changed one outside of
+ * it alone: against a word, and against what is kept. */
+static void only_the_region_is_compared(void)
+{
+    static int32_t a[COUNT], b[COUNT], kept[COUNT];
+    struct shmt_probe_rule how = padded;
+
+    for (uint64_t i = 0; i < COUNT; i++) {
+        a[i] = is_inside(i) ? (int32_t)i : 0x11111111;
+        kept[i] = 0x11111111;
+        b[i] = is_inside(i) ? (int32_t)i : -1;
+    }
+    how.outside = 0x11111111;
+    for (size_t run = 0; run < 2 * GRIDS; run++)
+        for (uint64_t i = 0; i < COUNT; i++) {
+            const void *const three[] = {a, b, run % 2 == 0 ? kept : NULL};
+            struct shmt_probe_finding out;
+
+            a[i] ^= 0x100;
+            out = device_text_compare_kept(&how, &grids[run / 2], three,
+                                           COUNT);
+            CHECK(out.mismatches == is_inside(i) &&
+                  out.outside == !is_inside(i));
+            CHECK(out.first == (is_inside(i) ? i : UINT64_MAX) &&
+                  out.worst_at == out.first);
+            CHECK(out.outside_first == (is_inside(i) ? UINT64_MAX : i));
+            a[i] ^= 0x100;
+        }
+}
+
 /* -- unwritten ------------------------------------------------------------ */
 
 /* An element is unwritten when every byte of it is, in each place. */
@@ -425,6 +469,7 @@ int main(void)
     CHECK_RUN(ulps_are_counted);
     CHECK_RUN(the_excess_is_in_tolerances);
     CHECK_RUN(the_worst_is_found);
+    CHECK_RUN(only_the_region_is_compared);
     CHECK_RUN(partly_written_is_not_unwritten);
     return CHECK_END();
 }

@@ -323,9 +323,9 @@ static void digest_of(const char *one, const char *other, char *out)
 {
     char paths[2][FOLDER_ROOM];
     struct shmt_argument arguments[3] = {
-        {.name = "a", .fill = SHMT_FILL_FILE, .file = paths[0]},
+        {.name = "a", .fill = SHMT_FILL_FILE, .file = {.path = paths[0]}},
         {.name = "b"},
-        {.name = "c", .fill = SHMT_FILL_FILE, .file = paths[1]}};
+        {.name = "c", .expect = {.path = paths[1]}}};
     const struct shmt_kernel kernel = {.arguments = arguments,
                                        .argument_count = 3};
     uint64_t bytes = 0;
