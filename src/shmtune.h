@@ -424,6 +424,7 @@ struct shmtune_geometry {
     uint32_t cluster[3];       /* blocks; {0, 0, 0}: no cluster */
     int carveout;              /* percent of shared memory; -1: the driver's */
     int64_t shared_dynamic;    /* bytes */
+    int cooperative;           /* 1: all its blocks are resident at once */
 };
 enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
                                           size_t k,

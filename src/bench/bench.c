@@ -301,7 +301,7 @@ read_occupancy(const struct shmt_bench *bench, const struct shmt_bench_run *run,
                  "%.64s: %d resident blocks by the driver, %d by "
                  "cuda_occupancy.h", entry->name, blocks,
                  fit.occupancy.resident_blocks);
-    if (blocks == 0) {
+    if (blocks == 0 || (!fits && fit.limit == SHMT_FIT_COOPERATIVE)) {
         shmt_fit_text(&fit, text);
         shmt_result_set_verdict(out, SHMT_VERDICT_NOT_RESIDENT, "%s",
                                 fits ? "no block fits a multiprocessor, by the "

@@ -55,8 +55,8 @@ static void copy_launch_resources(const struct shmt_image *image,
 
     for (size_t k = 0; k < image->launch_count; k++)
         if (image->launch_entry[k] >= 0)
-            result->launches.of[count++] =
-                image->entries[image->launch_entry[k]].resources;
+            result->launches.of[count++] = shmt_resources_keep(
+                &image->entries[image->launch_entry[k]].resources);
     result->launches.count = count > 1 ? count : 0;
 }
 

@@ -301,12 +301,12 @@ static bool launch_uses(const struct shmt_launch *launch, const char *name,
     bool used = shmt_text_mentions(launch->entry, name, 1) > 0 ||
                 uses(launch->when, symbol) ||
                 uses(launch->shared_dynamic, symbol) ||
-                uses(launch->carveout, symbol) ||
-                uses(launch->cluster, symbol);
+                uses(launch->carveout, symbol);
 
     for (size_t k = 0; k < 3; k++)
         used |= uses(launch->grid[k], symbol) ||
-                uses(launch->block[k], symbol);
+                uses(launch->block[k], symbol) ||
+                uses(launch->cluster[k], symbol);
     return used;
 }
 

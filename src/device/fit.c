@@ -55,6 +55,33 @@ static const struct shmt_resources unknown = {
     .registers = -1, .shared_static_bytes = -1, .max_threads = -1
 };
 
+/* -1 for what is larger than any device has. */
+static int16_t narrow(int number)
+{
+    return number > INT16_MAX ? -1 : (int16_t)number;
+}
+
+struct shmt_resources_of_launch
+shmt_resources_keep(const struct shmt_resources *resources)
+{
+    return (struct shmt_resources_of_launch){
+        .shared_static_bytes =
+            resources->shared_static_bytes > INT32_MAX
+                ? -1 : (int32_t)resources->shared_static_bytes,
+        .registers = narrow(resources->registers),
+        .max_threads = narrow(resources->max_threads)};
+}
+
+struct shmt_resources
+shmt_resources_kept(const struct shmt_resources_of_launch *kept)
+{
+    return (struct shmt_resources){
+        .registers = kept->registers, .spill_store_bytes = -1,
+        .spill_load_bytes = -1, .stack_bytes = -1,
+        .shared_static_bytes = kept->shared_static_bytes,
+        .constant_bytes = -1, .max_threads = kept->max_threads};
+}
+
 bool shmt_fit_stated(const struct shmt_geometry *launch, int64_t compiled,
                      struct shmt_fit *out)
 {
@@ -99,7 +126,7 @@ static bool exceeds_limits(const struct shmtune_device *device,
            exceeds(SHMT_FIT_GRID_Y, grid[1],
                    known(device->max_grid_y, GRID_Y), out) ||
            exceeds(SHMT_FIT_GRID_Z, grid[2], GRID_Z, out) ||
-           exceeds(SHMT_FIT_CLUSTER, launch->cluster,
+           exceeds(SHMT_FIT_CLUSTER, shmt_geometry_cluster(launch),
                    device->compute_major < CLUSTER_MAJOR ? 1 : CLUSTER,
                    out) ||
            exceeds(SHMT_FIT_STATIC, fixed,
@@ -110,6 +137,19 @@ static bool exceeds_limits(const struct shmtune_device *device,
            exceeds(SHMT_FIT_BOUND, threads,
                    known(taken->max_threads, INT64_MAX), out) ||
            exceeds(SHMT_FIT_REGISTERS, taken->registers, REGISTERS, out);
+}
+
+/* All blocks of a cooperative launch are resident at once. */
+static void check_cooperative(const struct shmtune_device *device,
+                              const struct shmt_geometry *launch,
+                              struct shmt_fit *out)
+{
+    const int blocks = out->occupancy.resident_blocks;
+
+    if (launch->cooperative && out->limit == SHMT_FIT_NOTHING && blocks >= 0 &&
+        device->multiprocessors > 0)
+        exceeds(SHMT_FIT_COOPERATIVE, shmt_geometry_blocks(launch),
+                (int64_t)blocks * device->multiprocessors, out);
 }
 
 bool shmt_fit_launch(const struct shmtune_device *device,
@@ -128,6 +168,7 @@ bool shmt_fit_launch(const struct shmtune_device *device,
         shmt_fit_stated(launch, compiled, out) && described &&
         taken.registers >= 0 && taken.shared_static_bytes >= 0)
         shmt_occupancy_compute(device, launch, &taken, out);
+    check_cooperative(device, launch, out);
     if (out->limit == SHMT_FIT_NOTHING)
         return true;
     out->unit = limits[out->limit].unit;
@@ -144,7 +185,7 @@ static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
     if (used == 1)
         return *ask->resources;
     if (used == (size_t)ask->each->count)
-        return ask->each->of[made];
+        return shmt_resources_kept(&ask->each->of[made]);
     return unknown;
 }
 
@@ -159,7 +200,8 @@ static bool takes_the_same(const struct shmt_geometry *one,
            one->shared_static == other->shared_static &&
            one->shared_dynamic == other->shared_dynamic &&
            one->carveout == other->carveout &&
-           one->cluster == other->cluster &&
+           memcmp(one->cluster, other->cluster, sizeof one->cluster) == 0 &&
+           one->cooperative == other->cooperative &&
            taken->registers == before->registers &&
            taken->shared_static_bytes == before->shared_static_bytes &&
            taken->max_threads == before->max_threads;

@@ -45,6 +45,8 @@ enum { SHMT_FIT_STATIC_BYTES = 49152, SHMT_FIT_TEXT = 200 };
       "no block fits a multiprocessor: one takes", "registers", "there are") \
     X(RESIDENT_SHARED, SHARED, "no block fits a multiprocessor: one takes",  \
       "bytes of shared memory", "there are")                                 \
+    X(COOPERATIVE, BLOCKS, "grid of a cooperative launch has", "blocks",     \
+      "the device holds at once")                                            \
     X(STATED, NONE, "shared_static of the spec is", "bytes",                 \
       "the compiler reports")
 enum shmt_fit_limit {

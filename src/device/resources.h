@@ -33,14 +33,28 @@ struct shmt_resources {
     int max_threads;           /* launch bound of the binary, or -1 */
 };
 
-enum { SHMT_RESOURCES_LAUNCHES = 8 };
+enum { SHMT_RESOURCES_LAUNCHES = 64 };
+
+/* Of one launch of several.  Every result has room for all of them, so they
+ * are small. */
+struct shmt_resources_of_launch {
+    int32_t shared_static_bytes;
+    int16_t registers;
+    int16_t max_threads;
+};
 
 /* If a candidate has several launches: registers, shared_static_bytes and
  * max_threads of each, in launch order.  Empty for one launch, and when not
  * known. */
 struct shmt_resources_of_launches {
     int count;
-    struct shmt_resources of[SHMT_RESOURCES_LAUNCHES];
+    struct shmt_resources_of_launch of[SHMT_RESOURCES_LAUNCHES];
 };
+
+/* From one to the other; what the smaller one has not is not known. */
+struct shmt_resources_of_launch
+shmt_resources_keep(const struct shmt_resources *resources);
+struct shmt_resources
+shmt_resources_kept(const struct shmt_resources_of_launch *kept);
 
 #endif

@@ -5,6 +5,8 @@
  */
 #include "gpu/module.h"
 
+#include <string.h>
+
 #include "device/device.h"
 
 /* Blocks of a cluster that every device with clusters can run. */
@@ -168,14 +170,16 @@ enum shmtune_status shmt_function_prepare(const struct shmt_driver *driver,
                                      geometry->carveout);
         function->carveout = geometry->carveout;
     }
-    if (geometry->cluster > PORTABLE_CLUSTER && !function->large_cluster) {
+    if (shmt_geometry_cluster(geometry) > PORTABLE_CLUSTER &&
+        !function->large_cluster) {
         result = driver->FuncSetAttribute(
             function->handle,
             CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
         if (result != CUDA_SUCCESS)
             return shmt_driver_check(driver, result, err,
-                                     "asking for a cluster of %d blocks",
-                                     geometry->cluster);
+                                     "asking for a cluster of %lld blocks",
+                                     (long long)shmt_geometry_cluster(
+                                         geometry));
         function->large_cluster = true;
     }
     return SHMTUNE_OK;
@@ -207,18 +211,30 @@ CUresult shmt_function_launch(const struct shmt_driver *driver,
                               const struct shmt_geometry *geometry,
                               void **arguments, CUstream stream)
 {
-    CUlaunchAttribute cluster = {.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION};
+    CUlaunchAttribute attributes[2];
     CUlaunchConfig config = {0};
 
-    if (geometry->cluster <= 0)
+    memset(attributes, 0, sizeof attributes);
+    if (geometry->cluster[0] > 0) {
+        CUlaunchAttribute *one = &attributes[config.numAttrs++];
+
+        one->id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+        one->value.clusterDim.x = geometry->cluster[0];
+        one->value.clusterDim.y = geometry->cluster[1];
+        one->value.clusterDim.z = geometry->cluster[2];
+    }
+    if (geometry->cooperative) {
+        CUlaunchAttribute *one = &attributes[config.numAttrs++];
+
+        one->id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+        one->value.cooperative = 1;
+    }
+    if (config.numAttrs == 0)
         return driver->LaunchKernel(
             function->handle, geometry->grid[0], geometry->grid[1],
             geometry->grid[2], geometry->block[0], geometry->block[1],
             geometry->block[2], (unsigned)geometry->shared_dynamic, stream,
             arguments, NULL);
-    cluster.value.clusterDim.x = (unsigned)geometry->cluster;
-    cluster.value.clusterDim.y = 1;
-    cluster.value.clusterDim.z = 1;
     config.gridDimX = geometry->grid[0];
     config.gridDimY = geometry->grid[1];
     config.gridDimZ = geometry->grid[2];
@@ -227,7 +243,6 @@ CUresult shmt_function_launch(const struct shmt_driver *driver,
     config.blockDimZ = geometry->block[2];
     config.sharedMemBytes = (unsigned)geometry->shared_dynamic;
     config.hStream = stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+    config.attrs = attributes;
     return driver->LaunchKernelEx(&config, function->handle, arguments, NULL);
 }

@@ -53,6 +53,18 @@ bool shmt_role_is_read(enum shmt_role role)
     return role == SHMT_ROLE_INPUT || role == SHMT_ROLE_SYMBOL;
 }
 
+/* Roles and types that CUDA has and a spec has not. */
+static const struct {
+    const char *word, *what, *remedy;
+} unsupported[] = {
+    {"texture", "textures", "read the array as an input"},
+    {"surface", "surfaces", "write the array as an output"},
+    {"c64", "complex numbers", "declare twice as many f32"},
+    {"complex64", "complex numbers", "declare twice as many f32"},
+    {"c128", "complex numbers", "declare twice as many f64"},
+    {"complex128", "complex numbers", "declare twice as many f64"},
+};
+
 /* The index of a word in a list, refused by naming the list. */
 static enum shmtune_status read_enum(struct shmt_kernel_reader *reader,
                                      const struct shmt_yaml *node,
@@ -69,6 +81,12 @@ static enum shmtune_status read_enum(struct shmt_kernel_reader *reader,
             *out = i;
             return SHMTUNE_OK;
         }
+    for (size_t i = 0; i < sizeof unsupported / sizeof unsupported[0]; i++)
+        if (strcmp(unsupported[i].word, word) == 0)
+            return shmt_yaml_refuse(node, reader->err,
+                                    "%s are not supported; %s",
+                                    unsupported[i].what,
+                                    unsupported[i].remedy);
     for (size_t i = 0; words[i] != NULL; i++)
         shmt_text_addf(&list, "%s%s", i == 0 ? "" : ", ", words[i]);
     status = shmt_yaml_refuse(node, reader->err,

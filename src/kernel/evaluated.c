@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "yaml/yaml.h"
+
 void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
                           const int64_t *problem, const shmt_config *config,
                           struct shmt_kernel_evaluated *out)
@@ -187,21 +189,23 @@ check_arguments(struct shmt_kernel_evaluated *evaluated,
 
 /* The driver refuses a grid that ends within a cluster. */
 static enum shmtune_status check_cluster(const struct shmt_launch *launch,
-                                         int64_t grid, int64_t cluster,
+                                         const struct shmt_geometry *geometry,
                                          struct shmt_error *err)
 {
-    struct shmt_place place;
+    for (size_t i = 0; i < 3; i++) {
+        const uint32_t cluster = geometry->cluster[i];
+        const struct shmt_expr *expr = launch->cluster[i];
 
-    if (cluster < 2 || grid % cluster == 0)
-        return SHMTUNE_OK;
-    place = shmt_expr_place(launch->cluster);
-    return shmt_error_set(
-        err, SHMTUNE_INVALID_FILE,
-        "%s:%d:%d: cluster \"%s\" is %lld, the grid's x is %lld, which is no "
-        "multiple of it; round the grid up: roundup(..., %s)",
-        place.file, place.line, place.column,
-        shmt_expr_text(launch->cluster), (long long)cluster, (long long)grid,
-        shmt_expr_text(launch->cluster));
+        if (cluster < 2 || geometry->grid[i] % cluster == 0)
+            continue;
+        return shmt_yaml_refuse_at(
+            shmt_expr_place(expr), err,
+            "cluster \"%s\" is %lu, the grid's %c is %lu, which is no "
+            "multiple of it; round the grid up: roundup(..., %s)",
+            shmt_expr_text(expr), (unsigned long)cluster, "xyz"[i],
+            (unsigned long)geometry->grid[i], shmt_expr_text(expr));
+    }
+    return SHMTUNE_OK;
 }
 
 enum shmtune_status
@@ -220,7 +224,7 @@ static enum shmtune_status
 compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
                struct shmt_error *err)
 {
-    enum { EXTENTS = 6, NUMBERS = 10 };
+    enum { EXTENTS = 6, CLUSTER = 9, NUMBERS = 12 };
     const struct shmt_launch *launch = &evaluated->launches[k];
     struct shmt_geometry *out = &evaluated->geometry[k];
     const struct bounded numbers[NUMBERS] = {
@@ -233,7 +237,9 @@ compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
         {"shared_static", launch->shared_static, 0, INT32_MAX, -1},
         {"shared_dynamic", launch->shared_dynamic, 0, INT32_MAX, 0},
         {"carveout", launch->carveout, -1, 100, -1},
-        {"cluster", launch->cluster, 0, 1024, 0},
+        {"the cluster's x", launch->cluster[0], 0, 1024, 0},
+        {"the cluster's y", launch->cluster[1], 1, 1024, 1},
+        {"the cluster's z", launch->cluster[2], 1, 1024, 1},
     };
     int64_t found[NUMBERS];
     bool used;
@@ -259,28 +265,27 @@ compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
         status = check_arguments(evaluated, launch, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = check_cluster(launch, found[0], found[NUMBERS - 1], err);
-    if (status != SHMTUNE_OK)
-        return status;
     *out = (struct shmt_geometry){
         .used = true,
         .shared_static = found[EXTENTS],
         .shared_dynamic = found[EXTENTS + 1],
         .carveout = (int)found[EXTENTS + 2],
-        .cluster = (int)found[EXTENTS + 3],
+        .cooperative = launch->cooperative,
     };
     for (size_t i = 0; i < 3; i++) {
         out->grid[i] = (uint32_t)found[i];
         out->block[i] = (uint32_t)found[3 + i];
+        out->cluster[i] =
+            found[CLUSTER] == 0 ? 0 : (uint32_t)found[CLUSTER + i];
     }
-    return SHMTUNE_OK;
+    return check_cluster(launch, out, err);
 }
 
 enum shmtune_status
 shmt_kernel_evaluate_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
                             struct shmt_error *err)
 {
-    const unsigned bit = 1u << k;
+    const uint64_t bit = UINT64_C(1) << k;
     enum shmtune_status status = SHMTUNE_OK;
 
     if ((evaluated->launched & bit) == 0)
@@ -384,4 +389,20 @@ int64_t shmt_geometry_threads(const struct shmt_geometry *geometry)
     const int64_t plane = (int64_t)geometry->block[0] * geometry->block[1];
 
     return (plane > INT32_MAX ? INT32_MAX : plane) * geometry->block[2];
+}
+
+int64_t shmt_geometry_blocks(const struct shmt_geometry *geometry)
+{
+    const int64_t plane = (int64_t)geometry->grid[0] * geometry->grid[1];
+
+    return (plane > INT32_MAX ? INT32_MAX : plane) * geometry->grid[2];
+}
+
+int64_t shmt_geometry_cluster(const struct shmt_geometry *geometry)
+{
+    int64_t blocks = geometry->cluster[0];
+
+    for (size_t i = 1; i < 3; i++)
+        blocks *= geometry->cluster[i] > 0 ? geometry->cluster[i] : 1;
+    return blocks;
 }

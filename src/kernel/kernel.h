@@ -19,7 +19,7 @@
 enum {
     SHMT_KERNEL_DIMENSIONS = 8,
     SHMT_KERNEL_ARGUMENTS = 256,
-    SHMT_KERNEL_LAUNCHES = 8,
+    SHMT_KERNEL_LAUNCHES = 64,
     SHMT_KERNEL_DERIVED = 32,
     SHMT_KERNEL_VARIABLES = 64,
     SHMT_FILL_EXTENTS = 8,
@@ -186,7 +186,8 @@ struct shmt_launch {
     struct shmt_expr *shared_static;   /* exact bytes; NULL: not stated */
     struct shmt_expr *shared_dynamic;  /* exact bytes; NULL: 0 */
     struct shmt_expr *carveout;        /* percent, -1 default; NULL: -1 */
-    struct shmt_expr *cluster;         /* blocks along x; NULL: none */
+    struct shmt_expr *cluster[3];      /* blocks; NULL: none, or 1 */
+    bool cooperative;                  /* the grid is resident as a whole */
     size_t argument_count;
     const size_t *arguments;           /* into shmt_kernel.arguments */
     size_t reach_count;                /* with those behind them, which
@@ -338,11 +339,15 @@ struct shmt_geometry {
     int64_t shared_static;   /* -1: not stated */
     int64_t shared_dynamic;
     int carveout;
-    int cluster;
+    uint32_t cluster[3];     /* blocks; zeros: none */
+    bool cooperative;
 };
 /* The threads of a block; fewer than there are if one extent alone is too
  * large for any device. */
 int64_t shmt_geometry_threads(const struct shmt_geometry *geometry);
+/* The blocks of the grid, in the same way, and of a cluster; 0: no cluster. */
+int64_t shmt_geometry_blocks(const struct shmt_geometry *geometry);
+int64_t shmt_geometry_cluster(const struct shmt_geometry *geometry);
 
 /* A configuration at a problem, and what follows from the two.  Each part is
  * computed when it is first needed, and what several parts share is computed
@@ -358,7 +363,7 @@ struct shmt_kernel_evaluated {
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
     struct shmt_geometry geometry[SHMT_KERNEL_LAUNCHES];   /* of the launches,
                                           by shmt_kernel_evaluate_launches */
-    unsigned launched;                 /* a bit for each that is computed; this
+    uint64_t launched;                 /* a bit for each that is computed; this
                                           and the next belong to evaluated.c */
     struct shmt_expr_evaluation evaluation;
 };

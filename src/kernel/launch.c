@@ -9,7 +9,7 @@
 
 static const char *const launch_keys[] = {
     "entry", "when", "grid", "block", "shared_static", "shared_dynamic",
-    "carveout", "cluster", "arguments", NULL
+    "carveout", "cluster", "cooperative", "arguments", NULL
 };
 
 /* The symbol between braces at `text` ("{TILE}..."), and its end. */
@@ -68,15 +68,15 @@ static enum shmtune_status check_entry(struct shmt_kernel_reader *reader,
 /* One to three expressions, or one alone. */
 static enum shmtune_status read_extent(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *mapping,
-                                       const char *key,
+                                       const char *key, bool needed,
                                        struct shmt_expr *out[3])
 {
-    const struct shmt_yaml *node;
-    enum shmtune_status status =
-        shmt_yaml_need(mapping, key, &node, reader->err);
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, key);
+    enum shmtune_status status;
 
-    if (status != SHMTUNE_OK)
-        return status;
+    if (node == NULL)
+        return needed ? shmt_yaml_need(mapping, key, &node, reader->err)
+                      : SHMTUNE_OK;
     if (node->kind == SHMT_YAML_SCALAR)
         return shmt_kernel_read_expr(reader, node, &out[0]);
     status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, key, reader->err);
@@ -96,6 +96,8 @@ static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
                                         const struct shmt_yaml *mapping,
                                         struct shmt_launch *launch)
 {
+    const struct shmt_yaml *cooperative =
+        shmt_yaml_get(mapping, "cooperative");
     const struct {
         const char *key;
         struct shmt_expr **field;
@@ -104,13 +106,18 @@ static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
         {"shared_static", &launch->shared_static},
         {"shared_dynamic", &launch->shared_dynamic},
         {"carveout", &launch->carveout},
-        {"cluster", &launch->cluster},
     };
     enum shmtune_status status =
-        read_extent(reader, mapping, "grid", launch->grid);
+        read_extent(reader, mapping, "grid", true, launch->grid);
 
     if (status == SHMTUNE_OK)
-        status = read_extent(reader, mapping, "block", launch->block);
+        status = read_extent(reader, mapping, "block", true, launch->block);
+    if (status == SHMTUNE_OK)
+        status = read_extent(reader, mapping, "cluster", false,
+                             launch->cluster);
+    if (status == SHMTUNE_OK && cooperative != NULL)
+        status = shmt_yaml_bool(cooperative, &launch->cooperative,
+                                reader->err);
     for (size_t i = 0;
          status == SHMTUNE_OK && i < sizeof fields / sizeof fields[0]; i++) {
         const struct shmt_yaml *node = shmt_yaml_get(mapping, fields[i].key);
@@ -232,6 +239,11 @@ static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
         node, SHMT_YAML_MAPPING, "a launch", reader->err);
 
     (void)key;
+    if (status == SHMTUNE_OK && shmt_yaml_get(node, "programmatic") != NULL)
+        return shmt_yaml_refuse(shmt_yaml_get(node, "programmatic"),
+                                reader->err, "programmatic launches, which "
+                                "begin before the one before has ended, are "
+                                "not supported; leave the key out");
     if (status == SHMTUNE_OK)
         status = shmt_yaml_check_keys(node, launch_keys, reader->err);
     if (status == SHMTUNE_OK)
@@ -289,7 +301,7 @@ static enum shmtune_status check_once(struct shmt_kernel_reader *reader,
         launch->when, launch->grid[0], launch->grid[1], launch->grid[2],
         launch->block[0], launch->block[1], launch->block[2],
         launch->shared_static, launch->shared_dynamic, launch->carveout,
-        launch->cluster
+        launch->cluster[0], launch->cluster[1], launch->cluster[2]
     };
     const char *end;
     size_t symbol;
@@ -339,11 +351,12 @@ static void compare_launches(struct shmt_launch *launches, size_t count)
         bool alike = same_number(a->shared_static, b->shared_static) &&
                      same_number(a->shared_dynamic, b->shared_dynamic) &&
                      same_number(a->carveout, b->carveout) &&
-                     same_number(a->cluster, b->cluster);
+                     a->cooperative == b->cooperative;
 
         for (size_t i = 0; i < 3; i++)
             alike &= same_number(a->grid[i], b->grid[i]) &&
-                     same_number(a->block[i], b->block[i]);
+                     same_number(a->block[i], b->block[i]) &&
+                     same_number(a->cluster[i], b->cluster[i]);
         launches[k].alike = alike;
     }
 }

@@ -243,9 +243,9 @@ static void write_launches(const struct shmt_result *result,
 {
     shmt_text_add(text, "launches: [");
     for (int k = 0; k < result->launches.count; k++) {
-        const struct shmt_resources *one = &result->launches.of[k];
+        const struct shmt_resources_of_launch *one = &result->launches.of[k];
 
-        shmt_text_addf(text, "%s[%d, %" PRId64 ", %d]", k > 0 ? ", " : "",
+        shmt_text_addf(text, "%s[%d, %" PRId32 ", %d]", k > 0 ? ", " : "",
                        one->registers, one->shared_static_bytes,
                        one->max_threads);
     }
@@ -418,9 +418,10 @@ static enum shmtune_status read_samples(const struct shmt_yaml *node,
 }
 
 static enum shmtune_status read_launch(const struct shmt_yaml *node,
-                                       struct shmt_resources *out,
+                                       struct shmt_resources_of_launch *out,
                                        struct shmt_error *err)
 {
+    static const int64_t most[3] = {INT16_MAX, INT32_MAX, INT16_MAX};
     int64_t values[3] = {-1, -1, -1};
     enum shmtune_status status =
         shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, "a launch", err);
@@ -430,11 +431,10 @@ static enum shmtune_status read_launch(const struct shmt_yaml *node,
                                 "registers, static shared bytes and threads",
                                 node->count);
     for (size_t k = 0; k < 3 && status == SHMTUNE_OK; k++)
-        status = shmt_yaml_int(node->items[k], -1, INT32_MAX, &values[k],
-                               err);
-    out->registers = (int)values[0];
-    out->shared_static_bytes = values[1];
-    out->max_threads = (int)values[2];
+        status = shmt_yaml_int(node->items[k], -1, most[k], &values[k], err);
+    out->registers = (int16_t)values[0];
+    out->shared_static_bytes = (int32_t)values[1];
+    out->max_threads = (int16_t)values[2];
     return status;
 }
 

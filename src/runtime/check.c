@@ -56,7 +56,7 @@ static struct shmt_resources taken_by(const struct shmt_fit_launches *ask,
     struct shmt_resources taken = {.registers = 1, .max_threads = -1};
 
     if (before < (size_t)ask->each->count)
-        taken = ask->each->of[before];
+        taken = shmt_resources_kept(&ask->each->of[before]);
     else if (before == 0)
         taken = *ask->resources;
     if (taken.registers < 0)

@@ -115,15 +115,12 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
             .entry = evaluated.launches[i].entry,
             .shared_dynamic = geometry->shared_dynamic,
             .carveout = geometry->carveout,
+            .cooperative = geometry->cooperative,
         };
 
         if (!geometry->used || k-- > 0)
             continue;
-        /* A spec gives the blocks along x. */
-        if (geometry->cluster > 0) {
-            made.cluster[0] = (uint32_t)geometry->cluster;
-            made.cluster[1] = made.cluster[2] = 1;
-        }
+        memcpy(made.cluster, geometry->cluster, sizeof made.cluster);
         memcpy(made.grid, geometry->grid, sizeof made.grid);
         memcpy(made.block, geometry->block, sizeof made.block);
         shmt_runtime_copy_sized(out, &made, sizeof made);

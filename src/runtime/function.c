@@ -78,6 +78,24 @@ static enum shmtune_status refuse_blocks(const struct loading *loading,
         loading->function->binary->device.name);
 }
 
+/* `blocks` fit a multiprocessor, by the driver. */
+static enum shmtune_status
+check_cooperative(const struct loading *loading,
+                  const struct shmt_geometry *geometry, int blocks)
+{
+    const struct shmtune_device *device = &loading->function->binary->device;
+    const int64_t most = (int64_t)blocks * device->multiprocessors;
+
+    if (shmt_geometry_blocks(geometry) <= most)
+        return SHMTUNE_OK;
+    return shmt_error_set(
+        loading->err, SHMTUNE_NO_CONFIGURATION,
+        "kernel %s: the grid of a cooperative launch has %lld blocks, \"%s\" "
+        "holds at once %lld", loading->choice->kernel->spec->name,
+        (long long)shmt_geometry_blocks(geometry), device->name,
+        (long long)most);
+}
+
 /* One launch that is made: its function, allowed what it needs. */
 static enum shmtune_status prepare_step(struct loading *loading, size_t launch)
 {
@@ -99,6 +117,8 @@ static enum shmtune_status prepare_step(struct loading *loading, size_t launch)
                                          &blocks, loading->err);
     if (status == SHMTUNE_OK && blocks < 1)
         status = refuse_blocks(loading, loaded, &step->geometry);
+    if (status == SHMTUNE_OK && step->geometry.cooperative)
+        status = check_cooperative(loading, &step->geometry, blocks);
     if (status != SHMTUNE_OK)
         return status;
     step->function = loaded;

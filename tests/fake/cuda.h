@@ -86,6 +86,8 @@ struct fake_function {
 struct fake_launch {
     const struct fake_function *function;
     unsigned grid, threads;
+    bool cooperative;      /* these of a launch with attributes */
+    unsigned cluster[3], grids[3];
     void **arguments;
     double cost_us;        /* out */
     CUresult stuck;        /* out */

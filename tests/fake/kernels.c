@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -400,6 +401,84 @@ static void combine_reference(struct fake_launch *launch)
                  (float)(i % 3 == 2 ? n % 100 : i % 3);
 }
 
+/* -- tests/fake/fake_grid.cu ---------------------------------------------- */
+
+/* A grid that is not cooperative cannot wait for itself. */
+static void mirror(struct fake_launch *launch)
+{
+    int *out = memory(launch, 0), *twice = memory(launch, 1);
+    const int *x = memory(launch, 2);
+    const int n = ARGUMENT(launch, 3, int);
+
+    launch->cost_us = 10;
+    if (!launch->cooperative)
+        launch->stuck = CUDA_ERROR_LAUNCH_FAILED;
+    for (int i = 0; i < n; i++)
+        twice[i] = 2 * x[i];
+    for (int i = 0; i < n; i++)
+        out[i] = twice[n - 1 - i];
+}
+
+/* By the cluster that the launch has. */
+static void opposite(struct fake_launch *launch)
+{
+    const unsigned *grid = launch->grids, *size = launch->cluster;
+    int *across = memory(launch, 0);
+
+    launch->cost_us = 10;
+    for (unsigned k = 0; size[0] > 0 && k < launch->grid; k++) {
+        const unsigned at[] = {k % grid[0], k / grid[0] % grid[1],
+                               k / grid[0] / grid[1]};
+        unsigned to[3];
+
+        for (size_t i = 0; i < 3; i++)
+            to[i] = at[i] / size[i] * size[i] + size[i] - 1 - at[i] % size[i];
+        across[k] = (int)((to[2] * grid[1] + to[1]) * grid[0] + to[0]);
+    }
+}
+
+static void grid_reference(struct fake_launch *launch)
+{
+    int *out = memory(launch, 0), *across = memory(launch, 3);
+    const int *x = memory(launch, 1);
+    const int n = ARGUMENT(launch, 2, int), edge = ARGUMENT(launch, 4, int);
+    struct fake_launch other = {
+        .arguments = (void *[]){&across},
+        .grid = (unsigned)(6 * edge * edge * edge),
+        .grids = {2 * (unsigned)edge, 3 * (unsigned)edge, (unsigned)edge},
+        .cluster = {(unsigned)edge, (unsigned)edge, (unsigned)edge}};
+
+    for (int i = 0; i < n; i++)
+        out[i] = 2 * x[n - 1 - i];
+    opposite(&other);
+}
+
+/* -- tests/fake/fake_steps.cu --------------------------------------------- */
+
+static const char step_name[] = "_Z4stepILi";
+
+static void step(struct fake_launch *launch)
+{
+    unsigned *out = memory(launch, 0);
+    const unsigned k = (unsigned)atoi(launch->function->name +
+                                      strlen(step_name));
+
+    launch->cost_us = 1;
+    for (int i = 0; i < ARGUMENT(launch, 1, int); i++)
+        out[i] = 3 * out[i] + k + (unsigned)i;
+}
+
+static void steps_reference(struct fake_launch *launch)
+{
+    unsigned *out = memory(launch, 0);
+
+    for (int i = 0; i < ARGUMENT(launch, 1, int); i++) {
+        out[i] = 0;
+        for (unsigned k = 0; k < 64; k++)
+            out[i] = 3 * out[i] + k + (unsigned)i;
+    }
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -412,11 +491,17 @@ static const struct {
     {"lengths_arrays", lengths_arrays}, {"split_points", split_points},
     {"convolve", convolve}, {"convolve_reference", convolve_reference},
     {"make_offsets", make_offsets},
+    {"mirror", mirror}, {"opposite", opposite},
+    {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"combine", combine}, {"combine_reference", combine_reference},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)
 {
+    if (strncmp(launch->function->name, step_name, strlen(step_name)) == 0) {
+        step(launch);
+        return true;
+    }
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
         if (strcmp(kernels[k].name, launch->function->name) == 0) {
             kernels[k].run(launch);

@@ -7,7 +7,7 @@
 
 #include "tests/fake/cuda.h"
 
-enum { FUNCTIONS = 16, NAME = 256, VARIABLES = 8 };
+enum { FUNCTIONS = 80, NAME = 256, VARIABLES = 8 };
 
 /* A variable of a module: device memory of its own. */
 struct fake_variable {
@@ -235,5 +235,19 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
         .arguments = arguments};
 
     (void)extra;
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const CUlaunchAttribute *one = &config->attrs[k];
+
+        if (one->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            launch.cooperative = one->value.cooperative != 0;
+        if (one->id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+            launch.cluster[0] = one->value.clusterDim.x;
+            launch.cluster[1] = one->value.clusterDim.y;
+            launch.cluster[2] = one->value.clusterDim.z;
+        }
+    }
+    launch.grids[0] = config->gridDimX;
+    launch.grids[1] = config->gridDimY;
+    launch.grids[2] = config->gridDimZ;
     return run(&launch);
 }

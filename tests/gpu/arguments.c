@@ -274,6 +274,71 @@ static void applications_leave_structs_to_the_library(void)
     driver->MemFree(x);
 }
 
+/* -- launches ------------------------------------------------------------- */
+
+static bool has_clusters(void)
+{
+    return shmt_bench_device(bench)->compute_major >= 9;
+}
+
+static void grids_are_cooperative_and_clusters_boxes(void)
+{
+    static const int64_t problems[][2] = {{N, 1}, {30011, 2}};
+    static int out[MOST];
+    int wrong = 0;
+
+    if (!open_bench("tests/fake", "fake_grid"))
+        return;
+    for (size_t p = 0; has_clusters() && p < 2; p++) {
+        const int n = (int)problems[p][0], edge = (int)problems[p][1];
+
+        measure(problems[p], SHMT_VERDICT_OK);
+        CHECK_INT(fixture_read(bench, "out", false, (size_t)n, out, &err),
+                  SHMTUNE_OK);
+        for (int i = 0; i < n; i++)
+            wrong += out[i] != 2 * (n - 1 - i);
+        CHECK_INT(fixture_read(bench, "across", false, 48, out, &err),
+                  SHMTUNE_OK);
+        for (int k = 0; k < 6 * edge * edge * edge; k++) {
+            const int at[] = {k % (2 * edge), k / (2 * edge) % (3 * edge),
+                              k / (6 * edge * edge)};
+            int to[3];
+
+            for (size_t i = 0; i < 3; i++)
+                to[i] = at[i] / edge * edge + edge - 1 - at[i] % edge;
+            wrong += out[k] != (to[2] * 3 * edge + to[1]) * 2 * edge + to[0];
+        }
+        CHECK_INT(wrong, 0);
+    }
+    fixture_choice(kernel, config, "BLOCKS", "3000", NULL);
+    if (has_clusters())
+        measure(problems[0], SHMT_VERDICT_NOT_RESIDENT);
+    close_bench();
+}
+
+static void there_may_be_many_launches(void)
+{
+    static const int64_t problem[] = {N};
+    static unsigned out[N];
+    int wrong = 0;
+
+    if (!open_bench("tests/fake", "fake_steps"))
+        return;
+    measure(problem, SHMT_VERDICT_OK);
+    CHECK_INT(fixture_read(bench, "out", false, N, out, &err), SHMTUNE_OK);
+    for (unsigned i = 0; i < N; i++) {
+        unsigned right = 0;
+
+        for (unsigned k = 0; k < 64; k++)
+            right = 3 * right + k + i;
+        wrong += out[i] != right;
+    }
+    CHECK_INT(wrong, 0);
+    fixture_choice(kernel, config, "LAST", "0", NULL);
+    measure(problem, SHMT_VERDICT_WRONG);
+    close_bench();
+}
+
 static void open_library(void)
 {
     static const char *const files[] = {
@@ -302,6 +367,8 @@ int main(void)
     images = fixture_folder();
     CHECK_RUN(variables_are_filled);
     CHECK_RUN(structs_and_pointers_arrive);
+    CHECK_RUN(grids_are_cooperative_and_clusters_boxes);
+    CHECK_RUN(there_may_be_many_launches);
     open_library();
     CHECK_RUN(applications_fill_variables);
     CHECK_RUN(applications_leave_structs_to_the_library);

@@ -233,7 +233,7 @@ static struct shmt_geometry launch_with(enum number number, int64_t value)
     }
     launch.shared_static = all[STATIC];
     launch.shared_dynamic = all[DYNAMIC];
-    launch.cluster = (int)all[CLUSTER];
+    launch.cluster[0] = (uint32_t)all[CLUSTER];
     return launch;
 }
 
@@ -298,9 +298,9 @@ static void clusters_are_new(void)
     struct shmt_geometry launch = launch_of(32, 0, -1);
     struct shmt_fit found;
 
-    launch.cluster = 1;
+    launch.cluster[0] = 1;
     CHECK(shmt_fit_launch(&old, &launch, NULL, &found));
-    launch.cluster = 2;
+    launch.cluster[0] = 2;
     CHECK(!shmt_fit_launch(&old, &launch, NULL, &found));
     CHECK_INT(found.bound, 1);
 }
@@ -324,6 +324,13 @@ static void what_the_spec_states(void)
     CHECK_INT(found.limit, SHMT_FIT_STATED);
 }
 
+static struct shmt_resources_of_launch kept(int registers)
+{
+    const struct shmt_resources resources = with(registers, 0);
+
+    return shmt_resources_keep(&resources);
+}
+
 /* Which of several launches it is, by what each takes; those that are not made
  * do not count. */
 static void several_launches(void)
@@ -334,7 +341,7 @@ static void several_launches(void)
         .geometry = {launch_of(32, 0, -1), {.shared_static = -1},
                      launch_of(1024, 0, -1)}
     };
-    struct shmt_resources_of_launches each = {2, {with(168, 0), with(32, 0)}};
+    struct shmt_resources_of_launches each = {2, {kept(168), kept(32)}};
     const struct shmt_resources most = with(168, 0);
     const struct shmt_fit_launches ask = {&device, &evaluated, &most,
                                           &each};
@@ -380,8 +387,9 @@ static void launches_fit_as_each_alone(void)
         for (size_t b = 0; b < WAYS; b++) {
             struct shmt_kernel_evaluated evaluated = {
                 .launch_count = 2, .geometry = {launches[a], launches[b]}};
-            struct shmt_resources_of_launches each = {2,
-                                                      {taken[a], taken[b]}};
+            const struct shmt_resources_of_launches each = {
+                2, {shmt_resources_keep(&taken[a]),
+                    shmt_resources_keep(&taken[b])}};
             const struct shmt_fit_launches ask = {&device, &evaluated,
                                                   &taken[a], &each};
             struct shmt_fit found;
@@ -458,6 +466,48 @@ static void odd_devices_do_no_harm(void)
     CHECK(refused > 1000 && refused < 19000);
 }
 
+/* The blocks that fit a multiprocessor, times those there are. */
+static void cooperative_grids_are_resident(void)
+{
+    struct shmtune_device device = device_of("sm_90");
+    struct shmt_geometry launch = launch_of(1024, 0, -1);
+    const struct shmt_resources taken = with(64, 0);
+    struct shmt_fit found;
+    char text[SHMT_FIT_TEXT];
+
+    device.multiprocessors = 132;
+    launch.grid[0] = 11;
+    launch.grid[1] = 12;
+    launch.cooperative = true;
+    CHECK(shmt_fit_launch(&device, &launch, &taken, &found));
+    CHECK_INT(found.occupancy.resident_blocks, 1);
+    CHECK(shmt_fit_launch(&device, &launch, NULL, &found));
+    launch.grid[2] = 2;
+    CHECK(shmt_fit_launch(&device, &launch, NULL, &found));
+    CHECK(!shmt_fit_launch(&device, &launch, &taken, &found));
+    shmt_fit_text(&found, text);
+    CHECK_TEXT(text, "grid of a cooperative launch has 264 blocks, the device "
+               "holds at once 132");
+    launch.cooperative = false;
+    CHECK(shmt_fit_launch(&device, &launch, &taken, &found));
+}
+
+/* All extents of a cluster count. */
+static void clusters_are_boxes(void)
+{
+    const struct shmtune_device device = device_of("sm_90");
+    struct shmt_geometry launch = launch_of(32, 0, -1);
+    struct shmt_fit found;
+
+    launch.cluster[0] = launch.cluster[1] = 2;
+    launch.cluster[2] = 4;
+    CHECK(shmt_fit_launch(&device, &launch, NULL, &found));
+    launch.cluster[2] = 5;
+    CHECK(!shmt_fit_launch(&device, &launch, NULL, &found));
+    CHECK_INT(found.limit, SHMT_FIT_CLUSTER);
+    CHECK_INT(found.wanted, 20);
+}
+
 int main(void)
 {
     CHECK_RUN(known_cases);
@@ -468,6 +518,8 @@ int main(void)
     CHECK_RUN(what_is_not_known_is_not_held_against);
     CHECK_RUN(each_limit_by_itself);
     CHECK_RUN(clusters_are_new);
+    CHECK_RUN(clusters_are_boxes);
+    CHECK_RUN(cooperative_grids_are_resident);
     CHECK_RUN(what_the_spec_states);
     CHECK_RUN(several_launches);
     CHECK_RUN(launches_fit_as_each_alone);

@@ -141,7 +141,7 @@ static void works_out_a_launch(void)
     CHECK_INT(geometry->shared_static, 0);
     CHECK_INT(geometry->shared_dynamic, 16 * 17 * 4);
     CHECK_INT(geometry->carveout, 100);
-    CHECK_INT(geometry->cluster, 0);
+    CHECK_INT(geometry->cluster[0], 0);
     CHECK_INT(geometry[1].used, false);
     CHECK_INT(shmt_kernel_entry(&evaluated, 0, &text, &err), SHMTUNE_OK);
     CHECK_TEXT(shmt_text_string(&text), "scale<float, 16, 7>");

@@ -8,6 +8,10 @@
 #include "tests/support/hostile.h"
 #include "yaml/yaml.h"
 
+#define FOUR_LAUNCHES "[], [], [], [], "
+#define SIXTEEN_LAUNCHES                                                     \
+    FOUR_LAUNCHES FOUR_LAUNCHES FOUR_LAUNCHES FOUR_LAUNCHES
+
 static struct shmt_error err;
 
 static enum shmtune_status read_text(const char *text, size_t size,
@@ -156,9 +160,12 @@ static void make_any(uint64_t *state, struct shmt_result *result)
     result->launches.count =
         (int)(hostile_random(state) % (SHMT_RESOURCES_LAUNCHES + 1));
     for (int k = 0; k < result->launches.count; k++) {
-        result->launches.of[k].registers = sometimes(state, 255);
-        result->launches.of[k].shared_static_bytes = sometimes(state, 49152);
-        result->launches.of[k].max_threads = sometimes(state, 1024);
+        result->launches.of[k].registers =
+            (int16_t)sometimes(state, 255);
+        result->launches.of[k].shared_static_bytes =
+            (int32_t)sometimes(state, 49152);
+        result->launches.of[k].max_threads =
+            (int16_t)sometimes(state, 1024);
     }
     if (hostile_random(state) % 2 == 0)
         for (int k = 0; k < 64; k++)
@@ -201,11 +208,13 @@ static void compare(const struct shmt_result *back,
     CHECK_TEXT(back->image, result->image);
     CHECK_INT(back->launches.count, result->launches.count);
     for (int k = 0; k < result->launches.count; k++) {
-        a = &back->launches.of[k];
-        b = &result->launches.of[k];
-        CHECK_INT(a->registers, b->registers);
-        CHECK_INT(a->shared_static_bytes, b->shared_static_bytes);
-        CHECK_INT(a->max_threads, b->max_threads);
+        const struct shmt_resources_of_launch *one = &back->launches.of[k];
+        const struct shmt_resources_of_launch *other =
+            &result->launches.of[k];
+
+        CHECK_INT(one->registers, other->registers);
+        CHECK_INT(one->shared_static_bytes, other->shared_static_bytes);
+        CHECK_INT(one->max_threads, other->max_threads);
     }
 }
 
@@ -267,8 +276,9 @@ static void wrong_values_are_refused(void)
         {"{verdict: ok, launches: [3]}", "a launch"},
         {"{verdict: ok, launches: [[3, 4]]}", "found 2 numbers"},
         {"{verdict: ok, launches: [[3, 4, -2]]}", "-2"},
-        {"{verdict: ok, launches: [[], [], [], [], [], [], [], [], []]}",
-         "found 9 launches"},
+        {"{verdict: ok, launches: [" SIXTEEN_LAUNCHES SIXTEEN_LAUNCHES
+         SIXTEEN_LAUNCHES SIXTEEN_LAUNCHES "[]]}", "found 65 launches"},
+        {"{verdict: ok, launches: [[32768, 4, 5]]}", "32768"},
         {"{verdict: ok, samples_us: [1, x]}",
          "f:1:31: found \"x\", expected a finite number"},
         {"{verdict: ok, samples_us: [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"

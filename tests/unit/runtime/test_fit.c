@@ -180,7 +180,8 @@ static void shares_that_are_not_known(void)
     ask.config[SECOND] = 1;
     check_both(&ask, NULL);
     ask.launches.count = 2;
-    ask.launches.of[0] = ask.launches.of[1] = ask.resources;
+    ask.launches.of[0] = ask.launches.of[1] =
+        shmt_resources_keep(&ask.resources);
     ask.launches.of[0].registers = 32;
     check_both(&ask, "launch 2: ");
 }
@@ -259,9 +260,11 @@ static struct question random_question(size_t archs)
             ask.config[k] = (shmt_config)random_below(
                 (int64_t)kernel->parameters[k].count);
     if (ask.config[SECOND] == 1 && random_below(4)) {
+        const struct shmt_resources second = random_resources();
+
         ask.launches.count = 2;
-        ask.launches.of[0] = ask.resources;
-        ask.launches.of[1] = random_resources();
+        ask.launches.of[0] = shmt_resources_keep(&ask.resources);
+        ask.launches.of[1] = shmt_resources_keep(&second);
     }
     return ask;
 }

@@ -18,6 +18,13 @@ static struct shmt_result compiled(int registers)
     return result;
 }
 
+static struct shmt_resources_of_launch kept(int registers)
+{
+    const struct shmt_result result = compiled(registers);
+
+    return shmt_resources_keep(&result.resources);
+}
+
 static const int64_t some_problem[] = {64, 32, 3};
 
 /* The spec with second launches of so many threads. */
@@ -50,8 +57,8 @@ static void each_launch_is_judged_by_its_own(void)
     shmt_kernel_default(kernel, config);
     config[2] = 1;                      /* STAGES: 2, so there are two */
     result.launches.count = 2;
-    result.launches.of[0] = compiled(168).resources;
-    result.launches.of[1] = compiled(32).resources;
+    result.launches.of[0] = kept(168);
+    result.launches.of[1] = kept(32);
     CHECK(shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_OK);
     CHECK_INT(result.resident_blocks, 3);
@@ -69,7 +76,7 @@ static void each_launch_is_judged_by_its_own(void)
 
     /* One of them does not fit. */
     result.launches.count = 2;
-    result.launches.of[1] = compiled(72).resources;
+    result.launches.of[1] = kept(72);
     CHECK(!shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_NOT_RESIDENT);
     CHECK_HAS(result.reason, "launch 2: no block fits a multiprocessor: one "
@@ -79,7 +86,7 @@ static void each_launch_is_judged_by_its_own(void)
     shmt_result_clear(&result);
     result.resources = compiled(168).resources;
     result.launches.count = 2;
-    result.launches.of[0] = result.launches.of[1] = compiled(32).resources;
+    result.launches.of[0] = result.launches.of[1] = kept(32);
     result.launches.of[0].shared_static_bytes = 16;
     CHECK(!shmt_filter_after_compile(&filter, config, &result));
     CHECK_INT(result.verdict, SHMT_VERDICT_SPEC_MISMATCH);
