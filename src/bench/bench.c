@@ -44,13 +44,15 @@ static struct shmt_bench_loaded *find(struct shmt_bench *bench, const char *key)
 /* A free place, or that of the one that was not used for the longest time. */
 static struct shmt_bench_loaded *make_room(struct shmt_bench *bench)
 {
-    struct shmt_bench_loaded *oldest = &bench->modules[0];
+    struct shmt_bench_loaded *oldest = NULL;
 
     for (size_t k = 0; k < SHMT_BENCH_MODULES; k++) {
-        if (bench->modules[k].image == NULL)
-            return &bench->modules[k];
-        if (bench->modules[k].used < oldest->used)
-            oldest = &bench->modules[k];
+        struct shmt_bench_loaded *loaded = &bench->modules[k];
+
+        if (loaded->image == NULL)
+            return loaded;
+        if (!loaded->pinned && (oldest == NULL || loaded->used < oldest->used))
+            oldest = loaded;
     }
     drop(bench, oldest);
     return oldest;

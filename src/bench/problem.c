@@ -31,6 +31,7 @@ void shmt_bench_problem_free(struct shmt_bench *bench)
         free(slot->packed);
         *slot = (struct shmt_bench_slot){0};
     }
+    shmt_bench_compare_close(bench);
     bench->prepared = false;
 }
 
@@ -358,6 +359,8 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
         status = set_scalars(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
         status = shmt_bench_setup(bench, problem, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_bench_compare_open(bench, problem, err);
     if (status == SHMTUNE_OK)
         status = make_results(bench, &evaluated, err);
     if (status != SHMTUNE_OK) {

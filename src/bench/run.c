@@ -135,6 +135,17 @@ static void link_packed(struct shmt_bench *bench, size_t k,
     shmt_argument_link(argument, addresses, slot->array);
 }
 
+/* An argument behind the last: what is expected of one, or the counter. */
+static CUdeviceptr hidden_at(const struct shmt_bench *bench, size_t which)
+{
+    const struct shmt_kernel *kernel = bench->kernel;
+    const size_t k = which - kernel->argument_count;
+
+    return shmt_buffer_data(
+        k < kernel->compared_count
+            ? &bench->slots[kernel->compared[k]].expected : &bench->counter);
+}
+
 CUresult shmt_bench_run_launch(struct shmt_bench *bench,
                                const struct shmt_bench_run *run)
 {
@@ -151,13 +162,19 @@ CUresult shmt_bench_run_launch(struct shmt_bench *bench,
          k++) {
         const struct shmt_launch *launch = &evaluated->launches[k];
         void *arguments[SHMT_KERNEL_ARGUMENTS];
+        CUdeviceptr hidden[SHMT_KERNEL_ARGUMENTS];
 
         if (!evaluated->geometry[k].used)
             continue;
         for (size_t a = 0; a < launch->argument_count; a++) {
             const size_t which = launch->arguments[a];
 
-            arguments[a] = source_of(bench, which, &pointers[which]);
+            if (which < bench->kernel->argument_count) {
+                arguments[a] = source_of(bench, which, &pointers[which]);
+                continue;
+            }
+            hidden[a] = hidden_at(bench, which);
+            arguments[a] = &hidden[a];
         }
         result = shmt_function_launch(
             bench->options.driver,

@@ -39,6 +39,7 @@ struct shmt_bench_loaded {
     struct shmt_module module;
     uint64_t used;                 /* time of the last use; the oldest is
                                       unloaded first */
+    bool pinned;                   /* it stays loaded */
     bool warm;                     /* it has run */
 };
 
@@ -67,6 +68,9 @@ struct shmt_bench {
     struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];
     uint64_t hashes[SHMT_PROBE_FINDINGS];   /* when they were prepared */
     struct shmt_bench_loaded modules[SHMT_BENCH_MODULES];
+    struct shmt_kernel_evaluated comparing;
+    struct shmt_bench_run comparison;       /* of `comparing` */
+    struct shmt_buffer counter;             /* of what it finds wrong */
     uint64_t uses;
 };
 
@@ -156,6 +160,18 @@ enum shmtune_status shmt_bench_input_check(const struct shmt_bench *bench,
 enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
                                      const int64_t *problem,
                                      struct shmt_error *err);
+
+/* -- compare.c ------------------------------------------------------ */
+
+/* Makes the launches that compare ready, if the spec has some.
+ * SHMTUNE_WRONG_RESULT when they cannot be. */
+enum shmtune_status shmt_bench_compare_open(struct shmt_bench *bench,
+                                            const int64_t *problem,
+                                            struct shmt_error *err);
+void shmt_bench_compare_close(struct shmt_bench *bench);
+/* Lets them compare, and waits for the stream.  Sets a verdict in *out only
+ * when something is wrong. */
+CUresult shmt_bench_compare(struct shmt_bench *bench, struct shmt_result *out);
 
 /* -- run.c ---------------------------------------------------------- */
 

@@ -145,7 +145,8 @@ read_findings(struct shmt_bench *bench, uint32_t poison,
             result = shmt_probe_guard(probe, &slot->actual, k);
         if (result == CUDA_SUCCESS && shmt_role_is_read(argument->role))
             result = shmt_probe_hash(probe, &slot->actual, k);
-        if (result == CUDA_SUCCESS && shmt_bench_has_result(argument)) {
+        if (result == CUDA_SUCCESS && shmt_bench_has_result(argument) &&
+            !argument->compared) {
             const struct shmt_probe_comparison comparison =
                 comparison_of(bench, k, poison);
 
@@ -322,5 +323,5 @@ CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
         if (findings[k].mismatches > allowed || findings[k].unwritten > 0)
             return check_values(bench, k, &comparison, &findings[k], out);
     }
-    return CUDA_SUCCESS;
+    return shmt_bench_compare(bench, out);
 }

@@ -168,10 +168,15 @@ static enum shmtune_status compile_reference(struct shmt_check *check,
     if (status == SHMTUNE_OK)
         report_notes(check, &notes);
     shmt_text_free(&notes);
-    if (status != SHMTUNE_OK || kernel->setup_count == 0)
-        return status;
-    shmt_kernel_evaluate_setup(kernel, kernel->sizes[0], &evaluated);
-    return compile_once(check, &evaluated, "the setup", NULL, err);
+    if (status == SHMTUNE_OK && kernel->setup_count > 0) {
+        shmt_kernel_evaluate_setup(kernel, kernel->sizes[0], &evaluated);
+        status = compile_once(check, &evaluated, "the setup", NULL, err);
+    }
+    if (status == SHMTUNE_OK && kernel->compare_count > 0) {
+        shmt_kernel_evaluate_compare(kernel, kernel->sizes[0], &evaluated);
+        status = compile_once(check, &evaluated, "the comparison", NULL, err);
+    }
+    return status;
 }
 
 /* -- words that no parameter has ------------------------------------------ */

@@ -141,7 +141,8 @@ static bool has_others(const struct shmt_kernel *kernel,
         bool known =
             is_among(kernel->launches, kernel->launch_count, name) ||
             is_among(kernel->reference, kernel->reference_count, name) ||
-            is_among(kernel->setup, kernel->setup_count, name);
+            is_among(kernel->setup, kernel->setup_count, name) ||
+            is_among(kernel->compare, kernel->compare_count, name);
 
         for (size_t k = 0; k < image->entry_count; k++)
             known |= strcmp(image->entries[k].lowered, name) == 0;

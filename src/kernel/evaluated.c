@@ -22,7 +22,7 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     struct shmt_value *value = out->values;
 
     out->kernel = kernel;
-    out->reference = out->setup = false;
+    out->reference = out->setup = out->compare = false;
     out->launch_count = kernel->launch_count;
     out->launches = kernel->launches;
     out->launched = 0;
@@ -61,6 +61,16 @@ void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
     out->setup = true;
     out->launch_count = kernel->setup_count;
     out->launches = kernel->setup;
+}
+
+void shmt_kernel_evaluate_compare(const struct shmt_kernel *kernel,
+                                  const int64_t *problem,
+                                  struct shmt_kernel_evaluated *out)
+{
+    evaluate_default(kernel, problem, out);
+    out->compare = true;
+    out->launch_count = kernel->compare_count;
+    out->launches = kernel->compare;
 }
 
 const struct shmt_kernel_code *

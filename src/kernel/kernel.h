@@ -160,6 +160,7 @@ struct shmt_argument {
                                           of shmt_region; the first is NULL
                                           where there is none */
     struct shmt_place region_place;
+    bool compared;             /* by launches of the spec, not by elements */
 };
 
 /* Whether nothing but equal elements is right. */
@@ -273,8 +274,13 @@ struct shmt_kernel {
     size_t setup_count;
     const struct shmt_launch *setup;      /* fill inputs and in-outs, once a
                                              problem; none: NULL */
+    size_t compare_count;
+    const struct shmt_launch *compare;    /* count what is wrong; none: NULL */
     size_t argument_count;
     const struct shmt_argument *arguments;
+    size_t compared_count;                /* behind the arguments, for these
+                                             launches: what is expected of */
+    const size_t *compared;               /* these, and then their counter */
     struct shmt_expr *bytes;       /* work: NULL when not stated */
     struct shmt_expr *flops;
     /* Symbols: the dimensions, then the parameters; with the derived names. */
@@ -358,6 +364,7 @@ struct shmt_kernel_evaluated {
     const struct shmt_kernel *kernel;
     bool reference;                    /* the launches are the reference's */
     bool setup;                        /* or the setup's */
+    bool compare;                      /* or those that compare */
     size_t launch_count;
     const struct shmt_launch *launches;
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
@@ -379,6 +386,11 @@ void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
 void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
                                 const int64_t *problem,
                                 struct shmt_kernel_evaluated *out);
+
+/* And for the launches that compare, if there are any. */
+void shmt_kernel_evaluate_compare(const struct shmt_kernel *kernel,
+                                  const int64_t *problem,
+                                  struct shmt_kernel_evaluated *out);
 
 /* Sets *failed to the first constraint that does not hold, or to NULL when all
  * hold. */
@@ -466,7 +478,8 @@ shmt_kernel_argument_value(struct shmt_kernel_evaluated *evaluated, size_t k,
  * the options that are values of a parameter.  A parameter of words: NAME=k,
  * k the index of the word in its declared list, and NAME_word=k for each of its
  * words.  A real: its shortest exact decimal.
- * For the setup, SHMTUNE_SETUP=1 before them; for the reference,
+ * For the setup, SHMTUNE_SETUP=1 before them; for the launches that compare,
+ * SHMTUNE_COMPARE=1; for the reference,
  * SHMTUNE_REFERENCE=1, and its own macros in
  * place of parameters if it has some, or none. */
 void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,

@@ -138,7 +138,8 @@ static enum shmtune_status read_name(struct shmt_kernel_reader *reader,
                          reader->err);
 
     (void)key;
-    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count; k++)
+    for (size_t k = 0; status == SHMTUNE_OK &&
+                       k < kernel->argument_count + reader->hidden; k++)
         if (strcmp(kernel->arguments[k].name, node->text) == 0) {
             *(size_t *)item = k;
             return SHMTUNE_OK;
@@ -169,7 +170,7 @@ static enum shmtune_status reach(struct shmt_kernel_reader *reader,
                                  struct shmt_launch *launch)
 {
     const struct shmt_kernel *kernel = reader->kernel;
-    bool there[SHMT_KERNEL_ARGUMENTS] = {false};
+    bool there[2 * SHMT_KERNEL_ARGUMENTS + 1] = {false};   /* hidden, too */
     size_t *list = shmt_arena_alloc(
         kernel->arena, launch->argument_count + kernel->argument_count,
         sizeof *list);
@@ -545,20 +546,33 @@ static enum shmtune_status check_filled(struct shmt_kernel_reader *reader,
                                   "these launches fill nothing");
 }
 
+enum shmtune_status
+shmt_kernel_launch_read_once(struct shmt_kernel_reader *reader,
+                             const char *key, const char *what,
+                             const struct shmt_launch **out, size_t *count)
+{
+    struct shmt_kernel_list list = list_of(reader, key);
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+
+    *out = list.items;
+    *count = list.count;
+    for (size_t i = 0; status == SHMTUNE_OK && i < list.count; i++)
+        status = check_once(reader, list.node->items[i], &(*out)[i], what);
+    return status;
+}
+
 static enum shmtune_status read_setup(struct shmt_kernel_reader *reader)
 {
     struct shmt_kernel *kernel = reader->kernel;
-    struct shmt_kernel_list list = list_of(reader, "setup");
     enum shmtune_status status;
 
     reader->setup = true;
-    status = shmt_kernel_read_list(reader, &list);
-    kernel->setup = list.items;
-    kernel->setup_count = list.count;
-    for (size_t i = 0; status == SHMTUNE_OK && i < list.count; i++)
-        status = check_once(reader, list.node->items[i], &kernel->setup[i],
-                            "the setup");
-    return status == SHMTUNE_OK ? check_filled(reader, list.node) : status;
+    status = shmt_kernel_launch_read_once(reader, "setup", "the setup",
+                                          &kernel->setup,
+                                          &kernel->setup_count);
+    return status == SHMTUNE_OK
+               ? check_filled(reader, shmt_yaml_get(reader->root, "setup"))
+               : status;
 }
 
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
@@ -580,6 +594,8 @@ enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
         status = read_reference(reader);
     if (status == SHMTUNE_OK)
         status = read_setup(reader);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_compare_read(reader);
     return status;
 }
 

@@ -14,7 +14,7 @@ static const char *const top_keys[] = {
     "format", "name", "summary", "source", "includes", "standard",
     "compiler", "fast_math", "features", "options", "problem", "sizes",
     "parameters", "derived", "constraints", "launches",
-    "reference", "setup", "arguments", "work", NULL
+    "reference", "setup", "compare", "arguments", "work", NULL
 };
 
 static const char *const standards[] = {
@@ -279,7 +279,8 @@ static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
 static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
 {
     static const char *const code[] = {
-        "launches", "reference", "setup", "arguments", "includes", "standard",
+        "launches", "reference", "setup", "compare", "arguments", "includes",
+        "standard",
         "compiler", "fast_math", "features", "options", "work"
     };
 
@@ -425,6 +426,10 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
     }
     if (status == SHMTUNE_OK && kernel->setup_count > 0) {
         shmt_kernel_evaluate_setup(kernel, problem, &evaluated);
+        status = shmt_kernel_launch_try(reader, &evaluated);
+    }
+    if (status == SHMTUNE_OK && kernel->compare_count > 0) {
+        shmt_kernel_evaluate_compare(kernel, problem, &evaluated);
         status = shmt_kernel_launch_try(reader, &evaluated);
     }
     return append_trial(reader, problem, status);

@@ -37,6 +37,8 @@ struct shmt_kernel_reader {
     bool defaults_given;             /* at least one parameter gives its
                                         default */
     bool setup;                      /* its launches are being read */
+    size_t hidden;                   /* arguments behind the last that the
+                                        launches may take */
     struct shmt_error *err;
 };
 
@@ -107,10 +109,21 @@ shmt_kernel_tolerance_read(struct shmt_kernel_reader *reader,
 
 /* launch.c */
 enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader);
+/* Launches under a key that may be left out, which run once a problem or a
+ * candidate: no configuration may change them.  `what` names them in
+ * messages. */
+enum shmtune_status
+shmt_kernel_launch_read_once(struct shmt_kernel_reader *reader,
+                             const char *key, const char *what,
+                             const struct shmt_launch **out, size_t *count);
 /* Every launch can be evaluated and at least one is used. */
 enum shmtune_status
 shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
                        struct shmt_kernel_evaluated *evaluated);
+
+/* compare.c: "compare", behind everything else that launches. */
+enum shmtune_status
+shmt_kernel_compare_read(struct shmt_kernel_reader *reader);
 
 /* digest.c: spec, source and every file they include that lies in
  * the folders of the spec. */
@@ -120,10 +133,11 @@ shmt_kernel_digest_compute(struct shmt_kernel_reader *reader);
 /* name.c */
 
 /* Macros that begin with it and "_" are ours, whatever they will be; today
- * there are two. */
+ * there are three. */
 #define SHMT_KERNEL_OUR_NAME "SHMTUNE"
 #define SHMT_KERNEL_REFERENCE_MACRO SHMT_KERNEL_OUR_NAME "_REFERENCE"
 #define SHMT_KERNEL_SETUP_MACRO SHMT_KERNEL_OUR_NAME "_SETUP"
+#define SHMT_KERNEL_COMPARE_MACRO SHMT_KERNEL_OUR_NAME "_COMPARE"
 
 /* A C identifier that is no keyword, no name of the expression language, and
  * no macro of ours.  `what` names it in messages. */

@@ -51,6 +51,8 @@ void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
         shmt_text_add(text, "-D" SHMT_KERNEL_REFERENCE_MACRO "=1\n");
     if (evaluated->setup)
         shmt_text_add(text, "-D" SHMT_KERNEL_SETUP_MACRO "=1\n");
+    if (evaluated->compare)
+        shmt_text_add(text, "-D" SHMT_KERNEL_COMPARE_MACRO "=1\n");
     for (size_t d = 0; d < kernel->dimension_count; d++)
         if (kernel->dimensions[d].defined)
             shmt_text_addf(text, "-D%s=%" PRId64 "\n",

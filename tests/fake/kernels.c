@@ -210,6 +210,15 @@ static void scale_reference(struct fake_launch *launch)
     scale_some(launch, ARGUMENT(launch, 3, int));
 }
 
+static void scale_compare(struct fake_launch *launch)
+{
+    uint64_t *mismatches = memory(launch, 0);
+    const float *out = memory(launch, 1), *expected = memory(launch, 2);
+
+    for (int i = 0; i < ARGUMENT(launch, 3, int); i++)
+        *mismatches += !(fabsf(out[i] - expected[i]) <= 0.25f);
+}
+
 /* True when the first element still holds what it was poisoned with before
  * the first of two verified runs. */
 static bool is_first_run(const float *out)
@@ -485,7 +494,7 @@ static const struct {
 } kernels[] = {
     {"shmt_fill", fill}, {"shmt_compare", compare},
     {"shmt_worst", find_worst}, {"shmt_guard", guard}, {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
-    {"scale_reference", scale_reference}, {"smooth", smooth},
+    {"scale_reference", scale_reference}, {"scale_compare", scale_compare}, {"smooth", smooth},
     {"smooth_reference", smooth_reference},
     {"lengths_structures", lengths_structures},
     {"lengths_arrays", lengths_arrays}, {"split_points", split_points},

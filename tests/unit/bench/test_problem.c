@@ -355,6 +355,82 @@ static void candidates_keep_to_the_region(void)
     shmt_kernel_free(edited);
 }
 
+/* -- compared by the spec -------------------------------------------------- */
+
+/* Faults of the fake kernel: a NaN in `out`, half a unit off in it, one number
+ * off where `acc` is compared element by element. */
+static void the_spec_may_compare(void)
+{
+    static const struct {
+        const char *fault;
+        enum shmt_verdict verdict;
+        const char *reason;
+    } cases[] = {
+        {"0", SHMT_VERDICT_OK, ""},
+        {"7", SHMT_VERDICT_WRONG, "comparison of the spec counts 1 mismatch"},
+        {"8", SHMT_VERDICT_WRONG, "comparison of the spec counts 1 mismatch"},
+        {"14", SHMT_VERDICT_WRONG, "acc[999] is 999, expected 1000"},
+        {"4", SHMT_VERDICT_OUT_OF_BOUNDS, "outside out"},
+        {"0", SHMT_VERDICT_OK, ""},
+    };
+    static const int64_t problem[] = {1000};
+    const struct edit edits[] = {
+        {", tolerance: {relative: 1.0e-6}", ""},
+        {"reference:\n", "compare:\n- entry: scale_compare\n  grid: 1\n"
+         "  block: 1\n  arguments: [mismatches, out, expected.out, n]\n"
+         "reference:\n"},
+    };
+    struct shmt_kernel *edited;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    copy_beside("fake_kernel.cu");
+    edited = read_edited_by("fake_kernel", edits, 2);
+    if (edited == NULL)
+        return;
+    CHECK(edited->arguments[0].compared && !edited->arguments[2].compared);
+    CHECK_INT(edited->argument_count, 7);
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        fixture_choice(edited, config, "FAULT", cases[k].fault, NULL);
+        CHECK_INT(shmt_bench_measure(
+                      bench, &(struct shmt_bench_request){
+                                 .problem = problem, .config = config,
+                                 .samples = 1, .verify = true,
+                                 .give_up_us = (double)INFINITY},
+                      &result, &note, &err), SHMTUNE_OK);
+        CHECK_INT(result.verdict, cases[k].verdict);
+        CHECK_HAS(result.reason, cases[k].reason);
+    }
+    shmt_bench_close(bench);
+    bench = NULL;
+    shmt_kernel_free(edited);
+}
+
+/* What is not compiled is told as the comparison's. */
+static void a_comparison_that_fails(void)
+{
+    static const int64_t problem[] = {1000};
+    const struct edit edits[] = {
+        {", tolerance: {relative: 1.0e-6}", ""},
+        {"reference:\n", "compare:\n- entry: nobody\n  grid: 1\n"
+         "  block: 1\n  arguments: [mismatches, out, expected.out, n]\n"
+         "reference:\n"},
+    };
+    struct shmt_kernel *edited;
+
+    copy_beside("fake_kernel.cu");
+    edited = read_edited_by("fake_kernel", edits, 2);
+    if (edited == NULL)
+        return;
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_WRONG_RESULT);
+    CHECK_HAS(err.text, "edited.yaml: the comparison failed: ");
+    CHECK_HAS(err.text, "nobody");
+    shmt_bench_close(bench);
+    bench = NULL;
+    shmt_kernel_free(edited);
+}
+
 /* -- inputs from the setup ------------------------------------------------ */
 
 static void setups_fill_inputs(void)
@@ -417,6 +493,8 @@ static void setups_fill_inputs(void)
     X(outputs_are_compared_with_files)                                       \
     X(what_lies_outside_must_not_change)                                     \
     X(candidates_keep_to_the_region)                                         \
+    X(the_spec_may_compare)                                                  \
+    X(a_comparison_that_fails)                                               \
     X(setups_fill_inputs)
 
 int main(void)

@@ -338,6 +338,21 @@ static const struct {
     {"  a: {type: f32", "  rows: {role: input, type: f32", ":47:", ""},
     {"  x: {type: f32", "  BLOCK: {type: f32", ":43:3:", "parameter"},
     {"  x: {type: f32", "  rows: {type: f32", ":43:3:", "dimension"},
+#define COMPARE(arguments) "compare:\n- entry: far\n  grid: 1\n  block: 32\n"   \
+                           "  arguments: " arguments "\narguments:\n"
+    {"arguments:\n  x", COMPARE("[mismatches, y, cols]") "  x", ":43:1:",
+     "no launch takes what is expected; give it \"expected.NAME\""},
+    {"arguments:\n  x", COMPARE("[expected.y, y, cols]") "  x", ":50:18:",
+     "a tolerance of y, which the launches of compare judge"},
+    {"arguments:\n  x", COMPARE("[mismatches, expected.x]") "  x", ":46:27:",
+     "\"expected.x\" is not among the arguments"},
+    {"arguments:\n  x", COMPARE("[mismatches, expected.y, part]") "  x",
+     ":43:3:", "the comparison takes part, which depends on a parameter"},
+    {"arguments:\n  x", "compare: {}\narguments:\n  x", ":42:10:",
+     "launches"},
+    {"arguments: [y, x, a, cols]\n", "arguments: [y, x, a, expected.y]\n",
+     ":41:24:", "\"expected.y\" is not among"},
+#undef COMPARE
     {"6 * rows * cols", "6 * rows * BLOCK", ":50:10:", "BLOCK"},
     {"  bytes:", "  byte:", ":50:3:", "bytes"},
 };
