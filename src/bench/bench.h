@@ -23,11 +23,21 @@
 
 struct shmt_bench;
 
+/* Runs argv to its end in `folder`, for at most so many seconds.  What it
+ * writes to its standard output and standard error comes back as one text in
+ * `arena`; *code is its exit status, -1 when it was killed.  SHMTUNE_STORAGE
+ * when it cannot be run, or does not end. */
+typedef enum shmtune_status shmt_bench_run_program(
+    const char *const *argv, const char *folder, double seconds,
+    struct shmt_arena *arena, const char **output, int *code,
+    struct shmt_error *err);
+
 struct shmt_bench_options {
     const struct shmt_driver *driver;
     const struct shmt_nvrtc *nvrtc;
     const struct shmt_nvcc *nvcc;   /* for a kernel that it compiles */
     int ordinal;               /* of the device */
+    shmt_bench_run_program *run;   /* for a spec with an answer; or NULL */
     const char *images;        /* folder of binaries; NULL: none */
     uint64_t seed;             /* of the inputs */
     const char *data_digest;   /* of the files of inputs; NULL: not known */

@@ -362,6 +362,8 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
     if (status == SHMTUNE_OK)
         status = shmt_bench_compare_open(bench, problem, err);
     if (status == SHMTUNE_OK)
+        status = shmt_bench_answer(bench, &evaluated, err);
+    if (status == SHMTUNE_OK)
         status = make_results(bench, &evaluated, err);
     if (status != SHMTUNE_OK) {
         if (!bench->lost)

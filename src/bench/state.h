@@ -161,6 +161,14 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
                                      const int64_t *problem,
                                      struct shmt_error *err);
 
+/* -- answer.c ------------------------------------------------------- */
+
+/* Lets the spec's program compute what is expected, or finds it in the cache,
+ * if there is one.  SHMTUNE_WRONG_RESULT when it fails. */
+enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
+                                      struct shmt_kernel_evaluated *evaluated,
+                                      struct shmt_error *err);
+
 /* -- compare.c ------------------------------------------------------ */
 
 /* Makes the launches that compare ready, if the spec has some.

@@ -73,7 +73,7 @@ static enum shmtune_status open_replay(const struct shmt_command_device *device,
 }
 
 /* What the files of the inputs hold, and more time for the first measurement,
- * which reads them, at this many bytes a second. */
+ * which reads them, at this many bytes a second, and waits for the answer. */
 static const double READ_BYTES_S = 5e7;
 
 static enum shmtune_status read_files(struct shmt_arena *arena,
@@ -88,7 +88,8 @@ static enum shmtune_status read_files(struct shmt_arena *arena,
                        : shmt_data_digest(kernel, digest, &bytes, err);
 
     options->data_digest = digest;
-    options->first_s = SHMT_LIVE_FIRST_S + (double)bytes / READ_BYTES_S;
+    options->first_s = SHMT_LIVE_FIRST_S + (double)bytes / READ_BYTES_S +
+                       kernel->answer.timeout_s;
     return status;
 }
 

@@ -247,6 +247,7 @@ static enum shmtune_status open_device(struct worker *worker,
 
     options.nvrtc = worker->nvrtc;
     options.nvcc = &worker->nvcc;
+    options.run = shmt_program_run_in;
     options.images = worker->images;
     if (status == SHMTUNE_OK)
         status =

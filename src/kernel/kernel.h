@@ -215,6 +215,18 @@ struct shmt_kernel_header {
     size_t size;
 };
 
+/* A program that computes what is right, in the place of a reference. */
+struct shmt_answer_word {
+    const char *text;          /* an absolute path, */
+    bool file;                 /* if it is a file beside the spec */
+};
+struct shmt_answer {
+    size_t word_count;         /* 0: there is none */
+    const struct shmt_answer_word *words;
+    double timeout_s;
+    struct shmt_place place;
+};
+
 /* What is compiled as one text. */
 struct shmt_kernel_code {
     size_t file_count;
@@ -271,6 +283,7 @@ struct shmt_kernel {
     struct shmt_kernel_code reference_code;   /* no file: that of the kernel */
     const char *reference_macros;  /* -DNAME=VALUE, one a line; NULL: those of
                                       the default configuration */
+    struct shmt_answer answer;
     size_t setup_count;
     const struct shmt_launch *setup;      /* fill inputs and in-outs, once a
                                              problem; none: NULL */

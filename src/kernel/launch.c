@@ -464,11 +464,13 @@ read_reference_code(struct shmt_kernel_reader *reader,
     return status;
 }
 
-/* Whether files have all that candidates are compared with. */
+/* Whether files, or the answer, have all that candidates are compared with. */
 static bool expects_all(const struct shmt_kernel *kernel)
 {
     bool all = true;
 
+    if (kernel->answer.word_count > 0)
+        return true;
     for (size_t a = 0; a < kernel->argument_count; a++)
         if (kernel->arguments[a].role == SHMT_ROLE_OUTPUT ||
             kernel->arguments[a].role == SHMT_ROLE_INOUT)
@@ -590,6 +592,8 @@ enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
     if (status == SHMTUNE_OK)
         status = check_outputs(reader, list.node, kernel->launches,
                                kernel->launch_count);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_answer_read(reader);
     if (status == SHMTUNE_OK)
         status = read_reference(reader);
     if (status == SHMTUNE_OK)

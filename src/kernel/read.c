@@ -14,7 +14,8 @@ static const char *const top_keys[] = {
     "format", "name", "summary", "source", "includes", "standard",
     "compiler", "fast_math", "features", "options", "problem", "sizes",
     "parameters", "derived", "constraints", "launches",
-    "reference", "setup", "compare", "arguments", "work", NULL
+    "reference", "answer", "setup", "compare", "arguments", "work",
+    NULL
 };
 
 static const char *const standards[] = {
@@ -279,9 +280,9 @@ static enum shmtune_status read_includes(struct shmt_kernel_reader *reader)
 static enum shmtune_status refuse_code(struct shmt_kernel_reader *reader)
 {
     static const char *const code[] = {
-        "launches", "reference", "setup", "compare", "arguments", "includes",
-        "standard",
-        "compiler", "fast_math", "features", "options", "work"
+        "launches", "reference", "answer", "setup", "compare", "arguments",
+        "includes", "standard", "compiler", "fast_math", "features", "options",
+        "work"
     };
 
     for (size_t i = 0; i < sizeof code / sizeof code[0]; i++) {

@@ -121,6 +121,9 @@ enum shmtune_status
 shmt_kernel_launch_try(struct shmt_kernel_reader *reader,
                        struct shmt_kernel_evaluated *evaluated);
 
+/* answer.c: "answer". */
+enum shmtune_status shmt_kernel_answer_read(struct shmt_kernel_reader *reader);
+
 /* compare.c: "compare", behind everything else that launches. */
 enum shmtune_status
 shmt_kernel_compare_read(struct shmt_kernel_reader *reader);

@@ -7,18 +7,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OUTPUT_BYTES = 16 << 20 };
 
 /* In the child: nothing but system calls. */
 static _Noreturn void exec_child(const char *const *argv, char *const *env,
-                                 int output)
+                                 const char *folder, int output)
 {
     const int empty = open("/dev/null", O_RDONLY);
     sigset_t none;
@@ -28,8 +31,8 @@ static _Noreturn void exec_child(const char *const *argv, char *const *env,
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (empty >= 0 && dup2(empty, 0) >= 0 && dup2(output, 1) >= 0 &&
-        dup2(output, 2) >= 0)
-        execve(argv[0], (char *const *)argv, env);
+        dup2(output, 2) >= 0 && (folder == NULL || chdir(folder) == 0))
+        execvpe(argv[0], (char *const *)argv, env);
     _exit(127);
 }
 
@@ -56,23 +59,42 @@ static char **make_environment(const char *folder, struct shmt_arena *arena)
     return env[n] == NULL ? NULL : env;
 }
 
-/* What comes until all writers have closed the pipe. */
-static void read_all(int from, struct shmt_text *text)
+/* Whether there is more to read by then, INFINITY: whenever it comes. */
+static bool is_in_time(int from, double until_s)
+{
+    struct pollfd fd = {.fd = from, .events = POLLIN};
+    int found;
+
+    do {
+        const double left_s = fmax(until_s - shmt_clock_s(), 0);
+
+        found = poll(&fd, 1, isinf(until_s)
+                                 ? -1 : (int)ceil(fmin(left_s, 3600) * 1000));
+    } while ((found < 0 && errno == EINTR) ||
+             (found == 0 && shmt_clock_s() < until_s));
+    return found != 0;
+}
+
+/* What comes until all writers have closed the pipe; false when they have not
+ * by then. */
+static bool read_all(int from, double until_s, struct shmt_text *text)
 {
     char part[4096];
     ssize_t n;
 
-    while ((n = read(from, part, sizeof part)) != 0) {
+    while (is_in_time(from, until_s)) {
+        n = read(from, part, sizeof part);
         if (n < 0 && errno == EINTR)
             continue;
-        if (n < 0)
-            return;
+        if (n <= 0)
+            return true;
         for (ssize_t k = 0; k < n; k++)
             if (part[k] == '\0')
                 part[k] = ' ';
         if (text->length + (size_t)n <= OUTPUT_BYTES)
             shmt_text_add_bytes(text, part, (size_t)n);
     }
+    return false;
 }
 
 static int await(pid_t pid)
@@ -85,34 +107,62 @@ static int await(pid_t pid)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-enum shmtune_status shmt_program_run(const char *const *argv,
-                                     const char *folder,
-                                     struct shmt_arena *arena,
-                                     const char **output, int *code,
-                                     struct shmt_error *err)
+/* The same, if it ends by then: it may have closed its output long before. */
+static bool await_until(pid_t pid, double until_s, int *code)
 {
-    char **env = make_environment(folder, arena);
+    const struct timespec pause = {0, 5000000};
+    int status = 0;
+    pid_t found;
+
+    while ((found = waitpid(pid, &status, WNOHANG)) == 0 &&
+           shmt_clock_s() < until_s)
+        nanosleep(&pause, NULL);
+    if (found == pid)
+        *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return found == pid;
+}
+
+/* A program, and where and how long it runs. */
+struct start {
+    const char *const *argv;
+    char *const *env;
+    const char *folder;        /* NULL: the current one */
+    double seconds;            /* INFINITY: until it ends */
+};
+
+static enum shmtune_status run(const struct start *start,
+                               struct shmt_arena *arena, const char **output,
+                               int *code, struct shmt_error *err)
+{
+    const double until_s = shmt_clock_s() + start->seconds;
+    const char *name = start->argv[0];
     struct shmt_text text = {0};
     int pipes[2], found;
+    bool ended;
     pid_t pid;
 
-    if (env == NULL)
-        return shmt_error_memory(err);
     if (pipe2(pipes, O_CLOEXEC) != 0)
-        return shmt_error_system(err, argv[0], "cannot be given a pipe");
+        return shmt_error_system(err, name, "cannot be given a pipe");
     pid = fork();
     if (pid == 0)
-        exec_child(argv, env, pipes[1]);
+        exec_child(start->argv, start->env, start->folder, pipes[1]);
     found = errno;
     close(pipes[1]);
     if (pid < 0) {
         close(pipes[0]);
         errno = found;
-        return shmt_error_system(err, argv[0], "cannot be started");
+        return shmt_error_system(err, name, "cannot be started");
     }
-    read_all(pipes[0], &text);
+    ended = read_all(pipes[0], until_s, &text);
     close(pipes[0]);
-    found = await(pid);
+    if (ended && isfinite(start->seconds))
+        ended = await_until(pid, until_s, &found);
+    else if (ended)
+        found = await(pid);
+    if (!ended) {
+        kill(pid, SIGKILL);
+        found = await(pid);
+    }
     *output = text.failed ? NULL
                           : shmt_arena_copy(arena, shmt_text_string(&text),
                                             text.length);
@@ -120,5 +170,34 @@ enum shmtune_status shmt_program_run(const char *const *argv,
     if (*output == NULL)
         return shmt_error_memory(err);
     *code = found;
-    return SHMTUNE_OK;
+    return ended ? SHMTUNE_OK
+                 : shmt_error_set(err, SHMTUNE_STORAGE,
+                                  "%s did not end within %g s; it was killed",
+                                  name, start->seconds);
+}
+
+enum shmtune_status shmt_program_run(const char *const *argv,
+                                     const char *folder,
+                                     struct shmt_arena *arena,
+                                     const char **output, int *code,
+                                     struct shmt_error *err)
+{
+    const struct start start = {argv, make_environment(folder, arena), NULL,
+                                (double)INFINITY};
+
+    return start.env == NULL ? shmt_error_memory(err)
+                             : run(&start, arena, output, code, err);
+}
+
+enum shmtune_status shmt_program_run_in(const char *const *argv,
+                                        const char *folder, double seconds,
+                                        struct shmt_arena *arena,
+                                        const char **output, int *code,
+                                        struct shmt_error *err)
+{
+    const struct start start = {argv, make_environment(NULL, arena), folder,
+                                seconds};
+
+    return start.env == NULL ? shmt_error_memory(err)
+                             : run(&start, arena, output, code, err);
 }

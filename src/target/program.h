@@ -20,4 +20,14 @@ enum shmtune_status shmt_program_run(const char *const *argv,
                                      const char **output, int *code,
                                      struct shmt_error *err);
 
+/* The same in `folder`, for at most so many seconds, as bench/bench.h asks it:
+ * argv[0] without a "/" is looked for in $PATH.  SHMTUNE_STORAGE, too, when it
+ * did not end: then it was killed.  What it has started itself ends with the
+ * group of the worker. */
+enum shmtune_status shmt_program_run_in(const char *const *argv,
+                                        const char *folder, double seconds,
+                                        struct shmt_arena *arena,
+                                        const char **output, int *code,
+                                        struct shmt_error *err);
+
 #endif

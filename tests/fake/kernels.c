@@ -493,8 +493,10 @@ static const struct {
     void (*run)(struct fake_launch *launch);
 } kernels[] = {
     {"shmt_fill", fill}, {"shmt_compare", compare},
-    {"shmt_worst", find_worst}, {"shmt_guard", guard}, {"shmt_hash", hash}, {"shmt_flush", flush}, {"scale", scale},
-    {"scale_reference", scale_reference}, {"scale_compare", scale_compare}, {"smooth", smooth},
+    {"shmt_worst", find_worst}, {"shmt_guard", guard}, {"shmt_hash", hash},
+    {"shmt_flush", flush}, {"scale", scale},
+    {"scale_reference", scale_reference}, {"scale_compare", scale_compare},
+    {"smooth", smooth},
     {"smooth_reference", smooth_reference},
     {"lengths_structures", lengths_structures},
     {"lengths_arrays", lengths_arrays}, {"split_points", split_points},

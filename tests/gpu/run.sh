@@ -71,6 +71,7 @@ part library "$build/tests/gpu/launch"
 part candidates sh "$here/candidates.sh" "$build"
 part races sh "$here/races.sh" "$build"
 part compilers sh "$here/compilers.sh" "$build"
+part truth sh "$here/truth.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
     part sanitize sh "$here/sanitize.sh" "$build"

@@ -24,8 +24,8 @@ base: arena array clock digest error field map path random text utf8
 expr: arith expr op place value
 yaml: yaml
 space: budget build diagram graph lanes parameter plan space
-kernel: argument catalogue dimension element features fill geometry kernel launch role
-    region tolerance
+kernel: answer argument catalogue dimension element features fill geometry
+    kernel launch region role tolerance
 device: device fit limiter occupancy resources
 record: gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy

@@ -9,6 +9,7 @@
 #include "bench/bench.h"
 #include "data/data.h"
 #include "gpu/driver.h"
+#include "target/program.h"
 #include "tests/support/bench_read.h"
 #include "tests/support/check.h"
 #include "tests/support/driver_fixture.h"
@@ -22,7 +23,7 @@ static struct shmt_result result;
 static struct shmt_bench_note note;
 static struct shmt_error err;
 
-/* -- inputs from files ------------------------------------------------------ */
+/* -- inputs from files ----------------------------------------------------- */
 
 struct edit {
     const char *from, *to;
@@ -103,7 +104,7 @@ static enum shmtune_status measure_edited(const struct shmt_kernel *edited,
 {
     const struct shmt_bench_options options = {
         .driver = driver, .nvrtc = nvrtc, .images = images,
-        .data_digest = data_digest};
+        .data_digest = data_digest, .run = shmt_program_run_in};
     shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_bench_request request = {
         .problem = problem, .config = config, .samples = 1,
@@ -355,6 +356,148 @@ static void candidates_keep_to_the_region(void)
     shmt_kernel_free(edited);
 }
 
+/* -- a program that answers ------------------------------------------------ */
+
+/* A .npy with the elements of a bare file. */
+static void write_npy(const char *name, enum shmt_element element,
+                      const void *data, size_t size)
+{
+    struct shmt_text text = {0};
+
+    shmt_npy_write(element, size / shmt_element_bytes(element), &text);
+    shmt_text_add_bytes(&text, data, size);
+    write_beside(name, text.data, text.length);
+    shmt_text_free(&text);
+}
+
+static void write_oracle(const char *lines)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_addf(&text, "echo ran >>\"$(dirname \"$1\")/runs\"\n%s\n",
+                   lines);
+    write_beside("oracle.sh", text.data, text.length);
+    shmt_text_free(&text);
+}
+
+static size_t count_runs(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *data;
+    char path[1024];
+    size_t size = 0;
+
+    snprintf(path, sizeof path, "%s/runs", images);
+    if (shmt_path_read(arena, path, 1 << 20, &data, &size, NULL) !=
+        SHMTUNE_OK)
+        size = 0;
+    shmt_arena_free(arena);
+    return size / strlen("ran\n");
+}
+
+/* The kernel without a reference, with a program that copies two files. */
+static struct shmt_kernel *read_asking(const char *timeout)
+{
+    char answer[256];
+    const struct edit edits[] = {
+        {reference_of_the_spec, answer},
+        {"fill: uniform, range: [-1, 1]}", "fill: {file: x.f32}}"},
+    };
+
+    snprintf(answer, sizeof answer, "answer:\n  command: [sh, oracle.sh, "
+             "right_out.npy, right_acc.npy]\n  timeout_s: %s\n", timeout);
+    return read_edited_by("fake_kernel", edits, 2);
+}
+
+static const char copies[] =
+    "set -e\n"
+    "test \"$(wc -c <x.npy)\" -eq 4128\n"
+    "test \"$(wc -c <acc.npy)\" -eq 4128\n"
+    "grep -q '\"size\": {\"n\": 1000}' problem.json\n"
+    "grep -q '\"scalars\": {\"n\": 1000, ' problem.json\n"
+    "grep -q '\"outputs\": {\"out\": {\"type\": \"f32\", ' problem.json\n"
+    "cp \"$1\" out.answer.npy\n"
+    "cp \"$2\" acc.answer.npy";
+
+static void programs_say_what_is_right(void)
+{
+    static const int64_t problem[] = {1000};
+    static float doubled[1000];
+    static int32_t counts[1000];
+    struct shmt_kernel *edited;
+
+    write_expected(0);
+    for (int k = 0; k < 1000; k++) {
+        doubled[k] = 2 * (float)k;
+        counts[k] = k + 1;
+    }
+    write_npy("right_out.npy", SHMT_ELEMENT_F32, doubled, sizeof doubled);
+    write_npy("right_acc.npy", SHMT_ELEMENT_I32, counts, sizeof counts);
+    write_oracle(copies);
+    setenv("XDG_CACHE_HOME", images, 1);
+    edited = read_asking("10");
+    if (edited == NULL)
+        return;
+    CHECK_INT(edited->reference_count, 0);
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_TEXT(err.text, "");
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(count_runs(), 1);
+    /* kept, until anything changes that the program is given */
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(count_runs(), 1);
+    doubled[5] += 1;
+    write_npy("right_out.npy", SHMT_ELEMENT_F32, doubled, sizeof doubled);
+    CHECK_INT(measure_edited(edited, NULL, problem), SHMTUNE_OK);
+    CHECK_INT(result.verdict, SHMT_VERDICT_WRONG);
+    CHECK_HAS(result.reason, "out[5] is 10, expected 11");
+    CHECK_INT(count_runs(), 2);
+    shmt_bench_close(bench);
+    bench = NULL;
+    shmt_kernel_free(edited);
+}
+
+static void programs_that_fail(void)
+{
+    static const struct { const char *lines, *timeout, *message; } cases[] = {
+        {"echo first\necho the last line >&2\nexit 3", "10",
+         "sh ended with 3: first\nthe last line"},
+        {"exec >/dev/null 2>&1\nsleep 20", "0.2",
+         "sh did not end within 0.2 s"},
+        {"kill -9 $$", "10", "sh ended with -1"},
+        {":", "10", "out.answer.npy"},
+        {"echo nonsense >out.answer.npy", "10",
+         "does not begin as a .npy does"},
+        {"cp \"$2\" out.answer.npy", "10", "has the dtype '<i4'"},
+        {"head -c 4000 \"$1\" >out.answer.npy", "10",
+         "has 3872 bytes of elements, the argument has 4000"},
+    };
+    static const int64_t problem[] = {1000};
+
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        struct shmt_kernel *edited;
+
+        write_oracle(cases[k].lines);
+        edited = read_asking(cases[k].timeout);
+        if (edited == NULL)
+            return;
+        /* A failure is not kept. */
+        for (int again = 0; again < 2; again++) {
+            const size_t before = count_runs();
+
+            CHECK_INT(measure_edited(edited, NULL, problem),
+                      SHMTUNE_WRONG_RESULT);
+            CHECK_HAS(err.text, "edited.yaml: the answer failed: ");
+            CHECK_HAS(err.text, cases[k].message);
+            CHECK_INT(count_runs(), before + 1);
+        }
+        shmt_bench_close(bench);
+        bench = NULL;
+        shmt_kernel_free(edited);
+    }
+}
+
 /* -- compared by the spec -------------------------------------------------- */
 
 /* Faults of the fake kernel: a NaN in `out`, half a unit off in it, one number
@@ -493,6 +636,8 @@ static void setups_fill_inputs(void)
     X(outputs_are_compared_with_files)                                       \
     X(what_lies_outside_must_not_change)                                     \
     X(candidates_keep_to_the_region)                                         \
+    X(programs_say_what_is_right)                                            \
+    X(programs_that_fail)                                                    \
     X(the_spec_may_compare)                                                  \
     X(a_comparison_that_fails)                                               \
     X(setups_fill_inputs)

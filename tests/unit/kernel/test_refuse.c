@@ -338,7 +338,21 @@ static const struct {
     {"  a: {type: f32", "  rows: {role: input, type: f32", ":47:", ""},
     {"  x: {type: f32", "  BLOCK: {type: f32", ":43:3:", "parameter"},
     {"  x: {type: f32", "  rows: {type: f32", ":43:3:", "dimension"},
-#define COMPARE(arguments) "compare:\n- entry: far\n  grid: 1\n  block: 32\n"   \
+#define REFERENCE "reference:\n- entry: scale_reference\n"                    \
+                  "  grid: [\"ceildiv(rows * cols, 256)\"]\n"                \
+                  "  block: [256]\n  arguments: [y, x, a, cols]\n"
+    {REFERENCE, "answer: 5\n", ":37:9:", "answer, {command: [PROGRAM]}"},
+    {REFERENCE, "answer: {timeout_s: 5}\n", ":37:9:", "command"},
+    {REFERENCE, "answer: {command: []}\n", ":37:19:", "0 words"},
+    {REFERENCE, "answer: {command: a}\n", ":37:19:", "command, [PROGRAM"},
+    {REFERENCE, "answer: {command: ['']}\n", ":37:20:", "an empty word"},
+    {REFERENCE, "answer: {command: [a], time: 5}\n", ":37:24:", "time"},
+    {REFERENCE, "answer: {command: [a], timeout_s: 0}\n", ":37:35:",
+     "a timeout of 0 s"},
+    {REFERENCE, "answer: {command: [a]}\n" REFERENCE, ":37:9:",
+     "answer beside reference"},
+#undef REFERENCE
+#define COMPARE(arguments) "compare:\n- entry: far\n  grid: 1\n  block: 32\n"  \
                            "  arguments: " arguments "\narguments:\n"
     {"arguments:\n  x", COMPARE("[mismatches, y, cols]") "  x", ":43:1:",
      "no launch takes what is expected; give it \"expected.NAME\""},

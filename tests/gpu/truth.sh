@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# truth.sh BUILD: on device 0, outputs are compared by ulps, in a region, by
+# launches of the spec and with a program's answer: each sees what it has to
+# see, and lets pass what it has to.  TAP.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?}" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+XDG_CACHE_HOME=$folder/cache
+export XDG_CACHE_HOME
+mkdir -m 700 "$XDG_CACHE_HOME"
+
+for fault in 0 1 2 3 4 5; do
+    echo "{verb: measure, tag: $fault," \
+        "config: {BLOCK: 128, FAULT: $fault}, samples: 3, verify: true}"
+done | "$build/shmtune" worker --spec "$here/truth.yaml" --device 0 \
+    --images "$folder/images" >"$folder/replies" 2>"$folder/err"
+
+echo 1..8
+count=0
+# told FILE TAG PATTERN NAME
+told() {
+    count=$((count + 1))
+    if grep -q "^{tag: $2, $3" "$folder/$1"; then
+        echo "ok $count - $4"
+    else
+        echo "not ok $count - $4"
+        grep "tag: $2," "$folder/$1" | cut -c 1-300 | sed 's/^/# /'
+        tail -n 3 "$folder/err" | sed 's/^/# /'
+    fi
+}
+told replies 0 'verdict: ok,' "what is right passes"
+told replies 1 'verdict: ok,' "so do all elements 4 ulps off"
+wrong='verdict: wrong, reason:'
+told replies 2 "$wrong \"y\[101236\] is .*, 4 times the tolerance; it is the" \
+    "one element 16 ulps off is told with its place"
+told replies 3 "verdict: out_of_bounds, .* outside its region, the first is 1011" \
+    "an element of the padding is told"
+told replies 4 'verdict: ok,' \
+    "the spec's own comparison passes another order"
+told replies 5 "$wrong \"the comparison of the spec counts 1 mismatch\"" \
+    "and sees one wrong element"
+
+for tag in 0 1; do
+    echo "{verb: measure, tag: $tag, config: {BLOCK: 128}, samples: 3," \
+        "verify: true}" |
+        "$build/shmtune" worker --spec "$here/truth_answer.yaml" --device 0 \
+            --images "$folder/images" >>"$folder/answers" 2>>"$folder/err"
+done
+if command -v python3 >/dev/null 2>&1; then
+    told answers 0 'verdict: ok,' "a program says what is right"
+    told answers 1 'verdict: ok,' "and its answer is kept"
+else
+    echo "ok 7 - a program says what is right # SKIP no python3"
+    echo "ok 8 - and its answer is kept # SKIP no python3"
+fi
