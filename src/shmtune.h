@@ -290,13 +290,15 @@ enum shmtune_role {
     SHMTUNE_SYMBOL,      /* a __constant__ or __device__ variable of the
                             source, which shmtune_fill fills */
     SHMTUNE_POINTER,     /* to the buffer of another argument, or null */
-    SHMTUNE_STRUCT       /* a struct that is passed by value, made of numbers
+    SHMTUNE_STRUCT,      /* a struct that is passed by value, made of numbers
                             and such pointers */
+    SHMTUNE_TENSOR_MAP   /* a CUtensorMap of another argument's buffer, which
+                            the library encodes */
 };
 struct shmtune_argument {
     size_t size;             /* SHMTUNE_ARGUMENT_INIT sets it */
     const char *name;        /* "in" */
-    const char *type;        /* the spec's word, "f32"; "pointer", "struct" */
+    const char *type;        /* the spec's word, "f32"; "pointer", ... */
     size_t element_bytes;    /* 4 for f32; of a struct all */
     enum shmtune_role role;
     int zeroed;              /* 1: shmtune_launch clears it on the stream */
@@ -550,8 +552,9 @@ enum shmtune_status shmtune_fill(const struct shmtune_function *function,
  * (of a CUdeviceptr or of a `float *`), for a scalar the address of a number
  * of its type, or NULL for the value that the spec computes from the problem,
  * for an array that is passed by value the address of its first element, for a
- * pointer or a struct the address of yours, or NULL for the one that the spec
- * makes of numbers and of the buffers you give, which are given in any case.
+ * pointer, a struct or a tensor map the address of yours, or NULL for the one
+ * that the spec makes of numbers and of the buffers you give, which are given
+ * in any case.
  * Numbers and arrays are read before the call returns, so two launches may
  * have two of them, on any streams.  A NULL is right, too, where
  * shmtune_argument_bytes says 0, and for a variable.

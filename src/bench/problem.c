@@ -161,19 +161,33 @@ static enum shmtune_status set_scalar(struct shmt_bench *bench, size_t k,
     return status;
 }
 
+/* As many bytes as a launch takes at most, rounded up as alignment wants. */
+enum { ARRAY_BYTES = 32768 };
+_Static_assert((int)ARRAY_BYTES >= (int)SHMT_KERNEL_ARGUMENT_BYTES,
+               "room for all arguments of a launch");
+
 static enum shmtune_status set_packed(struct shmt_bench *bench, size_t k,
                                       struct shmt_kernel_evaluated *evaluated,
                                       struct shmt_error *err)
 {
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+    const bool map = argument->role == SHMT_ROLE_TENSOR_MAP;
     struct shmt_bench_slot *slot = &bench->slots[k];
 
-    if (slot->array == NULL)
-        slot->array = calloc(1, SHMT_KERNEL_ARGUMENT_BYTES);
+    if (slot->array == NULL) {
+        slot->array =
+            aligned_alloc(SHMT_ARGUMENT_MAP_ALIGNMENT, ARRAY_BYTES);
+        if (slot->array != NULL)
+            memset(slot->array, 0, ARRAY_BYTES);
+    }
     if (slot->packed == NULL)
-        slot->packed = malloc(bench->kernel->arguments[k].bytes);
+        slot->packed = malloc(map ? sizeof(struct shmt_argument_map)
+                                  : argument->bytes);
     if (slot->array == NULL || slot->packed == NULL)
         return shmt_error_memory(err);
-    return shmt_kernel_argument_pack(evaluated, k, slot->packed, err);
+    slot->encoded = 0;
+    return map ? shmt_kernel_argument_map(evaluated, k, slot->packed, err)
+               : shmt_kernel_argument_pack(evaluated, k, slot->packed, err);
 }
 
 static enum shmtune_status set_scalars(struct shmt_bench *bench,
@@ -188,7 +202,7 @@ static enum shmtune_status set_scalars(struct shmt_bench *bench,
 
         if (argument->role == SHMT_ROLE_SCALAR)
             status = set_scalar(bench, k, evaluated, err);
-        else if (shmt_argument_is_packed(argument))
+        else if (argument->bytes > 0)
             status = set_packed(bench, k, evaluated, err);
     }
     return status;

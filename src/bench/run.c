@@ -117,22 +117,35 @@ static void *source_of(struct shmt_bench *bench, size_t k,
     case SHMT_ROLE_SCALAR: return &bench->slots[k].scalar;
     case SHMT_ROLE_POINTER:
     case SHMT_ROLE_STRUCT:
+    case SHMT_ROLE_TENSOR_MAP:
     case SHMT_ROLE_VALUE: return bench->slots[k].array;
     default: return pointer;
     }
 }
 
 /* Makes the pointers of argument k, if it has some. */
-static void link_packed(struct shmt_bench *bench, size_t k,
-                        const uint64_t *addresses)
+static CUresult link_packed(struct shmt_bench *bench, size_t k,
+                            const uint64_t *addresses)
 {
     const struct shmt_argument *argument = &bench->kernel->arguments[k];
-    const struct shmt_bench_slot *slot = &bench->slots[k];
+    struct shmt_bench_slot *slot = &bench->slots[k];
+    CUresult result;
 
     if (slot->packed == NULL)
-        return;
+        return CUDA_SUCCESS;
+    if (argument->role == SHMT_ROLE_TENSOR_MAP) {
+        const uint64_t address = addresses[argument->members[0].target];
+
+        if (address == slot->encoded)
+            return CUDA_SUCCESS;
+        result = shmt_function_encode_map(bench->options.driver, slot->packed,
+                                          address, slot->array);
+        slot->encoded = result == CUDA_SUCCESS ? address : 0;
+        return result;
+    }
     memcpy(slot->array, slot->packed, argument->bytes);
     shmt_argument_link(argument, addresses, slot->array);
+    return CUDA_SUCCESS;
 }
 
 /* An argument behind the last: what is expected of one, or the counter. */
@@ -156,8 +169,9 @@ CUresult shmt_bench_run_launch(struct shmt_bench *bench,
 
     for (size_t k = 0; k < bench->kernel->argument_count; k++)
         addresses[k] = pointers[k] = shmt_buffer_data(target(bench, run, k));
-    for (size_t k = 0; k < bench->kernel->argument_count; k++)
-        link_packed(bench, k, addresses);
+    for (size_t k = 0;
+         result == CUDA_SUCCESS && k < bench->kernel->argument_count; k++)
+        result = link_packed(bench, k, addresses);
     for (size_t k = 0; k < evaluated->launch_count && result == CUDA_SUCCESS;
          k++) {
         const struct shmt_launch *launch = &evaluated->launches[k];

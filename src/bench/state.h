@@ -29,7 +29,10 @@ struct shmt_bench_slot {
                                       zeros if the kernel takes more than the
                                       spec passes */
     void *packed;                  /* what the array of a pointer or a struct
-                                      is made of at each launch */
+                                      is made of at each launch; of a tensor
+                                      map the numbers */
+    uint64_t encoded;              /* the address that the array of a tensor
+                                      map is for; 0: of none */
 };
 
 /* A candidate on the device. */

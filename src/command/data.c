@@ -250,7 +250,7 @@ static enum shmtune_status do_argument(struct job *job, size_t number,
     if (argument->role == SHMT_ROLE_SCALAR)
         return tell_number(job, argument->name, argument->element,
                            argument->value, err);
-    if (shmt_argument_is_packed(argument))
+    if (argument->bytes > 0)
         return tell_members(job, argument, err);
     status = shmt_kernel_argument_fill(&job->evaluated, number, &values, err);
     if (status != SHMTUNE_OK)

@@ -60,6 +60,7 @@
     X(FuncSetAttribute)                                                      \
     X(LaunchKernel)                                                          \
     X(LaunchKernelEx)                                                        \
+    X(TensorMapEncodeTiled)                                                  \
     X(OccupancyMaxActiveBlocksPerMultiprocessor)                             \
     X(ProfilerStart)                                                         \
     X(ProfilerStop)

@@ -246,3 +246,50 @@ CUresult shmt_function_launch(const struct shmt_driver *driver,
     config.attrs = attributes;
     return driver->LaunchKernelEx(&config, function->handle, arguments, NULL);
 }
+
+/* The types of a tensor map have no signs but for 32 and 64 bits, which matter
+ * to reductions alone. */
+static CUtensorMapDataType type_of(enum shmt_element element)
+{
+    switch (element) {
+    case SHMT_ELEMENT_F16: return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case SHMT_ELEMENT_BF16: return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case SHMT_ELEMENT_F32: return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    case SHMT_ELEMENT_F64: return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
+    case SHMT_ELEMENT_I32: return CU_TENSOR_MAP_DATA_TYPE_INT32;
+    case SHMT_ELEMENT_U32: return CU_TENSOR_MAP_DATA_TYPE_UINT32;
+    case SHMT_ELEMENT_I64: return CU_TENSOR_MAP_DATA_TYPE_INT64;
+    case SHMT_ELEMENT_U64: return CU_TENSOR_MAP_DATA_TYPE_UINT64;
+    case SHMT_ELEMENT_I16:
+    case SHMT_ELEMENT_U16: return CU_TENSOR_MAP_DATA_TYPE_UINT16;
+    default: return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    }
+}
+
+CUresult shmt_function_encode_map(const struct shmt_driver *driver,
+                                  const struct shmt_argument_map *map,
+                                  uint64_t address, void *out)
+{
+    const cuuint32_t steps[SHMT_ARGUMENT_RANK] = {1, 1, 1, 1, 1};
+    cuuint64_t extents[SHMT_ARGUMENT_RANK], strides[SHMT_ARGUMENT_RANK];
+
+    for (size_t k = 0; k < map->rank; k++) {
+        extents[k] = map->extents[k];
+        strides[k] = k + 1 < map->rank ? map->strides[k] : 0;
+    }
+    return driver->TensorMapEncodeTiled(
+        out, type_of(map->element), (cuuint32_t)map->rank,
+        (void *)(uintptr_t)address, extents, strides, map->box, steps,
+        map->interleave == 32   ? CU_TENSOR_MAP_INTERLEAVE_32B
+        : map->interleave == 16 ? CU_TENSOR_MAP_INTERLEAVE_16B
+                                : CU_TENSOR_MAP_INTERLEAVE_NONE,
+        map->swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+        : map->swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+        : map->swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                             : CU_TENSOR_MAP_SWIZZLE_NONE,
+        map->l2 == 256   ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+        : map->l2 == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+        : map->l2 == 64  ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
+                         : CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+}

@@ -70,6 +70,12 @@ shmt_function_occupancy(const struct shmt_driver *driver,
                         const struct shmt_geometry *geometry, int *blocks,
                         struct shmt_error *err);
 
+/* Encodes a tensor map of the buffer at `address` into the
+ * SHMT_ARGUMENT_MAP_BYTES at `out`, aligned as SHMT_ARGUMENT_MAP_ALIGNMENT. */
+CUresult shmt_function_encode_map(const struct shmt_driver *driver,
+                                  const struct shmt_argument_map *map,
+                                  uint64_t address, void *out);
+
 /* `arguments` as cuLaunchKernel wants them.  Returns the driver's own result;
  * the caller decides what it means. */
 CUresult shmt_function_launch(const struct shmt_driver *driver,

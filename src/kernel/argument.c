@@ -21,7 +21,8 @@ static const char *const role_words[] = {
  * of a scalar, which has no role, and of each role. */
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "expect", "tolerance",
-    "region", "zeroed", "symbol", "pointer", "offset", "struct", NULL};
+    "region", "zeroed", "symbol", "pointer", "offset", "struct", "tensor_map",
+    "extents", "strides", "box", "swizzle", "interleave", "l2", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
 static const char *const role_keys[][9] = {
     [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
@@ -39,7 +40,8 @@ const char *shmt_role_word(enum shmt_role role)
 {
     return role == SHMT_ROLE_SCALAR    ? "scalar"
            : role == SHMT_ROLE_POINTER ? "pointer"
-           : role == SHMT_ROLE_STRUCT  ? "struct" : role_words[role];
+           : role == SHMT_ROLE_STRUCT  ? "struct"
+           : role == SHMT_ROLE_TENSOR_MAP ? "tensor_map" : role_words[role];
 }
 
 bool shmt_role_is_buffer(enum shmt_role role)
@@ -234,6 +236,8 @@ static enum shmtune_status read_kind(struct shmt_kernel_reader *reader,
     if (shmt_yaml_get(node, "pointer") != NULL ||
         shmt_yaml_get(node, "struct") != NULL)
         return shmt_kernel_packed_read(reader, node, argument);
+    if (shmt_yaml_get(node, "tensor_map") != NULL)
+        return shmt_kernel_tensor_read(reader, node, argument);
     status = shmt_kernel_type_read(reader, node, &argument->element);
     if (status != SHMTUNE_OK)
         return status;
@@ -458,6 +462,7 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                          struct shmt_kernel_evaluated *evaluated)
 {
     const struct shmt_kernel *kernel = reader->kernel;
+    struct shmt_argument_map map;
 
     for (size_t i = 0; i < kernel->argument_count; i++) {
         const struct shmt_argument *argument = &kernel->arguments[i];
@@ -466,6 +471,8 @@ shmt_kernel_argument_try(struct shmt_kernel_reader *reader,
                 ? try_scalar(reader, argument, evaluated)
             : shmt_argument_is_packed(argument)
                 ? try_packed(reader, argument, evaluated)
+            : argument->role == SHMT_ROLE_TENSOR_MAP
+                ? shmt_kernel_argument_map(evaluated, i, &map, reader->err)
                 : try_count(reader, argument, evaluated);
 
         if (status != SHMTUNE_OK)

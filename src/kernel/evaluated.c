@@ -140,7 +140,7 @@ static enum shmtune_status eval_bounded(const struct bounded *bounded,
 /* An address's or an element's bytes; its alignment, too. */
 static int64_t unit_of(const struct shmt_argument *argument)
 {
-    if (shmt_argument_is_packed(argument))
+    if (argument->alignment > 0)
         return (int64_t)argument->alignment;
     return argument->role == SHMT_ROLE_SCALAR ||
                    argument->role == SHMT_ROLE_VALUE
@@ -356,8 +356,8 @@ shmt_kernel_argument_bytes(struct shmt_kernel_evaluated *evaluated, size_t k,
     if (argument->role == SHMT_ROLE_VALUE)
         status = eval_bounded(&bounded, &evaluated->evaluation, &count, err);
     if (status == SHMTUNE_OK)
-        *out = shmt_argument_is_packed(argument) ? (int64_t)argument->bytes
-                                                 : count * unit_of(argument);
+        *out = argument->bytes > 0 ? (int64_t)argument->bytes
+                                   : count * unit_of(argument);
     return status;
 }
 

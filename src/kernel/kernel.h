@@ -42,6 +42,8 @@ enum shmt_role {
                              source: no launch is passed it */
     SHMT_ROLE_POINTER,    /* to the buffer of another argument, or null */
     SHMT_ROLE_STRUCT,     /* passed by value: numbers and such pointers */
+    SHMT_ROLE_TENSOR_MAP, /* passed by value: how boxes of another argument's
+                             buffer are copied (TMA) */
     SHMT_ROLE_SCALAR
 };
 const char *shmt_role_word(enum shmt_role role);
@@ -98,6 +100,13 @@ struct shmt_tolerance {
 
 #define SHMT_ARGUMENT_NONE SIZE_MAX
 
+enum {
+    SHMT_ARGUMENT_RANK = 5,            /* of a tensor map, at most */
+    SHMT_ARGUMENT_NUMBERS = 3 * SHMT_ARGUMENT_RANK + 3,
+    SHMT_ARGUMENT_MAP_BYTES = 128,
+    SHMT_ARGUMENT_MAP_ALIGNMENT = 64
+};
+
 /* Of a struct, or the only one of a pointer. */
 struct shmt_argument_member {
     const char *name;
@@ -152,9 +161,13 @@ struct shmt_argument {
                                   launch, and timed with it */
     const char *symbol;        /* of the role SYMBOL: the variable's name in
                                   the source, or in the binary */
-    size_t member_count;       /* of a pointer or a struct */
+    size_t member_count;       /* of a pointer or a struct; of a tensor map
+                                  one, the buffer */
     struct shmt_argument_member *members;
-    size_t bytes, alignment;   /* the same */
+    size_t rank;               /* of a tensor map; its numbers, in the order
+                                  of tensor.c, NULL where not stated */
+    struct shmt_expr **numbers_of_map;
+    size_t bytes, alignment;   /* of these three */
     struct shmt_tolerance tolerance;   /* outputs and in-outs */
     struct shmt_expr *region[SHMT_REGION_NUMBERS];   /* of them, in the order
                                           of shmt_region; the first is NULL
@@ -463,10 +476,24 @@ shmt_kernel_argument_fill(struct shmt_kernel_evaluated *evaluated, size_t k,
 enum shmtune_status
 shmt_kernel_argument_pack(struct shmt_kernel_evaluated *evaluated, size_t k,
                           void *out, struct shmt_error *err);
+/* Argument k, a tensor map, evaluated: what the driver encodes. */
+struct shmt_argument_map {
+    enum shmt_element element;
+    size_t rank;
+    uint64_t extents[SHMT_ARGUMENT_RANK];      /* elements */
+    uint64_t strides[SHMT_ARGUMENT_RANK - 1];  /* bytes */
+    uint32_t box[SHMT_ARGUMENT_RANK];          /* elements */
+    int swizzle, interleave, l2;               /* bytes; 0: none */
+};
+/* SHMTUNE_INVALID_FILE with the place of the number that cannot be. */
+enum shmtune_status
+shmt_kernel_argument_map(struct shmt_kernel_evaluated *evaluated, size_t k,
+                         struct shmt_argument_map *out,
+                         struct shmt_error *err);
 /* Adds to each pointer the address of its argument, [argument_count]. */
 void shmt_argument_link(const struct shmt_argument *argument,
                         const uint64_t *addresses, void *packed);
-/* Whether it is one of those two. */
+/* Whether it is a pointer or a struct. */
 bool shmt_argument_is_packed(const struct shmt_argument *argument);
 /* Whether one of its expressions has the symbol. */
 bool shmt_argument_uses(const struct shmt_argument *argument, size_t symbol);

@@ -186,7 +186,7 @@ static enum shmtune_status reach(struct shmt_kernel_reader *reader,
         const struct shmt_argument *argument = &kernel->arguments[passed[k]];
 
         launch->by_value |= argument->role == SHMT_ROLE_VALUE ||
-                            argument->role == SHMT_ROLE_STRUCT;
+                            argument->bytes > 0;
         for (size_t m = 0; m < argument->member_count; m++) {
             const size_t target = argument->members[m].target;
 

@@ -179,12 +179,13 @@ enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
 }
 
 static enum shmtune_status find_target(struct shmt_kernel_reader *reader,
-                                       struct shmt_argument_member *member)
+                                       struct shmt_argument_member *member,
+                                       bool map)
 {
     const struct shmt_kernel *kernel = reader->kernel;
     size_t k = 0;
 
-    if (strcmp(member->to, "null") == 0)
+    if (!map && strcmp(member->to, "null") == 0)
         return member->offset == NULL
                    ? SHMTUNE_OK
                    : shmt_yaml_refuse_at(member->place, reader->err,
@@ -218,7 +219,9 @@ shmt_kernel_packed_resolve(struct shmt_kernel_reader *reader)
         for (size_t m = 0; status == SHMTUNE_OK && m < argument->member_count;
              m++)
             if (argument->members[m].pointer)
-                status = find_target(reader, &argument->members[m]);
+                status = find_target(
+                    reader, &argument->members[m],
+                    argument->role == SHMT_ROLE_TENSOR_MAP);
     }
     return status;
 }
@@ -239,6 +242,10 @@ bool shmt_argument_uses(const struct shmt_argument *argument, size_t symbol)
         for (size_t v = 0; v < member->count; v++)
             uses |= shmt_expr_uses(member->values[v], symbol);
     }
+    for (size_t k = 0; argument->numbers_of_map != NULL &&
+                       k < SHMT_ARGUMENT_NUMBERS; k++)
+        uses |= argument->numbers_of_map[k] != NULL &&
+                shmt_expr_uses(argument->numbers_of_map[k], symbol);
     return uses;
 }
 

@@ -79,7 +79,12 @@ enum shmtune_status shmt_kernel_type_read(struct shmt_kernel_reader *reader,
 enum shmtune_status shmt_kernel_packed_read(struct shmt_kernel_reader *reader,
                                             const struct shmt_yaml *mapping,
                                             struct shmt_argument *argument);
-/* Finds the arguments that pointers are to, when all have been read. */
+/* tensor.c: {tensor_map: ...}. */
+enum shmtune_status shmt_kernel_tensor_read(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *mapping,
+                                            struct shmt_argument *argument);
+/* packed.c: finds the arguments that pointers and tensor maps are to, when all
+ * have been read. */
 enum shmtune_status
 shmt_kernel_packed_resolve(struct shmt_kernel_reader *reader);
 bool shmt_kernel_argument_uses_parameters(const struct shmt_kernel *kernel,

@@ -27,7 +27,8 @@ struct slot {
     bool array;                  /* passed by value */
     bool needed;                 /* a step uses it */
     int64_t bytes;               /* of a variable of the source */
-    unsigned char *packed;       /* a pointer or a struct, to be linked */
+    unsigned char *packed;       /* a pointer or a struct, to be linked; a
+                                    struct shmt_argument_map */
     int64_t cleared;             /* bytes to set to 0 first */
     union shmt_element_scalar value; /* of a scalar: the spec's */
 };
@@ -156,10 +157,15 @@ static enum shmtune_status prepare_argument(struct loading *loading, size_t k)
 
     slot->scalar = argument->role == SHMT_ROLE_SCALAR;
     slot->array = argument->role == SHMT_ROLE_VALUE;
-    if (slot->packed != NULL && slot->needed)
-        return shmt_kernel_argument_pack(&loading->evaluated, k, slot->packed,
-                                         loading->err) == SHMTUNE_OK
-                   ? SHMTUNE_OK : refuse_number(loading, k);
+    if (slot->packed != NULL && slot->needed) {
+        status = argument->role == SHMT_ROLE_TENSOR_MAP
+                     ? shmt_kernel_argument_map(&loading->evaluated, k,
+                                                (void *)slot->packed,
+                                                loading->err)
+                     : shmt_kernel_argument_pack(&loading->evaluated, k,
+                                                 slot->packed, loading->err);
+        return status == SHMTUNE_OK ? status : refuse_number(loading, k);
+    }
     if (argument->role == SHMT_ROLE_SYMBOL)
         return shmt_choice_bytes(&loading->evaluated, k, &slot->bytes,
                                  loading->err);
@@ -197,6 +203,16 @@ static enum shmtune_status make_ready(struct loading *loading)
     return status;
 }
 
+/* What a function keeps of a pointer, a struct or a tensor map. */
+static size_t packed_bytes(const struct shmt_argument *argument)
+{
+    const size_t bytes = argument->role == SHMT_ROLE_TENSOR_MAP
+                             ? sizeof(struct shmt_argument_map)
+                             : argument->bytes;
+
+    return (bytes + 7) / 8 * 8;
+}
+
 /* An empty function for the choice. */
 static enum shmtune_status begin(struct loading *loading)
 {
@@ -207,14 +223,14 @@ static enum shmtune_status begin(struct loading *loading)
     size_t bytes = 0;
 
     for (size_t k = 0; k < slots; k++)
-        bytes += arguments[k].bytes;
+        bytes += packed_bytes(&arguments[k]);
     loading->function = calloc(1, sizeof *loading->function +
                                       slots * sizeof(struct slot) + bytes);
     if (loading->function == NULL)
         return shmt_error_memory(loading->err);
     packed = (unsigned char *)&loading->function->slots[slots];
-    for (size_t k = 0; k < slots; packed += arguments[k++].bytes)
-        if (shmt_argument_is_packed(&arguments[k]))
+    for (size_t k = 0; k < slots; packed += packed_bytes(&arguments[k++]))
+        if (arguments[k].bytes > 0)
             loading->function->slots[k].packed = packed;
     loading->function->kernel = kernel;
     loading->function->slot_count = slots;
@@ -464,8 +480,8 @@ static enum shmtune_status clear(const struct shmtune_function *function,
 }
 
 /* Makes argument k at `at`: its numbers, and the addresses of the buffers. */
-static void link_packed(const struct shmtune_function *function, size_t k,
-                        void *const *pointers, unsigned char *at)
+static CUresult link_packed(const struct shmtune_function *function, size_t k,
+                            void *const *pointers, unsigned char *at)
 {
     const struct shmt_argument *argument =
         &function->kernel->spec->arguments[k];
@@ -477,8 +493,14 @@ static void link_packed(const struct shmtune_function *function, size_t k,
         if (target != SHMT_ARGUMENT_NONE)
             memcpy(&addresses[target], pointers[target], sizeof *addresses);
     }
+    if (argument->role == SHMT_ROLE_TENSOR_MAP)
+        return shmt_function_encode_map(
+            function->binary->driver,
+            (const void *)function->slots[k].packed,
+            addresses[argument->members[0].target], at);
     memcpy(at, function->slots[k].packed, argument->bytes);
     shmt_argument_link(argument, addresses, at);
+    return CUDA_SUCCESS;
 }
 
 /* One launch; the driver has read the arguments when it returns. */
@@ -486,25 +508,30 @@ static CUresult launch(const struct shmtune_function *function,
                        const struct step *step, void *const *pointers,
                        CUstream stream)
 {
-    enum { ALIGNMENT = 8 };
+    enum { ALIGNMENT = SHMT_ARGUMENT_MAP_ALIGNMENT };
     _Alignas(ALIGNMENT) unsigned char room[SHMT_KERNEL_ARGUMENT_BYTES +
                                            ALIGNMENT * SHMT_KERNEL_ARGUMENTS];
     void *given[SHMT_KERNEL_ARGUMENTS];
+    CUresult result = CUDA_SUCCESS;
     size_t used = 0;
 
-    for (size_t k = 0; k < step->launch->argument_count; k++) {
+    for (size_t k = 0;
+         result == CUDA_SUCCESS && k < step->launch->argument_count; k++) {
         const size_t which = step->launch->arguments[k];
 
         given[k] = pointers[which];
         if (given[k] != NULL)
             continue;
         given[k] = room + used;
-        link_packed(function, which, pointers, room + used);
+        result = link_packed(function, which, pointers, room + used);
         used += (function->kernel->spec->arguments[which].bytes + ALIGNMENT -
                  1) / ALIGNMENT * ALIGNMENT;
     }
-    return shmt_function_launch(function->binary->driver, step->function,
-                                &step->geometry, given, stream);
+    return result != CUDA_SUCCESS
+               ? result
+               : shmt_function_launch(function->binary->driver,
+                                      step->function, &step->geometry, given,
+                                      stream);
 }
 
 enum shmtune_status shmtune_launch(const struct shmtune_function *function,

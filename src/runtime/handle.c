@@ -302,6 +302,7 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
         [SHMT_ROLE_SYMBOL] = SHMTUNE_SYMBOL,
         [SHMT_ROLE_POINTER] = SHMTUNE_POINTER,
         [SHMT_ROLE_STRUCT] = SHMTUNE_STRUCT,
+        [SHMT_ROLE_TENSOR_MAP] = SHMTUNE_TENSOR_MAP,
         [SHMT_ROLE_SCALAR] = SHMTUNE_SCALAR,
     };
     const struct shmt_argument *argument;
@@ -313,7 +314,7 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
     if (k >= kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
     argument = &kernel->spec->arguments[k];
-    packed = shmt_argument_is_packed(argument);
+    packed = argument->bytes > 0;
     made = (struct shmtune_argument){
         .name = argument->name,
         .type = packed ? shmt_role_word(argument->role)

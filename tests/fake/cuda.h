@@ -93,6 +93,14 @@ struct fake_launch {
     CUresult stuck;        /* out */
 };
 
+/* What this driver makes of a tensor map: the arguments of the call. */
+struct fake_map {
+    uint64_t address;
+    uint64_t extents[5];
+    uint64_t strides[4];   /* bytes, from the second extent on */
+    uint32_t box[5], rank;
+};
+
 /* A variable of the module that the launched function is of, if somebody has
  * asked the driver for it; else NULL. */
 void *fake_variable(const struct fake_launch *launch, const char *name);

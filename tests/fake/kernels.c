@@ -488,6 +488,50 @@ static void steps_reference(struct fake_launch *launch)
     }
 }
 
+/* -- tests/fake/fake_tensor.cu -------------------------------------------- */
+
+/* An element of the map's buffer, 0 outside of its extents. */
+static float mapped(const struct fake_map *map, unsigned col, unsigned row)
+{
+    const char *base = (const void *)(uintptr_t)map->address;
+    float value = 0;
+
+    if (col < map->extents[0] && row < map->extents[1])
+        memcpy(&value, base + row * map->strides[0] + col * sizeof value,
+               sizeof value);
+    return value;
+}
+
+/* Tile by tile: what the box does not reach is not written. */
+static void tiles(struct fake_launch *launch)
+{
+    float *out = memory(launch, 0);
+    const unsigned rows = ARGUMENT(launch, 2, unsigned);
+    const unsigned cols = ARGUMENT(launch, 3, unsigned);
+    const unsigned pitch = ARGUMENT(launch, 4, unsigned);
+    const unsigned shift = ARGUMENT(launch, 5, unsigned);
+    struct fake_map map;
+
+    launch->cost_us = 10;
+    memcpy(&map, launch->arguments[1], sizeof map);
+    for (unsigned top = 0; top < rows; top += map.box[1])
+        for (unsigned left = 0; left < cols; left += map.box[0])
+            for (unsigned i = top; i < top + map.box[1] && i < rows; i++)
+                for (unsigned k = left; k < left + map.box[0] && k < cols; k++)
+                    out[i * pitch + k] = 2 * mapped(&map, k + shift, i);
+}
+
+static void tensor_reference(struct fake_launch *launch)
+{
+    float *out = memory(launch, 0);
+    const float *x = memory(launch, 1);
+    const int pitch = ARGUMENT(launch, 4, int);
+
+    for (int i = 0; i < ARGUMENT(launch, 2, int); i++)
+        for (int k = 0; k < ARGUMENT(launch, 3, int); k++)
+            out[i * pitch + k] = 2 * x[i * pitch + k];
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -504,6 +548,7 @@ static const struct {
     {"make_offsets", make_offsets},
     {"mirror", mirror}, {"opposite", opposite},
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
+    {"tiles", tiles}, {"tensor_reference", tensor_reference},
     {"combine", combine}, {"combine_reference", combine_reference},
 };
 

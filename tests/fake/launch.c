@@ -251,3 +251,36 @@ CUresult fake_LaunchKernelEx(const CUlaunchConfig *config,
     launch.grids[2] = config->gridDimZ;
     return run(&launch);
 }
+
+_Static_assert(sizeof(struct fake_map) <= sizeof(CUtensorMap),
+               "a map of this driver fits");
+
+CUresult fake_TensorMapEncodeTiled(
+    CUtensorMap *out, CUtensorMapDataType type, cuuint32_t rank,
+    void *address, const cuuint64_t *extents, const cuuint64_t *strides,
+    const cuuint32_t *box, const cuuint32_t *steps,
+    CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+    CUtensorMapL2promotion l2, CUtensorMapFloatOOBfill fill)
+{
+    struct fake_map map = {.address = (uint64_t)(uintptr_t)address,
+                           .rank = rank};
+
+    (void)interleave;
+    (void)swizzle;
+    (void)l2;
+    (void)fill;
+    FAKE_ENTER("TensorMapEncodeTiled");
+    if ((uintptr_t)out % 64 != 0 || (uintptr_t)address % 16 != 0 ||
+        type != CU_TENSOR_MAP_DATA_TYPE_FLOAT32 || rank < 1 || rank > 5)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (cuuint32_t k = 0; k < rank; k++) {
+        map.extents[k] = extents[k];
+        map.box[k] = box[k];
+        if (k > 0)
+            map.strides[k - 1] = strides[k - 1];
+        if (steps[k] != 1)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    memcpy(out, &map, sizeof map);
+    return CUDA_SUCCESS;
+}

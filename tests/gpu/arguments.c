@@ -339,11 +339,73 @@ static void there_may_be_many_launches(void)
     close_bench();
 }
 
+/* -- tensor maps of pitched matrices -------------------------------------- */
+
+enum { ROWS = 37, COLS = 53, PITCH = 56 };
+
+static int wrong_tiles(const int64_t *problem)
+{
+    int wrong = 0;
+
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < COLS; k++)
+            wrong += (double)found[i * PITCH + k] !=
+                     2 * (problem != NULL
+                              ? filled(problem, "x",
+                                       (uint64_t)(i * PITCH + k))
+                              : (double)expected[i * PITCH + k]);
+    return wrong;
+}
+
+static void tensor_maps_arrive(void)
+{
+    static const char *const sides[] = {"8", "16", "32"};
+    static const int64_t problem[] = {ROWS, COLS};
+
+    if (!open_bench("tests/fake", "fake_tensor"))
+        return;
+    for (size_t s = 0; has_clusters() && s < 3; s++) {
+        fixture_choice(kernel, config, "TILE", sides[s], NULL);
+        measure(problem, SHMT_VERDICT_OK);
+        read_results("out", ROWS * PITCH);
+        CHECK_INT(wrong_tiles(problem), 0);
+        fixture_choice(kernel, config, "TILE", sides[s], "SHIFT", "1", NULL);
+        measure(problem, SHMT_VERDICT_WRONG);
+    }
+    close_bench();
+}
+
+static void applications_leave_maps_to_the_library(void)
+{
+    static const int64_t problem[] = {ROWS, COLS};
+    const size_t bytes = ROWS * PITCH * sizeof(float);
+    struct shmtune_device device = SHMTUNE_DEVICE_INIT;
+    struct shmtune_function *function;
+    CUdeviceptr out, x;
+    void *arguments[] = {&out, &x, NULL, NULL, NULL, NULL, NULL};
+
+    CHECK_INT(shmtune_device_query(SHMTUNE_CURRENT_DEVICE, &device, &message),
+              SHMTUNE_OK);
+    if (device.compute_major < 9)
+        return;
+    function = prepare("fake_tensor", problem);
+    for (int i = 0; i < ROWS * PITCH; i++)
+        expected[i] = (float)(i % 1009);
+    x = on_device(expected, bytes);
+    out = on_device(NULL, bytes);
+    CHECK_INT(shmtune_launch(function, arguments, NULL, &message),
+              SHMTUNE_OK);
+    take_back(found, out, bytes);
+    CHECK_INT(wrong_tiles(NULL), 0);
+    shmtune_release(function);
+    driver->MemFree(x);
+}
+
 static void open_library(void)
 {
     static const char *const files[] = {
         "fake_struct.yaml", "fake_struct.cu", "fake_symbol.yaml",
-        "fake_symbol.cu"};
+        "fake_symbol.cu", "fake_tensor.yaml", "fake_tensor.cu"};
     CUcontext context;
 
     fixture_begin();
@@ -369,9 +431,11 @@ int main(void)
     CHECK_RUN(structs_and_pointers_arrive);
     CHECK_RUN(grids_are_cooperative_and_clusters_boxes);
     CHECK_RUN(there_may_be_many_launches);
+    CHECK_RUN(tensor_maps_arrive);
     open_library();
     CHECK_RUN(applications_fill_variables);
     CHECK_RUN(applications_leave_structs_to_the_library);
+    CHECK_RUN(applications_leave_maps_to_the_library);
     shmtune_close(library);
     driver->DevicePrimaryCtxRelease(0);
     fixture_end();
