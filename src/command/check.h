@@ -51,5 +51,36 @@ enum shmtune_status shmt_check_compiler(struct shmt_check *check,
 
 enum shmtune_status shmt_check_spec(struct shmt_check *check,
                                     struct shmt_error *err);
+enum shmtune_status shmt_check_tuning(struct shmt_check *check,
+                                      struct shmt_error *err);
+
+/* check_note.c: what is odd in a spec and may be meant. */
+void shmt_check_notes(struct shmt_check *check,
+                      const struct shmt_kernel *kernel);
+
+/* check_launch.c */
+
+/* Whose launches are looked at. */
+enum shmt_check_part {
+    SHMT_CHECK_DEFAULT, SHMT_CHECK_REFERENCE, SHMT_CHECK_SETUP,
+    SHMT_CHECK_COMPARE,
+    SHMT_CHECK_PARTS
+};
+
+/* Entries that no source has are reported; missing[part]: it has one. */
+enum shmtune_status shmt_check_entries(struct shmt_check *check,
+                                       const struct shmt_kernel *kernel,
+                                       bool missing[SHMT_CHECK_PARTS],
+                                       struct shmt_error *err);
+/* What the launches pass against what their kernels take: types, outputs that
+ * cannot be written, dynamic shared memory.  By the compiler; `here` NULL: by
+ * the text of the source, as far as that goes.  A source that does not compile
+ * is SHMTUNE_COMPILE. */
+struct shmt_compiler_here;
+enum shmtune_status
+shmt_check_launches(struct shmt_check *check,
+                    const struct shmt_kernel *kernel,
+                    enum shmt_check_part part,
+                    struct shmt_compiler_here *here, struct shmt_error *err);
 
 #endif

@@ -42,6 +42,14 @@ static enum shmtune_status check_space(struct shmt_check *check,
     return SHMTUNE_OK;
 }
 
+/* Whether the spec has a reference of its own.  If not, the default
+ * configuration is the oracle. */
+static bool has_reference(const struct shmt_kernel *kernel)
+{
+    return kernel->reference_count > 0 &&
+           kernel->reference != kernel->launches;
+}
+
 static void report_default(struct shmt_check *check,
                            const struct shmt_kernel *kernel,
                            const int64_t *problem,
@@ -63,14 +71,52 @@ static void report_default(struct shmt_check *check,
     shmt_text_free(&size);
 }
 
+/* Launches of a part that are compiled in this process: the default once it is
+ * known to compile, and simple code; the workers compile candidates. */
+static enum shmtune_status check_part(struct shmt_check *check,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_compiler_here *here,
+                                      enum shmt_check_part part,
+                                      struct shmt_error *err)
+{
+    static const char *const names[] = {
+        [SHMT_CHECK_DEFAULT] = "the default configuration",
+        [SHMT_CHECK_REFERENCE] = "the reference",
+        [SHMT_CHECK_SETUP] = "the setup",
+        [SHMT_CHECK_COMPARE] = "the comparison"
+    };
+    const enum shmtune_status status =
+        shmt_check_launches(check, kernel, part, here, err);
+
+    /* Of the default the workers' verdict says so. */
+    if (status == SHMTUNE_OK ||
+        (part == SHMT_CHECK_DEFAULT && status == SHMTUNE_INVALID_FILE))
+        return SHMTUNE_OK;
+    shmt_error_prefix(err, "%s",
+                      part == SHMT_CHECK_REFERENCE && !has_reference(kernel)
+                          ? "the default, as the reference" : names[part]);
+    return shmt_check_report_failure(check, status, err);
+}
+
+/* A verdict that follows from what check_part has reported in more detail. */
+static bool is_consequence(const struct shmt_result *result)
+{
+    return result->verdict == SHMT_VERDICT_SPEC_MISMATCH &&
+           strstr(result->reason, "'arguments' of launch") != NULL;
+}
+
+/* The default at each size, by the workers, which may die of it.  What is the
+ * same at several sizes is said once. */
 static enum shmtune_status compile_default(struct shmt_check *check,
                                            const struct shmt_kernel *kernel,
                                            struct shmt_target *compiler,
+                                           struct shmt_compiler_here *here,
                                            struct shmt_error *err)
 {
+    const size_t bad = check->bad;
     struct shmtune_device device;
     shmt_config config[SHMT_SPACE_PARAMETERS];
-    struct shmt_result result;
+    struct shmt_result result, before = {0};
     struct shmt_compiler_batch batch = {
         .device = &device, .count = 1, .configs = config, .results = &result
     };
@@ -81,265 +127,58 @@ static enum shmtune_status compile_default(struct shmt_check *check,
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++) {
         batch.problem = kernel->sizes[i];
         status = shmt_compiler_run(compiler, &batch, err);
-        if (status == SHMTUNE_OK)
+        if (status == SHMTUNE_OK && i == 0 &&
+            (result.verdict == SHMT_VERDICT_SPEC_MISMATCH ||
+             result.resources.registers >= 0))
+            status = check_part(check, kernel, here, SHMT_CHECK_DEFAULT, err);
+        if (status == SHMTUNE_OK &&
+            (i == 0 || strcmp(before.reason, result.reason) != 0) &&
+            !(check->bad > bad && is_consequence(&result)))
             report_default(check, kernel, kernel->sizes[i], &result);
+        before = result;
     }
     return status;
 }
 
-/* Whether the spec has a reference of its own.  If not, the default
- * configuration is the oracle. */
-static bool has_reference(const struct shmt_kernel *kernel)
+/* By the compiler: the default, the reference, which is the default compiled
+ * for it if there is no other, and the setup.  It would only say again which
+ * entries are missing. */
+static enum shmtune_status
+compile_parts(struct shmt_check *check, const struct shmt_kernel *kernel,
+              struct shmt_target *compiler,
+              const bool missing[SHMT_CHECK_PARTS], struct shmt_error *err)
 {
-    return kernel->reference_count > 0 &&
-           kernel->reference != kernel->launches;
-}
-
-/* The reference, or the setup, is compiled in this process: it is simple code,
- * and the workers only compile candidates.  `notes` as in
- * shmt_compiler_here_make. */
-static enum shmtune_status compile_once(struct shmt_check *check,
-                                        struct shmt_kernel_evaluated *evaluated,
-                                        const char *what,
-                                        struct shmt_text *notes,
-                                        struct shmt_error *err)
-{
-    const struct shmt_kernel *kernel = evaluated->kernel;
+    const size_t bad = check->bad;
     struct shmt_compiler_here *here = NULL;
-    char arch[16];
     enum shmtune_status status = shmt_compiler_here_open(kernel, &here, err);
 
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);
-    shmt_device_arch_target(check->arch, kernel->features, arch);
-    status = shmt_compiler_here_make(here, evaluated, arch, NULL, notes, err);
+    if (!missing[SHMT_CHECK_DEFAULT])
+        status = compile_default(check, kernel, compiler, here, err);
+    if (status == SHMTUNE_OK && !missing[SHMT_CHECK_REFERENCE] &&
+        (has_reference(kernel) || check->bad == bad))
+        status = check_part(check, kernel, here, SHMT_CHECK_REFERENCE, err);
+    if (status == SHMTUNE_OK && !missing[SHMT_CHECK_SETUP])
+        status = check_part(check, kernel, here, SHMT_CHECK_SETUP, err);
+    if (status == SHMTUNE_OK && !missing[SHMT_CHECK_COMPARE])
+        status = check_part(check, kernel, here, SHMT_CHECK_COMPARE, err);
     shmt_compiler_here_close(here);
-    if (status == SHMTUNE_OK)
-        return status;
-    shmt_error_prefix(err, "%s", what);
-    return shmt_check_report_failure(check, status, err);
-}
-
-/* One finding for each line. */
-static void report_notes(struct shmt_check *check,
-                         const struct shmt_text *notes)
-{
-    const char *line = shmt_text_string(notes), *end;
-
-    check->failed |= notes->failed;
-    for (; (end = strchr(line, '\n')) != NULL; line = end + 1)
-        shmt_check_report(check, SHMT_CHECK_NOTE, "%.*s", (int)(end - line),
-                          line);
-}
-
-/* The notes on the kernel's own source, which its reference does not have. */
-static enum shmtune_status note_default(struct shmt_check *check,
-                                        const struct shmt_kernel *kernel,
-                                        struct shmt_text *notes,
-                                        struct shmt_error *err)
-{
-    shmt_config config[SHMT_SPACE_PARAMETERS];
-    struct shmt_kernel_evaluated evaluated;
-
-    shmt_kernel_default(kernel, config);
-    shmt_kernel_evaluate(kernel, kernel->sizes[0], config, &evaluated);
-    return compile_once(check, &evaluated, "the default", notes, err);
-}
-
-static enum shmtune_status compile_reference(struct shmt_check *check,
-                                             const struct shmt_kernel *kernel,
-                                             struct shmt_error *err)
-{
-    const bool none = kernel->reference_count == 0;
-    const bool own = none || kernel->reference_code.file_count > 0;
-    struct shmt_kernel_evaluated evaluated;
-    struct shmt_text notes = {0};
-    enum shmtune_status status = SHMTUNE_OK;
-
-    shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
-    if (!none)
-        status = compile_once(check, &evaluated,
-                              has_reference(kernel)
-                                  ? "the reference"
-                                  : "the default, as the reference",
-                              own ? NULL : &notes, err);
-    if (status == SHMTUNE_OK && own)
-        status = note_default(check, kernel, &notes, err);
-    if (status == SHMTUNE_OK)
-        report_notes(check, &notes);
-    shmt_text_free(&notes);
-    if (status == SHMTUNE_OK && kernel->setup_count > 0) {
-        shmt_kernel_evaluate_setup(kernel, kernel->sizes[0], &evaluated);
-        status = compile_once(check, &evaluated, "the setup", NULL, err);
-    }
-    if (status == SHMTUNE_OK && kernel->compare_count > 0) {
-        shmt_kernel_evaluate_compare(kernel, kernel->sizes[0], &evaluated);
-        status = compile_once(check, &evaluated, "the comparison", NULL, err);
-    }
     return status;
 }
 
-/* -- words that no parameter has ------------------------------------------ */
-
-enum { STRAYS = 16 };
-
-struct strays {
-    struct shmt_check *check;
-    const struct shmt_kernel *kernel;
-    struct shmt_place place;      /* of the expression at hand */
-    size_t count;
-    const char *said[STRAYS];     /* each word once */
-};
-
-static void report_stray(struct strays *strays,
-                         const struct shmt_parameter *parameter,
-                         const char *word)
+/* By the text of the source. */
+static enum shmtune_status read_parts(struct shmt_check *check,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_error *err)
 {
-    struct shmt_text values = {0};
+    enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_kernel_describe_values(parameter, &values);
-    shmt_check_report(strays->check, SHMT_CHECK_NOTE,
-                      "line %d: '%s' is no value of %s, which has %s",
-                      strays->place.line, word, parameter->name,
-                      shmt_text_string(&values));
-    shmt_text_free(&values);
-}
-
-static void take_word(void *context, size_t symbol, const char *word)
-{
-    struct strays *const strays = context;
-    const struct shmt_kernel *const kernel = strays->kernel;
-    const struct shmt_parameter *parameter;
-
-    if (symbol < kernel->dimension_count)
-        return;
-    parameter = &kernel->parameters[symbol - kernel->dimension_count];
-    if (parameter->type != SHMT_VALUE_WORD || strays->count == STRAYS)
-        return;
-    for (size_t k = 0; k < parameter->count; k++)
-        if (strcmp(parameter->values[k].w, word) == 0)
-            return;
-    for (size_t k = 0; k < strays->count; k++)
-        if (strcmp(strays->said[k], word) == 0)
-            return;
-    strays->said[strays->count++] = word;
-    report_stray(strays, parameter, word);
-}
-
-static void look_for_words(struct strays *strays,
-                           const struct shmt_expr *expr)
-{
-    if (expr == NULL)
-        return;
-    strays->place = shmt_expr_place(expr);
-    shmt_expr_words(expr, take_word, strays);
-}
-
-/* A comparison with a word that the parameter does not have is always false:
- * the word is misspelt or was removed from the list.  This is a note and no
- * error, because removing a value from a list should not force a user to
- * rewrite expressions. */
-static void note_stray_words(struct shmt_check *check,
-                             const struct shmt_kernel *kernel)
-{
-    struct strays strays = {.check = check, .kernel = kernel};
-
-    for (size_t k = 0; k < kernel->scope.derived_count; k++)
-        look_for_words(&strays, kernel->scope.derived[k].expr);
-    for (size_t k = 0; k < kernel->constraint_count; k++)
-        look_for_words(&strays, kernel->constraints[k]);
-    for (size_t k = 0; k < kernel->launch_count; k++)
-        look_for_words(&strays, kernel->launches[k].when);
-}
-
-/* -- parameters that change nothing --------------------------------------- */
-
-/* The directive `word` of `name`: #define TILE, # ifndef TILE. */
-static bool directs(const char *text, const char *word, const char *name)
-{
-    const size_t length = strlen(word);
-
-    for (const char *at = strchr(text, '#'); at != NULL;
-         at = strchr(at + 1, '#')) {
-        const char *behind = at + 1 + strspn(at + 1, " \t");
-
-        if (strncmp(behind, word, length) != 0)
-            continue;
-        behind += length;
-        behind += strspn(behind, " \t");
-        if (strncmp(behind, name, strlen(name)) == 0 &&
-            shmt_text_name_length(behind) == strlen(name))
-            return true;
-    }
-    return false;
-}
-
-/* Compiling reports a #define only when its value differs from the spec's, so
- * it is searched for in the text. */
-static void note_own_macros(struct shmt_check *check,
-                            const struct shmt_kernel *kernel)
-{
-    for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
-         i++) {
-        const char *name = kernel->parameters[i].name;
-        const char *text = kernel->code.text;
-
-        if (!kernel->parameters[i].launch_only &&
-            kernel->parameters[i].options == NULL &&
-            directs(text, "define", name) && !directs(text, "ifndef", name) &&
-            !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
-            strstr(text, "defined") == NULL)
-            shmt_check_report(check, SHMT_CHECK_NOTE,
-                              "%s has a #define of the parameter %s; put it "
-                              "behind #ifndef %s", kernel->source, name, name);
-    }
-}
-
-static bool uses(const struct shmt_expr *expr, size_t symbol)
-{
-    return expr != NULL && shmt_expr_uses(expr, symbol);
-}
-
-static bool launch_uses(const struct shmt_launch *launch, const char *name,
-                        size_t symbol)
-{
-    bool used = shmt_text_mentions(launch->entry, name, 1) > 0 ||
-                uses(launch->when, symbol) ||
-                uses(launch->shared_dynamic, symbol) ||
-                uses(launch->carveout, symbol);
-
-    for (size_t k = 0; k < 3; k++)
-        used |= uses(launch->grid[k], symbol) ||
-                uses(launch->block[k], symbol) ||
-                uses(launch->cluster[k], symbol);
-    return used;
-}
-
-/* If the source says TILE (with #ifndef TILE and a default) and the spec says
- * SIZE, everything compiles and every SIZE makes the same kernel.  Local
- * headers are not searched. */
-static void note_idle_parameters(struct shmt_check *check,
-                                 const struct shmt_kernel *kernel)
-{
-    if (kernel->source == NULL || kernel->header_count > 0 ||
-        kernel->include_count > 0)
-        return;
-    for (size_t i = 0; i < kernel->parameter_count; i++) {
-        const char *name = kernel->parameters[i].name;
-        const size_t symbol = kernel->dimension_count + i;
-        bool used = kernel->parameters[i].options != NULL ||
-                    shmt_text_mentions(kernel->code.text, name, 1) > 0;
-
-        for (size_t k = 0; k < kernel->launch_count; k++)
-            used |= launch_uses(&kernel->launches[k], name, symbol);
-        for (size_t k = 0; k < kernel->argument_count; k++)
-            used |= shmt_argument_uses(&kernel->arguments[k], symbol);
-        if (!used)
-            shmt_check_report(check, SHMT_CHECK_NOTE,
-                              "parameter %s is neither in the source nor in a "
-                              "launch: its values all make the same kernel",
-                              name);
-    }
+    for (int part = 0; status == SHMTUNE_OK && part < SHMT_CHECK_PARTS;
+         part++)
+        status = check_part(check, kernel, NULL, (enum shmt_check_part)part,
+                            err);
+    return status;
 }
 
 static enum shmtune_status check_kernel(struct shmt_check *check,
@@ -349,20 +188,20 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     const size_t bad = check->bad;
     struct shmt_target *compiler = NULL;
     uint64_t least = UINT64_MAX;
-    enum shmtune_status status = SHMTUNE_OK;
+    bool missing[SHMT_CHECK_PARTS];
+    enum shmtune_status status =
+        shmt_check_entries(check, kernel, missing, err);
 
-    note_stray_words(check, kernel);
-    note_idle_parameters(check, kernel);
-    note_own_macros(check, kernel);
+    shmt_check_notes(check, kernel);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = check_space(check, kernel, kernel->sizes[i], &least, err);
     if (status == SHMTUNE_OK)
         status = shmt_check_compiler(check, kernel, check->arch, &compiler,
                                      err);
     if (status == SHMTUNE_OK && compiler != NULL)
-        status = compile_default(check, kernel, compiler, err);
-    if (status == SHMTUNE_OK && compiler != NULL)
-        status = compile_reference(check, kernel, err);
+        status = compile_parts(check, kernel, compiler, missing, err);
+    else if (status == SHMTUNE_OK)
+        status = read_parts(check, kernel, err);
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_report(check, SHMT_CHECK_GOOD,
                           "spec of %s: %zu parameter%s, %zu size%s, %" PRIu64

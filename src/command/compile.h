@@ -39,14 +39,21 @@ shmt_compiler_here_open(const struct shmt_kernel *kernel,
                         struct shmt_error *err);
 /* NULL is allowed. */
 void shmt_compiler_here_close(struct shmt_compiler_here *here);
+/* Compiled for `arch`, the kernel's own target of it; with PTX where the
+ * compiler gives it. */
+struct shmt_image;
+enum shmtune_status
+shmt_compiler_here_get(struct shmt_compiler_here *here,
+                       struct shmt_kernel_evaluated *evaluated,
+                       const char *arch, struct shmt_image **out,
+                       struct shmt_error *err);
 /* `arch` is the target.  With a folder the binary lies there afterwards, as
- * libshmtune looks for it in cubins/.  `notes`, unless NULL, gets a line for
- * each variable of it that nobody fills. */
+ * libshmtune looks for it in cubins/. */
 enum shmtune_status
 shmt_compiler_here_make(struct shmt_compiler_here *here,
                         struct shmt_kernel_evaluated *evaluated,
                         const char *arch, const char *folder,
-                        struct shmt_text *notes, struct shmt_error *err);
+                        struct shmt_error *err);
 
 /* Each result is that of the filters and the compiler: verdict OK when the
  * configuration compiles and could run on the device.

@@ -12,6 +12,7 @@
 
 #include "command/command.h"
 #include "command/compile.h"
+#include "device/device.h"
 #include "gpu/gpu.h"
 #include "target/target.h"
 
@@ -59,6 +60,24 @@ void shmt_compiler_here_close(struct shmt_compiler_here *here)
     free(here);
 }
 
+enum shmtune_status
+shmt_compiler_here_get(struct shmt_compiler_here *here,
+                       struct shmt_kernel_evaluated *evaluated,
+                       const char *arch, struct shmt_image **out,
+                       struct shmt_error *err)
+{
+    char target[16];
+    const struct shmt_image_request request = {
+        .evaluated = evaluated, .arch = target,
+        .nvrtc_version = here->nvrtc != NULL ? here->nvrtc->version
+                                             : here->nvcc.version,
+        .nvcc = &here->nvcc, .keep_ptx = true
+    };
+
+    shmt_device_arch_target(arch, evaluated->kernel->features, target);
+    return shmt_image_get(&request, here->nvrtc, NULL, out, err);
+}
+
 /* What is written for the owner of a cache is shipped to everybody. */
 static enum shmtune_status open_to_all(struct shmt_compiler_here *here,
                                        const char *folder, const char *key,
@@ -88,7 +107,7 @@ enum shmtune_status
 shmt_compiler_here_make(struct shmt_compiler_here *here,
                         struct shmt_kernel_evaluated *evaluated,
                         const char *arch, const char *folder,
-                        struct shmt_text *notes, struct shmt_error *err)
+                        struct shmt_error *err)
 {
     const int version =
         here->nvrtc != NULL ? here->nvrtc->version : here->nvcc.version;
@@ -102,8 +121,6 @@ shmt_compiler_here_make(struct shmt_compiler_here *here,
 
     if (status == SHMTUNE_OK && folder != NULL && !image->found)
         status = open_to_all(here, folder, image->key, err);
-    if (status == SHMTUNE_OK && notes != NULL)
-        shmt_variable_note(evaluated->kernel, image, notes);
     shmt_image_free(image);
     return status;
 }

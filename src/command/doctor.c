@@ -253,7 +253,8 @@ static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
                                           "--ptxas-options=-v"};
     static const char *const entries[] = {"probe"};
     const struct shmt_nvrtc_job job = {
-        "probe.cu", source, 2, options, 1, entries
+        .name = "probe.cu", .source = source, .option_count = 2,
+        .options = options, .entry_count = 1, .entries = entries
     };
     struct shmt_arena *arena = shmt_arena_new();
     struct shmt_nvrtc_product product;

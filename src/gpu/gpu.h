@@ -11,6 +11,7 @@
 #include "gpu/module.h"
 #include "gpu/nvcc.h"
 #include "gpu/nvrtc.h"
+#include "gpu/ptx.h"
 #include "gpu/ptxas.h"
 #include "gpu/variable.h"
 

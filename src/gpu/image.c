@@ -37,6 +37,7 @@ struct recipe {
     bool by_nvcc;
     const struct shmt_nvcc *nvcc;  /* then; NULL: there is none */
     bool recompile;                /* see shmt_image_request */
+    bool keep_ptx;                 /* the same */
     bool private_folder;           /* the same */
     size_t option_count;
     const char **options;
@@ -234,7 +235,7 @@ make_recipe(const struct shmt_image_request *request, const char *include,
         .kernel = kernel, .code = code,
         .name = code->file_count == 0 ? NULL : code->files[0].path,
         .source = code->text, .nvrtc_version = request->nvrtc_version,
-        .recompile = request->recompile,
+        .recompile = request->recompile, .keep_ptx = request->keep_ptx,
         .by_nvcc = kernel->nvcc, .nvcc = request->nvcc,
         .private_folder = request->private_folder,
     };
@@ -348,6 +349,7 @@ static enum shmtune_status compile(const struct recipe *plan,
         .name = plan->name, .source = plan->source,
         .option_count = plan->option_count, .options = plan->options,
         .entry_count = image->entry_count, .entries = names,
+        .keep_ptx = plan->keep_ptx,
     };
     const int version = plan->by_nvcc ? plan->nvcc->version : nvrtc->version;
     enum shmtune_status status;
@@ -387,6 +389,7 @@ static enum shmtune_status compile(const struct recipe *plan,
     image->entries = entries;
     image->cubin = product.cubin;
     image->cubin_size = product.cubin_size;
+    image->ptx = product.ptx;
     image->compile_ms = product.elapsed_ms;
     return SHMTUNE_OK;
 }

@@ -27,6 +27,8 @@ struct shmt_image_request {
                                           those are never compiled */
     bool recompile;    /* compile even if it is stored already, and store it
                           if possible: a full disk is no failure */
+    bool keep_ptx;     /* the image is to have the compiler's PTX; then
+                          `folder` is NULL */
     bool private_folder;
                        /* the folder is the user's cache: created if needed,
                           and only used if no other user can have changed what
@@ -50,6 +52,7 @@ struct shmt_image {
     char key[SHMT_DIGEST_TEXT];
     const void *cubin;
     size_t cubin_size;
+    const char *ptx;       /* NULL: not asked for, or the compiler gives none */
     size_t entry_count;
     const struct shmt_image_entry *entries;   /* those of used launches */
     size_t launch_count;

@@ -553,6 +553,25 @@ read_cubin(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
     return SHMTUNE_OK;
 }
 
+/* Left out where there is none. */
+static enum shmtune_status
+read_ptx(const struct shmt_nvrtc *nvrtc, nvrtcProgram program,
+         struct shmt_arena *arena, struct shmt_nvrtc_product *product,
+         struct shmt_error *err)
+{
+    size_t size = 0;
+    char *ptx;
+
+    if (nvrtc->GetPTXSize(program, &size) != NVRTC_SUCCESS || size == 0)
+        return SHMTUNE_OK;
+    ptx = shmt_arena_alloc(arena, 1, size + 1);
+    if (ptx == NULL)
+        return shmt_error_memory(err);
+    if (nvrtc->GetPTX(program, ptx) == NVRTC_SUCCESS)
+        product->ptx = ptx;
+    return SHMTUNE_OK;
+}
+
 /* Adds our own options to the job's: the folder of the C++ libraries that
  * CUDA's headers need, and from NVRTC 12.9 on --no-cache, because a binary
  * from NVRTC's own cache comes without the ptxas report. */
@@ -630,6 +649,8 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
         status = read_names(nvrtc, program, job, arena, &lowered, err);
     if (status == SHMTUNE_OK)
         status = read_cubin(nvrtc, program, arena, &product, err);
+    if (status == SHMTUNE_OK && job->keep_ptx)
+        status = read_ptx(nvrtc, program, arena, &product, err);
     if (status == SHMTUNE_OK) {
         product.lowered = lowered;
         product.elapsed_ms = (shmt_clock_s() - start) * 1e3;

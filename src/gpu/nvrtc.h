@@ -6,6 +6,7 @@
 #ifndef SHMT_GPU_NVRTC_H
 #define SHMT_GPU_NVRTC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <nvrtc.h>
@@ -22,6 +23,8 @@
     X(GetLoweredName)                                                        \
     X(GetCUBINSize)                                                          \
     X(GetCUBIN)                                                              \
+    X(GetPTXSize)                                                            \
+    X(GetPTX)                                                                \
     X(GetProgramLogSize)                                                     \
     X(GetProgramLog)
 
@@ -52,12 +55,14 @@ struct shmt_nvrtc_job {
     const char *const *options;
     size_t entry_count;
     const char *const *entries;        /* C++ name expressions */
+    bool keep_ptx;                     /* the product is to have it */
 };
 
 struct shmt_nvrtc_product {
     const char *const *lowered;        /* [entry_count] */
     const void *cubin;
     size_t cubin_size;
+    const char *ptx;                   /* NULL: not asked for, or not there */
     const char *log;                   /* warnings, resource report */
     double elapsed_ms;
 };

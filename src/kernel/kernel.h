@@ -94,6 +94,7 @@ struct shmt_tolerance {
     uint64_t ulp;                  /* of reals alone */
     uint64_t mismatches;           /* so many elements may be wrong, */
     double mismatch_share;         /* or this share of all */
+    bool stated;                   /* the spec says something of it */
     struct shmt_place place;       /* in the spec; of the argument when it
                                       states none */
 };
@@ -194,6 +195,7 @@ struct shmt_launch {
     const char *entry;             /* C name, or a C++ expression in which
                                       {NAME} stands for a parameter's or
                                       dimension's value */
+    struct shmt_place entry_place; /* in the spec */
     struct shmt_expr *when;        /* NULL: always */
     struct shmt_expr *grid[3];     /* NULL: 1 */
     struct shmt_expr *block[3];

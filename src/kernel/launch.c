@@ -260,6 +260,8 @@ static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
         status = read_names(reader, node, launch);
     if (status == SHMTUNE_OK)
         launch->entry = entry->text;
+    if (status == SHMTUNE_OK)
+        launch->entry_place = entry->place;
     return status;
 }
 

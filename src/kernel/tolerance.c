@@ -98,6 +98,7 @@ shmt_kernel_tolerance_read(struct shmt_kernel_reader *reader,
     enum shmtune_status status;
 
     tolerance->place = (node != NULL ? node : mapping)->place;
+    tolerance->stated = node != NULL;
     if (node == NULL)
         return SHMTUNE_OK;
     status = shmt_yaml_expect(node, SHMT_YAML_MAPPING,

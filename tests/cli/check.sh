@@ -225,11 +225,11 @@ echo '__device__ int f() { return nobodys; }' | complains \
     'identifier "nobodys" is undefined$'
 check "and of a name that is nobody's nothing more is said" [ $? -eq 0 ]
 rm "$root/kernels/nvcc."*
-sed 's/entry: scale_reference/entry: scale_of/' "$root/kernels/scale.yaml" \
+sed 's/entry: scale_reference/entry: INDEX/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"
 run check "$root/kernels/other.yaml"
 check "a reference that is not in the source" all "exits 2" \
-    "out_has '^wrong .*other.yaml: the reference: .*no kernel .scale_of.'"
+    "out_has '^wrong .*other.yaml: the reference: .*no kernel .INDEX.'"
 rm "$root/kernels/other.yaml"
 # not_taken NAME MESSAGE SCRIPT: what the spec passes is not what scale takes
 not_taken() {
@@ -245,10 +245,10 @@ not_taken "a missing argument" \
 not_taken "an extra argument" \
     "spec_mismatch: $takes 5 of 8, 8, 4, 4 and 4: $see" '26s/n]/n, n]/'
 not_taken "a scalar of another size" \
-    "scale takes 4 bytes as parameter 3, the spec passes a of 8: $see" \
+    'other.yaml:26:14: scale takes float as parameter 3, the spec passes a, a scalar of f64; write "type: f32"' \
     's/a: {type: f32/a: {type: f64/'
 not_taken "a scalar for a buffer" \
-    "scale takes 8 bytes as parameter 2, the spec passes a of 4: $see" \
+    'other.yaml:26:14: scale takes const float \* as parameter 2, the spec passes a, a scalar of f32; x would fit here' \
     '26s/x, a/a, x/'
 not_taken "an argument that the reference misses" \
     'the reference: scale_reference takes 4 .* passes 3 .*other.yaml:31:14' \

@@ -19,7 +19,7 @@ LDFLAGS := $(WRAPPED:%=-Wl,--wrap=%)
 
 SOURCES := $(shell cd $(ROOT) && ls src/base/*.c src/expr/*.c src/yaml/*.c \
 	src/space/*.c src/kernel/*.c src/device/*.c src/record/*.c \
-	src/data/*.c src/gpu/*.c src/target/*.c src/exchange/*.c src/profile/*.c) \
+	src/data/*.c src/source/*.c src/gpu/*.c src/target/*.c src/exchange/*.c src/profile/*.c) \
 	tests/fuzz/files.c tests/fuzz/kernel.c $(if $(WRAPPED),tests/fuzz/msan.c)
 OBJECTS = $(SOURCES:.c=.o)
 

@@ -32,7 +32,8 @@ search: search session strategy
 engine: coverage neighbours observation observations predictor shuffle
     surrogate
 data: data npy pattern
-gpu: cubin driver function image module nvcc nvrtc ptxas variable
+source: signature source
+gpu: cubin driver function image module nvcc nvrtc ptx ptxas variable
     cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe
 target: live program replay scratch supervisor target wire worker

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * check_note: what is odd in a spec and may be meant: words that no parameter
+ * has, parameters that change nothing, macros of the source's own, outputs
+ * without a tolerance.
+ */
+#include "config.h"
+
+#include <string.h>
+
+#include "command/check.h"
+
+/* -- words that no parameter has ------------------------------------------ */
+
+enum { STRAYS = 16 };
+
+struct strays {
+    struct shmt_check *check;
+    const struct shmt_kernel *kernel;
+    struct shmt_place place;      /* of the expression at hand */
+    size_t count;
+    const char *said[STRAYS];     /* each word once */
+};
+
+static void report_stray(struct strays *strays,
+                         const struct shmt_parameter *parameter,
+                         const char *word)
+{
+    struct shmt_text values = {0};
+
+    shmt_kernel_describe_values(parameter, &values);
+    shmt_check_report(strays->check, SHMT_CHECK_NOTE,
+                      "line %d: '%s' is no value of %s, which has %s",
+                      strays->place.line, word, parameter->name,
+                      shmt_text_string(&values));
+    shmt_text_free(&values);
+}
+
+static void take_word(void *context, size_t symbol, const char *word)
+{
+    struct strays *const strays = context;
+    const struct shmt_kernel *const kernel = strays->kernel;
+    const struct shmt_parameter *parameter;
+
+    if (symbol < kernel->dimension_count)
+        return;
+    parameter = &kernel->parameters[symbol - kernel->dimension_count];
+    if (parameter->type != SHMT_VALUE_WORD || strays->count == STRAYS)
+        return;
+    for (size_t k = 0; k < parameter->count; k++)
+        if (strcmp(parameter->values[k].w, word) == 0)
+            return;
+    for (size_t k = 0; k < strays->count; k++)
+        if (strcmp(strays->said[k], word) == 0)
+            return;
+    strays->said[strays->count++] = word;
+    report_stray(strays, parameter, word);
+}
+
+static void look_for_words(struct strays *strays,
+                           const struct shmt_expr *expr)
+{
+    if (expr == NULL)
+        return;
+    strays->place = shmt_expr_place(expr);
+    shmt_expr_words(expr, take_word, strays);
+}
+
+/* A comparison with a word that the parameter does not have is always false:
+ * the word is misspelt or was removed from the list.  This is a note and no
+ * error, because removing a value from a list should not force a user to
+ * rewrite expressions. */
+static void note_stray_words(struct shmt_check *check,
+                             const struct shmt_kernel *kernel)
+{
+    struct strays strays = {.check = check, .kernel = kernel};
+
+    for (size_t k = 0; k < kernel->scope.derived_count; k++)
+        look_for_words(&strays, kernel->scope.derived[k].expr);
+    for (size_t k = 0; k < kernel->constraint_count; k++)
+        look_for_words(&strays, kernel->constraints[k]);
+    for (size_t k = 0; k < kernel->launch_count; k++)
+        look_for_words(&strays, kernel->launches[k].when);
+}
+
+/* -- parameters that change nothing --------------------------------------- */
+
+/* The directive `word` of `name`: #define TILE, # ifndef TILE. */
+static bool directs(const char *text, const char *word, const char *name)
+{
+    const size_t length = strlen(word);
+
+    for (const char *at = strchr(text, '#'); at != NULL;
+         at = strchr(at + 1, '#')) {
+        const char *behind = at + 1 + strspn(at + 1, " \t");
+
+        if (strncmp(behind, word, length) != 0)
+            continue;
+        behind += length;
+        behind += strspn(behind, " \t");
+        if (strncmp(behind, name, strlen(name)) == 0 &&
+            shmt_text_name_length(behind) == strlen(name))
+            return true;
+    }
+    return false;
+}
+
+/* Compiling reports a #define only when its value differs from the spec's, so
+ * it is searched for in the text. */
+static void note_own_macros(struct shmt_check *check,
+                            const struct shmt_kernel *kernel)
+{
+    for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
+         i++) {
+        const char *name = kernel->parameters[i].name;
+        const char *text = kernel->code.text;
+
+        if (!kernel->parameters[i].launch_only &&
+            kernel->parameters[i].options == NULL &&
+            directs(text, "define", name) && !directs(text, "ifndef", name) &&
+            !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
+            strstr(text, "defined") == NULL)
+            shmt_check_report(check, SHMT_CHECK_NOTE,
+                              "%s has a #define of the parameter %s; put it "
+                              "behind #ifndef %s", kernel->source, name, name);
+    }
+}
+
+static bool uses(const struct shmt_expr *expr, size_t symbol)
+{
+    return expr != NULL && shmt_expr_uses(expr, symbol);
+}
+
+static bool launch_uses(const struct shmt_launch *launch, const char *name,
+                        size_t symbol)
+{
+    bool used = shmt_text_mentions(launch->entry, name, 1) > 0 ||
+                uses(launch->when, symbol) ||
+                uses(launch->shared_dynamic, symbol) ||
+                uses(launch->carveout, symbol);
+
+    for (size_t k = 0; k < 3; k++)
+        used |= uses(launch->grid[k], symbol) ||
+                uses(launch->block[k], symbol) ||
+                uses(launch->cluster[k], symbol);
+    return used;
+}
+
+/* If the source says TILE (with #ifndef TILE and a default) and the spec says
+ * SIZE, everything compiles and every SIZE makes the same kernel.  Local
+ * headers are not searched. */
+static void note_idle_parameters(struct shmt_check *check,
+                                 const struct shmt_kernel *kernel)
+{
+    if (kernel->source == NULL || kernel->header_count > 0 ||
+        kernel->include_count > 0)
+        return;
+    for (size_t i = 0; i < kernel->parameter_count; i++) {
+        const char *name = kernel->parameters[i].name;
+        const size_t symbol = kernel->dimension_count + i;
+        bool used = kernel->parameters[i].options != NULL ||
+                    shmt_text_mentions(kernel->code.text, name, 1) > 0;
+
+        for (size_t k = 0; k < kernel->launch_count; k++)
+            used |= launch_uses(&kernel->launches[k], name, symbol);
+        for (size_t k = 0; k < kernel->argument_count; k++)
+            used |= shmt_argument_uses(&kernel->arguments[k], symbol);
+        if (!used)
+            shmt_check_report(check, SHMT_CHECK_NOTE,
+                              "parameter %s is neither in the source nor in a "
+                              "launch: its values all make the same kernel",
+                              name);
+    }
+}
+
+/* -- outputs that have to be equal bit for bit ----------------------------- */
+
+/* The default as the reference of the others is the same arithmetic at least
+ * sometimes; a reference of its own hardly ever is. */
+static void note_tolerances(struct shmt_check *check,
+                            const struct shmt_kernel *kernel)
+{
+    for (size_t k = 0; k < kernel->argument_count; k++) {
+        const struct shmt_argument *argument = &kernel->arguments[k];
+        const struct shmt_place place = argument->tolerance.place;
+
+        if ((argument->role == SHMT_ROLE_OUTPUT ||
+             argument->role == SHMT_ROLE_INOUT) &&
+            shmt_element_is_real(argument->element) &&
+            !argument->tolerance.stated && !argument->compared &&
+            kernel->reference != kernel->launches)
+            shmt_check_report(check, SHMT_CHECK_NOTE,
+                              "%s:%d:%d: %s is %s without a tolerance: every "
+                              "element has to be the reference's, bit for "
+                              "bit; write \"tolerance: {relative: 1.0e-6}\", "
+                              "or {absolute: 0} if that is meant",
+                              place.file, place.line, place.column,
+                              argument->name,
+                              shmt_element_word(argument->element));
+    }
+}
+
+void shmt_check_notes(struct shmt_check *check,
+                      const struct shmt_kernel *kernel)
+{
+    note_stray_words(check, kernel);
+    note_idle_parameters(check, kernel);
+    note_own_macros(check, kernel);
+    note_tolerances(check, kernel);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * declare: the kernels that a source defines, with their parameters, and what
+ * dynamic shared memory their bodies declare.
+ */
+#include "source/token.h"
+
+static const struct shmt_source_token *
+at(const struct shmt_source_tokens *tokens, size_t k)
+{
+    return &tokens->items[k < tokens->count ? k : tokens->count];
+}
+
+/* The name of the function whose `__global__` is at `from`, in front of a
+ * parenthesis; what else has one is an attribute, as __launch_bounds__, or a
+ * macro that stands for one.  `count`: there is none. */
+static size_t find_name(const struct shmt_source_tokens *tokens, size_t from)
+{
+    const size_t none = tokens->count;
+    size_t k = from + 1;
+
+    while (k < none) {
+        size_t behind;
+
+        if (shmt_source_is(at(tokens, k), ";") ||
+            shmt_source_is(at(tokens, k), "{"))
+            return none;
+        if (!shmt_source_is(at(tokens, k), "(")) {
+            k++;
+            continue;
+        }
+        behind = shmt_source_behind(tokens, k, none);
+        if (at(tokens, k - 1)->word == SHMT_SOURCE_NAME &&
+            (shmt_source_is(at(tokens, behind), "{") ||
+             shmt_source_is(at(tokens, behind), ";")))
+            return k - 1;
+        k = behind;
+    }
+    return none;
+}
+
+/* Whether `template` stands before `__global__` in its declaration. */
+static bool is_template(const struct shmt_source_tokens *tokens, size_t k)
+{
+    while (k-- > 0) {
+        if (shmt_source_is(at(tokens, k), "template"))
+            return true;
+        if (shmt_source_is(at(tokens, k), ";") ||
+            shmt_source_is(at(tokens, k), "}") ||
+            shmt_source_is(at(tokens, k), "{"))
+            return false;
+    }
+    return false;
+}
+
+/* Where the parameter that begins at `from` ends: at a comma, or at `to`. */
+static size_t end_of_parameter(const struct shmt_source_tokens *tokens,
+                               size_t from, size_t to)
+{
+    size_t angles = 0;
+
+    for (size_t k = from; k < to; k++) {
+        if (shmt_source_is(at(tokens, k), "(") ||
+            shmt_source_is(at(tokens, k), "{"))
+            k = shmt_source_behind(tokens, k, to) - 1;
+        else if (shmt_source_is(at(tokens, k), "<"))
+            angles++;
+        else if (shmt_source_is(at(tokens, k), ">"))
+            angles -= angles > 0;
+        else if (shmt_source_is(at(tokens, k), ",") && angles == 0)
+            return k;
+    }
+    return to;
+}
+
+/* Tokens [from, to) are what stands within the parentheses. */
+static bool read_parameters(const struct shmt_source_tokens *tokens,
+                            size_t from, size_t to,
+                            struct shmt_signature *out)
+{
+    struct shmt_signature_parameter *parameters;
+    size_t count = 0;
+
+    for (size_t k = from; k < to; k = end_of_parameter(tokens, k, to) + 1)
+        count++;
+    if (count == 1 && to - from == 1 &&
+        shmt_source_is(at(tokens, from), "void"))
+        count = 0;
+    parameters = shmt_arena_alloc(tokens->arena, count + 1,
+                                  sizeof *parameters);
+    if (parameters == NULL)
+        return false;
+    for (size_t n = 0, k = from; n < count; n++) {
+        const size_t end = end_of_parameter(tokens, k, to);
+
+        if (!shmt_source_parameter(tokens, k, end, &parameters[n]))
+            return false;
+        k = end + 1;
+    }
+    out->count = count;
+    out->parameters = parameters;
+    return true;
+}
+
+/* `extern __shared__ TYPE NAME[]` in the body, tokens [from, to). */
+static bool find_shared(const struct shmt_source_tokens *tokens, size_t from,
+                        size_t to, struct shmt_source_kernel *kernel)
+{
+    for (size_t k = from; k + 1 < to; k++) {
+        struct shmt_signature_parameter type;
+        size_t end = k + 2, start = end;
+
+        if (!shmt_source_is(at(tokens, k), "extern") ||
+            !shmt_source_is(at(tokens, k + 1), "__shared__"))
+            continue;
+        while (end < to && !shmt_source_is(at(tokens, end), ";")) {
+            /* An alignment. */
+            if (shmt_source_is(at(tokens, end), "(")) {
+                end = shmt_source_behind(tokens, end, to);
+                start = end;
+                continue;
+            }
+            end++;
+        }
+        if (!shmt_source_parameter(tokens, start, end, &type))
+            return false;
+        kernel->shared_dynamic = true;
+        if (type.kind != SHMT_SIGNATURE_OTHER)
+            kernel->shared_element = shmt_element_bytes(type.element);
+        return true;
+    }
+    return true;
+}
+
+/* The kernel whose `__global__` is at `from`; *found is false when it is only
+ * declared. */
+static bool read_kernel(const struct shmt_source_tokens *tokens, size_t from,
+                        struct shmt_source_kernel *out, bool *found)
+{
+    const size_t name = find_name(tokens, from);
+    size_t body, end;
+
+    *found = false;
+    if (name >= tokens->count)
+        return true;
+    body = shmt_source_behind(tokens, name + 1, tokens->count);
+    if (!shmt_source_is(at(tokens, body), "{"))
+        return true;
+    end = shmt_source_behind(tokens, body, tokens->count);
+    *out = (struct shmt_source_kernel){
+        .line = at(tokens, name)->line, .column = at(tokens, name)->column,
+        .is_template = is_template(tokens, from)
+    };
+    out->name = shmt_arena_copy(tokens->arena, at(tokens, name)->at,
+                                at(tokens, name)->length);
+    *found = true;
+    return out->name != NULL &&
+           read_parameters(tokens, name + 2, body - 1, &out->signature) &&
+           find_shared(tokens, body, end, out);
+}
+
+bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
+                         struct shmt_source *out)
+{
+    struct shmt_source_kernel *kernels;
+    size_t most = 0, count = 0;
+    bool done = true;
+
+    for (size_t k = 0; k < tokens->count; k++)
+        most += shmt_source_is(at(tokens, k), "__global__");
+    kernels = shmt_arena_alloc(tokens->arena, most + 1, sizeof *kernels);
+    if (kernels == NULL)
+        return false;
+    for (size_t k = 0; done && k < tokens->count; k++) {
+        bool found = false;
+
+        if (shmt_source_is(at(tokens, k), "__global__"))
+            done = read_kernel(tokens, k, &kernels[count], &found);
+        count += found;
+    }
+    out->kernels = kernels;
+    out->kernel_count = count;
+    return done;
+}

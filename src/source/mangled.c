@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mangled: the types of a kernel's parameters from the name that a compiler
+ * makes of them.
+ *
+ * The encoding is that of the Itanium C++ ABI, section 5.1.5, as far as
+ * parameters of kernels need it; what goes beyond is not understood, and then
+ * nothing is said.
+ */
+#include "source/token.h"
+
+#include <ctype.h>
+
+enum { COMPONENTS = 128, DEPTH = 32, TYPE_TEXT = 96 };
+
+/* A type, or a prefix of a name. */
+struct component {
+    size_t stars;
+    bool constant;                /* of what lies behind all stars */
+    enum shmt_signature_kind kind;
+    enum shmt_element element;
+    char text[TYPE_TEXT];
+};
+
+struct reader {
+    const char *at;
+    bool bad;
+    size_t depth;
+    size_t count;                 /* what S_, S0_, ... stand for */
+    struct component seen[COMPONENTS];
+};
+
+static void fail(struct reader *reader)
+{
+    reader->bad = true;
+}
+
+static bool take(struct reader *reader, const char *mark)
+{
+    const size_t length = strlen(mark);
+
+    if (reader->bad || strncmp(reader->at, mark, length) != 0)
+        return false;
+    reader->at += length;
+    return true;
+}
+
+static void keep(struct reader *reader, const struct component *component)
+{
+    if (reader->count == COMPONENTS)
+        fail(reader);
+    else
+        reader->seen[reader->count++] = *component;
+}
+
+static void set_text(struct component *component, const char *text,
+                     size_t length)
+{
+    const size_t room = sizeof component->text - 1;
+
+    if (length > room)
+        length = room;
+    memcpy(component->text, text, length);
+    component->text[length] = '\0';
+}
+
+static void add_text(struct component *component, const char *text)
+{
+    const size_t used = strlen(component->text);
+    const size_t length = strlen(text);
+
+    if (used + length < sizeof component->text)
+        memcpy(component->text + used, text, length + 1);
+}
+
+static bool read_builtin(struct reader *reader, struct component *out)
+{
+    static const struct {
+        const char *mark, *text;
+        enum shmt_signature_kind kind;
+        enum shmt_element element;
+    } table[] = {
+#define WHOLE SHMT_SIGNATURE_ELEMENT
+        {"v", "void", SHMT_SIGNATURE_BITS, SHMT_ELEMENT_BYTES},
+        {"c", "char", SHMT_SIGNATURE_BITS, SHMT_ELEMENT_I8},
+        {"b", "bool", WHOLE, SHMT_ELEMENT_BOOL},
+        {"a", "signed char", WHOLE, SHMT_ELEMENT_I8},
+        {"h", "unsigned char", WHOLE, SHMT_ELEMENT_U8},
+        {"s", "short", WHOLE, SHMT_ELEMENT_I16},
+        {"t", "unsigned short", WHOLE, SHMT_ELEMENT_U16},
+        {"i", "int", WHOLE, SHMT_ELEMENT_I32},
+        {"j", "unsigned", WHOLE, SHMT_ELEMENT_U32},
+        {"l", "long", WHOLE, SHMT_ELEMENT_I64},
+        {"m", "unsigned long", WHOLE, SHMT_ELEMENT_U64},
+        {"x", "long long", WHOLE, SHMT_ELEMENT_I64},
+        {"y", "unsigned long long", WHOLE, SHMT_ELEMENT_U64},
+        {"f", "float", WHOLE, SHMT_ELEMENT_F32},
+        {"d", "double", WHOLE, SHMT_ELEMENT_F64},
+#undef WHOLE
+    };
+
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++)
+        if (take(reader, table[k].mark)) {
+            out->kind = table[k].kind;
+            out->element = table[k].element;
+            set_text(out, table[k].text, strlen(table[k].text));
+            return true;
+        }
+    return false;
+}
+
+/* 6float4 */
+static void read_name(struct reader *reader, struct component *out)
+{
+    struct shmt_signature_parameter type = {
+        .kind = SHMT_SIGNATURE_OTHER, .element = SHMT_ELEMENT_BYTES
+    };
+    size_t length = 0;
+
+    while (isdigit((unsigned char)*reader->at) && length < 10000)
+        length = 10 * length + (size_t)(*reader->at++ - '0');
+    if (length == 0 || strnlen(reader->at, length) < length) {
+        fail(reader);
+        return;
+    }
+    shmt_source_type(reader->at, length, &type);
+    *out = (struct component){.kind = type.kind, .element = type.element};
+    set_text(out, reader->at, length);
+    reader->at += length;
+}
+
+/* S_, S0_, ..., SZ_ */
+static void read_seen(struct reader *reader, struct component *out)
+{
+    size_t index = 0;
+
+    while (isdigit((unsigned char)*reader->at) ||
+           isupper((unsigned char)*reader->at)) {
+        const int digit = isdigit((unsigned char)*reader->at)
+                              ? *reader->at - '0' : *reader->at - 'A' + 10;
+
+        index = 36 * index + (size_t)digit + 1;
+        reader->at++;
+        if (index > COMPONENTS)
+            break;
+    }
+    /* S_ is the first, S0_ the second. */
+    if (!take(reader, "_") || index >= reader->count)
+        fail(reader);
+    else
+        *out = reader->seen[index];
+}
+
+static void read_type(struct reader *reader, struct component *out);
+
+/* I...E behind a name: what it is made with. */
+static void read_template(struct reader *reader, struct component *out)
+{
+    struct component argument = {0};
+
+    out->kind = SHMT_SIGNATURE_OTHER;
+    add_text(out, "<");
+    for (size_t n = 0; !reader->bad && !take(reader, "E"); n++) {
+        add_text(out, n == 0 ? "" : ", ");
+        if (take(reader, "L")) {
+            /* A literal: Li32E. */
+            while (*reader->at != 'E' && *reader->at != '\0')
+                reader->at++;
+            if (!take(reader, "E"))
+                fail(reader);
+            add_text(out, "...");
+            continue;
+        }
+        read_type(reader, &argument);
+        add_text(out, argument.text);
+    }
+    add_text(out, ">");
+}
+
+/* N...E: a name in its namespaces. */
+static void read_nested(struct reader *reader, struct component *out)
+{
+    bool first = true;
+
+    while (!reader->bad && !take(reader, "E")) {
+        if (*reader->at == 'S' && reader->at[1] == 't') {
+            reader->at += 2;
+            first = false;
+            continue;
+        }
+        if (take(reader, "S")) {
+            read_seen(reader, out);
+            first = false;
+            continue;
+        }
+        if (take(reader, "I"))
+            read_template(reader, out);
+        else
+            read_name(reader, out);
+        if (!first)
+            out->kind = SHMT_SIGNATURE_OTHER;
+        first = false;
+        /* The whole name is kept by the caller. */
+        if (!reader->bad && *reader->at != 'E')
+            keep(reader, out);
+    }
+}
+
+static void read_pointer(struct reader *reader, struct component *out)
+{
+    read_type(reader, out);
+    out->stars++;
+    add_text(out, out->stars == 1 ? " *" : "*");
+    keep(reader, out);
+}
+
+static void read_constant(struct reader *reader, struct component *out)
+{
+    char text[TYPE_TEXT];
+
+    read_type(reader, out);
+    if (out->stars == 0) {
+        memcpy(text, out->text, sizeof text);
+        out->constant = true;
+        set_text(out, "const ", 6);
+        add_text(out, text);
+    }
+    keep(reader, out);
+}
+
+static void read_class(struct reader *reader, struct component *out)
+{
+    if (take(reader, "N"))
+        read_nested(reader, out);
+    else
+        read_name(reader, out);
+    keep(reader, out);
+    if (take(reader, "I")) {
+        read_template(reader, out);
+        keep(reader, out);
+    }
+}
+
+static void read_type(struct reader *reader, struct component *out)
+{
+    *out = (struct component){
+        .kind = SHMT_SIGNATURE_OTHER, .element = SHMT_ELEMENT_BYTES
+    };
+    if (reader->bad || ++reader->depth > DEPTH) {
+        fail(reader);
+        return;
+    }
+    if (take(reader, "P"))
+        read_pointer(reader, out);
+    else if (take(reader, "K"))
+        read_constant(reader, out);
+    else if (take(reader, "V") || take(reader, "r"))
+        read_type(reader, out);
+    else if (take(reader, "S"))
+        read_seen(reader, out);
+    else if (!read_builtin(reader, out))
+        read_class(reader, out);
+    reader->depth--;
+}
+
+bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
+                         struct shmt_signature *out)
+{
+    static const char mark[] = "17shmtune_signatureIFv";
+    const char *at = strstr(lowered, mark);
+    struct reader reader = {.count = 1};   /* the template's name */
+    struct shmt_signature_parameter *parameters = shmt_arena_alloc(
+        arena, SHMT_KERNEL_ARGUMENTS, sizeof *parameters);
+    size_t count = 0;
+
+    if (at == NULL || parameters == NULL)
+        return false;
+    reader.at = at + sizeof mark - 1;
+    if (strcmp(reader.at, "vEEvv") == 0)
+        reader.at++;
+    while (!reader.bad && !take(&reader, "E")) {
+        struct component type;
+
+        read_type(&reader, &type);
+        if (reader.bad || count == SHMT_KERNEL_ARGUMENTS)
+            return false;
+        parameters[count] = (struct shmt_signature_parameter){
+            .name = "", .pointer = type.stars > 0, .constant = type.constant,
+            .kind = type.stars > 1 ? SHMT_SIGNATURE_OTHER : type.kind,
+            .element = type.element,
+            .type = shmt_arena_copy(arena, type.text, strlen(type.text))
+        };
+        if (parameters[count++].type == NULL)
+            return false;
+    }
+    out->count = count;
+    out->parameters = parameters;
+    return !reader.bad;
+}

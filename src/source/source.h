@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source: what the text of a CUDA source says, without a compiler: its
+ * kernels and their parameters, the macros that may be given from outside, and
+ * the launches of its host code.  And what a compiler says of the types of a
+ * kernel, in the names that it makes.
+ *
+ * The text is not preprocessed: of `#if 0` the lines are left out, of any other
+ * condition both sides are read.
+ */
+#ifndef SHMT_SOURCE_H
+#define SHMT_SOURCE_H
+
+#include "base/base.h"
+#include "kernel/kernel.h"
+
+/* -- parameters of a kernel ----------------------------------------------- */
+
+enum shmt_signature_kind {
+    SHMT_SIGNATURE_OTHER,      /* a structure, or not understood */
+    SHMT_SIGNATURE_ELEMENT,    /* one of ours */
+    SHMT_SIGNATURE_BITS,       /* void, or whole numbers that may hold the bits
+                                  of any type of their size: char */
+    SHMT_SIGNATURE_VECTOR      /* float4: so many of an element */
+};
+
+struct shmt_signature_parameter {
+    const char *name;          /* "" when it is not known */
+    const char *type;          /* "const float *", for people */
+    bool pointer;
+    bool constant;             /* what it points to */
+    enum shmt_signature_kind kind;   /* of it, or of what it points to */
+    enum shmt_element element;       /* of ELEMENT, VECTOR; of BITS with a
+                                        size, else BYTES */
+};
+
+struct shmt_signature {
+    size_t count;
+    const struct shmt_signature_parameter *parameters;
+};
+
+/* Whether an argument of the spec may be passed as the parameter: a scalar is
+ * no address, an array is one, and of elements of the same type (a workspace:
+ * of the same size).  What is not known fits. */
+bool shmt_signature_takes(const struct shmt_signature_parameter *parameter,
+                          const struct shmt_argument *argument);
+
+/* A template for the end of a source, and the name expression of its instance
+ * for an entry.  The name that a compiler makes of that instance has all the
+ * types of the entry's parameters, those of an extern "C" kernel too. */
+#define SHMT_SIGNATURE_PROBE                                                 \
+    "\ntemplate <class T> __global__ void shmtune_signature() {}\n"
+#define SHMT_SIGNATURE_ENTRY "shmtune_signature<decltype(%s)>"
+/* Reads that name, without names of parameters.  False when it is not
+ * understood. */
+bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
+                         struct shmt_signature *out);
+
+/* -- the text ------------------------------------------------------------- */
+
+struct shmt_source_kernel {
+    const char *name;
+    int line, column;          /* of the name */
+    bool is_template;
+    bool shared_dynamic;       /* its body declares `extern __shared__` */
+    size_t shared_element;     /* bytes of one element of that; 0: not known */
+    struct shmt_signature signature;
+};
+
+/* #ifndef NAME, #define NAME VALUE, #endif. */
+struct shmt_source_macro {
+    const char *name;
+    const char *value;         /* without comments; never empty */
+    int line, column;
+};
+
+/* NAME<<<grid, block, shared>>>(arguments): texts of its parts, "" for those
+ * that are not there. */
+struct shmt_source_launch {
+    const char *name;
+    int line, column;
+    const char *grid, *block, *shared;
+    size_t argument_count;
+    const char *const *arguments;
+};
+
+/* What is given a value in the text: `dim3 grid(n / 32, 2);`, `int b = 4;` */
+struct shmt_source_variable {
+    const char *name;
+    const char *value;         /* what stands behind the `=`, or within the
+                                  parentheses */
+    int line;
+};
+
+struct shmt_source {
+    size_t kernel_count;       /* those that are defined */
+    const struct shmt_source_kernel *kernels;
+    size_t macro_count;
+    const struct shmt_source_macro *macros;
+    size_t launch_count;
+    const struct shmt_source_launch *launches;
+    size_t variable_count;
+    const struct shmt_source_variable *variables;
+    bool shared_dynamic;       /* `extern __shared__` somewhere */
+};
+
+/* Everything lives in `arena`.  Any text is accepted; the only failure is
+ * SHMTUNE_NO_MEMORY. */
+enum shmtune_status shmt_source_read(struct shmt_arena *arena,
+                                     const char *text,
+                                     struct shmt_source *out,
+                                     struct shmt_error *err);
+/* The kernel of this name; NULL: there is none. */
+const struct shmt_source_kernel *
+shmt_source_find(const struct shmt_source *source, const char *name,
+                 size_t length);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * token: splits a source into words and signs.  Comments are left out, and so
+ * is what stands behind `#if 0`.
+ */
+#include "source/token.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+/* Where the reading is. */
+struct scan {
+    struct shmt_source_tokens *tokens;
+    const char *at;
+    const char *line_start;
+    int line;
+    bool fresh;               /* nothing but blanks on this line so far */
+    size_t off;               /* depth within an #if 0, 0: outside */
+};
+
+static void step(struct scan *scan)
+{
+    if (*scan->at == '\n') {
+        scan->line++;
+        scan->line_start = scan->at + 1;
+        scan->fresh = true;
+    }
+    scan->at++;
+}
+
+static void step_to(struct scan *scan, const char *end)
+{
+    while (scan->at < end)
+        step(scan);
+}
+
+static bool take(struct scan *scan, enum shmt_source_word word,
+                 const char *end)
+{
+    struct shmt_source_tokens *tokens = scan->tokens;
+
+    if (!shmt_array_reserve(&tokens->items, &tokens->room, tokens->count + 1,
+                            sizeof *tokens->items))
+        return false;
+    if (scan->off == 0)
+        tokens->items[tokens->count++] = (struct shmt_source_token){
+            word, scan->at, (size_t)(end - scan->at), scan->line,
+            (int)(scan->at - scan->line_start) + 1
+        };
+    scan->fresh = false;
+    step_to(scan, end);
+    return true;
+}
+
+/* Behind a comment at `at`, or `at`. */
+static const char *behind_comment(const char *at)
+{
+    const char *end;
+
+    if (at[0] != '/' || (at[1] != '/' && at[1] != '*'))
+        return at;
+    if (at[1] == '*') {
+        end = strstr(at + 2, "*/");
+        return end == NULL ? at + strlen(at) : end + 2;
+    }
+    for (end = at; *end != '\0' && *end != '\n'; end++)
+        if (end[0] == '\\' && end[1] == '\n')
+            end++;
+    return end;
+}
+
+/* Behind a text in quotes, which ends with its line if nowhere else. */
+static const char *behind_quotes(const char *at)
+{
+    const char quote = *at++;
+
+    while (*at != '\0' && *at != quote && *at != '\n')
+        at += at[0] == '\\' && at[1] != '\0' ? 2 : 1;
+    return *at == quote ? at + 1 : at;
+}
+
+/* Behind R"x( ... )x", whose R is at `at`. */
+static const char *behind_raw(const char *at)
+{
+    const char *open = strchr(at, '('), *end;
+    const size_t mark = open == NULL ? 0 : (size_t)(open - at) - 2;
+
+    if (open == NULL || mark > 16)
+        return at + 2;
+    for (end = open; (end = strchr(end, ')')) != NULL; end++)
+        if (strncmp(end + 1, at + 2, mark) == 0 && end[1 + mark] == '"')
+            return end + 2 + mark;
+    return at + strlen(at);
+}
+
+/* The line of a directive, with those that a backslash appends. */
+static const char *behind_directive(const char *at)
+{
+    while (*at != '\0' && *at != '\n') {
+        const char *next = behind_comment(at);
+
+        if (next != at)
+            at = next;
+        else if (at[0] == '\\' && at[1] == '\n')
+            at += 2;
+        else
+            at++;
+    }
+    return at;
+}
+
+/* Follows `#if 0` to its #else or #endif. */
+static void follow(struct scan *scan, const char *end)
+{
+    const char *word = scan->at + 1 + strspn(scan->at + 1, " \t");
+    const size_t length = shmt_text_name_length(word);
+    const char *what = word + length + strspn(word + length, " \t");
+    const bool opens = length >= 2 && strncmp(word, "if", 2) == 0;
+    const bool closes = length == 5 && strncmp(word, "endif", 5) == 0;
+    const bool turns = length >= 4 && strncmp(word, "el", 2) == 0;
+
+    if (scan->off > 0) {
+        scan->off += opens;
+        scan->off -= closes || (turns && scan->off == 1);
+    } else if (length == 2 && opens && what < end && *what == '0' &&
+               shmt_text_name_length(what) == 1) {
+        scan->off = 1;
+    }
+}
+
+static bool take_directive(struct scan *scan)
+{
+    const char *end = behind_directive(scan->at);
+    const bool was_on = scan->off == 0;
+
+    follow(scan, end);
+    if (!was_on || scan->off > 0) {
+        step_to(scan, end);
+        return true;
+    }
+    return take(scan, SHMT_SOURCE_DIRECTIVE, end);
+}
+
+static const char *behind_number(const char *at)
+{
+    while (isalnum((unsigned char)*at) || *at == '.' || *at == '_' ||
+           (*at == '\'' && isalnum((unsigned char)at[1])) ||
+           ((*at == '+' || *at == '-') && strchr("eEpP", at[-1]) != NULL))
+        at++;
+    return at;
+}
+
+static bool take_one(struct scan *scan)
+{
+    const char *at = scan->at;
+    const size_t name = shmt_text_name_length(at);
+
+    if (*at == '#' && scan->fresh)
+        return take_directive(scan);
+    if (*at == 'R' && at[1] == '"')
+        return take(scan, SHMT_SOURCE_STRING, behind_raw(at));
+    if (*at == '"' || *at == '\'')
+        return take(scan, SHMT_SOURCE_STRING, behind_quotes(at));
+    if (isdigit((unsigned char)*at) ||
+        (*at == '.' && isdigit((unsigned char)at[1])))
+        return take(scan, SHMT_SOURCE_NUMBER, behind_number(at + 1));
+    if (name > 0)
+        return take(scan, SHMT_SOURCE_NAME, at + name);
+    if (strncmp(at, "<<<", 3) == 0 || strncmp(at, ">>>", 3) == 0)
+        return take(scan, SHMT_SOURCE_SIGN, at + 3);
+    return take(scan, SHMT_SOURCE_SIGN, at + 1);
+}
+
+bool shmt_source_split(struct shmt_source_tokens *tokens, const char *text)
+{
+    struct scan scan = {
+        .tokens = tokens, .at = text, .line_start = text, .line = 1,
+        .fresh = true
+    };
+
+    while (*scan.at != '\0') {
+        const char *comment = behind_comment(scan.at);
+
+        if (comment != scan.at)
+            step_to(&scan, comment);
+        else if (isspace((unsigned char)*scan.at) || *scan.at == '\\')
+            step(&scan);
+        else if (!take_one(&scan))
+            return false;
+    }
+    scan.off = 0;
+    if (!take(&scan, SHMT_SOURCE_END, scan.at))
+        return false;
+    tokens->count--;
+    return true;
+}
+
+bool shmt_source_is(const struct shmt_source_token *token, const char *text)
+{
+    return token->word != SHMT_SOURCE_DIRECTIVE &&
+           token->word != SHMT_SOURCE_END &&
+           strlen(text) == token->length &&
+           memcmp(token->at, text, token->length) == 0;
+}
+
+size_t shmt_source_behind(const struct shmt_source_tokens *tokens,
+                          size_t open, size_t end)
+{
+    const char *const opening = tokens->items[open].at;
+    const char closing = *opening == '(' ? ')'
+                         : *opening == '[' ? ']'
+                         : *opening == '{' ? '}' : '>';
+    size_t depth = 0;
+
+    for (size_t k = open; k < end; k++) {
+        const struct shmt_source_token *token = &tokens->items[k];
+
+        if (token->word != SHMT_SOURCE_SIGN || token->length != 1)
+            continue;
+        depth += *token->at == *opening;
+        if (*token->at == closing && --depth == 0)
+            return k + 1;
+    }
+    return end;
+}
+
+const char *shmt_source_join(const struct shmt_source_tokens *tokens,
+                             size_t from, size_t to)
+{
+    struct shmt_text text = {0};
+    const char *out;
+
+    for (size_t k = from; k < to; k++) {
+        const struct shmt_source_token *token = &tokens->items[k];
+
+        if (token->word == SHMT_SOURCE_DIRECTIVE)
+            continue;
+        if (k > from && token->at > token[-1].at + token[-1].length)
+            shmt_text_add(&text, " ");
+        shmt_text_add_bytes(&text, token->at, token->length);
+    }
+    out = text.failed ? NULL
+                      : shmt_arena_copy(tokens->arena, shmt_text_string(&text),
+                                        text.length);
+    shmt_text_free(&text);
+    return out;
+}

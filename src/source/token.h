@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * token: the words and signs of a source.  For the files of source/ alone.
+ */
+#ifndef SHMT_SOURCE_TOKEN_H
+#define SHMT_SOURCE_TOKEN_H
+
+#include "source/source.h"
+
+enum shmt_source_word {
+    SHMT_SOURCE_NAME,
+    SHMT_SOURCE_NUMBER,
+    SHMT_SOURCE_STRING,       /* of characters too */
+    SHMT_SOURCE_SIGN,         /* one character, or <<< or >>> */
+    SHMT_SOURCE_DIRECTIVE,    /* a line of the preprocessor, from its # on */
+    SHMT_SOURCE_END
+};
+
+struct shmt_source_token {
+    enum shmt_source_word word;
+    const char *at;
+    size_t length;
+    int line, column;
+};
+
+/* Those of a text, with one END behind the last. */
+struct shmt_source_tokens {
+    struct shmt_arena *arena;
+    size_t count, room;
+    struct shmt_source_token *items;   /* on the heap */
+};
+/* false: there is no memory. */
+bool shmt_source_split(struct shmt_source_tokens *tokens, const char *text);
+
+bool shmt_source_is(const struct shmt_source_token *token, const char *text);
+/* The token behind the bracket that closes the one at `open`; `end` when it is
+ * not closed before. */
+size_t shmt_source_behind(const struct shmt_source_tokens *tokens,
+                          size_t open, size_t end);
+/* Tokens [from, to) as one text, with a blank between words; NULL: there is no
+ * memory. */
+const char *shmt_source_join(const struct shmt_source_tokens *tokens,
+                             size_t from, size_t to);
+
+/* type.c: the declaration of a parameter.  false: there is no memory. */
+bool shmt_source_parameter(const struct shmt_source_tokens *tokens,
+                           size_t from, size_t to,
+                           struct shmt_signature_parameter *out);
+/* What a type is called in CUDA, "float4" as well; false: not one of ours. */
+bool shmt_source_type(const char *name, size_t length,
+                      struct shmt_signature_parameter *out);
+
+/* declare.c, macro.c, host.c: the parts of what is read.  false: there is no
+ * memory. */
+bool shmt_source_kernels(const struct shmt_source_tokens *tokens,
+                         struct shmt_source *out);
+bool shmt_source_macros(const struct shmt_source_tokens *tokens,
+                        struct shmt_source *out);
+bool shmt_source_host(const struct shmt_source_tokens *tokens,
+                      struct shmt_source *out);
+
+#endif

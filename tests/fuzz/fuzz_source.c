@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Any text as a CUDA source: what is found in it is whole, and lies in it; as
+ * the name that a compiler made; and as PTX.
+ */
+#include "fuzz.h"
+
+#include <string.h>
+
+#include "gpu/gpu.h"
+#include "source/source.h"
+
+const char fuzz_name[] = "source";
+
+static void check_signature(const struct shmt_signature *signature)
+{
+    for (size_t k = 0; k < signature->count; k++) {
+        FUZZ_HOLDS(signature->parameters[k].name != NULL);
+        FUZZ_HOLDS(signature->parameters[k].type != NULL);
+        FUZZ_HOLDS(signature->parameters[k].element < SHMT_ELEMENT_COUNT);
+    }
+}
+
+static void check_source(const struct shmt_source *source, const char *text)
+{
+    for (size_t k = 0; k < source->kernel_count; k++) {
+        FUZZ_HOLDS(strstr(text, source->kernels[k].name) != NULL);
+        FUZZ_HOLDS(source->kernels[k].line >= 1);
+        FUZZ_HOLDS(source->kernels[k].column >= 1);
+        check_signature(&source->kernels[k].signature);
+    }
+    for (size_t k = 0; k < source->macro_count; k++)
+        FUZZ_HOLDS(source->macros[k].value[0] != '\0');
+    for (size_t k = 0; k < source->launch_count; k++) {
+        FUZZ_HOLDS(strstr(text, source->launches[k].name) != NULL);
+        for (size_t a = 0; a < source->launches[k].argument_count; a++)
+            FUZZ_HOLDS(source->launches[k].arguments[a] != NULL);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    char *const text = malloc(size + 1);
+    struct shmt_source source;
+    struct shmt_signature signature;
+    int64_t least;
+
+    FUZZ_HOLDS(arena != NULL && text != NULL);
+    memcpy(text, data, size);
+    text[size] = '\0';
+    FUZZ_HOLDS(shmt_source_read(arena, text, &source, NULL) == SHMTUNE_OK);
+    check_source(&source, text);
+    if (shmt_signature_read(arena, text, &signature))
+        check_signature(&signature);
+    if (shmt_ptx_shared(text, "scale", &least))
+        FUZZ_HOLDS(least >= 0);
+    free(text);
+    shmt_arena_free(arena);
+    return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_source: kernels, macros and launches in the text of a source.
+ */
+#include "source/source.h"
+#include "tests/support/check.h"
+
+static struct shmt_arena *arena;
+
+static struct shmt_source read_text(const char *text)
+{
+    struct shmt_source source = {0};
+    struct shmt_error err = {0};
+
+    CHECK_INT(shmt_source_read(arena, text, &source, &err), SHMTUNE_OK);
+    return source;
+}
+
+/* Name, and each parameter as TYPE NAME with what is known of the type. */
+static const char *kernel_of(const struct shmt_source *source, size_t k)
+{
+    static char out[1024];
+    const struct shmt_source_kernel *kernel = &source->kernels[k];
+
+    snprintf(out, sizeof out, "%s%s:", kernel->name,
+             kernel->is_template ? "<>" : "");
+    for (size_t p = 0; p < kernel->signature.count; p++) {
+        const struct shmt_signature_parameter *one =
+            &kernel->signature.parameters[p];
+
+        snprintf(out + strlen(out), sizeof out - strlen(out), " %s%s%s,%s;",
+                 one->constant ? "const " : "",
+                 one->kind == SHMT_SIGNATURE_ELEMENT
+                     ? shmt_element_word(one->element)
+                 : one->kind == SHMT_SIGNATURE_BITS   ? "bits"
+                 : one->kind == SHMT_SIGNATURE_VECTOR ? "vector" : "other",
+                 one->pointer ? "*" : "", one->name);
+    }
+    return out;
+}
+
+static void kernels_are_found(void)
+{
+    const struct shmt_source source = read_text(
+        "/* __global__ void no(int a) {} */\n"
+        "// __global__ void no(int a) {}\n"
+        "const char *text = \"__global__ void no(int a) {}\";\n"
+        "#if 0\n__global__ void no(int a) {}\n#endif\n"
+        "__global__ void declared(float *x);\n"
+        "extern \"C\" __global__ void __launch_bounds__(256, 4)\n"
+        "scale(float *__restrict__ y, const float *x, float a,\n"
+        "      unsigned int n)\n{ if (n) { y[0] = a; } }\n"
+        "template <class T, int B = (1 > 0)>\n"
+        "static __global__ BOUNDS(B) void any(T *y, T const *x,\n"
+        "    const unsigned long long n, std::size_t m = 3,\n"
+        "    Array<float, 4> b, const half2 *h) {}\n"
+        "__global__ void none(void) {}\n"
+        "__global__ void odd(const char[], float x[4], int, bool b,\n"
+        "                    float **rows, struct Weights w) {}\n");
+
+    CHECK_INT(source.kernel_count, 4);
+    if (source.kernel_count != 4)
+        return;
+    CHECK_TEXT(kernel_of(&source, 0),
+               "scale: f32*,y; const f32*,x; f32,a; u32,n;");
+    CHECK_INT(source.kernels[0].line, 9);
+    CHECK_INT(source.kernels[0].column, 1);
+    CHECK_TEXT(kernel_of(&source, 1),
+               "any<>: other*,y; const other*,x; const u64,n; u64,m; "
+               "other,b; const vector*,h;");
+    CHECK_TEXT(kernel_of(&source, 2), "none:");
+    CHECK_TEXT(kernel_of(&source, 3),
+               "odd: const bits*,; f32*,x; i32,; bool,b; other*,rows; "
+               "other,w;");
+}
+
+static void shared_memory_is_found(void)
+{
+    const struct shmt_source source = read_text(
+        "__global__ void a() { extern __shared__ double t[]; }\n"
+        "__global__ void b() { extern __shared__ __align__(16) "
+        "unsigned char t[]; }\n"
+        "__global__ void c() { __shared__ float t[4]; }\n");
+
+    CHECK_INT(source.kernel_count, 3);
+    if (source.kernel_count != 3)
+        return;
+    CHECK(source.kernels[0].shared_dynamic);
+    CHECK_INT(source.kernels[0].shared_element, 8);
+    CHECK(source.kernels[1].shared_dynamic);
+    CHECK_INT(source.kernels[1].shared_element, 1);
+    CHECK(!source.kernels[2].shared_dynamic);
+    CHECK(source.shared_dynamic);
+}
+
+static void macros_are_found(void)
+{
+    const struct shmt_source source = read_text(
+        "#ifndef GUARD_H\n#define GUARD_H\n"
+        "#ifndef TILE\n#define TILE 32 // lanes\n#endif\n"
+        "# ifndef PAD\n#  define PAD (1 + \\\n 0) /* one */\n# endif\n"
+        "#define OWN 3\n"
+        "#ifndef F\n#define F(x) x\n#endif\n"
+        "#ifndef OTHER\n#define THIS 2\n#endif\n"
+        "#ifndef BOTH\n#define BOTH 1\n#else\n#endif\n"
+        "#endif\n");
+
+    CHECK_INT(source.macro_count, 2);
+    if (source.macro_count != 2)
+        return;
+    CHECK_TEXT(source.macros[0].name, "TILE");
+    CHECK_TEXT(source.macros[0].value, "32");
+    CHECK_INT(source.macros[0].line, 4);
+    CHECK_TEXT(source.macros[1].name, "PAD");
+    CHECK_TEXT(source.macros[1].value, "(1 +  0)");
+}
+
+static void launches_are_found(void)
+{
+    const struct shmt_source source = read_text(
+        "int main() {\n"
+        "  const int block = 256;\n"
+        "  dim3 grid((n + block - 1) / block, f(a, b));\n"
+        "  scale<<<grid, block>>>(y, x, 3.0f, n);\n"
+        "  any<float, 4><<<dim3(1, 2), 32, 32 * sizeof(float), s>>>();\n"
+        "}\n");
+
+    CHECK_INT(source.launch_count, 2);
+    CHECK_INT(source.variable_count, 2);
+    if (source.launch_count != 2 || source.variable_count != 2)
+        return;
+    CHECK_TEXT(source.launches[0].name, "scale");
+    CHECK_INT(source.launches[0].line, 4);
+    CHECK_TEXT(source.launches[0].grid, "grid");
+    CHECK_TEXT(source.launches[0].block, "block");
+    CHECK_TEXT(source.launches[0].shared, "");
+    CHECK_INT(source.launches[0].argument_count, 4);
+    CHECK_TEXT(source.launches[0].arguments[2], "3.0f");
+    CHECK_TEXT(source.launches[1].name, "any");
+    CHECK_TEXT(source.launches[1].grid, "dim3(1, 2)");
+    CHECK_TEXT(source.launches[1].shared, "32 * sizeof(float)");
+    CHECK_INT(source.launches[1].argument_count, 0);
+    CHECK_TEXT(source.variables[0].name, "block");
+    CHECK_TEXT(source.variables[0].value, "256");
+    CHECK_TEXT(source.variables[1].value,
+               "(n + block - 1) / block, f(a, b)");
+}
+
+static void odd_text_is_let_pass(void)
+{
+    static const char *const texts[] = {
+        "", "#", "__global__", "__global__ void f(", "__global__ void f(int",
+        "\"", "/*", "R\"(", "R\"x(", "a<<<", "a<<<1", "a<<<1>>>", "a<<<1>>>(",
+        "#ifndef A\n#define A 1", "#if 0\n#if 1\n#endif\n", "dim3 a(", "x = ",
+        "<<<>>>()", "__global__ f() { extern __shared__", "\\", "'"
+    };
+
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        CHECK_INT(read_text(texts[k]).kernel_count, 0 + (k == 18));
+}
+
+int main(void)
+{
+    arena = shmt_arena_new();
+    if (arena == NULL)
+        return EXIT_FAILURE;
+    CHECK_RUN(kernels_are_found);
+    CHECK_RUN(shared_memory_is_found);
+    CHECK_RUN(macros_are_found);
+    CHECK_RUN(launches_are_found);
+    CHECK_RUN(odd_text_is_let_pass);
+    shmt_arena_free(arena);
+    return CHECK_END();
+}
