@@ -10,6 +10,7 @@
 
 #include "command/check.h"
 #include "device/device.h"
+#include "yaml/yaml.h"
 
 /* Counts the valid configurations at each size and keeps the smallest count. */
 static enum shmtune_status check_space(struct shmt_check *check,
@@ -218,12 +219,45 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     return status;
 }
 
+static void report_mark(void *context, struct shmt_place place,
+                        const char *what)
+{
+    shmt_check_report(context, SHMT_CHECK_BAD, "%s:%d:%d: to be written: %s",
+                      place.file, place.line, place.column, what);
+}
+
+/* All that a draft leaves to be written; *marks: there is something. */
+static enum shmtune_status report_marks(struct shmt_check *check, bool *marks,
+                                        struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const struct shmt_yaml *root;
+    const char *data;
+    size_t size;
+    enum shmtune_status status =
+        arena == NULL ? shmt_error_memory(err)
+                      : shmt_path_read(arena, check->file, 1 << 20, &data,
+                                       &size, err);
+
+    *marks = false;
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_parse(arena, check->file, data, size, &root, err);
+    if (status == SHMTUNE_OK)
+        *marks = shmt_yaml_todo(root, report_mark, check) > 0;
+    shmt_arena_free(arena);
+    return status;
+}
+
 enum shmtune_status shmt_check_spec(struct shmt_check *check,
                                     struct shmt_error *err)
 {
     struct shmt_kernel *kernel;
-    enum shmtune_status status = shmt_kernel_read(check->file, &kernel, err);
+    bool marks;
+    enum shmtune_status status = report_marks(check, &marks, err);
 
+    if (status != SHMTUNE_OK || marks)
+        return status;
+    status = shmt_kernel_read(check->file, &kernel, err);
     if (status != SHMTUNE_OK)
         return status;
     status = check_kernel(check, kernel, err);

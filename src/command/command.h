@@ -23,6 +23,7 @@
     X(inspect)                                                               \
     X(show)                                                                  \
     X(explain)                                                               \
+    X(init)                                                                  \
     X(check)                                                                 \
     X(doctor)                                                                \
     X(score)                                                                 \

@@ -22,6 +22,11 @@ static const char *const standards[] = {
     "c++11", "c++14", "c++17", "c++20", NULL
 };
 
+struct mark {
+    struct shmt_place place;
+    const char *what;
+};
+
 /* Whether the text looks like a part of an expression that YAML split at a
  * comma: `[ceildiv(n, 32), 1]` has three items. */
 static bool is_piece(const struct shmt_yaml *node)
@@ -466,12 +471,36 @@ static enum shmtune_status read_tree(struct shmt_kernel_reader *reader)
     return status;
 }
 
+/* Keeps the first mark of a draft. */
+static void keep_mark(void *context, struct shmt_place place,
+                      const char *what)
+{
+    struct mark *const first = context;
+
+    if (first->what == NULL)
+        *first = (struct mark){place, what};
+}
+
+static enum shmtune_status refuse_marks(struct shmt_kernel_reader *reader)
+{
+    struct mark first = {.what = NULL};
+    const size_t count = shmt_yaml_todo(reader->root, keep_mark, &first);
+
+    if (count == 0)
+        return SHMTUNE_OK;
+    return shmt_yaml_refuse_at(first.place, reader->err, "to be written: %s; "
+                               "`shmtune check` lists all %zu", first.what,
+                               count);
+}
+
 static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
 {
     enum shmtune_status status = read_tree(reader);
 
     if (status == SHMTUNE_OK)
         status = shmt_yaml_format(reader->root, SHMT_YAML_KERNEL, reader->err);
+    if (status == SHMTUNE_OK)
+        status = refuse_marks(reader);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_check_keys(reader->root, top_keys, reader->err);
     if (status == SHMTUNE_OK)

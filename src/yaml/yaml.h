@@ -139,6 +139,14 @@ enum shmtune_status shmt_yaml_value(const struct shmt_yaml *node,
                                     struct shmt_value *out,
                                     struct shmt_error *err);
 
+/* A text that begins with it stands where a person has to write something. */
+#define SHMT_YAML_TODO "TODO:"
+typedef void shmt_yaml_take_todo(void *context, struct shmt_place place,
+                                 const char *what);
+/* How many there are in the tree; each goes to `take`, if not NULL. */
+size_t shmt_yaml_todo(const struct shmt_yaml *node, shmt_yaml_take_todo *take,
+                      void *context);
+
 /* "file:line:column: found NODE, expected ..." */
 enum shmtune_status shmt_yaml_expected(const struct shmt_yaml *node,
                                        struct shmt_error *err,

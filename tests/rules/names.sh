@@ -42,8 +42,8 @@ exchange: export import
 score: score
 profile: counters metric
 runtime: choice runtime shmtune
-command: check command compiler display explain format json option paint sheet
-    table
+command: check command compiler display explain format init json option paint
+    sheet table
 main: main
 TABLE
 

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * init: drafts the spec of a kernel from the text of its source.  Needs neither
+ * a GPU nor a compiler.  init_write.c writes the draft.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "command/init.h"
+#include "yaml/yaml.h"
+
+static const char help[] =
+    "usage: shmtune init FILE.cu [OPTION]...\n"
+    "\n"
+    "Drafts the spec of a kernel, from the text of its source: arguments with\n"
+    "their types, macros behind #ifndef as parameters, and the launch where\n"
+    "host code has one. What the text does not say is marked \"TODO: ...\";\n"
+    "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
+    "\n"
+    "  --entry NAME    the kernel, where the source has several\n"
+    "  -o, --output FILE  the spec [FILE.yaml beside the source]\n"
+    "  --force         write over a file that is there\n"
+    "\n"
+    "exit status: 0 drafted, 1 there is no such kernel\n"
+    "\n"
+    "examples:\n"
+    "  shmtune init scale.cu\n"
+    "  shmtune init kernels.cu --entry reduce -o reduce.yaml\n";
+
+struct job {
+    const char *entry, *output;
+    bool force;
+    const struct shmt_command_call *call;
+    struct shmt_init_draft draft;
+};
+
+/* -- which kernel --------------------------------------------------------- */
+
+static const char *const plain[] = {"_reference", "_ref", "_naive"};
+enum { PLAIN = sizeof plain / sizeof plain[0] };
+
+/* Whether the name is that of a reference, and of which kernel. */
+static bool is_reference(const char *name, size_t *length)
+{
+    for (size_t k = 0; k < PLAIN; k++) {
+        const size_t all = strlen(name), end = strlen(plain[k]);
+
+        if (all > end && strcmp(name + all - end, plain[k]) == 0) {
+            *length = all - end;
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum shmtune_status refuse(const struct job *job, const char *path,
+                                  struct shmt_error *err)
+{
+    const struct shmt_source *source = &job->draft.source;
+    struct shmt_text names = {0};
+    enum shmtune_status status;
+
+    for (size_t k = 0; k < source->kernel_count; k++)
+        shmt_text_addf(&names, "%s%s", k == 0 ? "" : ", ",
+                       source->kernels[k].name);
+    if (source->kernel_count == 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s defines no __global__ function", path);
+    else if (job->entry != NULL)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s has no kernel \"%.64s\"; it has %.500s",
+                                path, job->entry, shmt_text_string(&names));
+    else
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s has %zu kernels: name one with --entry: "
+                                "%.500s", path, source->kernel_count,
+                                shmt_text_string(&names));
+    if (names.failed)
+        status = shmt_error_memory(err);
+    shmt_text_free(&names);
+    return status;
+}
+
+static enum shmtune_status choose(struct job *job, const char *path,
+                                  struct shmt_error *err)
+{
+    struct shmt_init_draft *draft = &job->draft;
+    const struct shmt_source *source = &draft->source;
+    size_t candidates = 0, length;
+
+    for (size_t k = 0; k < source->kernel_count; k++) {
+        const char *name = source->kernels[k].name;
+        const bool meant = job->entry == NULL ? !is_reference(name, &length)
+                                              : strcmp(name, job->entry) == 0;
+
+        if (meant && candidates++ == 0)
+            draft->kernel = &source->kernels[k];
+    }
+    if (candidates == 0 || (candidates > 1 && job->entry == NULL))
+        return refuse(job, path, err);
+    for (size_t k = 0; k < source->kernel_count; k++)
+        if (is_reference(source->kernels[k].name, &length) &&
+            length == strlen(draft->kernel->name) &&
+            memcmp(source->kernels[k].name, draft->kernel->name, length) ==
+                0 &&
+            source->kernels[k].signature.count ==
+                draft->kernel->signature.count)
+            draft->reference = &source->kernels[k];
+    for (size_t k = 0; k < source->launch_count && draft->launch == NULL; k++)
+        if (strcmp(source->launches[k].name, draft->kernel->name) == 0)
+            draft->launch = &source->launches[k];
+    return SHMTUNE_OK;
+}
+
+/* -- the file ------------------------------------------------------------- */
+
+static void tell_mark(void *context, struct shmt_place place,
+                      const char *what)
+{
+    struct shmt_text *const text = context;
+
+    shmt_text_addf(text, "  %s:%d:%d: %s\n", place.file, place.line,
+                   place.column, what);
+}
+
+static enum shmtune_status tell(const struct job *job,
+                                const struct shmt_text *draft,
+                                struct shmt_error *err)
+{
+    const struct shmt_yaml *root;
+    struct shmt_text marks = {0}, text = {0};
+    size_t count;
+    const enum shmtune_status status =
+        shmt_yaml_parse(job->draft.arena, job->output, draft->data,
+                        draft->length, &root, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    count = shmt_yaml_todo(root, tell_mark, &marks);
+    shmt_text_addf(&text, "%s: drafted for %s; %zu thing%s to write:\n%s",
+                   job->output, job->draft.kernel->name, count,
+                   shmt_text_plural(count), shmt_text_string(&marks));
+    text.failed |= marks.failed;
+    shmt_text_free(&marks);
+    if (job->call->quiet) {
+        shmt_text_free(&text);
+        return SHMTUNE_OK;
+    }
+    return shmt_command_print(&text, err);
+}
+
+/* The spec beside the source unless -o says where; the source as it is named
+ * from there. */
+static enum shmtune_status name_files(struct job *job, const char *path,
+                                      struct shmt_error *err)
+{
+    struct shmt_arena *arena = job->draft.arena;
+    const char *slash = strrchr(path, '/');
+    const char *base = slash == NULL ? path : slash + 1;
+    const char *dot = strrchr(base, '.');
+    struct shmt_text name = {0};
+
+    job->draft.path = base;
+    if (job->output != NULL) {
+        const char *ours = shmt_path_folder(arena, path);
+        const char *theirs = shmt_path_folder(arena, job->output);
+
+        if (ours == NULL || theirs == NULL)
+            return shmt_error_memory(err);
+        if (strcmp(ours, theirs) != 0)
+            job->draft.path = shmt_path_absolute(arena, path);
+        return job->draft.path == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+    }
+    shmt_text_add_bytes(&name, path,
+                        dot == NULL ? strlen(path) : (size_t)(dot - path));
+    shmt_text_add(&name, ".yaml");
+    job->output = name.failed ? NULL
+                              : shmt_arena_copy(arena, shmt_text_string(&name),
+                                                name.length);
+    shmt_text_free(&name);
+    return job->output == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+static enum shmtune_status draft_file(struct job *job, const char *path,
+                                      struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    const char *code;
+    size_t size;
+    enum shmtune_status status = name_files(job, path, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_path_read(job->draft.arena, path, 16 << 20, &code,
+                                &size, err);
+    if (status == SHMTUNE_NOT_FOUND)
+        return shmt_error_set_status(err, SHMTUNE_STORAGE);
+    if (status == SHMTUNE_OK)
+        status = shmt_source_read(job->draft.arena, code, &job->draft.source,
+                                  err);
+    if (status == SHMTUNE_OK)
+        status = choose(job, path, err);
+    if (status == SHMTUNE_OK && !job->force &&
+        !shmt_path_is_absent(job->output))
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%s is there already; --force writes over it, "
+                                "-o names another file", job->output);
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_init_write(&job->draft, &text);
+    status = text.failed ? shmt_error_memory(err)
+                         : shmt_path_write(job->output, text.data,
+                                           text.length, err);
+    if (status == SHMTUNE_OK)
+        status = tell(job, &text, err);
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct job job = {.call = call};
+    const struct shmt_command_option options[] = {
+        {"entry", 0, SHMT_OPTION_TEXT, &job.entry, 0, 0},
+        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"force", 0, SHMT_OPTION_FLAG, &job.force, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    int rest;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (rest != 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "init needs one source, FILE.cu");
+    job.draft.arena = shmt_arena_new();
+    status = job.draft.arena == NULL
+                 ? shmt_error_memory(err)
+                 : draft_file(&job, call->words[0], err);
+    shmt_arena_free(job.draft.arena);
+    return status;
+}
+
+const struct shmt_command shmt_command_init = {
+    "init", "the draft of a spec, from a source", help, run
+};

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * init: what init.c shares with init_write.c.
+ */
+#ifndef SHMT_COMMAND_INIT_H
+#define SHMT_COMMAND_INIT_H
+
+#include "command/command.h"
+#include "source/source.h"
+
+/* What a draft is made from. */
+struct shmt_init_draft {
+    struct shmt_arena *arena;
+    const char *path;                 /* of the source, as the spec names it */
+    struct shmt_source source;
+    const struct shmt_source_kernel *kernel;
+    const struct shmt_source_kernel *reference;  /* NULL: none looks like it */
+    const struct shmt_source_launch *launch;     /* NULL: there is none */
+};
+
+/* Writes the spec, with a mark for all that is not known. */
+void shmt_init_write(const struct shmt_init_draft *draft,
+                     struct shmt_text *text);
+
+/* init_expr.c: appends what C code of the host says as an expression of a
+ * spec, with the names that the spec has.  false: it cannot be said. */
+bool shmt_init_expr(const struct shmt_init_draft *draft, const char *code,
+                    struct shmt_text *text);
+/* Up to three extents of a grid or block, "[a, b]"; the same. */
+bool shmt_init_extents(const struct shmt_init_draft *draft, const char *code,
+                       struct shmt_text *text);
+/* The whole number that a macro is; false: it is something else. */
+bool shmt_init_number(const char *value, int64_t *out);
+/* Whether the parameter can be the size of a problem. */
+bool shmt_init_is_dimension(const struct shmt_signature_parameter *parameter);
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * init_write: the text of a drafted spec.  Called by init.c.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/init.h"
+#include "yaml/yaml.h"
+
+/* A mark, in quotes. */
+static void mark(struct shmt_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void mark(struct shmt_text *text, const char *format, ...)
+{
+    char what[512];
+    struct shmt_text whole = {0};
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    shmt_text_addf(&whole, SHMT_YAML_TODO " %s", what);
+    shmt_yaml_add_string(text, shmt_text_string(&whole));
+    text->failed |= whole.failed;
+    shmt_text_free(&whole);
+}
+
+/* "n": a parameter's name, or one for it. */
+static void add_name(const struct shmt_signature_parameter *parameter,
+                     size_t k, struct shmt_text *text)
+{
+    if (parameter->name[0] != '\0')
+        shmt_text_add(text, parameter->name);
+    else
+        shmt_text_addf(text, "argument%zu", k + 1);
+}
+
+static void add_names(const struct shmt_signature *signature,
+                      struct shmt_text *text)
+{
+    shmt_text_add(text, "  arguments: [");
+    for (size_t k = 0; k < signature->count; k++) {
+        shmt_text_add(text, k == 0 ? "" : ", ");
+        add_name(&signature->parameters[k], k, text);
+    }
+    shmt_text_add(text, "]\n");
+}
+
+static void add_problem(const struct shmt_init_draft *draft,
+                        struct shmt_text *text)
+{
+    const struct shmt_signature *signature = &draft->kernel->signature;
+    size_t count = 0;
+
+    for (size_t k = 0; k < signature->count; k++) {
+        const struct shmt_signature_parameter *one =
+            &signature->parameters[k];
+
+        if (!shmt_init_is_dimension(one) || count == SHMT_KERNEL_DIMENSIONS)
+            continue;
+        shmt_text_addf(text, "%s  %s: {default: ",
+                       count++ == 0 ? "problem:\n" : "", one->name);
+        mark(text, "a usual size, as 1048576; if %s is no size, take it away "
+             "here and give a number below", one->name);
+        shmt_text_add(text, "}\n");
+    }
+}
+
+/* Powers of two around the value, and the value. */
+static void add_values(int64_t value, struct shmt_text *text)
+{
+    const int64_t least = value / 4 > 1 ? value / 4 : 1;
+    bool first = true, there = false;
+
+    if (value < 2) {
+        shmt_text_addf(text, "[0, 1], default: %d", (int)value);
+        return;
+    }
+    shmt_text_add(text, "[");
+    for (int64_t power = 1; power <= 4 * value; power *= 2) {
+        if (power < least)
+            continue;
+        if (!there && power > value)
+            shmt_text_addf(text, "%s%lld", first ? "" : ", ",
+                           (long long)value);
+        first = first && power <= value;
+        there = there || power >= value;
+        shmt_text_addf(text, "%s%lld", first ? "" : ", ", (long long)power);
+        first = false;
+    }
+    shmt_text_addf(text, "], default: %lld", (long long)value);
+}
+
+static void add_parameters(const struct shmt_init_draft *draft,
+                           struct shmt_text *text)
+{
+    shmt_text_add(text, "parameters:");
+    if (draft->source.macro_count == 0) {
+        shmt_text_add(text, " ");
+        mark(text, "what may be tuned, as {BLOCK: {values: [128, 256], "
+             "default: 256}}; in the source a macro behind #ifndef BLOCK");
+    }
+    shmt_text_add(text, "\n");
+    for (size_t k = 0; k < draft->source.macro_count; k++) {
+        const struct shmt_source_macro *macro = &draft->source.macros[k];
+        int64_t value;
+
+        shmt_text_addf(text, "  %s: {values: ", macro->name);
+        if (shmt_init_number(macro->value, &value)) {
+            add_values(value, text);
+        } else {
+            mark(text, "the values to try; the source says %.64s",
+                 macro->value);
+            shmt_text_add(text, ", default: ");
+            mark(text, "one of them");
+        }
+        shmt_text_add(text, "}\n");
+    }
+}
+
+/* `key` from the host's code, or a mark that quotes it. */
+static void add_geometry(const struct shmt_init_draft *draft, const char *key,
+                         const char *what, const char *code,
+                         struct shmt_text *text)
+{
+    shmt_text_addf(text, "  %s: ", key);
+    if (code[0] == '\0')
+        mark(text, "%s", what);
+    else if (!shmt_init_extents(draft, code, text))
+        mark(text, "%s; the source says %.100s", what, code);
+    shmt_text_add(text, "\n");
+}
+
+static void add_shared(const struct shmt_init_draft *draft,
+                       struct shmt_text *text)
+{
+    const char *code = draft->launch == NULL ? "" : draft->launch->shared;
+    struct shmt_text made = {0};
+
+    if (strcmp(code, "0") == 0 ||
+        (code[0] == '\0' && !draft->kernel->shared_dynamic))
+        return;
+    shmt_text_add(text, "  shared_dynamic: ");
+    if (code[0] != '\0' && shmt_init_expr(draft, code, &made))
+        shmt_yaml_add_string(text, shmt_text_string(&made));
+    else
+        mark(text, "the bytes of extern __shared__%s%.100s",
+             code[0] == '\0' ? "" : "; the source says ", code);
+    shmt_text_add(text, "\n");
+    text->failed |= made.failed;
+    shmt_text_free(&made);
+}
+
+static void add_launch(const struct shmt_init_draft *draft,
+                       struct shmt_text *text)
+{
+    const struct shmt_source_launch *launch = draft->launch;
+
+    shmt_text_add(text, "launches:\n- entry: ");
+    if (draft->kernel->is_template)
+        mark(text, "%s<...> with the arguments of the template; {NAME} stands "
+             "for a parameter's value", draft->kernel->name);
+    else
+        shmt_text_add(text, draft->kernel->name);
+    shmt_text_add(text, "\n");
+    add_geometry(draft, "grid", "blocks along x, y, z, as "
+                 "[\"ceildiv(n, BLOCK)\"]",
+                 launch == NULL ? "" : launch->grid, text);
+    add_geometry(draft, "block", "threads along x, y, z, as [BLOCK]",
+                 launch == NULL ? "" : launch->block, text);
+    add_shared(draft, text);
+    add_names(&draft->kernel->signature, text);
+}
+
+static void add_reference(const struct shmt_init_draft *draft,
+                          struct shmt_text *text)
+{
+    shmt_text_add(text, "reference:");
+    if (draft->reference == NULL) {
+        shmt_text_add(text, " ");
+        mark(text, "launches of a plain kernel that is surely right, written "
+             "as those above; or take this line away, and the default "
+             "configuration is the reference");
+        shmt_text_add(text, "\n");
+        return;
+    }
+    shmt_text_addf(text, "\n- entry: %s\n  grid: ", draft->reference->name);
+    mark(text, "its blocks, without a parameter, as [\"ceildiv(n, 256)\"]");
+    shmt_text_add(text, "\n  block: ");
+    mark(text, "its threads, as [256]");
+    shmt_text_add(text, "\n");
+    add_names(&draft->kernel->signature, text);
+}
+
+static void add_type(const struct shmt_signature_parameter *parameter,
+                     struct shmt_text *text)
+{
+    shmt_text_add(text, "type: ");
+    if (parameter->kind == SHMT_SIGNATURE_OTHER ||
+        (parameter->kind == SHMT_SIGNATURE_BITS &&
+         parameter->element == SHMT_ELEMENT_BYTES))
+        mark(text, "f32, i32, ...; the source says %.100s", parameter->type);
+    else
+        shmt_text_add(text, shmt_element_word(parameter->element));
+}
+
+static void add_buffer(const struct shmt_signature_parameter *parameter,
+                       struct shmt_text *text)
+{
+    shmt_text_add(text, ", role: ");
+    if (parameter->constant)
+        shmt_text_add(text, "input");
+    else
+        mark(text, "output; inout if what is in it counts, workspace if "
+             "nobody reads it afterwards");
+    shmt_text_add(text, ", count: ");
+    mark(text, "how many elements, as n");
+    if (!parameter->constant &&
+        (parameter->kind == SHMT_SIGNATURE_ELEMENT ||
+         parameter->kind == SHMT_SIGNATURE_VECTOR) &&
+        shmt_element_is_real(parameter->element)) {
+        shmt_text_add(text, ", tolerance: ");
+        mark(text, "how far an element may be off, as {relative: 1.0e-6}; a "
+             "workspace has none");
+    }
+}
+
+static void add_scalar(const struct shmt_signature_parameter *parameter,
+                       struct shmt_text *text)
+{
+    shmt_text_add(text, ", value: ");
+    if (shmt_init_is_dimension(parameter))
+        shmt_text_add(text, parameter->name);
+    else
+        mark(text, "a number, as 1");
+}
+
+static void add_arguments(const struct shmt_init_draft *draft,
+                          struct shmt_text *text)
+{
+    const struct shmt_signature *signature = &draft->kernel->signature;
+
+    shmt_text_add(text, signature->count == 0 ? "arguments: {}\n"
+                                              : "arguments:\n");
+    for (size_t k = 0; k < signature->count; k++) {
+        const struct shmt_signature_parameter *one =
+            &signature->parameters[k];
+
+        shmt_text_add(text, "  ");
+        add_name(one, k, text);
+        shmt_text_add(text, ": {");
+        add_type(one, text);
+        if (one->pointer)
+            add_buffer(one, text);
+        else
+            add_scalar(one, text);
+        shmt_text_add(text, "}\n");
+    }
+}
+
+void shmt_init_write(const struct shmt_init_draft *draft,
+                     struct shmt_text *text)
+{
+    shmt_text_add(text, "# Write something in place of each mark: `shmtune "
+                  "check` lists them.\nformat: kernel/2\n");
+    shmt_text_addf(text, "name: %.64s\nsource: ", draft->kernel->name);
+    shmt_yaml_add_string(text, draft->path);
+    shmt_text_add(text, "\n");
+    add_problem(draft, text);
+    add_parameters(draft, text);
+    add_launch(draft, text);
+    add_reference(draft, text);
+    add_arguments(draft, text);
+}

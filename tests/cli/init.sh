@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# init: a spec is drafted, what is left is listed, and filled in it passes.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+own=$folder/own
+mkdir "$own"
+cat >"$own/scale.cu" <<'END'
+// A kernel with its host.
+#include <cstdio>
+#ifndef BLOCK
+#define BLOCK 256
+#endif
+#ifndef ITEMS
+#define ITEMS 3   /* of a thread */
+#endif
+__global__ void scale(float *y, const float *x, float a, int n)
+{
+    extern __shared__ float tile[];
+    int i = blockIdx.x * BLOCK + threadIdx.x;
+    tile[threadIdx.x] = i < n ? x[i] : 0;
+    if (i < n)
+        y[i] = a * tile[threadIdx.x];
+}
+__global__ void scale_reference(float *y, const float *x, float a, int n)
+{
+    int i = blockIdx.x * 256 + threadIdx.x;
+    if (i < n)
+        y[i] = a * x[i];
+}
+#ifndef __CUDACC_RTC__
+int main()
+{
+    const int count = 1 << 20;
+    dim3 grid((count + BLOCK - 1) / BLOCK);
+    scale<<<grid, BLOCK, BLOCK * sizeof(float)>>>(y, x, 2.0f, count);
+}
+#endif
+END
+run init "$own/scale.cu"
+check "a draft is written beside the source" all "exits 0" err_empty \
+    "[ -f '$own/scale.yaml' ]" "out_has 'scale.yaml: drafted for scale; 8 things to write:$'" \
+    "out_has '^  .*/scale.yaml:6:16: a usual size'"
+has() { grep -qF -e "$1" "$own/scale.yaml"; }
+check "types, parameters, launch and reference are in it" all \
+    "has 'BLOCK: {values: [64, 128, 256, 512, 1024], default: 256}'" \
+    "has 'ITEMS: {values: [1, 2, 3, 4, 8], default: 3}'" \
+    "has 'grid: [\"(n + BLOCK - 1) // BLOCK\"]'" "has 'block: [\"BLOCK\"]'" \
+    "has 'shared_dynamic: \"BLOCK * 4\"'" "has 'arguments: [y, x, a, n]'" \
+    "has 'entry: scale_reference'" "has 'x: {type: f32, role: input, '" \
+    "has 'n: {type: i32, value: n}'"
+run check --no-compile "$own/scale.yaml"
+check "check lists all that is left, with its place" all "exits 2" \
+    "[ $(grep -c '^wrong .*scale.yaml:[0-9]*:[0-9]*: to be written: ' "$folder/out") -eq 8 ]" \
+    "out_has '^0 ok, 8 wrong'"
+run space "$own/scale.yaml"
+check "others name the first" all "exits 2" \
+    "err_has 'scale.yaml:6:16: to be written: a usual size.*; .shmtune check. lists all 8'"
+cp "$own/scale.yaml" "$folder/before"
+run init "$own/scale.cu"
+check "it is not written over" all "exits 1" "err_has 'is there already; --force'" \
+    "cmp -s '$own/scale.yaml' '$folder/before'"
+run init -q --force "$own/scale.cu"
+check "but with --force" all "exits 0" out_empty
+sed -e 's/default: "TODO[^"]*"/default: 100000/' \
+    -e 's/grid: "TODO[^"]*\\"[^"]*\\"[^"]*"/grid: ["ceildiv(n, 256)"]/' \
+    -e 's/block: "TODO[^"]*"/block: [256]/' \
+    -e 's/role: "TODO[^"]*"/role: output/' -e 's/count: "TODO[^"]*"/count: n/' \
+    -e 's/tolerance: "TODO[^"]*"/tolerance: {relative: 1.0e-6}/' \
+    -e 's/value: "TODO[^"]*"/value: 2/' "$folder/before" >"$own/scale.yaml"
+run check "$own/scale.yaml"
+check "filled in it passes" all "exits 0" "out_has '^ok '"
+
+cat >"$own/many.cu" <<'END'
+template <class T> __global__ void one(T *y, const T *x, long long n, bool b) {}
+__global__ void two(const void *raw, struct Weights w, unsigned rows) {}
+END
+run init "$own/many.cu"
+check "of several kernels one has to be named" all "exits 1" \
+    "err_has 'has 2 kernels: name one with --entry: one, two'" \
+    "[ ! -e '$own/many.yaml' ]"
+run init "$own/many.cu" --entry three
+check "one that is there" all "exits 1" \
+    "err_has 'has no kernel \"three\"; it has one, two'"
+run init "$own/many.cu" --entry one -o "$folder/one.yaml"
+check "what is not known is marked" all "exits 0" \
+    "grep -q 'entry: \"TODO: one<...> with' '$folder/one.yaml'" \
+    "grep -q 'y: {type: \"TODO: f32, i32, ...; the source says T \\*' '$folder/one.yaml'" \
+    "grep -q 'parameters: \"TODO' '$folder/one.yaml'" \
+    "grep -q 'source: .*/own/many.cu' '$folder/one.yaml'" \
+    "grep -q 'b: {type: bool, value: \"TODO' '$folder/one.yaml'"
+echo 'int main() {}' >"$own/none.cu"
+run init "$own/none.cu"
+check "a source without a kernel" all "exits 1" \
+    "err_has 'none.cu defines no __global__ function'"
+run init
+check "no source" all "exits 1" "err_has 'init needs one source'"
+run init "$own/absent.cu"
+check "a source that is not there" all "exits 5" "err_has 'absent.cu'"
+
+# What the project's own specs say of their kernels is what is drafted.
+same=0
+for spec in "$source"/kernels/*.yaml "$source"/examples/scale/scale.yaml; do
+    name=$(sed -n '/^launches:/,$s/^- entry: //p' "$spec" | head -n 1)
+    run init "${spec%.yaml}.cu" --entry "$name" -o "$own/$name.yaml" --force
+    sed -n '/^launches:/,$s/^  arguments: //p' "$spec" |
+        head -n 1 >"$folder/there"
+    sed -n 's/^  arguments: //p' "$own/$name.yaml" | head -n 1 >"$folder/here"
+    words() { tr -cd ',' <"$1" | wc -c; }
+    if [ "$status" -eq 0 ] &&
+        [ "$(words "$folder/there")" -eq "$(words "$folder/here")" ]; then
+        same=$((same + 1))
+    else
+        echo "# $name: $(cat "$folder/there") and $(cat "$folder/here")"
+    fi
+done
+check "each kernel of the project is drafted with its arguments" \
+    [ "$same" -eq 13 ]
+finish
