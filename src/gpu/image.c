@@ -173,8 +173,10 @@ static enum shmtune_status list_options(const struct shmt_text *text,
     struct shmt_text folder = {0};
     size_t count = 0, room = folders;
     const char *end, *option;
-    bool whole = !text->failed;
+    bool whole = true;
 
+    if (text->failed)
+        return shmt_error_memory(err);
     for (size_t i = 0; i < text->length; i++)
         room += text->data[i] == '\n';
     plan->options = shmt_arena_alloc(arena, room, sizeof *plan->options);
