@@ -405,6 +405,8 @@ def lane(root, work, drawn, args):
         tests.measure(chosen)
         if not chosen:
             chosen = tests.of(mutant.file)
+        elif not all(test in tests.seconds for test in chosen):
+            return 'mutation: nothing was planted: a test fails without it'
         if args.suite:
             tests.measure(tests.all)
             chosen += sorted((t for t in tests.seconds if t in tests.all and
