@@ -134,9 +134,11 @@ class Tests:
         limit = PATIENCE_S + PATIENCE * self.seconds[test] \
             if test in self.seconds else LIMIT_S
         shell = f'ulimit -S -f 2000000; cd "{self.build}"; "{file}"; exit $?'
+        # Process 1 is a shell, which waits for the orphans it is given.
         command = ['unshare', '--pid', '--fork', '--mount-proc',
-                   '--kill-child', 'timeout', '-s', 'KILL', str(int(limit)),
-                   'sh', '-c', shell]
+                   '--kill-child', 'sh', '-c', '"$@"; exit $?', 'sh',
+                   'timeout', '-s', 'KILL', str(int(limit)), 'sh', '-c',
+                   shell]
         environment = dict(os.environ, SHMT_SRCDIR=str(self.root),
                            SHMT_BUILDDIR=str(self.build))
         with open(self.log, 'wb') as log:
