@@ -79,6 +79,21 @@ done"
 else
     skip "the loader's path" "no NVRTC to hide, or nothing may be mounted"
 fi
+# A toolkit by each of its names, the first of them first.
+if [ -f "$nvrtc" ]; then
+    unset SHMTUNE_NVRTC SHMTUNE_CUDA CUDA_HOME CUDA_PATH
+    for name in CUDA_PATH CUDA_HOME SHMTUNE_CUDA; do
+        mkdir "$folder/$name"
+        ln -s "${nvrtc%/*}" "$folder/$name/lib64"
+        export "$name=$folder/$name"
+        run doctor
+        check "$name names a toolkit" \
+            out_has "^ok  *NVRTC  *[0-9.]*, $folder/$name/lib64/"
+    done
+    unset SHMTUNE_CUDA CUDA_HOME CUDA_PATH
+else
+    skip "names of a toolkit" "no NVRTC"
+fi
 fake=$build/tests/fake/.libs/fake_cuda.so
 if [ -e "$fake" ] && has_nvrtc; then
     SHMTUNE_LIBCUDA=$fake
