@@ -62,9 +62,9 @@ static void report_outside(const struct visit *visit,
 }
 
 /* In the space: its values are listed, the constraints hold. */
-static enum shmtune_status check_settings(struct visit *visit,
-                                          const struct shmt_setting *settings,
-                                          struct shmt_error *err)
+static void check_settings(struct visit *visit,
+                           const struct shmt_setting *settings,
+                           struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = visit->kernel;
     struct shmt_kernel_evaluated evaluated;
@@ -77,8 +77,6 @@ static enum shmtune_status check_settings(struct visit *visit,
         shmt_kernel_evaluate(kernel, visit->problem, config, &evaluated);
         status = shmt_kernel_satisfies(&evaluated, &failed, err);
     }
-    if (status == SHMTUNE_NO_MEMORY)
-        return status;
     if (status != SHMTUNE_OK)
         report(visit, SHMT_CHECK_BAD, ": %s", err->text);
     else if (failed != NULL)
@@ -86,7 +84,6 @@ static enum shmtune_status check_settings(struct visit *visit,
     else if (settings == visit->tuned->settings)
         memcpy(visit->config, config,
                kernel->parameter_count * sizeof *config);
-    return SHMTUNE_OK;
 }
 
 /* Compares the compiler's report of today with the recorded one. */
@@ -197,8 +194,8 @@ static enum shmtune_status check_tuned(struct visit *visit,
     shmt_text_free(&size);
     visit->place = tuned->settings_place;
     visit->what = "the configuration";
-    status = check_settings(visit, tuned->settings, err);
-    if (status == SHMTUNE_OK && visit->check->bad == bad)
+    check_settings(visit, tuned->settings, err);
+    if (visit->check->bad == bad)
         status = check_winner(visit, err);
     if (status == SHMTUNE_OK && visit->check->bad == bad &&
         visit->here != NULL)
@@ -207,7 +204,7 @@ static enum shmtune_status check_tuned(struct visit *visit,
     visit->what = "a tie";
     for (size_t i = 1; status == SHMTUNE_OK && i < tuned->tie_count; i++) {
         visit->place = tuned->tie_places[i];
-        status = check_settings(visit, tuned->ties[i], err);
+        check_settings(visit, tuned->ties[i], err);
     }
     return status;
 }

@@ -55,7 +55,7 @@ SCENARIOS = [
     command('show_json', 'show', 'root/tunings/scale/b.journal', '--json'),
     command('check', 'check', 'root/kernels/toy.yaml',
             'root/tunings/scale/a.yaml', 'root/tunings/scale/b.journal',
-            stride=7, sampled=False),
+            stride=3, sampled=False),
     command('check_json', 'check', 'root/tunings/scale/a.yaml', '--json'),
     command('explain', 'explain', 'toy', '--device', f'replay:{RECORDING}',
             '--no-counters', pinned=('stat EACCES',)),
