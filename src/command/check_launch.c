@@ -251,6 +251,8 @@ static bool is_written(const struct part *part,
 {
     if (part->which == SHMT_CHECK_SETUP)
         return argument->fill == SHMT_FILL_SETUP;
+    if (part->which == SHMT_CHECK_COMPARE)
+        return false;
     return argument->role == SHMT_ROLE_OUTPUT ||
            (part->which == SHMT_CHECK_DEFAULT &&
             (argument->role == SHMT_ROLE_INOUT ||

@@ -64,6 +64,8 @@ run check "$folder/t.yaml" --no-compile
 check "one of whole numbers is not" all "exits 0" "out_lacks '^note'"
 cp "$data/scale.cu" "$folder/scale.cu"
 
+run check --no-compile "$source/tests/gpu/truth.yaml"
+check "launches that compare write no output" all "exits 0" "out_has '^1 ok'"
 if ! has_nvrtc; then
     skip "by the compiler" "no NVRTC"
     finish
