@@ -83,7 +83,7 @@ template <typename T> __device__ void put_whole(i64 n, T *x)
 /* A class for each real of few bits, with what the templates above do for C's
  * own types. */
 static const char small_reals[] =
-TEXT_OF(SHMT_ELEMENT_SMALL_CODE(__device__))
+TEXT_OF(SHMT_ELEMENT_SMALL_CODE(__device__ __noinline__))
 #define SMALL(word, type, ...)                                               \
     TEXT(                                                                    \
         struct word##_bits { type bits; };                                   \
@@ -135,7 +135,7 @@ __device__ double pattern_add(double a, double b)
     return __dadd_rn(a, b);
 }
 
-__device__ double pattern_div(double a, double b)
+__device__ __noinline__ double pattern_div(double a, double b)
 {
     return __ddiv_rn(a, b);
 }
@@ -219,7 +219,7 @@ template <typename T> __device__ i64 place_of(T x)
     return bits & sign ? -(i64)(bits ^ sign) : (i64)bits;
 }
 
-template <typename T> __device__ u64 ulps(T a, T b)
+template <typename T> __device__ __noinline__ u64 ulps(T a, T b)
 {
     const i64 x = place_of(a);
     const i64 y = place_of(b);
@@ -236,7 +236,7 @@ __device__ double allowance(T b, const shmt_probe_rule &rule)
 }
 
 template <typename T>
-__device__ bool right(T a, T b, const shmt_probe_rule &rule)
+__device__ __noinline__ bool right(T a, T b, const shmt_probe_rule &rule)
 {
     return equal(a, b) ||
            (finite_pair(a, b) &&
@@ -247,7 +247,7 @@ __device__ bool right(T a, T b, const shmt_probe_rule &rule)
 
 static const char comparison[] = TEXT(
 template <typename T>
-__device__ double excess(T a, T b, const shmt_probe_rule &rule)
+__device__ __noinline__ double excess(T a, T b, const shmt_probe_rule &rule)
 {
     const bool bounded =
         rule.absolute > 0 || rule.relative > 0 || rule.scale > 0;
@@ -286,7 +286,7 @@ __device__ bool poisoned(const T *at, u64 index, u32 poison)
     return all;
 }
 
-__device__ bool looked_at(u64 i, const shmt_probe_rule &rule)
+__device__ __noinline__ bool looked_at(u64 i, const shmt_probe_rule &rule)
 {
     const u64 j = i - rule.offset;
 
@@ -307,7 +307,7 @@ template <typename T> __device__ bool same_bytes(const T *a, const T *b)
 }
 
 template <typename T>
-__device__ void check_outside(const T *a, const T *kept, u64 i,
+__device__ __noinline__ void check_outside(const T *a, const T *kept, u64 i,
                               const shmt_probe_rule &rule, finding *out)
 {
     if (kept != 0 ? same_bytes(a + i, kept + i)
