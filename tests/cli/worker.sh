@@ -126,7 +126,7 @@ check "a crash is the last reply" 'has "tag: 5, verdict: crash, reason: .*ILLEGA
         echo "{verb: measure, tag: 1$shift, size: {n: 99, taps: 7}," \
             "config: {BLOCK: 64, SHIFT: $shift}}"
     done
-    for taps in 1018 1019; do
+    for taps in 8185 8187; do
         echo "{verb: measure, tag: $taps, size: {n: 99, taps: $taps}," \
             "config: {BLOCK: 64, SHIFT: 0}}"
     done
@@ -134,8 +134,8 @@ check "a crash is the last reply" 'has "tag: 5, verdict: crash, reason: .*ILLEGA
 spec=fake_value
 worker --device 0
 spec=fake_kernel
-check "an array by value reaches the kernel" 'lines 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 1018, verdict: ok"'
-check "too large a one is told at its place" 'has "tag: 1019, .*fake_value.yaml:24:44: the arguments of smooth take 4100 bytes"'
+check "an array by value reaches the kernel" 'lines 5 && has "tag: 10, verdict: ok" && has "tag: 11, verdict: wrong, reason: .out" && has "tag: 8185, verdict: ok"'
+check "too large a one is told at its place" 'has "tag: 8187, .*fake_value.yaml:24:44: the arguments of smooth_reference take 32768 bytes"'
 
 # Two launches of one kernel that take turns by a parameter that is not
 # compiled in: one binary, of which the second launch has the only function.

@@ -35,7 +35,7 @@ extern "C" __global__ void tiles(float *out, const __grid_constant__ Map map,
         asm volatile(
             "cp.async.bulk.tensor.2d.shared::cluster.global"
             ".mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], [%4];"
-            :: "r"(to), "l"(&map), "r"(left + shift), "r"(top), "r"(wait)
+            :: "r"(to), "l"(&map), "r"(left), "r"(top + shift), "r"(wait)
             : "memory");
     }
     __syncthreads();

@@ -518,7 +518,7 @@ static void tiles(struct fake_launch *launch)
         for (unsigned left = 0; left < cols; left += map.box[0])
             for (unsigned i = top; i < top + map.box[1] && i < rows; i++)
                 for (unsigned k = left; k < left + map.box[0] && k < cols; k++)
-                    out[i * pitch + k] = 2 * mapped(&map, k + shift, i);
+                    out[i * pitch + k] = 2 * mapped(&map, k, i + shift);
 }
 
 static void tensor_reference(struct fake_launch *launch)

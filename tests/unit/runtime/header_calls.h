@@ -42,7 +42,7 @@ static int header_calls(void)
     HEADER_SIZE(argument, 40);
     HEADER_SIZE(choice, 144);
     HEADER_SIZE(value, 24);
-    HEADER_SIZE(geometry, 64);
+    HEADER_SIZE(geometry, 72);
     HEADER_CALL(choice.size == sizeof choice && choice.kernel == NULL);
     /* The library has its version from configure.ac. */
     HEADER_CALL(strcmp(shmtune_version(), SHMTUNE_VERSION) == 0);
