@@ -82,9 +82,10 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
     va_end(arguments);
 }
 
-void shmt_text_add_line_mark(struct shmt_text *text, const char *path)
+void shmt_text_add_line_mark(struct shmt_text *text, size_t line,
+                             const char *path)
 {
-    shmt_text_add(text, "#line 1 \"");
+    shmt_text_addf(text, "#line %zu \"", line);
     for (; *path != '\0'; path++) {
         if (*path == '"' || *path == '\\')
             shmt_text_add(text, "\\");

@@ -29,8 +29,9 @@ void shmt_text_addf(struct shmt_text *text, const char *format, ...)
  * what does not print, or is no UTF-8, as \n, \t or \x1b. */
 void shmt_text_add_visible(struct shmt_text *text, const char *string);
 /* A line of C after which a compiler's messages name `path`, and count lines
- * from 1: #line 1 "path". */
-void shmt_text_add_line_mark(struct shmt_text *text, const char *path);
+ * from `line`: #line 1 "path". */
+void shmt_text_add_line_mark(struct shmt_text *text, size_t line,
+                             const char *path);
 
 /* Microseconds, to four figures and never as a power of ten: "9.125 us",
  * "21468 us". */

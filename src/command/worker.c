@@ -62,6 +62,7 @@ struct worker {
     const struct shmt_nvrtc *nvrtc;   /* NULL: nvcc compiles the kernel, and
                                          there is no device */
     struct shmt_nvcc nvcc;         /* for a kernel that it compiles */
+    struct shmt_nvrtc_once once;
     int compiler_version;
     struct shmt_bench *bench;      /* NULL without a device */
     const char *images;
@@ -110,7 +111,7 @@ static enum shmtune_status say_hello(const struct worker *worker,
 /* -- work ----------------------------------------------------------------- */
 
 static enum shmtune_status
-do_inspect(const struct worker *worker,
+do_inspect(struct worker *worker,
            const struct shmt_wire_request *request,
            struct shmt_result *out, struct shmt_error *err)
 {
@@ -118,6 +119,7 @@ do_inspect(const struct worker *worker,
     const struct shmt_image_request wanted = {
         .evaluated = &evaluated, .arch = worker->arch,
         .nvrtc_version = worker->compiler_version, .nvcc = &worker->nvcc,
+        .once = &worker->once,
     };
 
     shmt_kernel_evaluate(worker->kernel, request->problem, request->config,
@@ -149,7 +151,7 @@ do_measure(const struct worker *worker,
     return status;
 }
 
-static enum shmtune_status answer(const struct worker *worker,
+static enum shmtune_status answer(struct worker *worker,
                                   const char *line, size_t size,
                                   struct shmt_error *err)
 {
@@ -195,7 +197,7 @@ static bool next_line(char *line, size_t *size)
     return any;
 }
 
-static enum shmtune_status serve(const struct worker *worker,
+static enum shmtune_status serve(struct worker *worker,
                                  struct shmt_error *err)
 {
     char *line = malloc(SHMT_WIRE_LONGEST + 1);
@@ -307,6 +309,7 @@ static enum shmtune_status open_compiler(struct worker *worker, bool measures,
 
 static void close_worker(struct worker *worker)
 {
+    shmt_nvrtc_once_end(&worker->once);
     shmt_bench_close(worker->bench);
     shmt_kernel_free(worker->kernel);
     shmt_arena_free(worker->arena);
@@ -349,6 +352,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                               "--device is \"%.64s\"; expected the number of "
                               "a GPU or its UUID (GPU-...)", device);
     worker.images = images;
+    shmt_nvrtc_once_begin(&worker.once, images);
     bench.seed = (uint64_t)data_seed;
     status = take_requests(requests, err);
     if (status == SHMTUNE_OK)

@@ -39,6 +39,7 @@ struct recipe {
     bool recompile;                /* see shmt_image_request */
     bool keep_ptx;                 /* the same */
     bool private_folder;           /* the same */
+    struct shmt_nvrtc_once *once;  /* the same */
     size_t option_count;
     const char **options;
 };
@@ -239,7 +240,7 @@ make_recipe(const struct shmt_image_request *request, const char *include,
         .source = code->text, .nvrtc_version = request->nvrtc_version,
         .recompile = request->recompile, .keep_ptx = request->keep_ptx,
         .by_nvcc = kernel->nvcc, .nvcc = request->nvcc,
-        .private_folder = request->private_folder,
+        .private_folder = request->private_folder, .once = request->once,
     };
     struct shmt_text options = {0};
     enum shmtune_status status = new_image(&plan, err);
@@ -351,7 +352,7 @@ static enum shmtune_status compile(const struct recipe *plan,
         .name = plan->name, .source = plan->source,
         .option_count = plan->option_count, .options = plan->options,
         .entry_count = image->entry_count, .entries = names,
-        .keep_ptx = plan->keep_ptx,
+        .keep_ptx = plan->keep_ptx, .once = plan->once,
     };
     const int version = plan->by_nvcc ? plan->nvcc->version : nvrtc->version;
     enum shmtune_status status;

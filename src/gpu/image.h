@@ -29,6 +29,8 @@ struct shmt_image_request {
                           if possible: a full disk is no failure */
     bool keep_ptx;     /* the image is to have the compiler's PTX; then
                           `folder` is NULL */
+    struct shmt_nvrtc_once *once;   /* of this process, see there; NULL:
+                                       every compile reads its headers */
     bool private_folder;
                        /* the folder is the user's cache: created if needed,
                           and only used if no other user can have changed what

@@ -147,7 +147,7 @@ enum shmtune_status shmt_nvcc_open(shmt_nvcc_run *run, const char *scratch,
 static void write_source(const struct shmt_nvrtc_job *job,
                          struct shmt_text *text)
 {
-    shmt_text_add_line_mark(text, job->name);
+    shmt_text_add_line_mark(text, 1, job->name);
     shmt_text_addf(text, "%s\n#line 1 \"" MARKER "\"\n"
                    "template <auto E, int K> "
                    "__global__ void " MARKER "() {}\n", job->source);

@@ -85,6 +85,11 @@ static bool bind(void *library, struct shmt_nvrtc *nvrtc)
     whole = whole && nvrtc->name != NULL;
     SHMT_NVRTC_LIST(BIND)
 #undef BIND
+    store(&nvrtc->once.SetPCHHeapSize, dlsym(library, "nvrtcSetPCHHeapSize"));
+    store(&nvrtc->once.GetPCHCreateStatus,
+          dlsym(library, "nvrtcGetPCHCreateStatus"));
+    store(&nvrtc->once.GetPCHHeapSizeRequired,
+          dlsym(library, "nvrtcGetPCHHeapSizeRequired"));
     if (!whole || nvrtc->Version(&major, &minor) != NVRTC_SUCCESS)
         return false;
     nvrtc->version = major * 1000 + minor * 10;
@@ -607,22 +612,22 @@ check_outcome(const struct shmt_nvrtc *nvrtc, nvrtcResult result,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
-                                       const struct shmt_nvrtc_job *job,
-                                       struct shmt_arena *arena,
-                                       struct shmt_nvrtc_product *out,
-                                       struct shmt_error *err)
+/* One compile of `text`, which is the job's, or the same in another order:
+ * messages speak of `diagnostic`'s options. */
+static enum shmtune_status
+compile_text(const struct shmt_nvrtc *nvrtc, const struct shmt_nvrtc_job *job,
+             const struct shmt_nvrtc_once_text *text,
+             struct diagnostics diagnostic, struct shmt_arena *arena,
+             struct shmt_nvrtc_product *out, struct shmt_error *err)
 {
+    const bool arranged = text->options != diagnostic.options;
     struct shmt_nvrtc_product product = {0};
-    const double start = shmt_clock_s();
     enum shmtune_status status;
     nvrtcProgram program = NULL;
     nvrtcResult result;
     const char **lowered = NULL;
-    const char **options;
-    size_t option_count;
 
-    result = nvrtc->CreateProgram(&program, job->source, job->name,
+    result = nvrtc->CreateProgram(&program, text->source, text->name,
                                   (int)process.headers.count,
                                   process.headers.texts,
                                   process.headers.names);
@@ -632,17 +637,15 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
         status = fail(nvrtc, result, NULL, err);
         goto done;
     }
-    options = add_own_options(nvrtc, job, arena, &option_count);
-    if (options == NULL) {
-        status = shmt_error_memory(err);
-        goto done;
-    }
-    result = nvrtc->CompileProgram(program, (int)option_count, options);
+    result = nvrtc->CompileProgram(program, (int)text->option_count,
+                                   text->options);
     status = read_log(nvrtc, program, arena, &product.log, err);
+    if (status == SHMTUNE_OK && arranged)
+        shmt_nvrtc_once_look(job->once, &nvrtc->once, program,
+                             result == NVRTC_SUCCESS, product.log);
+    diagnostic.log = product.log;
     if (status == SHMTUNE_OK)
-        status = check_outcome(nvrtc, result, &(struct diagnostics){
-            .log = product.log, .options = options,
-            .option_count = option_count}, err);
+        status = check_outcome(nvrtc, result, &diagnostic, err);
     if (status == SHMTUNE_COMPILE)
         explain_missing_entry(job, err);
     if (status == SHMTUNE_OK)
@@ -653,11 +656,64 @@ enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
         status = read_ptx(nvrtc, program, arena, &product, err);
     if (status == SHMTUNE_OK) {
         product.lowered = lowered;
-        product.elapsed_ms = (shmt_clock_s() - start) * 1e3;
         *out = product;
     }
 done:
     if (program != NULL)
         nvrtc->DestroyProgram(&program);
+    return status;
+}
+
+/* With the headers read once.  False: to be compiled on the plain way. */
+static bool compile_once(const struct shmt_nvrtc *nvrtc,
+                         const struct shmt_nvrtc_job *job,
+                         const struct shmt_nvrtc_once_text *text,
+                         struct shmt_arena *arena,
+                         struct shmt_nvrtc_product *out)
+{
+    const struct shmt_nvrtc_once_places places = {
+        .include = nvrtc->include,
+        .libraries = process.libraries[0] != '\0'
+                         ? process.libraries + strlen("-I") : NULL,
+        .header_count = process.headers.count,
+        .headers = process.headers.names,
+    };
+    const struct diagnostics diagnostic = {
+        .options = text->options, .option_count = text->option_count};
+    struct shmt_nvrtc_once_text arranged;
+    struct shmt_error ignored = {0};
+
+    return job->once != NULL &&
+           shmt_nvrtc_once_arrange(job->once, &nvrtc->once, &places, text,
+                                   arena, &arranged) &&
+           compile_text(nvrtc, job, &arranged, diagnostic, arena, out,
+                        &ignored) == SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_nvrtc_compile(const struct shmt_nvrtc *nvrtc,
+                                       const struct shmt_nvrtc_job *job,
+                                       struct shmt_arena *arena,
+                                       struct shmt_nvrtc_product *out,
+                                       struct shmt_error *err)
+{
+    const double start = shmt_clock_s();
+    struct shmt_nvrtc_product product;
+    struct shmt_nvrtc_once_text text = {job->name, job->source, 0, NULL};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    text.options = add_own_options(nvrtc, job, arena, &text.option_count);
+    if (text.options == NULL)
+        return shmt_error_memory(err);
+    if (!compile_once(nvrtc, job, &text, arena, &product)) {
+        status = compile_text(nvrtc, job, &text, (struct diagnostics){
+            .options = text.options, .option_count = text.option_count},
+            arena, &product, err);
+        if (job->once != NULL)
+            shmt_nvrtc_once_watch(job->once, (shmt_clock_s() - start) * 1e3);
+    }
+    if (status == SHMTUNE_OK) {
+        product.elapsed_ms = (shmt_clock_s() - start) * 1e3;
+        *out = product;
+    }
     return status;
 }

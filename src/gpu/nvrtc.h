@@ -12,6 +12,7 @@
 #include <nvrtc.h>
 
 #include "base/base.h"
+#include "gpu/nvrtc_once.h"
 
 #define SHMT_NVRTC_LIST(X)                                                   \
     X(Version)                                                               \
@@ -35,6 +36,7 @@ struct shmt_nvrtc {
     int version;          /* 13000 */
     const char *path;     /* of the library that was opened */
     const char *include;  /* the toolkit's include folder, NULL: not found */
+    struct shmt_nvrtc_once_calls once;
 };
 
 /* The compiler of this process, opened by the first call; later calls give
@@ -56,6 +58,8 @@ struct shmt_nvrtc_job {
     size_t entry_count;
     const char *const *entries;        /* C++ name expressions */
     bool keep_ptx;                     /* the product is to have it */
+    struct shmt_nvrtc_once *once;      /* headers are read once; NULL: for each
+                                          compile */
 };
 
 struct shmt_nvrtc_product {

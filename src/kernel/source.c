@@ -54,7 +54,7 @@ static enum shmtune_status join(struct shmt_kernel_reader *reader,
     for (size_t k = 0; k < code->file_count; k++) {
         if (k > 0) {
             shmt_text_add(&text, "\n");
-            shmt_text_add_line_mark(&text, code->files[k].path);
+            shmt_text_add_line_mark(&text, 1, code->files[k].path);
         }
         shmt_text_add_bytes(&text, code->files[k].text, code->files[k].size);
     }
