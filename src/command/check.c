@@ -111,6 +111,7 @@ void shmt_check_report(struct shmt_check *check,
     if (strncmp(text, check->file, length) != 0 || text[length] != ':')
         print_visible(check, check->file, ": ");
     print_visible(check, text, "\n");
+    shmt_command_print_excerpt(stdout, text);
 }
 
 enum shmtune_status shmt_check_report_failure(struct shmt_check *check,

@@ -27,6 +27,8 @@ struct shmt_check {
     const char *file;        /* that is being checked */
     size_t good, bad, skipped;
     bool failed;             /* no memory: a finding was cut */
+    char told[SHMT_ERROR_BYTES];  /* what the compiler said of the spec's
+                                     default; "": nothing */
     char no_compiler[SHMT_ERROR_BYTES];   /* "" until one is missed */
 };
 

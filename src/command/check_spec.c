@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command/check.h"
@@ -59,6 +60,8 @@ static void report_default(struct shmt_check *check,
     struct shmt_text size = {0};
 
     shmt_kernel_describe_problem(kernel, problem, &size);
+    if (result->verdict == SHMT_VERDICT_COMPILE_ERROR)
+        snprintf(check->told, sizeof check->told, "%s", result->reason);
     if (result->verdict != SHMT_VERDICT_OK)
         shmt_check_report(check, SHMT_CHECK_BAD,
                           "the default configuration at %s: %s: %s",
@@ -92,6 +95,8 @@ static enum shmtune_status check_part(struct shmt_check *check,
     /* Of the default the workers' verdict says so. */
     if (status == SHMTUNE_OK ||
         (part == SHMT_CHECK_DEFAULT && status == SHMTUNE_INVALID_FILE))
+        return SHMTUNE_OK;
+    if (check->told[0] != '\0' && strstr(err->text, check->told) != NULL)
         return SHMTUNE_OK;
     shmt_error_prefix(err, "%s",
                       part == SHMT_CHECK_REFERENCE && !has_reference(kernel)
@@ -155,6 +160,7 @@ compile_parts(struct shmt_check *check, const struct shmt_kernel *kernel,
 
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);
+    check->told[0] = '\0';
     if (!missing[SHMT_CHECK_DEFAULT])
         status = compile_default(check, kernel, compiler, here, err);
     if (status == SHMTUNE_OK && !missing[SHMT_CHECK_REFERENCE] &&

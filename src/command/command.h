@@ -12,6 +12,7 @@
 #define SHMT_COMMAND_H
 
 #include <signal.h>
+#include <stdio.h>
 
 #include "kernel/kernel.h"
 
@@ -283,6 +284,10 @@ void shmt_command_tell(const char *head, const char *text);
 const char *shmt_command_begin_paint(enum shmt_command_paint paint,
                                      bool colour);
 const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);
+
+/* The line that a compiler's message speaks of, "FILE:LINE:COLUMN: error: ...",
+ * with a caret below it; nothing where the message has no such place. */
+void shmt_command_print_excerpt(FILE *out, const char *message);
 
 /* 12345678 as "12,345,678"; UINT64_MAX as "2^64 or more". */
 void shmt_command_add_count(struct shmt_text *text, uint64_t count);

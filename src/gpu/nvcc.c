@@ -28,6 +28,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "gpu/diagnostic.h"
 #include "gpu/driver.h"
 
 #define MARKER "shmtune_entry"
@@ -207,7 +208,7 @@ static void first_error(const char *log, char *out, size_t room)
             found = found || (at != NULL && at < end);
         }
         if (found)
-            snprintf(out, room, "%.*s", (int)(end - line), line);
+            shmt_diagnostic_text(line, out, room);
     }
     if (!found)
         snprintf(out, room, "%.300s", log);
@@ -225,7 +226,7 @@ static void explain_entry(const struct shmt_nvrtc_job *job, char *line,
     char why[256];
     size_t number = 0;
 
-    if (sscanf(line, MARKER "(%zu)", &number) != 1 || number < 2 ||
+    if (sscanf(line, MARKER ":%zu", &number) != 1 || number < 2 ||
         number - 2 >= job->entry_count)
         return;
     snprintf(why, sizeof why, "%.250s",

@@ -23,6 +23,7 @@
 
 #include "base/base.h"
 #include "device/device.h"
+#include "gpu/diagnostic.h"
 #include "gpu/driver.h"
 #include "gpu/nvrtc_headers.h"
 #include "gpu/ptxas.h"
@@ -287,23 +288,6 @@ static const char *defined_as(const struct diagnostics *diagnostic,
     return NULL;
 }
 
-/* The word above the caret of the diagnostic that begins at `line`.  Returns
- * its length; 0 when there is none. */
-static size_t word_at_caret(const char *line, const char **word)
-{
-    const char *source = strchr(line, '\n');
-    const char *marks = source == NULL ? NULL : strchr(source + 1, '\n');
-    size_t column;
-
-    if (marks == NULL)
-        return 0;
-    column = strspn(++marks, " \t");
-    if (marks[column] != '^' || strcspn(++source, "\n") <= column)
-        return 0;
-    *word = source + column;
-    return shmt_text_name_length(*word);
-}
-
 /* Whether libcu++ has a device header of that name: <cuda/std/limits> for
  * <limits>. */
 static bool has_device_header(const char *name)
@@ -342,7 +326,7 @@ static void advise(const struct diagnostics *diagnostic, const char *line,
 {
     const size_t used = strlen(out);
     const char *word = NULL, *value;
-    const size_t length = word_at_caret(line, &word);
+    const size_t length = shmt_diagnostic_word(line, &word);
 
     if (strstr(out, "cannot open source file") != NULL) {
         advise_header(out, room);
@@ -391,7 +375,7 @@ static void first_error(const struct diagnostics *diagnostic, char *out,
         return;
     while (line > log && line[-1] != '\n')
         line--;
-    snprintf(out, room, "%.*s", (int)strcspn(line, "\n"), line);
+    shmt_diagnostic_text(line, out, room);
     advise(diagnostic, line, out, room);
 }
 
@@ -468,7 +452,7 @@ static const char *entry_in_message(const struct shmt_nvrtc_job *job,
 static void explain_missing_entry(const struct shmt_nvrtc_job *job,
                                   struct shmt_error *err)
 {
-    static const char file[] = "__nv_name_map(";
+    static const char file[] = "__nv_name_map:";
     const char *text, *entry;
     char why[256];
 

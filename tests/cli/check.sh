@@ -192,15 +192,15 @@ echo '#include <ranges>' | complains \
     'source file .ranges.; device code has <cuda/std/ranges>'
 check "what device code has instead" [ $? -eq 0 ]
 echo '__host__ int f() { return 0; }' | complains \
-    'nvcc.cu(1): .*JIT mode; keep .* behind #ifndef __CUDACC_RTC__'
+    'nvcc.cu:1[:0-9]*: .*JIT mode; keep .* behind #ifndef __CUDACC_RTC__'
 check "where a function of the host goes" [ $? -eq 0 ]
 echo 'void f(void **p) { cudaMalloc(p, 4); }' | complains \
-    'nvcc.cu(1): .*cudaMalloc.*; keep .* behind #ifndef __CUDACC_RTC__'
+    'nvcc.cu:1[:0-9]*: .*cudaMalloc.*; keep .* behind #ifndef __CUDACC_RTC__'
 check "and its calls" [ $? -eq 0 ]
 echo '#include <cub/device/device_reduce.cuh>' | complains 'JIT mode; of CUB include <cub/block/'
 check "which of CUB's headers compile" [ $? -eq 0 ]
 echo 'template <int N, int BLOCK> struct A { int at[BLOCK]; };' | complains \
-    'nvcc.cu(1): error: .*; BLOCK is a macro there, -DBLOCK=128 of the spec: '
+    'nvcc.cu:1:[0-9]*: error: .*; BLOCK is a macro there, -DBLOCK=128 of the spec: '
 check "a name that is a parameter's is told" [ $? -eq 0 ]
 echo '#define BLOCK 32' | complains \
     "nvcc.cu(1): #define BLOCK is in the way of the spec.s 128; .*#ifndef BLOCK"
@@ -224,6 +224,11 @@ check "nor is a parameter of the launch" [ $? -eq 0 ]
 echo '__device__ int f() { return nobodys; }' | complains \
     'identifier "nobodys" is undefined$'
 check "and of a name that is nobody's nothing more is said" [ $? -eq 0 ]
+check "an error of the source is told once, with its line and a caret" all \
+    "out_has 'nvcc.cu:1:29: error: identifier'" \
+    "out_has '^       1 | __device__ int f() { return nobodys; }$'" \
+    "out_has '^         | \{29\}^$'" \
+    "[ \$(grep -c 'nobodys. is undefined' $folder/out) -eq 1 ]"
 rm "$root/kernels/nvcc."*
 sed 's/entry: scale_reference/entry: INDEX/' "$root/kernels/scale.yaml" \
     >"$root/kernels/other.yaml"
