@@ -64,6 +64,20 @@ def arguments(spec, size):
     return out
 
 
+def cupy_that_fits():
+    """CuPy 14 gives 17 bytes of UUID; Kernel Tuner 1.5 wants 16."""
+    import cupy
+    plain = cupy.cuda.runtime.getDeviceProperties
+
+    def cut(device):
+        properties = plain(device)
+        properties["uuid"] = properties["uuid"][:16]
+        return properties
+
+    cupy.cuda.runtime.getDeviceProperties = cut
+    return cupy
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spec")
@@ -108,16 +122,7 @@ def main():
         return [int(evaluate(e, values)) for e in launch.get(what, [1])]
 
     # The oracle, run by itself with the default's definitions.
-    import cupy
-    plain = cupy.cuda.runtime.getDeviceProperties
-
-    def cut(device):
-        """CuPy 14 gives 17 bytes of UUID; Kernel Tuner 1.5 wants 16."""
-        properties = plain(device)
-        properties["uuid"] = properties["uuid"][:16]
-        return properties
-
-    cupy.cuda.runtime.getDeviceProperties = cut
+    cupy = cupy_that_fits()
     module = cupy.RawModule(code=source, options=tuple(
         flags + ["-DSHMTUNE_REFERENCE=1"] +
         [f"-D{k}={v}" for k, v in defaults.items()]))
