@@ -20,18 +20,23 @@
 #include "record/record.h"
 #include "tune/tune.h"
 
+/* Configurations of a spec that are compiled unless the user says how many. */
+enum { SAMPLE = 16 };
+
 static const char help[] =
     "usage: shmtune check [FILE]... [--no-compile] [OPTION]...\n"
     "\n"
     "Checks kernel specs, tunings, journals and recordings; with no file, all\n"
     "built-in kernels and what is shipped for them. Needs no GPU.\n"
     "  a spec     its format, its sizes and defaults; the default compiles,\n"
-    "             uses the shared bytes it states, and is resident; the\n"
-    "             reference compiles; both take what they are passed, type by\n"
-    "             type; outputs can be written; extern __shared__ has its\n"
-    "             bytes; a note of words that no parameter has, of\n"
-    "             parameters that change nothing or that the source defines\n"
-    "             itself, and of reals without a tolerance\n"
+    "             uses the shared bytes it states, and is resident; so do\n"
+    "             some configurations that have each word and the lowest and\n"
+    "             highest number of each parameter; the reference compiles;\n"
+    "             all take what they are passed, type by type; outputs can be\n"
+    "             written; extern __shared__ has its bytes; a note of words\n"
+    "             that no parameter has, of parameters that change nothing or\n"
+    "             that the source defines itself, and of reals without a\n"
+    "             tolerance\n"
     "  a tuning   its format; made for today's sources; every configuration\n"
     "             in the space of its problem, launchable on its device,\n"
     "             compiling without new spills or other shared bytes\n"
@@ -43,6 +48,8 @@ static const char help[] =
     "                    in\n"
     "  --arch sm_XX      for specs [sm_90]; tunings name their own\n"
     "  --no-compile      leave the compiler out\n"
+    "  --sample N        compile at most so many configurations beside the\n"
+    "                    default of a spec [16; 0 where no file is named]\n"
     "  --cubins DIR      put the binaries of winners and defaults of tunings\n"
     "                    there, for applications on machines without compiler\n"
     "  -j, --jobs N      compile workers [processors]\n"
@@ -417,13 +424,14 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     struct shmt_check check = {
         .call = call, .arch = "sm_90", .jobs = shmt_command_cores(),
-        .compile = true
+        .compile = true, .sample = -1
     };
     bool json = false;
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &check.spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &check.arch, 0, 0},
         {"compile", 0, SHMT_OPTION_FLAG, &check.compile, 0, 0},
+        {"sample", 0, SHMT_OPTION_INT, &check.sample, 0, 4096},
         {"cubins", 0, SHMT_OPTION_TEXT, &check.cubins, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &check.jobs, 1, 1024},
         SHMT_COMMAND_LIMITS(check.limits),
@@ -436,6 +444,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 
     if (status != SHMTUNE_OK)
         return status;
+    /* What is shipped has tunings, which are compiled. */
+    if (check.sample < 0)
+        check.sample = rest > 0 ? SAMPLE : 0;
     if (check.cubins != NULL &&
         (status = shmt_path_make_folder(check.cubins, 0755, err)) !=
             SHMTUNE_OK)

@@ -22,6 +22,8 @@ struct shmt_check {
     int64_t jobs;
     struct shmt_command_limits limits;
     bool compile;            /* false: --no-compile */
+    int64_t sample;          /* configurations of a spec that are compiled
+                                beside its default, at most */
     const char *cubins;      /* folder for binaries to ship, or NULL */
     json_t *json;            /* an array, or NULL: for people */
     const char *file;        /* that is being checked */
@@ -54,6 +56,14 @@ enum shmtune_status shmt_check_compiler(struct shmt_check *check,
 enum shmtune_status shmt_check_spec(struct shmt_check *check,
                                     struct shmt_error *err);
 enum shmtune_status shmt_check_tuning(struct shmt_check *check,
+                                      struct shmt_error *err);
+
+/* check_values.c: compiles a sample that covers the values.  The default has
+ * compiled. */
+struct shmt_target;
+enum shmtune_status shmt_check_values(struct shmt_check *check,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_target *compiler,
                                       struct shmt_error *err);
 
 /* check_note.c: what is odd in a spec and may be meant. */

@@ -170,6 +170,9 @@ compile_parts(struct shmt_check *check, const struct shmt_kernel *kernel,
         status = check_part(check, kernel, here, SHMT_CHECK_SETUP, err);
     if (status == SHMTUNE_OK && !missing[SHMT_CHECK_COMPARE])
         status = check_part(check, kernel, here, SHMT_CHECK_COMPARE, err);
+    if (status == SHMTUNE_OK && check->bad == bad &&
+        !missing[SHMT_CHECK_DEFAULT])
+        status = shmt_check_values(check, kernel, compiler, err);
     shmt_compiler_here_close(here);
     return status;
 }

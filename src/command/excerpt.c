@@ -35,9 +35,12 @@ static bool number_before(const char *text, const char **at,
 
 static bool find_spot(const char *text, struct spot *spot)
 {
-    static const char mark[] = ": error";
-    const char *end = strstr(text, mark), *begin;
+    static const char *const marks[] = {": error", ": catastrophic error",
+                                        ": fatal error"};
+    const char *end = NULL, *begin;
 
+    for (size_t k = 0; end == NULL && k < sizeof marks / sizeof *marks; k++)
+        end = strstr(text, marks[k]);
     if (end == NULL || !number_before(text, &end, &spot->column) ||
         !number_before(text, &end, &spot->line))
         return false;

@@ -138,6 +138,33 @@ rm "$root/kernels/alone.yaml"
 run check "$root/kernels/scale.yaml" "$tuning"
 check "compiled for real" all "exits 0" err_empty \
     "out_has 'the default and the reference compile'" "out_has 'every configuration compiles'"
+# sampled BEGIN OPTION...: check, where scale.cu begins so
+sampled() {
+    printf "$1" | cat - "$root/kernels/scale.cu" >"$root/kernels/sampled.cu"
+    sed 's/source: scale.cu/source: sampled.cu/' "$root/kernels/scale.yaml" \
+        >"$root/kernels/sampled.yaml"
+    shift
+    run check "$root/kernels/sampled.yaml" "$@"
+}
+sampled '#if BLOCK == 1024\n#error no more\n#endif\n'
+check "the highest value does not compile" all "exits 2" \
+    "out_has '^wrong .*sample with BLOCK=1024 compiles: leave it out'" \
+    "out_has ' BLOCK=1024 .* is compile_error: .*sampled.cu:2:.*no more'" \
+    "out_has '^       2 | #error no more$'" \
+    "[ \$(grep -c 'no more' $folder/out) -eq 2 ]"
+run check "$root/kernels/sampled.yaml" --sample 0
+check "and is not looked at if not wanted" all "exits 0" err_empty
+sampled '#if BLOCK == 256\n#error between\n#endif\n'
+check "numbers between the extremes are left to tune" all "exits 0" \
+    "out_lacks between"
+sampled '#if MEMORY == MEMORY_dynamic\n#error no words\n#endif\n'
+check "a word does not compile, nor a number that needs it" all "exits 2" \
+    "out_has '^wrong .*with PAD=16384 MEMORY=dynamic compiles'"
+sampled '#if BLOCK == 1024 && PAD == 1\n#error both\n#endif\n' \
+    --sample 4096
+check "what is well elsewhere is a note at most" all "exits 0" \
+    "out_lacks '^wrong'"
+rm "$root/kernels/sampled."*
 # A source as it is written for nvcc.
 cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu" <<'END'
 #include <algorithm>
@@ -207,7 +234,7 @@ echo '#define BLOCK 32' | complains \
 check "a macro that hides a parameter is an error" [ $? -eq 0 ]
 echo '#define BLOCK 128' | cat - "$root/kernels/scale.cu" \
     >"$root/kernels/nvcc.cu"
-run check "$root/kernels/nvcc.yaml"
+run check "$root/kernels/nvcc.yaml" --sample 0
 check "one that says the same by chance is noted" all "exits 0" \
     "out_has '^note .*nvcc.cu has a #define of the parameter BLOCK; put it'"
 printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#endif\n' |
