@@ -73,6 +73,18 @@ static size_t argument_of(const struct shmt_kernel *kernel, const char *name)
     return k;
 }
 
+/* Whether it is of a library of the toolkit, such as cuda::std::end, whose last
+ * name may well stand in the source. */
+static bool is_of_toolkit(const char *plain)
+{
+    static const char *const spaces[] = {"cuda::std::", "cub::", "thrust::"};
+
+    for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++)
+        if (strncmp(plain, spaces[k], strlen(spaces[k])) == 0)
+            return true;
+    return false;
+}
+
 /* Whether the source has the variable and does more than declare it.  One that
  * it does not have is of a header of the toolkit's, or of a macro. */
 static bool is_used(const struct shmt_kernel *kernel,
@@ -82,6 +94,8 @@ static bool is_used(const struct shmt_kernel *kernel,
     const char *name = last == NULL ? plain : last + 1;
     size_t count = shmt_text_mentions(code->text, name, 2);
 
+    if (is_of_toolkit(plain))
+        return false;
     for (size_t k = 0; k < kernel->header_count && count < 2; k++)
         count += shmt_text_mentions(kernel->headers[k].text, name, 2);
     return count >= 2;

@@ -304,6 +304,12 @@ run check "$root/kernels/other.yaml"
 check "one that is filled is well, one of __device__ is noted" all "exits 0" \
     "out_lacks ' w (12 bytes)'" \
     "out_has '^note .*the __device__ variable c (4 bytes) has no initialiser'"
+variables 'namespace cuda::std { __device__ int end; } namespace our { __device__ int end; }' \
+    '(cuda::std::end + our::end) *'
+run check "$root/kernels/other.yaml"
+check "a variable of the toolkit is not noted" all "exits 0" \
+    "out_has '^note .*the __device__ variable our::end (4 bytes)'" \
+    "out_lacks 'cuda::std::end'"
 variables '__constant__ float w[3] = {1, 2, 3}; __constant__ int idle;' 'w[1] *'
 run check "$root/kernels/other.yaml"
 check "what has an initialiser, or is not read, needs nobody" all "exits 0" \
