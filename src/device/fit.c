@@ -164,6 +164,8 @@ bool shmt_fit_launch(const struct shmtune_device *device,
     if (launch->shared_static >= 0)
         taken.shared_static_bytes = launch->shared_static;
     *out = fitting;
+    if (launch->host)
+        return true;
     if (!(described && exceeds_limits(device, launch, &taken, out)) &&
         shmt_fit_stated(launch, compiled, out) && described &&
         taken.registers >= 0 && taken.shared_static_bytes >= 0)

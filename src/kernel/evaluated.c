@@ -230,6 +230,19 @@ shmt_kernel_uses_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
     return SHMTUNE_OK;
 }
 
+bool shmt_kernel_is_host(const struct shmt_kernel_evaluated *evaluated)
+{
+    return evaluated->launch_count > 0 && evaluated->launches[0].host;
+}
+
+bool shmt_kernel_has_host(const struct shmt_kernel *kernel)
+{
+    return (kernel->launch_count > 0 && kernel->launches[0].host) ||
+           (kernel->reference_count > 0 && kernel->reference[0].host) ||
+           (kernel->setup_count > 0 && kernel->setup[0].host) ||
+           (kernel->compare_count > 0 && kernel->compare[0].host);
+}
+
 static enum shmtune_status
 compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
                struct shmt_error *err)
@@ -281,6 +294,7 @@ compute_launch(struct shmt_kernel_evaluated *evaluated, size_t k,
         .shared_dynamic = found[EXTENTS + 1],
         .carveout = (int)found[EXTENTS + 2],
         .cooperative = launch->cooperative,
+        .host = launch->host,
     };
     for (size_t i = 0; i < 3; i++) {
         out->grid[i] = (uint32_t)found[i];
@@ -381,7 +395,8 @@ shmt_kernel_binary_key(struct shmt_kernel_evaluated *evaluated,
 
     shmt_kernel_definitions(evaluated, &text);
     for (size_t k = 0; k < evaluated->launch_count; k++) {
-        shmt_text_add(&text, "\nentry ");
+        shmt_text_add(&text, evaluated->launches[k].host ? "\nhost "
+                                                         : "\nentry ");
         if (shmt_kernel_uses_launch(evaluated, k, &used, NULL) ==
                 SHMTUNE_OK && used)
             (void)shmt_kernel_entry(evaluated, k, &text, NULL);

@@ -196,6 +196,9 @@ struct shmt_launch {
                                       {NAME} stands for a parameter's or
                                       dimension's value */
     struct shmt_place entry_place; /* in the spec */
+    bool host;                     /* the entry is a function of the host,
+                                      which launches what it likes: no geometry
+                                      is known.  All of a list are, or none */
     struct shmt_expr *when;        /* NULL: always */
     struct shmt_expr *grid[3];     /* NULL: 1 */
     struct shmt_expr *block[3];
@@ -375,6 +378,8 @@ struct shmt_geometry {
     int carveout;
     uint32_t cluster[3];     /* blocks; zeros: none */
     bool cooperative;
+    bool host;               /* a function of the host: of the above nothing
+                                else than `used` says something */
 };
 /* The threads of a block; fewer than there are if one extent alone is too
  * large for any device. */
@@ -426,6 +431,12 @@ enum shmtune_status
 shmt_kernel_satisfies(struct shmt_kernel_evaluated *evaluated,
                       const struct shmt_expr **failed,
                       struct shmt_error *err);
+
+/* Whether the launches are functions of the host, and the binary is a shared
+ * object with them. */
+bool shmt_kernel_is_host(const struct shmt_kernel_evaluated *evaluated);
+/* Whether those of the configurations are, or any others of the spec. */
+bool shmt_kernel_has_host(const struct shmt_kernel *kernel);
 
 /* Computes the geometry of every launch.  SHMTUNE_INVALID_FILE when the
  * arguments of one take more than SHMT_KERNEL_ARGUMENT_BYTES. */

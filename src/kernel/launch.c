@@ -8,8 +8,13 @@
 #include <string.h>
 
 static const char *const launch_keys[] = {
-    "entry", "when", "grid", "block", "shared_static", "shared_dynamic",
+    "entry", "host", "when", "grid", "block", "shared_static", "shared_dynamic",
     "carveout", "cluster", "cooperative", "arguments", NULL
+};
+/* What a function of the host says itself. */
+static const char *const geometry_keys[] = {
+    "grid", "block", "shared_static", "shared_dynamic", "carveout", "cluster",
+    "cooperative"
 };
 
 /* The symbol between braces at `text` ("{TILE}..."), and its end. */
@@ -108,10 +113,11 @@ static enum shmtune_status read_numbers(struct shmt_kernel_reader *reader,
         {"carveout", &launch->carveout},
     };
     enum shmtune_status status =
-        read_extent(reader, mapping, "grid", true, launch->grid);
+        read_extent(reader, mapping, "grid", !launch->host, launch->grid);
 
     if (status == SHMTUNE_OK)
-        status = read_extent(reader, mapping, "block", true, launch->block);
+        status = read_extent(reader, mapping, "block", !launch->host,
+                             launch->block);
     if (status == SHMTUNE_OK)
         status = read_extent(reader, mapping, "cluster", false,
                              launch->cluster);
@@ -229,13 +235,52 @@ static enum shmtune_status read_names(struct shmt_kernel_reader *reader,
     return status == SHMTUNE_OK ? reach(reader, passed, launch) : status;
 }
 
+/* "entry", or "host" with nothing that a function of the host says itself. */
+static enum shmtune_status read_entry(struct shmt_kernel_reader *reader,
+                                      const struct shmt_yaml *mapping,
+                                      struct shmt_launch *launch)
+{
+    const struct shmt_yaml *host = shmt_yaml_get(mapping, "host");
+    const struct shmt_yaml *entry = host;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (host != NULL && shmt_yaml_get(mapping, "entry") != NULL)
+        return shmt_yaml_refuse(host, reader->err, "a launch with \"entry\" "
+                                "and with \"host\"; it is a kernel, or a "
+                                "function of the host");
+    if (host != NULL && !reader->kernel->nvcc)
+        return shmt_yaml_refuse(host, reader->err, "\"host\" without "
+                                "\"compiler: nvcc\"; NVRTC compiles no code "
+                                "of the host");
+    for (size_t k = 0; host != NULL &&
+                       k < sizeof geometry_keys / sizeof geometry_keys[0]; k++)
+        if (shmt_yaml_get(mapping, geometry_keys[k]) != NULL)
+            return shmt_yaml_refuse(
+                shmt_yaml_get(mapping, geometry_keys[k]), reader->err,
+                "\"%s\" beside \"host\"; a function of the host launches by "
+                "itself what it wants: leave the key out", geometry_keys[k]);
+    if (host == NULL)
+        status = shmt_yaml_need(mapping, "entry", &entry, reader->err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(entry, SHMT_YAML_SCALAR,
+                                  host != NULL ? "host" : "entry",
+                                  reader->err);
+    if (status == SHMTUNE_OK)
+        status = check_entry(reader, entry);
+    if (status != SHMTUNE_OK)
+        return status;
+    launch->entry = entry->text;
+    launch->entry_place = entry->place;
+    launch->host = host != NULL;
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
                                        const struct shmt_yaml *key,
                                        const struct shmt_yaml *node,
                                        void *item)
 {
     struct shmt_launch *launch = item;
-    const struct shmt_yaml *entry;
     enum shmtune_status status = shmt_yaml_expect(
         node, SHMT_YAML_MAPPING, "a launch", reader->err);
 
@@ -248,20 +293,11 @@ static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
     if (status == SHMTUNE_OK)
         status = shmt_yaml_check_keys(node, launch_keys, reader->err);
     if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "entry", &entry, reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_expect(entry, SHMT_YAML_SCALAR, "entry",
-                                  reader->err);
-    if (status == SHMTUNE_OK)
-        status = check_entry(reader, entry);
+        status = read_entry(reader, node, launch);
     if (status == SHMTUNE_OK)
         status = read_numbers(reader, node, launch);
     if (status == SHMTUNE_OK)
         status = read_names(reader, node, launch);
-    if (status == SHMTUNE_OK)
-        launch->entry = entry->text;
-    if (status == SHMTUNE_OK)
-        launch->entry_place = entry->place;
     return status;
 }
 
@@ -373,6 +409,31 @@ static struct shmt_kernel_list list_of(struct shmt_kernel_reader *reader,
         .items_are = "launches", .least = 1, .most = SHMT_KERNEL_LAUNCHES,
         .size = sizeof(struct shmt_launch), .read = read_launch
     };
+}
+
+/* What is launched together is compiled together: as a module, or as a shared
+ * object. */
+static enum shmtune_status read_list(struct shmt_kernel_reader *reader,
+                                     struct shmt_kernel_list *list)
+{
+    enum shmtune_status status = shmt_kernel_read_list(reader, list);
+    const struct shmt_launch *launches = list->items;
+
+    for (size_t k = 1; status == SHMTUNE_OK && k < list->count; k++)
+        if (launches[k].host != launches[0].host)
+            status = shmt_yaml_refuse_at(
+                launches[k].entry_place, reader->err, "kernels and functions "
+                "of the host in one list; let a function launch the kernels");
+    for (size_t a = 0; status == SHMTUNE_OK && list->count > 0 &&
+                       launches[0].host && a < reader->kernel->argument_count;
+         a++)
+        if (reader->kernel->arguments[a].role == SHMT_ROLE_SYMBOL)
+            status = shmt_yaml_refuse_at(
+                launches[0].entry_place, reader->err, "a function of the host "
+                "beside %s (role: symbol), a variable that nobody can fill in "
+                "its shared object; pass it as an input",
+                reader->kernel->arguments[a].name);
+    return status;
 }
 
 /* One macro of the reference's own. */
@@ -495,7 +556,7 @@ static enum shmtune_status read_reference(struct shmt_kernel_reader *reader)
         status = read_reference_code(reader, reference);
     }
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_read_list(reader, &list);
+        status = read_list(reader, &list);
     if (status == SHMTUNE_OK && list.node == NULL && expects_all(kernel))
         return SHMTUNE_OK;
     if (status == SHMTUNE_OK && list.node == NULL) {
@@ -556,7 +617,7 @@ shmt_kernel_launch_read_once(struct shmt_kernel_reader *reader,
                              const struct shmt_launch **out, size_t *count)
 {
     struct shmt_kernel_list list = list_of(reader, key);
-    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+    enum shmtune_status status = read_list(reader, &list);
 
     *out = list.items;
     *count = list.count;
@@ -586,7 +647,7 @@ enum shmtune_status shmt_kernel_launch_read(struct shmt_kernel_reader *reader)
     enum shmtune_status status;
 
     list.needed = true;
-    status = shmt_kernel_read_list(reader, &list);
+    status = read_list(reader, &list);
     kernel->launches = list.items;
     kernel->launch_count = list.count;
     if (status == SHMTUNE_OK)

@@ -50,6 +50,11 @@ static const struct {
     {"-keep*", elsewhere}, {"--keep*", elsewhere},
     {"-save-temps", elsewhere}, {"--save-temps", elsewhere},
     {"-time", elsewhere}, {"--time", elsewhere},
+    {"-ccbin", "the host compiler is nvcc's own: $NVCC_CCBIN names another"},
+    {"--compiler-bindir",
+     "the host compiler is nvcc's own: $NVCC_CCBIN names another"},
+    {"-shared", elsewhere}, {"--shared", elsewhere},
+    {"-lib", elsewhere}, {"--lib", elsewhere},
     {"-run*", elsewhere}, {"--run*", elsewhere},
     {"-dryrun", elsewhere}, {"--dryrun", elsewhere},
 };
