@@ -483,8 +483,9 @@ enum {
  * handle.
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, an unknown flag, a choice
- * made for another compute capability than that of the current context, or a
- * number or a count of the spec that does not fit its type at this problem.
+ * made for another compute capability than that of the current context, a
+ * number or a count of the spec that does not fit its type at this problem, or
+ * a kernel whose launches are functions of the host.
  * SHMTUNE_NO_DEVICE: no driver, or no current context.
  * SHMTUNE_NOT_FOUND: in neither folder, and SHMTUNE_ALLOW_COMPILE is not set,
  * or NVRTC is not installed or knows nothing of the device's architecture.

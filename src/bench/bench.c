@@ -216,6 +216,12 @@ void shmt_bench_set_verdict(struct shmt_bench *bench, CUresult result,
     enum shmt_verdict verdict = SHMT_VERDICT_LAUNCH_ERROR;
     struct shmt_error why = {0};
 
+    if (bench->refused != NULL) {
+        shmt_result_set_verdict(out, verdict, "%.100s returned %d %s",
+                                bench->refused->entry, bench->refusal, when);
+        bench->refused = NULL;
+        return;
+    }
     shmt_driver_check(bench->options.driver, result, &why, "%s", when);
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
         verdict = SHMT_VERDICT_OUT_OF_MEMORY;
@@ -397,7 +403,7 @@ prepare_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
     status = shmt_kernel_evaluate_launches(evaluated, err);
     for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK &&
                        out->verdict == SHMT_VERDICT_OK; k++)
-        if (evaluated->geometry[k].used)
+        if (evaluated->geometry[k].used && !evaluated->geometry[k].host)
             status = prepare_launch(bench, run, k, out, note);
     if (status == SHMTUNE_OK && out->verdict == SHMT_VERDICT_OK)
         status = shmt_bench_problem_configure(bench, evaluated, out, err);

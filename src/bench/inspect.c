@@ -57,7 +57,7 @@ static void copy_launch_resources(const struct shmt_image *image,
         if (image->launch_entry[k] >= 0)
             result->launches.of[count++] = shmt_resources_keep(
                 &image->entries[image->launch_entry[k]].resources);
-    result->launches.count = count > 1 ? count : 0;
+    result->launches.count = count > 1 && !image->host ? count : 0;
 }
 
 enum shmtune_status shmt_inspect(const struct shmt_image_request *request,

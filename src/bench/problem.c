@@ -221,7 +221,7 @@ enum shmtune_status shmt_bench_problem_load(struct shmt_bench *bench,
         status = shmt_bench_load(bench, evaluated, &run->loaded, NULL, err);
     for (size_t k = 0; k < evaluated->launch_count && status == SHMTUNE_OK;
          k++)
-        if (evaluated->geometry[k].used)
+        if (evaluated->geometry[k].used && !evaluated->geometry[k].host)
             status = shmt_function_prepare(
                 bench->options.driver,
                 shmt_module_function(&run->loaded->module, k),

@@ -9,6 +9,9 @@
  * and the cost of the launch matter more: each of its samples is the median of
  * three.
  *
+ * A function of the host is called between the events as a launch is made: what
+ * the device waits for it is in the time, its own work only as far as that.
+ *
  * Warm: enough runs between the events to make the clock's resolution
  * irrelevant; only one if a run changes its own input.
  */
@@ -159,6 +162,26 @@ static CUdeviceptr hidden_at(const struct shmt_bench *bench, size_t which)
             ? &bench->slots[kernel->compared[k]].expected : &bench->counter);
 }
 
+/* What the function returns says nothing of what still runs, and an error of
+ * the device says more than what the function makes of it. */
+static CUresult call_host(struct shmt_bench *bench,
+                          const struct shmt_bench_run *run, size_t k,
+                          void **arguments)
+{
+    const int code = shmt_module_host(&run->loaded->module, k)(
+        bench->stream, arguments);
+    CUresult result;
+
+    if (code == 0)
+        return CUDA_SUCCESS;
+    result = bench->options.driver->StreamSynchronize(bench->stream);
+    if (result != CUDA_SUCCESS)
+        return result;
+    bench->refused = &run->evaluated->launches[k];
+    bench->refusal = code;
+    return CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult shmt_bench_run_launch(struct shmt_bench *bench,
                                const struct shmt_bench_run *run)
 {
@@ -190,10 +213,12 @@ CUresult shmt_bench_run_launch(struct shmt_bench *bench,
             hidden[a] = hidden_at(bench, which);
             arguments[a] = &hidden[a];
         }
-        result = shmt_function_launch(
-            bench->options.driver,
-            shmt_module_function(&run->loaded->module, k),
-            &evaluated->geometry[k], arguments, bench->stream);
+        result = launch->host
+                     ? call_host(bench, run, k, arguments)
+                     : shmt_function_launch(
+                           bench->options.driver,
+                           shmt_module_function(&run->loaded->module, k),
+                           &evaluated->geometry[k], arguments, bench->stream);
     }
     run->loaded->warm = true;
     return result;

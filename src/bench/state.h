@@ -75,6 +75,9 @@ struct shmt_bench {
     struct shmt_bench_run comparison;       /* of `comparing` */
     struct shmt_buffer counter;             /* of what it finds wrong */
     uint64_t uses;
+    const struct shmt_launch *refused;      /* the host's function that said
+                                               so; NULL: none did */
+    int refusal;                            /* what it returned */
 };
 
 /* Marks the bench lost when `result` cannot be recovered from, and turns it

@@ -42,6 +42,8 @@ shmt_compiler_here_open(const struct shmt_kernel *kernel,
         if (status == SHMTUNE_OK)
             status = shmt_nvcc_open(shmt_program_run, here->scratch.folder,
                                     here->arena, &here->nvcc, err);
+        if (status == SHMTUNE_OK && shmt_kernel_has_host(kernel))
+            status = shmt_nvcc_ask_host(&here->nvcc, here->arena, err);
     }
     if (status != SHMTUNE_OK) {
         shmt_compiler_here_close(here);

@@ -297,6 +297,8 @@ static enum shmtune_status open_compiler(struct worker *worker, bool measures,
     if (nvcc)
         status = shmt_nvcc_open(shmt_program_run, worker->images,
                                 worker->arena, &worker->nvcc, err);
+    if (status == SHMTUNE_OK && shmt_kernel_has_host(worker->kernel))
+        status = shmt_nvcc_ask_host(&worker->nvcc, worker->arena, err);
     if (status == SHMTUNE_OK && (!nvcc || measures))
         status = shmt_nvrtc_open(&worker->nvrtc, err);
     if (status != SHMTUNE_OK)

@@ -92,6 +92,7 @@ name_entries(const struct shmt_image_request *request,
                                               name);
     }
     shmt_text_free(&text);
+    image->host = shmt_kernel_is_host(evaluated);
     if (status == SHMTUNE_OK && image->entry_count == 0)
         status = shmt_error_set(err, SHMTUNE_INVALID_FILE,
                                 "%s: no launch is used in this configuration; "
@@ -151,6 +152,9 @@ enum shmtune_status shmt_image_key(const struct shmt_image_request *request,
         request->evaluated->kernel->toolkit_version != 0)
         shmt_text_addf(&options, "toolkit %d\n",
                        request->evaluated->kernel->toolkit_version);
+    if (shmt_kernel_is_host(request->evaluated) && request->nvcc != NULL &&
+        request->nvcc->host != NULL)
+        shmt_text_addf(&options, "host compiler %s\n", request->nvcc->host);
     if (options.failed || status != SHMTUNE_OK)
         status = shmt_error_memory(err);
     else
@@ -338,6 +342,8 @@ static bool has_options(const struct shmt_kernel *kernel)
     return found;
 }
 
+static const struct shmt_resources unknown = {-1, -1, -1, -1, -1, -1, -1};
+
 /* Compiles: fills in the binary and the resources. */
 static enum shmtune_status compile(const struct recipe *plan,
                                      const struct shmt_nvrtc *nvrtc,
@@ -352,7 +358,7 @@ static enum shmtune_status compile(const struct recipe *plan,
         .name = plan->name, .source = plan->source,
         .option_count = plan->option_count, .options = plan->options,
         .entry_count = image->entry_count, .entries = names,
-        .keep_ptx = plan->keep_ptx, .once = plan->once,
+        .keep_ptx = plan->keep_ptx, .once = plan->once, .host = image->host,
     };
     const int version = plan->by_nvcc ? plan->nvcc->version : nvrtc->version;
     enum shmtune_status status;
@@ -382,7 +388,9 @@ static enum shmtune_status compile(const struct recipe *plan,
     for (size_t k = 0; k < image->entry_count; k++) {
         entries[k].name = names[k];
         entries[k].lowered = product.lowered[k];
-        if (!shmt_ptxas_resources(product.log, product.lowered[k],
+        entries[k].resources = unknown;
+        if (!image->host &&
+            !shmt_ptxas_resources(product.log, product.lowered[k],
                                   &entries[k].resources))
             return shmt_error_set(err, SHMTUNE_INTERNAL,
                                   "compiler %d reported no resources of \"%s\" "
@@ -570,12 +578,11 @@ static enum shmtune_status get(const struct recipe *plan,
                                const char *folder, struct shmt_image **out,
                                struct shmt_error *err)
 {
+    const struct shmt_image_folder place = {folder, plan->private_folder};
     enum shmtune_status status = SHMTUNE_NOT_FOUND;
 
     if (folder != NULL && !plan->recompile)
-        status = shmt_image_read_stored(
-            &(struct shmt_image_folder){folder, plan->private_folder},
-            plan->image, err);
+        status = shmt_image_read_stored(&place, plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND &&
         (plan->by_nvcc ? plan->nvcc != NULL : nvrtc != NULL)) {
@@ -584,6 +591,11 @@ static enum shmtune_status get(const struct recipe *plan,
         shmt_error_set(err, status, "no binary %.12s... in %s, and no "
                        "compiler to make it", plan->image->key,
                        folder != NULL ? folder : "no folder");
+    }
+    if (status == SHMTUNE_OK && plan->image->host && folder != NULL) {
+        plan->image->object = shmt_image_stored_path(&place, plan->image);
+        if (plan->image->object == NULL)
+            status = shmt_error_memory(err);
     }
     if (status != SHMTUNE_OK) {
         shmt_image_free(plan->image);
@@ -674,8 +686,9 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
         explain_target(request, err);
     if (status != SHMTUNE_OK)
         return status;
-    status = check_arguments(request->evaluated, image, err);
-    if (status == SHMTUNE_OK)
+    if (!image->host)
+        status = check_arguments(request->evaluated, image, err);
+    if (status == SHMTUNE_OK && !image->host)
         status = shmt_variable_check(request->evaluated, image, err);
     if (status == SHMTUNE_OK)
         *out = image;

@@ -4,8 +4,9 @@
  * with what the compiler reported of it.  Made with NVRTC, kept in a folder
  * under a key of everything that went into it.  Needs no GPU.
  *
- * In the folder: KEY.cubin and KEY.res, the report, which also holds the
- * digest of the binary: a pair that does not fit is compiled again.  Both are
+ * In the folder: KEY.cubin, or KEY.so where the launches are functions of the
+ * host, and KEY.res, the report, which also holds the digest of the binary: a
+ * pair that does not fit is compiled again.  Both are
  * put there by rename, so any number of processes may share a folder.
  */
 #ifndef SHMT_GPU_IMAGE_H
@@ -52,8 +53,11 @@ struct shmt_image_variable {
 struct shmt_image {
     struct shmt_arena *arena;
     char key[SHMT_DIGEST_TEXT];
-    const void *cubin;
+    const void *cubin;     /* or a shared object */
     size_t cubin_size;
+    bool host;             /* the entries are functions of the host, in a
+                              shared object; of resources nothing is known */
+    const char *object;    /* its path in the folder; NULL: it is in none */
     const char *ptx;       /* NULL: not asked for, or the compiler gives none */
     size_t entry_count;
     const struct shmt_image_entry *entries;   /* those of used launches */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * image_store: KEY.cubin and KEY.res in a folder.
+ * image_store: KEY.cubin, or KEY.so, and KEY.res in a folder.
  *
  * Each is written to a temporary file and renamed, the report last.  Nothing
  * is synchronised to disk, for speed: the report holds the size and digest of
@@ -58,6 +58,13 @@ static const char *file_of(struct shmt_arena *arena, const char *folder,
     return shmt_path_join(arena, folder, name);
 }
 
+const char *shmt_image_stored_path(const struct shmt_image_folder *folder,
+                                   const struct shmt_image *image)
+{
+    return file_of(image->arena, folder->path, image->key,
+                   image->host ? ".so" : ".cubin");
+}
+
 static void write_report(const struct shmt_image *image, const char *digest,
                          struct shmt_text *text)
 {
@@ -100,8 +107,7 @@ shmt_image_write_stored(const struct shmt_image_folder *folder,
                         const struct shmt_image *image,
                         struct shmt_error *err)
 {
-    const char *cubin =
-        file_of(image->arena, folder->path, image->key, ".cubin");
+    const char *cubin = shmt_image_stored_path(folder, image);
     const char *report =
         file_of(image->arena, folder->path, image->key, ".res");
     char digest[SHMT_DIGEST_TEXT];
@@ -127,7 +133,8 @@ shmt_image_write_stored(const struct shmt_image_folder *folder,
     return status;
 }
 
-static enum shmtune_status read_entry(const struct shmt_yaml *node,
+/* `host`: a function of the host, whose numbers are all not known. */
+static enum shmtune_status read_entry(const struct shmt_yaml *node, bool host,
                                       struct shmt_image_entry *entry,
                                       struct shmt_error *err)
 {
@@ -154,7 +161,8 @@ static enum shmtune_status read_entry(const struct shmt_yaml *node,
         int64_t value_ = 0;                                                  \
         status = shmt_yaml_need(node, #field, &number_, err);                \
         if (status == SHMTUNE_OK)                                            \
-            status = shmt_yaml_int(number_, low, INT32_MAX, &value_, err);   \
+            status = shmt_yaml_int(number_, host ? -1 : low,                 \
+                                   host ? -1 : INT32_MAX, &value_, err);     \
         entry->resources.field = (int)value_;                                \
     }
     NUMBER_LIST(NUMBER_READ)
@@ -199,7 +207,7 @@ static enum shmtune_status read_entries(const struct shmt_yaml *node,
         return shmt_error_memory(err);
     for (size_t k = 0; k < list->count && status == SHMTUNE_OK; k++) {
         entries[k].name = image->entries[k].name;
-        status = read_entry(list->items[k], &entries[k], err);
+        status = read_entry(list->items[k], image->host, &entries[k], err);
     }
     if (status == SHMTUNE_OK)
         image->entries = entries;
@@ -256,7 +264,7 @@ static enum shmtune_status fetch(const struct shmt_image_folder *folder,
                                  struct shmt_error *err)
 {
     struct shmt_arena *arena = image->arena;
-    const char *cubin = file_of(arena, folder->path, image->key, ".cubin");
+    const char *cubin = shmt_image_stored_path(folder, image);
     const char *report = file_of(arena, folder->path, image->key, ".res");
     const char *data = NULL, *text = NULL;
     const struct shmt_yaml *node = NULL;

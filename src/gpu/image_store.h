@@ -21,5 +21,8 @@ enum shmtune_status
 shmt_image_write_stored(const struct shmt_image_folder *folder,
                         const struct shmt_image *image,
                         struct shmt_error *err);
+/* Where its binary is then; NULL: no memory. */
+const char *shmt_image_stored_path(const struct shmt_image_folder *folder,
+                                   const struct shmt_image *image);
 
 #endif

@@ -84,10 +84,26 @@ static bool is_foreign(CUresult result)
            result == CUDA_ERROR_INVALID_SOURCE;
 }
 
-enum shmtune_status shmt_module_load(const struct shmt_driver *driver,
-                                     const struct shmt_image *image,
-                                     struct shmt_module *out,
-                                     struct shmt_error *err)
+static enum shmtune_status load_object(const struct shmt_image *image,
+                                       struct shmt_module *out,
+                                       struct shmt_error *err)
+{
+    struct shmt_module module = {.function_count = 0};
+    const enum shmtune_status status =
+        shmt_object_open(image, &module.object, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    memcpy(module.launch_function, image->launch_entry,
+           sizeof module.launch_function);
+    *out = module;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status load_module(const struct shmt_driver *driver,
+                                       const struct shmt_image *image,
+                                       struct shmt_module *out,
+                                       struct shmt_error *err)
 {
     struct shmt_module module = {.function_count = image->entry_count};
     const CUresult result =
@@ -114,15 +130,25 @@ enum shmtune_status shmt_module_load(const struct shmt_driver *driver,
         driver->ModuleUnload(module.handle);
         return status;
     }
-    for (size_t k = 0; k < SHMT_KERNEL_LAUNCHES; k++)
-        module.launch_function[k] = image->launch_entry[k];
+    memcpy(module.launch_function, image->launch_entry,
+           sizeof module.launch_function);
     *out = module;
     return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_module_load(const struct shmt_driver *driver,
+                                     const struct shmt_image *image,
+                                     struct shmt_module *out,
+                                     struct shmt_error *err)
+{
+    return image->host ? load_object(image, out, err)
+                       : load_module(driver, image, out, err);
 }
 
 void shmt_module_unload(const struct shmt_driver *driver,
                         struct shmt_module *module)
 {
+    shmt_object_close(&module->object);
     if (module->handle != NULL)
         driver->ModuleUnload(module->handle);
     *module = (struct shmt_module){0};
@@ -134,6 +160,14 @@ struct shmt_function *shmt_module_function(struct shmt_module *module,
     const int k = module->launch_function[launch];
 
     return module->handle == NULL || k < 0 ? NULL : &module->functions[k];
+}
+
+shmt_object_function *shmt_module_host(const struct shmt_module *module,
+                                       size_t launch)
+{
+    const int k = module->launch_function[launch];
+
+    return k < 0 ? NULL : module->object.functions[k];
 }
 
 enum shmtune_status shmt_function_prepare(const struct shmt_driver *driver,

@@ -8,6 +8,7 @@
 
 #include "gpu/driver.h"
 #include "gpu/image.h"
+#include "gpu/object.h"
 #include "kernel/kernel.h"
 
 /* Attributes as the driver reports them, -1: not known. */
@@ -31,9 +32,11 @@ struct shmt_module_variable {
     size_t bytes;
 };
 
-/* Launches of one entry share a function. */
+/* Launches of one entry share a function.  Of functions of the host there is an
+ * object, and no module. */
 struct shmt_module {
     CUmodule handle;
+    struct shmt_object object;
     size_t variable_count;
     struct shmt_module_variable variables[SHMT_KERNEL_VARIABLES];
     size_t function_count;
@@ -44,6 +47,10 @@ struct shmt_module {
 /* The function of launch k, NULL when the launch is not used. */
 struct shmt_function *shmt_module_function(struct shmt_module *module,
                                            size_t launch);
+
+/* The same where the launches are functions of the host. */
+shmt_object_function *shmt_module_host(const struct shmt_module *module,
+                                       size_t launch);
 
 /* SHMTUNE_NO_CONFIGURATION: the driver cannot load this binary; it may be able
  * to load one made by an older compiler. */

@@ -14,6 +14,12 @@
  * A part that is there for the second time is a reference in a mangled name,
  * S_, S0_, S1_ and so on, and shmtune_entry itself is the first of the parts
  * there: the symbol of the entry is _Z5typedIfEvPT_S0_i.
+ *
+ * Functions of the host become a shared object.  Behind the source stands one
+ * function for each, which calls it: the compiler so says whether it is there
+ * and takes what it will be given, and it is all that the object shows.  What
+ * is hidden cannot be taken for that of another candidate's object, whose names
+ * are the same.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -32,6 +38,7 @@
 #include "gpu/driver.h"
 
 #define MARKER "shmtune_entry"
+#define HOST_ENTRY "shmtune_host_"
 
 /* -- where it is ---------------------------------------------------------- */
 
@@ -143,15 +150,33 @@ enum shmtune_status shmt_nvcc_open(shmt_nvcc_run *run, const char *scratch,
 
 /* -- the source ----------------------------------------------------------- */
 
+/* The functions of the host, one a line as those of the device. */
+static void write_host_entries(const struct shmt_nvrtc_job *job,
+                               struct shmt_text *text)
+{
+    shmt_text_add(text, "struct CUstream_st;\n");
+    for (size_t k = 0; k < job->entry_count; k++)
+        shmt_text_addf(text, "extern \"C\" "
+                       "__attribute__((visibility(\"default\"))) int "
+                       HOST_ENTRY "%zu(CUstream_st *shmtune_stream, "
+                       "void **shmtune_arguments) "
+                       "{ return %s(shmtune_stream, shmtune_arguments); }\n",
+                       k, job->entries[k]);
+}
+
 /* The source, and behind it the entries, one a line of a file of their own, by
  * which messages are told apart. */
 static void write_source(const struct shmt_nvrtc_job *job,
                          struct shmt_text *text)
 {
     shmt_text_add_line_mark(text, 1, job->name);
-    shmt_text_addf(text, "%s\n#line 1 \"" MARKER "\"\n"
-                   "template <auto E, int K> "
-                   "__global__ void " MARKER "() {}\n", job->source);
+    shmt_text_addf(text, "%s\n#line 1 \"" MARKER "\"\n", job->source);
+    if (job->host) {
+        write_host_entries(job, text);
+        return;
+    }
+    shmt_text_add(text, "template <auto E, int K> "
+                  "__global__ void " MARKER "() {}\n");
     for (size_t k = 0; k < job->entry_count; k++) {
         const char *entry = job->entries[k];
         const char *sign = entry[0] == '&' || entry[0] == '(' ? "" : "&";
@@ -170,22 +195,24 @@ static bool is_for_nvcc(const char *option)
 
 static const char **make_command(const struct shmt_nvcc *nvcc,
                                  const struct shmt_nvrtc_job *job,
-                                 const char *source, const char *cubin,
+                                 const char *source, const char *binary,
                                  struct shmt_arena *arena)
 {
     const char **argv =
-        shmt_arena_alloc(arena, job->option_count + 6, sizeof *argv);
+        shmt_arena_alloc(arena, job->option_count + 7, sizeof *argv);
     size_t n = 0;
 
     if (argv == NULL)
         return NULL;
     argv[n++] = nvcc->path;
-    argv[n++] = "-cubin";
+    argv[n++] = job->host ? "-shared" : "-cubin";
+    if (job->host)
+        argv[n++] = "-Xcompiler=-fPIC,-fvisibility=hidden";
     for (size_t k = 0; k < job->option_count; k++)
         if (is_for_nvcc(job->options[k]))
             argv[n++] = job->options[k];
     argv[n++] = "-o";
-    argv[n++] = cubin;
+    argv[n++] = binary;
     argv[n++] = source;
     return argv;
 }
@@ -231,8 +258,13 @@ static void explain_entry(const struct shmt_nvrtc_job *job, char *line,
         return;
     snprintf(why, sizeof why, "%.250s",
              text == NULL ? line : text + strlen("error: "));
-    snprintf(line, room, "%.200s has no kernel \"%.100s\", an entry of the "
-             "spec: %.200s", job->name, job->entries[number - 2], why);
+    if (job->host)
+        snprintf(line, room, "%.150s has no function int %.100s(cudaStream_t, "
+                 "void **), a \"host\" of the spec: %.200s", job->name,
+                 job->entries[number - 2], why);
+    else
+        snprintf(line, room, "%.200s has no kernel \"%.100s\", an entry of "
+                 "the spec: %.200s", job->name, job->entries[number - 2], why);
 }
 
 /* A #define of the source would win over the value of a parameter, and all its
@@ -408,8 +440,23 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
+static enum shmtune_status name_symbol(const struct shmt_nvrtc_job *job,
+                                       const char *log, size_t k,
+                                       struct shmt_arena *arena,
+                                       const char **out, struct shmt_error *err)
+{
+    char name[32];
+    int length;
+
+    if (!job->host)
+        return find_symbol(job, log, k, arena, out, err);
+    length = snprintf(name, sizeof name, HOST_ENTRY "%zu", k);
+    *out = shmt_arena_copy(arena, name, (size_t)length);
+    return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
 static enum shmtune_status read_product(const struct shmt_nvrtc_job *job,
-                                        const char *cubin,
+                                        const char *binary,
                                         struct shmt_arena *arena,
                                         struct shmt_nvrtc_product *product,
                                         struct shmt_error *err)
@@ -420,11 +467,11 @@ static enum shmtune_status read_product(const struct shmt_nvrtc_job *job,
     const char *data = NULL;
     enum shmtune_status status =
         lowered == NULL ? shmt_error_memory(err)
-                        : shmt_path_read(arena, cubin, CUBIN_LIMIT, &data,
+                        : shmt_path_read(arena, binary, CUBIN_LIMIT, &data,
                                          &product->cubin_size, err);
 
     for (size_t k = 0; status == SHMTUNE_OK && k < job->entry_count; k++)
-        status = find_symbol(job, product->log, k, arena, &lowered[k], err);
+        status = name_symbol(job, product->log, k, arena, &lowered[k], err);
     product->cubin = data;
     product->lowered = lowered;
     return status;
@@ -438,10 +485,11 @@ static enum shmtune_status compile_in(const struct shmt_nvcc *nvcc,
                                       struct shmt_error *err)
 {
     const char *source = shmt_path_join(arena, folder, "source.cu");
-    const char *cubin = shmt_path_join(arena, folder, "binary.cubin");
+    const char *binary = shmt_path_join(
+        arena, folder, job->host ? "binary.so" : "binary.cubin");
     const char **argv =
-        source == NULL || cubin == NULL
-            ? NULL : make_command(nvcc, job, source, cubin, arena);
+        source == NULL || binary == NULL
+            ? NULL : make_command(nvcc, job, source, binary, arena);
     struct shmt_text text = {0};
     enum shmtune_status status;
     int code = -1;
@@ -458,8 +506,23 @@ static enum shmtune_status compile_in(const struct shmt_nvcc *nvcc,
     if (status == SHMTUNE_OK)
         status = check_macros(job, out->log, err);
     if (status == SHMTUNE_OK)
-        status = read_product(job, cubin, arena, out, err);
+        status = read_product(job, binary, arena, out, err);
     return status;
+}
+
+/* A new folder in the scratch folder. */
+static enum shmtune_status make_folder(const struct shmt_nvcc *nvcc,
+                                       struct shmt_arena *arena, char **out,
+                                       struct shmt_error *err)
+{
+    const char *name = shmt_path_join(arena, nvcc->scratch, "nvcc-XXXXXX");
+
+    *out = name == NULL ? NULL : shmt_arena_copy(arena, name, strlen(name));
+    if (*out == NULL)
+        return shmt_error_memory(err);
+    return mkdtemp(*out) != NULL
+               ? SHMTUNE_OK
+               : shmt_error_system(err, *out, "folder cannot be made");
 }
 
 enum shmtune_status shmt_nvcc_compile(const struct shmt_nvcc *nvcc,
@@ -470,16 +533,11 @@ enum shmtune_status shmt_nvcc_compile(const struct shmt_nvcc *nvcc,
 {
     const double start = shmt_clock_s();
     struct shmt_nvrtc_product product = {0};
-    char *folder = NULL;
-    const char *name = shmt_path_join(arena, nvcc->scratch, "nvcc-XXXXXX");
-    enum shmtune_status status;
+    char *folder;
+    enum shmtune_status status = make_folder(nvcc, arena, &folder, err);
 
-    if (name != NULL)
-        folder = shmt_arena_copy(arena, name, strlen(name));
-    if (folder == NULL)
-        return shmt_error_memory(err);
-    if (mkdtemp(folder) == NULL)
-        return shmt_error_system(err, folder, "folder cannot be made");
+    if (status != SHMTUNE_OK)
+        return status;
     status = compile_in(nvcc, job, folder, arena, &product, err);
     remove_folder(folder);
     if (status == SHMTUNE_OK) {
@@ -487,4 +545,46 @@ enum shmtune_status shmt_nvcc_compile(const struct shmt_nvcc *nvcc,
         *out = product;
     }
     return status;
+}
+
+/* The last line of what the preprocessor makes of __VERSION__. */
+static const char *last_line(const char *text, struct shmt_arena *arena)
+{
+    size_t end = strlen(text), begin;
+
+    while (end > 0 && strchr("\n\r \"", text[end - 1]) != NULL)
+        end--;
+    for (begin = end; begin > 0 && strchr("\n\"", text[begin - 1]) == NULL;)
+        begin--;
+    return shmt_arena_copy(arena, text + begin, end - begin);
+}
+
+enum shmtune_status shmt_nvcc_ask_host(struct shmt_nvcc *nvcc,
+                                       struct shmt_arena *arena,
+                                       struct shmt_error *err)
+{
+    static const char question[] = "__VERSION__\n";
+    const char *argv[] = {nvcc->path, "-E", NULL, NULL};
+    const char *output = "";
+    char *folder;
+    int code = -1;
+    enum shmtune_status status = make_folder(nvcc, arena, &folder, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    argv[2] = shmt_path_join(arena, folder, "host.cpp");
+    status = argv[2] == NULL ? shmt_error_memory(err)
+                             : shmt_path_write(argv[2], question,
+                                               strlen(question), err);
+    if (status == SHMTUNE_OK)
+        status = nvcc->run(argv, folder, arena, &output, &code, err);
+    remove_folder(folder);
+    if (status == SHMTUNE_OK && code != 0)
+        return shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s finds no compiler "
+                              "for code of the host: %.300s", nvcc->path,
+                              output);
+    if (status == SHMTUNE_OK)
+        nvcc->host = last_line(output, arena);
+    return status == SHMTUNE_OK && nvcc->host == NULL ? shmt_error_memory(err)
+                                                      : status;
 }

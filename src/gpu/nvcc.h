@@ -24,6 +24,8 @@ struct shmt_nvcc {
     shmt_nvcc_run *run;
     int version;            /* 13000 */
     const char *path;
+    const char *host;       /* version of the host compiler, "12.2.0"; NULL: not
+                               asked for */
     const char *scratch;    /* folder for the files of one compile, which go
                                when it ends; those of a compile that is killed
                                stay in a folder in it */
@@ -37,6 +39,13 @@ enum shmtune_status shmt_nvcc_open(shmt_nvcc_run *run, const char *scratch,
                                    struct shmt_arena *arena,
                                    struct shmt_nvcc *out,
                                    struct shmt_error *err);
+
+/* Asks it for the version of its host compiler, which decides what is in a
+ * shared object: for kernels with functions of the host.  There is a scratch
+ * folder. */
+enum shmtune_status shmt_nvcc_ask_host(struct shmt_nvcc *nvcc,
+                                       struct shmt_arena *arena,
+                                       struct shmt_error *err);
 
 /* As shmt_nvrtc_compile.  Options for NVRTC alone are left out. */
 enum shmtune_status shmt_nvcc_compile(const struct shmt_nvcc *nvcc,

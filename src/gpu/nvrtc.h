@@ -60,6 +60,9 @@ struct shmt_nvrtc_job {
     bool keep_ptx;                     /* the product is to have it */
     struct shmt_nvrtc_once *once;      /* headers are read once; NULL: for each
                                           compile */
+    bool host;                         /* the entries are functions of the
+                                          host, for nvcc alone: the product is
+                                          a shared object, without resources */
 };
 
 struct shmt_nvrtc_product {

@@ -397,6 +397,13 @@ static bool drop_unknown_metrics(struct collection *c)
 
 /* -- rows to configurations ----------------------------------------------- */
 
+/* A function of the host launches as many kernels as it likes: its
+ * configurations are counted one at a time. */
+static bool launches_itself(const struct shmt_counters_request *request)
+{
+    return request->kernel->launches[0].host;
+}
+
 static enum shmtune_status count_launches(const struct collection *c, size_t k,
                                           size_t *out, struct shmt_error *err)
 {
@@ -425,6 +432,8 @@ static enum shmtune_status sum_by_config(const struct collection *c,
 
         if (status != SHMTUNE_OK)
             return status;
+        if (launches_itself(c->request))
+            launches = count;
         if (launches <= count && at <= count - launches)
             shmt_counters_join(rows + at, launches, &out[k]);
         at += launches;
@@ -477,9 +486,9 @@ static enum shmtune_status attempt(struct collection *c, bool *again,
     return status == SHMTUNE_OK ? read_counters(c, out, err) : status;
 }
 
-enum shmtune_status
-shmt_counters_collect(const struct shmt_counters_request *request,
-                      struct shmt_counters *out, struct shmt_error *err)
+static enum shmtune_status
+collect(const struct shmt_counters_request *request,
+        struct shmt_counters *out, struct shmt_error *err)
 {
     struct collection c = {.request = request};
     enum shmtune_status status =
@@ -505,5 +514,22 @@ shmt_counters_collect(const struct shmt_counters_request *request,
     }
     shmt_scratch_remove(&c.scratch);
     shmt_arena_free(c.arena);
+    return status;
+}
+
+enum shmtune_status
+shmt_counters_collect(const struct shmt_counters_request *request,
+                      struct shmt_counters *out, struct shmt_error *err)
+{
+    struct shmt_counters_request one = *request;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (!launches_itself(request))
+        return collect(request, out, err);
+    one.count = 1;
+    for (size_t k = 0; status == SHMTUNE_OK && k < request->count; k++) {
+        one.configs = choice_at(request, k);
+        status = collect(&one, &out[k], err);
+    }
     return status;
 }

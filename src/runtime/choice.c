@@ -118,7 +118,7 @@ enum shmtune_status shmtune_choice_launch(const struct shmtune_choice *choice,
             .cooperative = geometry->cooperative,
         };
 
-        if (!geometry->used || k-- > 0)
+        if (!geometry->used || geometry->host || k-- > 0)
             continue;
         memcpy(made.cluster, geometry->cluster, sizeof made.cluster);
         memcpy(made.grid, geometry->grid, sizeof made.grid);

@@ -203,9 +203,17 @@ shmt_runtime_module_load(const struct shmt_runtime_module_request *request,
                          struct shmt_runtime_module **out,
                          struct shmt_error *err)
 {
-    struct shmt_runtime_module *binary = calloc(1, sizeof *binary);
+    struct shmt_runtime_module *binary;
     enum shmtune_status status;
 
+    if (shmt_kernel_is_host(request->evaluated))
+        return shmt_error_set(
+            err, SHMTUNE_INVALID_ARGUMENT, "kernel %s: %s is a function of the "
+            "host, which this library never runs: build it into the "
+            "application, with the values of the choice as its macros",
+            request->evaluated->kernel->name,
+            request->evaluated->launches[0].entry);
+    binary = calloc(1, sizeof *binary);
     if (binary == NULL)
         return shmt_error_memory(err);
     binary->users = 1;

@@ -33,7 +33,7 @@ engine: coverage neighbours observation observations predictor shuffle
     surrogate
 data: data npy pattern
 source: signature source
-gpu: cubin diagnostic driver function image module nvcc nvrtc ptx ptxas variable
+gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas variable
     cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe
 target: live program replay scratch supervisor target wire worker
