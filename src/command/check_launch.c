@@ -83,6 +83,13 @@ static enum shmtune_status report_entry(struct shmt_check *check,
     name = shmt_arena_copy(arena, name, length);
     if (names == NULL || name == NULL)
         return shmt_error_memory(err);
+    if (launch->host) {
+        shmt_check_report(check, SHMT_CHECK_BAD,
+                          "%s:%d:%d: %s has no function \"%.64s\"",
+                          place.file, place.line, place.column,
+                          code->files[0].path, name);
+        return SHMTUNE_OK;
+    }
     for (size_t k = 0; k < source.kernel_count; k++)
         names[k] = source.kernels[k].name;
     nearest = shmt_text_nearest(name, names, length / 2 + 1);
@@ -517,6 +524,24 @@ static void ask_text(struct part *part)
     }
 }
 
+/* Functions of the host take what they like of their arguments; that they are
+ * there the compiler says, which the workers have asked of the default. */
+static enum shmtune_status look_at_host(const struct part *part,
+                                        struct shmt_compiler_here *here,
+                                        struct shmt_kernel_evaluated *evaluated,
+                                        struct shmt_error *err)
+{
+    struct shmt_image *image = NULL;
+    const enum shmtune_status status =
+        here == NULL || part->which == SHMT_CHECK_DEFAULT
+            ? SHMTUNE_OK
+            : shmt_compiler_here_get(here, evaluated, part->check->arch,
+                                     &image, err);
+
+    shmt_image_free(image);
+    return status;
+}
+
 static enum shmtune_status look(struct part *part,
                                 struct shmt_compiler_here *here,
                                 struct shmt_kernel_evaluated *evaluated,
@@ -524,10 +549,13 @@ static enum shmtune_status look(struct part *part,
 {
     const size_t bad = part->check->bad;
     struct shmt_image *image = NULL;
-    enum shmtune_status status = shmt_source_read(
-        part->arena, shmt_kernel_code_of(evaluated)->text, &part->source,
-        err);
+    enum shmtune_status status;
 
+    if (shmt_kernel_is_host(evaluated))
+        return look_at_host(part, here, evaluated, err);
+    status = shmt_source_read(part->arena,
+                              shmt_kernel_code_of(evaluated)->text,
+                              &part->source, err);
     if (status == SHMTUNE_OK && here != NULL && !part->again)
         status = ask_compiler(part, here, err);
     else if (status == SHMTUNE_OK)

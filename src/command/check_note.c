@@ -2,7 +2,7 @@
 /*
  * check_note: what is odd in a spec and may be meant: words that no parameter
  * has, parameters that change nothing, macros of the source's own, outputs
- * without a tolerance.
+ * without a tolerance, functions of the host.
  */
 #include "config.h"
 
@@ -200,6 +200,23 @@ static void note_tolerances(struct shmt_check *check,
     }
 }
 
+/* -- functions of the host ------------------------------------------------ */
+
+static void note_host(struct shmt_check *check,
+                      const struct shmt_kernel *kernel)
+{
+    struct shmt_place place;
+
+    if (kernel->launch_count == 0 || !kernel->launches[0].host)
+        return;
+    place = kernel->launches[0].entry_place;
+    shmt_check_report(check, SHMT_CHECK_NOTE,
+                      "%s:%d:%d: %s is a function of the host: it is compiled "
+                      "here and runs in tune and explain; libshmtune chooses "
+                      "its configuration and does not run it", place.file,
+                      place.line, place.column, kernel->launches[0].entry);
+}
+
 void shmt_check_notes(struct shmt_check *check,
                       const struct shmt_kernel *kernel)
 {
@@ -207,4 +224,5 @@ void shmt_check_notes(struct shmt_check *check,
     note_idle_parameters(check, kernel);
     note_own_macros(check, kernel);
     note_tolerances(check, kernel);
+    note_host(check, kernel);
 }

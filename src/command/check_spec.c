@@ -134,7 +134,8 @@ static enum shmtune_status compile_default(struct shmt_check *check,
         batch.problem = kernel->sizes[i];
         status = shmt_compiler_run(compiler, &batch, err);
         if (status == SHMTUNE_OK && i == 0 &&
-            (result.verdict == SHMT_VERDICT_SPEC_MISMATCH ||
+            (result.verdict == SHMT_VERDICT_OK ||
+             result.verdict == SHMT_VERDICT_SPEC_MISMATCH ||
              result.resources.registers >= 0))
             status = check_part(check, kernel, here, SHMT_CHECK_DEFAULT, err);
         if (status == SHMTUNE_OK &&

@@ -237,8 +237,13 @@ static enum shmtune_status check_entries(struct visit *visit,
     shmt_device_arch_text(&tuning->device, arch);
     status = shmt_check_compiler(check, visit->kernel, arch, &visit->compiler,
                                  err);
-    if (status == SHMTUNE_OK && visit->compiler != NULL &&
-        check->cubins != NULL)
+    if (check->cubins != NULL && shmt_kernel_has_host(visit->kernel))
+        shmt_check_report(check, SHMT_CHECK_NOTE,
+                          "%s has functions of the host, which no application "
+                          "loads: nothing is put into %s", tuning->kernel,
+                          check->cubins);
+    else if (status == SHMTUNE_OK && visit->compiler != NULL &&
+             check->cubins != NULL)
         status = shmt_compiler_here_open(visit->kernel, &visit->here, err);
     if (status == SHMTUNE_OK && visit->compiler != NULL)
         note_versions(check, tuning->nvrtc_version,

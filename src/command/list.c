@@ -58,17 +58,21 @@ static enum shmtune_status list_kernels(struct listing *listing)
     for (size_t i = 0; i < listing->catalogue->kernel_count; i++) {
         const struct shmt_kernel *kernel =
             listing->catalogue->kernels[i].kernel;
+        const bool is_host =
+            kernel->launch_count > 0 && kernel->launches[0].host;
 
         shmt_table_add(&listing->table, "%s", kernel->name);
         shmt_table_add(&listing->table, "%zu", kernel->parameter_count);
         shmt_table_add(&listing->table, "%zu", kernel->size_count);
-        shmt_table_add(&listing->table, "%s", kernel->summary);
+        shmt_table_add(&listing->table, "%s%s", kernel->summary,
+                       is_host ? " (of the host)" : "");
         json_array_append_new(listing->array, shmt_json_object(
             "name", shmt_json_text(kernel->name),
             "summary", shmt_json_text(kernel->summary),
             "spec", shmt_json_text(kernel->path),
             "parameters", shmt_json_count(kernel->parameter_count),
             "sizes", shmt_json_count(kernel->size_count),
+            "host", json_boolean(is_host),
             "digest", shmt_json_text(kernel->digest), NULL));
     }
     return SHMTUNE_OK;
