@@ -116,7 +116,8 @@ check "options reach the compiler" all "exits 0" "[ '$many' -gt 40 ]" \
 for option in '"-arch=sm_80" 3:11 device' '"--gpu-architecture=sm_80" 3:11 dev' \
     '-std=c++20 3:11 standard' '-I/usr/include 3:11 includes' \
     '--pre-include=a.h 3:11 include' '--relocatable-device-code=true 3:11 one' \
-    '--keep 3:11 own' 'maxrregcount 3:11 begins' '"-" 3:11 begins' '[-x] 3:11 text'; do
+    '--keep 3:11 own' '-shared 3:11 own' '-ccbin=clang 3:11 NVCC_CCBIN' \
+    'maxrregcount 3:11 begins' '"-" 3:11 begins' '[-x] 3:11 text'; do
     # shellcheck disable=SC2086
     set -- $option
     greedy few "options: [$1]"

@@ -65,6 +65,11 @@ CUresult fake_planned(const char *name);
             return fake.stuck;                                               \
     } while (0)
 
+/* -- fake_stream.c -------------------------------------------------------- */
+
+/* Lets its clock go on: for functions of the host, which find it by its name. */
+__attribute__((visibility("default"))) void fake_spend(double us);
+
 /* -- fake_memory.c -------------------------------------------------------- */
 
 /* Everything that is allocated goes. */

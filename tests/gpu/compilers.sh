@@ -39,8 +39,12 @@ echo '#include <map>' >"$folder/host.cu"
 if [ -n "$nvcc" ] &&
     "$nvcc" -cubin -o "$folder/host.cubin" "$folder/host.cu" 2>/dev/null; then
     tunes "host code, by nvcc" "$here/nvcc.yaml" 3
+    tunes "functions of the host, with CUB's policy and others" \
+        "$here/host.yaml" 5
 else
-    count=$((count + 1))
-    echo "ok $count - host code # SKIP no nvcc that has a host compiler"
+    for name in "host code" "functions of the host"; do
+        count=$((count + 1))
+        echo "ok $count - $name # SKIP no nvcc that has a host compiler"
+    done
 fi
 echo "1..$count"

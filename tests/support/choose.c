@@ -6,7 +6,8 @@
  *     choose KERNEL SIZE...
  *
  * chooses for device 0 of the driver and prints the notes, the match, the
- * configuration and its times.
+ * configuration, its times, and why it cannot be prepared here: there is no
+ * context, or it never can.
  */
 #include <shmtune.h>
 
@@ -15,6 +16,8 @@
 
 static int report(const struct shmtune_choice *choice)
 {
+    struct shmtune_function *function = NULL;
+    struct shmtune_message message;
     char text[1024];
 
     shmtune_choice_text(choice, text, sizeof text);
@@ -22,6 +25,9 @@ static int report(const struct shmtune_choice *choice)
            text);
     printf("time_us: %g\ndefault_us: %g\n", choice->time_us,
            choice->default_us);
+    if (shmtune_prepare(choice, 0, &function, &message) != SHMTUNE_OK)
+        printf("prepare: %s\n", message.text);
+    shmtune_release(function);
     return EXIT_SUCCESS;
 }
 
