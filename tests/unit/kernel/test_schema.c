@@ -149,6 +149,8 @@ static void check_names(const char *names, const char *paths)
     json_decref(known);
 }
 
+#define LAUNCH "$defs/kernel_launch,$defs/host_launch"
+
 /* An unknown key in each mapping there is: both refuse it, and the reader names
  * the keys that it knows. */
 static const struct {
@@ -160,10 +162,10 @@ static const struct {
     {"default: 64}", "default: 64, " ODD ": 1}", "$defs/parameter"},
     {"from: 1, to: 3}", "from: 1, to: 3, " ODD ": 1}",
      "$defs/parameter/properties/values/anyOf/1"},
-    {"- entry: finish\n", "- entry: finish\n  " ODD ": 1\n", "$defs/launch"},
+    {"- entry: finish\n", "- entry: finish\n  " ODD ": 1\n", LAUNCH},
     {"reference:\n", "reference: {" ODD ": 1}\nsetup:\n",
      "properties/reference/anyOf/1"},
-    {"reference:\n", "setup:\n- " ODD ": 1\nreference:\n", "$defs/launch"},
+    {"reference:\n", "setup:\n- " ODD ": 1\nreference:\n", LAUNCH},
     {"work:\n", "work:\n  " ODD ": 1\n", "properties/work"},
     {"relative: 1.0e-3", ODD ": 1", "$defs/tolerance"},
     {"tolerance:", "region: {columns: 1, " ODD ": 1}, tolerance:",
@@ -262,6 +264,7 @@ static void values_are_refused(void)
         {"[32, 64, 128]", "7"}, {"times: 2", "times: 1"},
         {"grid: 6", "grid: []"}, {"grid: 6", "grid: [1, 1, 1, 1]"},
         {"- entry: finish\n  when:", "- when:"},
+        {"- entry: finish\n", "- host: finish\n"},
         {"block: [32]\n  cluster: STAGES", "cooperative: 7"},
         {"type: f32, role: input", "type: c64, role: input"},
         {"role: input", "role: texture"}, {"[-2, 2]", "[-2]"},
