@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "command/check.h"
+#include "data/data.h"
 #include "device/device.h"
 #include "yaml/yaml.h"
 
@@ -43,6 +44,67 @@ static enum shmtune_status check_space(struct shmt_check *check,
     shmt_space_free(space);
     return SHMTUNE_OK;
 }
+
+/* -- files ---------------------------------------------------------------- */
+
+static enum shmtune_status pass_over(void *context, const void *bytes,
+                                     uint64_t offset, size_t size,
+                                     struct shmt_error *err)
+{
+    (void)context;
+    (void)bytes;
+    (void)offset;
+    (void)size;
+    (void)err;
+    return shmt_command_stopped == 0 ? SHMTUNE_OK : SHMTUNE_INTERRUPTED;
+}
+
+/* Data need not lie where sources are checked, so a file that cannot be read is
+ * a note; one that is read has to fit. */
+static enum shmtune_status
+report_file(struct shmt_check *check, enum shmtune_status status,
+            const struct shmt_fill_values *values, struct shmt_error *err)
+{
+    const struct shmt_data_sink sink = {pass_over, NULL};
+
+    if (status == SHMTUNE_OK)
+        status = shmt_data_read(values, NULL, &sink, err);
+    if (status != SHMTUNE_STORAGE)
+        return shmt_check_report_failure(check, status, err);
+    shmt_check_report(check, SHMT_CHECK_NOTE, "%s", err->text);
+    return SHMTUNE_OK;
+}
+
+/* What arguments are filled from and compared with, at one size. */
+static enum shmtune_status check_files(struct shmt_check *check,
+                                       const struct shmt_kernel *kernel,
+                                       const int64_t *problem,
+                                       struct shmt_error *err)
+{
+    struct shmt_kernel_evaluated evaluated;
+    struct shmt_fill_values values;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count;
+         k++) {
+        const struct shmt_argument *argument = &kernel->arguments[k];
+
+        if (argument->file.path != NULL)
+            status = report_file(
+                check,
+                shmt_kernel_argument_fill(&evaluated, k, &values, err),
+                &values, err);
+        if (status == SHMTUNE_OK && argument->expect.path != NULL)
+            status = report_file(
+                check,
+                shmt_kernel_argument_expect(&evaluated, k, &values, err),
+                &values, err);
+    }
+    return status;
+}
+
+/* -- by the compiler ------------------------------------------------------ */
 
 /* Whether the spec has a reference of its own.  If not, the default
  * configuration is the oracle. */
@@ -206,6 +268,8 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     shmt_check_notes(check, kernel);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = check_space(check, kernel, kernel->sizes[i], &least, err);
+    for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
+        status = check_files(check, kernel, kernel->sizes[i], err);
     if (status == SHMTUNE_OK)
         status = shmt_check_compiler(check, kernel, check->arch, &compiler,
                                      err);

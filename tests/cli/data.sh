@@ -73,6 +73,23 @@ run data mine.yaml -o again
 check "a file that is not there" all 'exits 5' \
     'err_has "mine.yaml:29:.*absent.npy"'
 
+# -- check opens them --------------------------------------------------------
+run check mine.yaml --no-compile
+check "check notes a file that is not there, once a size" all 'exits 0' \
+    '[ "$(grep -c "^note .*mine.yaml:29:.*absent.npy" "$folder/out")" -eq 2 ]'
+fill_with '{file: npy/src.npy}'
+run check mine.yaml --no-compile
+check "and finds the size for which one is too short" all 'exits 2' \
+    'out_has "^wrong .*mine.yaml:29:.*npy/src.npy.*65536"' \
+    '[ "$(grep -c ^wrong "$folder/out")" -eq 1 ]'
+sed -i '/n: 65536/d; s/tolerance: {/expect: {file: seven\/src.npy}, &/' mine.yaml
+run check mine.yaml --no-compile
+check "what an output is compared with, too" all 'exits 2' \
+    'out_has "^wrong .*seven/src.npy.*4096"'
+sed -i 's/seven/npy/' mine.yaml
+run check mine.yaml --no-compile
+check "and that all fit" all 'exits 0' 'out_lacks "^note"'
+
 # -- a run with files ---------------------------------------------------------
 fill_with '{file: src.f32}'
 run mine.yaml --size n=4096 --strategy random --budget 8 --output o -q

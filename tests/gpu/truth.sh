@@ -20,7 +20,7 @@ for fault in 0 1 2 3 4 5; do
 done | "$build/shmtune" worker --spec "$here/truth.yaml" --device 0 \
     --images "$folder/images" >"$folder/replies" 2>"$folder/err"
 
-echo 1..8
+echo 1..10
 count=0
 # told FILE TAG PATTERN NAME
 told() {
@@ -58,3 +58,21 @@ else
     echo "ok 7 - a program says what is right # SKIP no python3"
     echo "ok 8 - and its answer is kept # SKIP no python3"
 fi
+
+# A copy of what a file has is what the file has, and not what another has.
+toy=$here/../fake/data
+for seed in 1 2; do
+    "$build/shmtune" data "$toy/toy.yaml" --size n=4096 --data-seed $seed \
+        -o "$folder/data$seed" -q 2>>"$folder/err"
+    sed "s|source: toy.cu|source: $toy/toy.cu|; /n: 65536/d; /shared_/d
+        s|role: input, count: n|&, fill: {file: data1/src.npy}|
+        s|role: output, count: n|&, expect: {file: data$seed/src.npy}|" \
+        "$toy/toy.yaml" >"$folder/toy$seed.yaml"
+    echo "{verb: measure, tag: $seed, size: {n: 4096, m: 1}," \
+        "config: {BLOCK_X: 128, UNROLL: 1, PAD: 0, MEMORY: static," \
+        "CARVEOUT: -1}, samples: 3, verify: true}" |
+        "$build/shmtune" worker --spec "$folder/toy$seed.yaml" --device 0 \
+            --images "$folder/images" >>"$folder/copies" 2>>"$folder/err"
+done
+told copies 1 'verdict: ok,' "inputs are filled from a file, and compared with one"
+told copies 2 "$wrong" "with another they are wrong"
