@@ -59,6 +59,28 @@ static const struct {
     {"-dryrun", elsewhere}, {"--dryrun", elsewhere},
 };
 
+/* What has the host compiler or the linker load code or start a program, alone
+ * or in a list behind -Xcompiler: who checks a spec compiles it, and runs
+ * nothing of it. */
+static const char *const loading[] = {
+    "-fplugin", "-fpass-plugin", "-load", "-plugin", "--plugin", "-wrapper",
+    "-specs", "--specs", "-B", "--prefix", "-fuse-ld", "--ld-path", "@"
+};
+
+static bool loads_code(const char *option)
+{
+    const char *at = option;
+
+    while (at != NULL) {
+        for (size_t k = 0; k < sizeof loading / sizeof loading[0]; k++)
+            if (strncmp(at, loading[k], strlen(loading[k])) == 0)
+                return true;
+        at = strpbrk(at, "=, \"'");
+        at = at == NULL ? NULL : at + 1;
+    }
+    return false;
+}
+
 static bool is_named(const char *option, const char *name)
 {
     const size_t length = strcspn(name, "*");
@@ -83,6 +105,11 @@ static enum shmtune_status check_option(struct shmt_kernel_reader *reader,
             node, reader->err, "\"%.64s\" is no option; one argument of the "
             "compiler that begins with \"-\" is expected: \"--NAME=VALUE\"",
             option);
+    if (loads_code(option))
+        return shmt_yaml_refuse(
+            node, reader->err, "the option \"%.64s\" cannot be given: it has "
+            "the compiler load or start something, and `shmtune check` runs "
+            "nothing of a spec", option);
     for (size_t k = 0; k < sizeof refused / sizeof refused[0]; k++)
         if (is_named(option, refused[k].name))
             return shmt_yaml_refuse(node, reader->err,

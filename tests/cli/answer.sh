@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # A program that says what is right: started by the runs that measure, on the
-# fake driver, and by nothing else.
+# fake driver; unrun.sh has who does not.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 unset SHMTUNE_WORKER
@@ -34,14 +34,6 @@ if ! exits 0; then
     echo "1..0 # SKIP $(head -n 1 "$folder/err")"
     exit 0
 fi
-run check ./asking.yaml
-check "check does not start it" all 'exits 0' "[ ! -e ran ]"
-run space ./asking.yaml
-check "nor does space" all 'exits 0' "[ ! -e ran ]"
-run inspect ./asking.yaml --arch sm_90
-check "nor does inspect" all 'exits 0' "[ ! -e ran ]"
-run data ./asking.yaml -o inputs
-check "nor does data" all 'exits 0' "[ ! -e ran ]"
 [ -f "$SHMTUNE_LIBCUDA" ] || {
     skip "tune does" "the fake driver is not built"
     finish

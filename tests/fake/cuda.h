@@ -13,6 +13,8 @@
  *              FAKE_CUDA_MAJOR    of their compute capability, default 9
  *              FAKE_CUDA_FAIL     NAME=CODE[,N]: the N-th call of cuNAME
  *                                 (default: each) returns CODE
+ *              FAKE_CUDA_LAUNCHES a file that gets the name of each kernel
+ *                                 launched
  *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
  *                                 launched while a profiler would look
  */

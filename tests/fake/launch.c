@@ -185,10 +185,10 @@ CUresult fake_ProfilerStop(void)
     return CUDA_SUCCESS;
 }
 
-static void note_launch(const struct fake_launch *launch)
+static void note_launch(const struct fake_launch *launch, const char *variable)
 {
-    const char *path = getenv("FAKE_CUDA_PROFILE");
-    FILE *file = fake.profiled && path != NULL ? fopen(path, "a") : NULL;
+    const char *path = getenv(variable);
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
 
     if (file == NULL)
         return;
@@ -201,7 +201,9 @@ static CUresult run(struct fake_launch *launch)
     FAKE_ENTER("LaunchKernel");
     if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
         return CUDA_ERROR_INVALID_VALUE;
-    note_launch(launch);
+    note_launch(launch, "FAKE_CUDA_LAUNCHES");
+    if (fake.profiled)
+        note_launch(launch, "FAKE_CUDA_PROFILE");
     if (!fake_kernel_run(launch))
         return CUDA_ERROR_NOT_FOUND;
     fake.ns += (int64_t)(1e3 * launch->cost_us);

@@ -6,13 +6,44 @@
  *     choose KERNEL SIZE...
  *
  * chooses for device 0 of the driver and prints the notes, the match, the
- * configuration, its times, and why it cannot be prepared here: there is no
- * context, or it never can.
+ * configuration, its times, and that it could be prepared, or why not.
  */
 #include <shmtune.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include <cuda.h>
+
+/* Makes a context of device 0 current. */
+static void make_context(void)
+{
+    const char *name = getenv("SHMTUNE_LIBCUDA");
+    void *library = name == NULL ? NULL : dlopen(name, RTLD_NOW);
+    void *symbol =
+        library == NULL ? NULL : dlsym(library, "cuGetProcAddress_v2");
+    CUresult (*find)(const char *, void **, int, cuuint64_t,
+                     CUdriverProcAddressQueryResult *);
+    CUresult (*retain)(CUcontext *, CUdevice), (*set)(CUcontext);
+    CUdriverProcAddressQueryResult found;
+    CUcontext context;
+    void *functions[2];
+
+    if (symbol == NULL)
+        return;
+    memcpy(&find, &symbol, sizeof find);
+    if (find("cuDevicePrimaryCtxRetain", &functions[0], 12000, 0, &found) !=
+            CUDA_SUCCESS ||
+        find("cuCtxSetCurrent", &functions[1], 12000, 0, &found) !=
+            CUDA_SUCCESS)
+        return;
+    memcpy(&retain, &functions[0], sizeof retain);
+    memcpy(&set, &functions[1], sizeof set);
+    if (retain(&context, 0) == CUDA_SUCCESS)
+        set(context);
+}
 
 static int report(const struct shmtune_choice *choice)
 {
@@ -25,7 +56,10 @@ static int report(const struct shmtune_choice *choice)
            text);
     printf("time_us: %g\ndefault_us: %g\n", choice->time_us,
            choice->default_us);
-    if (shmtune_prepare(choice, 0, &function, &message) != SHMTUNE_OK)
+    if (shmtune_prepare(choice, SHMTUNE_ALLOW_COMPILE, &function, &message) ==
+        SHMTUNE_OK)
+        printf("prepared\n");
+    else
         printf("prepare: %s\n", message.text);
     shmtune_release(function);
     return EXIT_SUCCESS;
@@ -43,6 +77,7 @@ int main(int argc, char **argv)
 
     for (int k = 2; k < argc && k - 2 < SHMTUNE_DIMENSIONS; k++)
         problem[k - 2] = strtoll(argv[k], NULL, 10);
+    make_context();
     if (shmtune_open(NULL, &library, &message) != SHMTUNE_OK) {
         fprintf(stderr, "%s\n", message.text);
         return EXIT_FAILURE;
