@@ -105,6 +105,22 @@ static bool directs(const char *text, const char *word, const char *name)
     return false;
 }
 
+static void note_own_macro(struct shmt_check *check,
+                           const struct shmt_kernel *kernel, const char *name)
+{
+    for (size_t f = 0; f < kernel->code.file_count; f++) {
+        const struct shmt_kernel_header *file = &kernel->code.files[f];
+        const int line = shmt_kernel_find_definition(file->text, name);
+
+        if (line > 0)
+            shmt_check_report(check, SHMT_CHECK_NOTE,
+                              "%s:%d: a #define of the parameter %s; put it "
+                              "behind #ifndef %s, or write \"override: true\" "
+                              "into the parameter", file->path, line, name,
+                              name);
+    }
+}
+
 /* Compiling reports a #define only when its value differs from the spec's, so
  * it is searched for in the text. */
 static void note_own_macros(struct shmt_check *check,
@@ -117,12 +133,11 @@ static void note_own_macros(struct shmt_check *check,
 
         if (!kernel->parameters[i].launch_only &&
             kernel->parameters[i].options == NULL &&
-            directs(text, "define", name) && !directs(text, "ifndef", name) &&
+            !kernel->parameters[i].overrides &&
+            !directs(text, "ifndef", name) &&
             !directs(text, "undef", name) && !directs(text, "ifdef", name) &&
             strstr(text, "defined") == NULL)
-            shmt_check_report(check, SHMT_CHECK_NOTE,
-                              "%s has a #define of the parameter %s; put it "
-                              "behind #ifndef %s", kernel->source, name, name);
+            note_own_macro(check, kernel, name);
     }
 }
 

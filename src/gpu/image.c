@@ -241,7 +241,7 @@ make_recipe(const struct shmt_image_request *request, const char *include,
     struct recipe plan = {
         .kernel = kernel, .code = code,
         .name = code->file_count == 0 ? NULL : code->files[0].path,
-        .source = code->text, .nvrtc_version = request->nvrtc_version,
+        .nvrtc_version = request->nvrtc_version,
         .recompile = request->recompile, .keep_ptx = request->keep_ptx,
         .by_nvcc = kernel->nvcc, .nvcc = request->nvcc,
         .private_folder = request->private_folder, .once = request->once,
@@ -252,6 +252,9 @@ make_recipe(const struct shmt_image_request *request, const char *include,
     if (status != SHMTUNE_OK)
         return status;
     status = name_entries(request, plan.image, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_source_text(request->evaluated, plan.image->arena,
+                                         &plan.source, err);
     if (status == SHMTUNE_OK)
         status = shmt_image_key(request, plan.image->key, err);
     write_options(request, &options);

@@ -291,7 +291,8 @@ static enum shmtune_status check_macros(const struct shmt_nvrtc_job *job,
                 job->options[k][2 + length] == '=')
                 return shmt_error_set(
                     err, SHMTUNE_COMPILE, "%.*s: #define %.*s is in the way of "
-                    "the spec's %s; put it behind #ifndef %.*s",
+                    "the spec's %s; put it behind #ifndef %.*s, or write "
+                    "\"override: true\" into the parameter",
                     (int)(at - line - (long)strlen(mark) - 2), line,
                     (int)length, word, job->options[k] + 2, (int)length, word);
     }

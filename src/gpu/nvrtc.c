@@ -397,7 +397,8 @@ static bool find_redefinition(const struct diagnostics *diagnostic,
             while (line > diagnostic->log && line[-1] != '\n')
                 line--;
             snprintf(out, room, "%.*s: #define %.*s is in the way of the "
-                     "spec's %s; put it behind #ifndef %.*s",
+                     "spec's %s; put it behind #ifndef %.*s, or write "
+                     "\"override: true\" into the parameter",
                      (int)strcspn(line, ":\n"), line, (int)length, word, value,
                      (int)length, word);
             return true;

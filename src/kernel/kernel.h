@@ -345,6 +345,15 @@ struct shmt_kernel_evaluated;
 const struct shmt_kernel_code *
 shmt_kernel_code_of(const struct shmt_kernel_evaluated *evaluated);
 
+/* The text of that: the source's own, or, where parameters override its
+ * definitions, one in `arena` with their values in the place of those. */
+enum shmtune_status
+shmt_kernel_source_text(const struct shmt_kernel_evaluated *evaluated,
+                        struct shmt_arena *arena, const char **out,
+                        struct shmt_error *err);
+/* The line of the first `#define NAME ...` in a text; 0: there is none. */
+int shmt_kernel_find_definition(const char *text, const char *name);
+
 /* The space for one problem; the kernel must outlive it.  `limits` may be
  * NULL: the defaults. */
 enum shmtune_status shmt_kernel_space(const struct shmt_kernel *kernel,

@@ -284,7 +284,7 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
                const struct shmt_yaml *node, void *item)
 {
     static const char *const keys[] = {"values", "default", "scope", "option",
-                                       NULL};
+                                       "override", NULL};
     struct shmt_parameter parameter = {.name = key->text};
     const struct shmt_yaml *values;
     enum shmtune_status status =
@@ -311,6 +311,8 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
         status = read_scope(reader, node, &parameter);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_option_read_values(reader, node, &parameter);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_override_read(reader, node, &parameter);
     if (status == SHMTUNE_OK)
         status = check_words(reader, values, &parameter);
     if (status == SHMTUNE_OK)

@@ -513,6 +513,8 @@ static enum shmtune_status read_spec(struct shmt_kernel_reader *reader)
         status = try_defaults(reader);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_digest_compute(reader);
+    if (status == SHMTUNE_OK && reader->kernel->source != NULL)
+        status = shmt_kernel_override_check(reader);
     return status;
 }
 

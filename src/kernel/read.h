@@ -62,6 +62,19 @@ shmt_kernel_option_read_values(struct shmt_kernel_reader *reader,
                                const struct shmt_yaml *mapping,
                                struct shmt_parameter *parameter);
 
+/* override.c: "override" of a parameter whose scope and option are known. */
+enum shmtune_status
+shmt_kernel_override_read(struct shmt_kernel_reader *reader,
+                          const struct shmt_yaml *mapping,
+                          struct shmt_parameter *parameter);
+/* What is overridden is there; after the headers are known. */
+enum shmtune_status
+shmt_kernel_override_check(struct shmt_kernel_reader *reader);
+
+/* text.c: the value of the macro of a parameter's name. */
+void shmt_kernel_macro_add(const struct shmt_parameter *parameter,
+                           struct shmt_value value, struct shmt_text *text);
+
 /* argument.c */
 enum shmtune_status
 shmt_kernel_argument_read(struct shmt_kernel_reader *reader);

@@ -17,26 +17,36 @@ void shmt_kernel_value_add(struct shmt_text *text, struct shmt_value value)
         shmt_yaml_add_value(text, value);
 }
 
+void shmt_kernel_macro_add(const struct shmt_parameter *parameter,
+                           struct shmt_value value, struct shmt_text *text)
+{
+    shmt_config index = 0;
+
+    if (parameter->type != SHMT_VALUE_WORD) {
+        shmt_kernel_value_add(text, value);
+        return;
+    }
+    shmt_kernel_find_value(parameter, value, &index);
+    shmt_text_addf(text, "%u", index);
+}
+
 static void add_parameter_definitions(const struct shmt_parameter *parameter,
                                       struct shmt_value value,
                                       struct shmt_text *text)
 {
     shmt_config index = 0;
 
-    shmt_kernel_find_value(parameter, value, &index);
     if (parameter->options != NULL) {
+        shmt_kernel_find_value(parameter, value, &index);
         if (parameter->options[index][0] != '\0')
             shmt_text_addf(text, "%s\n", parameter->options[index]);
         return;
     }
-    if (parameter->type != SHMT_VALUE_WORD) {
-        shmt_text_addf(text, "-D%s=", parameter->name);
-        shmt_kernel_value_add(text, value);
-        shmt_text_add(text, "\n");
-        return;
-    }
-    shmt_text_addf(text, "-D%s=%u\n", parameter->name, index);
-    for (size_t i = 0; i < parameter->count; i++)
+    shmt_text_addf(text, "-D%s=", parameter->name);
+    shmt_kernel_macro_add(parameter, value, text);
+    shmt_text_add(text, "\n");
+    for (size_t i = 0;
+         parameter->type == SHMT_VALUE_WORD && i < parameter->count; i++)
         shmt_text_addf(text, "-D%s_%s=%zu\n", parameter->name,
                        parameter->values[i].w, i);
 }

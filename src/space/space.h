@@ -64,6 +64,7 @@ struct shmt_parameter {
     const char *const *options;   /* [count]: what the compiler is given for
                                 each, "" for nothing; it is no macro then.
                                 NULL: a macro */
+    bool overrides;          /* a macro that wins over the source's own */
     bool ordered;            /* numbers in ascending order: has "steps" */
 };
 

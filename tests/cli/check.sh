@@ -236,7 +236,7 @@ echo '#define BLOCK 128' | cat - "$root/kernels/scale.cu" \
     >"$root/kernels/nvcc.cu"
 run check "$root/kernels/nvcc.yaml" --sample 0
 check "one that says the same by chance is noted" all "exits 0" \
-    "out_has '^note .*nvcc.cu has a #define of the parameter BLOCK; put it'"
+    "out_has '^note .*nvcc.cu:1: a #define of the parameter BLOCK; put it behind #ifndef BLOCK, or write .override: true'"
 printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#endif\n' |
     cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
 run check "$root/kernels/nvcc.yaml"

@@ -116,7 +116,7 @@ check "options reach the compiler" all "exits 0" "[ '$many' -gt 40 ]" \
 for option in '"-arch=sm_80" 3:11 device' '"--gpu-architecture=sm_80" 3:11 dev' \
     '-std=c++20 3:11 standard' '-I/usr/include 3:11 includes' \
     '--pre-include=a.h 3:11 include' '--relocatable-device-code=true 3:11 one' \
-    '--keep 3:11 own' '-shared 3:11 own' '-ccbin=clang 3:11 NVCC_CCBIN' \
+    '--keep 3:11 own' '-shared 3:11 own' '"-Xcompiler=-O1,-fplugin=./x.so" 3:11 load' '"-Xcompiler=-B." 3:11 load' '"-Xlinker=-plugin" 3:11 load' '-ccbin=clang 3:11 NVCC_CCBIN' \
     'maxrregcount 3:11 begins' '"-" 3:11 begins' '[-x] 3:11 text'; do
     # shellcheck disable=SC2086
     set -- $option
@@ -180,6 +180,78 @@ printf 'format: kernel/2\nname: only\nparameters:\n  A: {values: [1], option: "-
 run space "$folder/own/only.yaml"
 check "an option without a source" all "exits 2" "err_has ':4:28: '" \
     "err_has 'nothing to compile'"
+
+# -- definitions of the source's own -----------------------------------------
+
+# The shared bytes of a block say which values the compiler saw.
+defining() {
+    spec "$@" <<'END'
+/* #define TILE 1 in a comment, and
+#define TILE 2 */
+#ifdef NOBODY
+#define TILE 3
+#endif
+static const char *text() { return R"(
+#define TILE 4
+)" "'\""; }
+  #  define TILE /* at first
+                    #define TILE 5 */ \
+    32 // in \
+    elements
+#define HOW HOW_first  // a word
+#define SCALE (TILE + 0)
+#if TILE * 2 == SCALE || __LINE__ != 15
+#error no
+#endif
+extern "C" __global__ void defined(float *o, int n)
+{
+    __shared__ float tile[HOW == HOW_second ? 1024 : SCALE];
+
+    tile[threadIdx.x] = o[n];
+    __syncthreads();
+    o[0] = tile[n] + (text()[1] == '#' && text()[14] == '4');
+}
+END
+    sed -i "s/^parameters:\$/&\n  TILE: {values: [16, 32, 64], default: 32, $OVER}\n  HOW: {values: [first, second], default: first, override: true}/" \
+        "$folder/own/defined.yaml"
+}
+# bytes CONFIG: of shared memory, in the last table
+bytes() { sed -n "s/^ *[0-9]* *[0-9]* *[0-9]* *\([0-9]*\) .*$1.*/\1/p" "$folder/out" | head -n 1; }
+OVER='override: true' defining defined
+cp "$folder/own/defined.cu" "$folder/before"
+inspects defined --all
+check "a plain #define has the parameter's value" all "exits 0" \
+    "[ '$(bytes 'TILE=16 HOW=first BLOCK=128')' = 64 ]" \
+    "[ '$(bytes 'TILE=64 HOW=first BLOCK=128')' = 256 ]" \
+    "[ '$(bytes 'TILE=64 HOW=second BLOCK=128')' = 4096 ]"
+check "in what is compiled alone" cmp "$folder/before" "$folder/own/defined.cu"
+run check "$folder/own/defined.yaml"
+check "check takes it" all "exits 0" "out_lacks 'a #define of'" \
+    "out_has 'the default compiles'"
+OVER='override: false' defining defined
+inspects defined --config TILE=16,HOW=first
+check "without that it is refused, with its place" all "exits 9" \
+    "err_has 'defined.cu(9): #define TILE is in the way of the spec.s 16; .*#ifndef TILE, or write .override: true. into'"
+echo '#error here' >>"$folder/own/defined.cu"
+sed -i 's/override: false/override: true/' "$folder/own/defined.yaml"
+inspects defined --config TILE=16,HOW=first
+check "lines stay where they are" all "exits 9" "err_has 'defined.cu:26:'"
+while IFS='|' read -r edit text message; do
+    OVER='override: true' defining defined
+    sed -i "$edit" "$folder/own/defined.yaml"
+    sed -i "$text" "$folder/own/defined.cu"
+    echo '#define TILE 7' >"$folder/own/tile.h"
+    inspects defined
+    check "refused: $message" all "exits 2" out_empty \
+        "err_has 'defined.yaml:[0-9]*:[0-9]*: '" "err_has '$message'"
+done <<'END'
+s/override: true}/override: 7}/||true or false
+s/override: true}/override: true, scope: launch}/||no macro: its scope is launch
+s/override: true}/override: true, option: "-a={}"}/||no macro: it is an option
+|/define TILE/d|no source has "#define TILE VALUE"
+|s/define TILE/define TILE(x)/|no source has "#define TILE VALUE"
+|s/^.*define TILE.*/#include "tile.h"/|tile.h:1, a header, has the #define of TILE
+END
 
 # -- sources -----------------------------------------------------------------
 
