@@ -13,7 +13,7 @@
 #include "search/engine/engine.h"
 #include "search/registry.h"
 
-enum { INITIAL, ELITES, RANDOM, CLIP };
+enum { INITIAL, ELITES, RANDOM, CLIP, THRIFT };
 
 enum {
     PENDING = 64,
@@ -35,15 +35,27 @@ static const struct shmt_strategy_option options[] = {
     {"random", 100, 0, 10000, "random candidates that are considered"},
     {"clip", 0.6, 0, 1,
      "quantile of the costs above which one is as bad as the other"},
+    {"thrift", 1, 0, 2,
+     "power of the seconds that an improvement is divided by; 0: they do not "
+     "count"},
     {NULL, 0, 0, 0, NULL}
 };
+
+/* Seconds that differ by less than this, a deviation of their logarithms, are
+ * taken to be the same. */
+static const double LEAST_SPREAD = 0.2;
 
 struct state {
     const struct shmt_search_view *view;
     struct shmt_observations observations;
     struct shmt_coverage *coverage;
     struct shmt_predictor *predictor;
-    size_t initial, asked;
+    struct shmt_observations spent;  /* seconds in the place of costs */
+    struct shmt_predictor *clock;
+    struct shmt_random drawn;        /* by the clock, so that where it is not
+                                        needed nothing changes */
+    double spent_sum, spent_squares; /* of their logarithms */
+    size_t initial, asked;           /* the start counts, whoever tries it */
     uint64_t pending[PENDING];       /* handed out and not told, the latest
                                         last */
     size_t pending_count;
@@ -68,6 +80,8 @@ static void destroy(void *opaque)
     struct state *const state = opaque;
 
     shmt_observations_end(&state->observations);
+    shmt_observations_end(&state->spent);
+    shmt_predictor_free(state->clock);
     shmt_coverage_free(state->coverage);
     shmt_predictor_free(state->predictor);
     free(state->neighbours);
@@ -98,12 +112,15 @@ static void *create(const struct shmt_search_view *view)
     shmt_observations_begin(&state->observations, view->space);
     for (size_t p = 0; p < shmt_space_parameters(view->space); p++)
         state->room += shmt_space_parameter(view->space, p)->count;
+    shmt_observations_begin(&state->spent, view->space);
+    shmt_random_seed(&state->drawn, 1);
+    state->clock = shmt_predictor_new(&state->spent, 1, &state->drawn);
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
     state->coverage = shmt_coverage_new(view);
     state->predictor = shmt_predictor_new(
         &state->observations, view->options[CLIP], view->random);
     if (state->neighbours == NULL || state->coverage == NULL
-        || state->predictor == NULL) {
+        || state->predictor == NULL || state->clock == NULL) {
         destroy(state);
         return NULL;
     }
@@ -146,8 +163,31 @@ static void batch_add(const struct state *state, struct batch *batch,
                           batch->rows[batch->count++]);
 }
 
-/* The one of `indices` with the largest expected improvement. */
-static size_t best_improvement(const struct state *state,
+/* Whether candidates are known to differ in the seconds they take. */
+static bool differ(const struct state *state)
+{
+    const double n = (double)state->spent.count;
+
+    return state->spent.count > 2 && state->view->options[THRIFT] > 0 &&
+           state->spent_squares * n - state->spent_sum * state->spent_sum >
+               n * n * LEAST_SPREAD * LEAST_SPREAD;
+}
+
+/* Makes improvements of a candidate those of a second. */
+static void divide(const struct state *state, const struct batch *batch,
+                   double *improvement)
+{
+    float mean[SHMT_SURROGATE_BATCH];
+
+    shmt_surrogate_means(shmt_predictor_surrogate(state->clock),
+                         batch->places, batch->count, mean);
+    for (size_t k = 0; k < batch->count; k++)
+        improvement[k] *= exp(-state->view->options[THRIFT] * mean[k]);
+}
+
+/* The one of `indices` with the largest expected improvement, of a second or
+ * altogether. */
+static size_t best_improvement(const struct state *state, bool of_a_second,
                                const uint64_t *indices, size_t count)
 {
     double most = -1;
@@ -162,6 +202,8 @@ static size_t best_improvement(const struct state *state,
             batch_add(state, &batch, indices[from + batch.count]);
         shmt_predictor_improvement(state->predictor, batch.places,
                                    batch.count, improvement);
+        if (of_a_second)
+            divide(state, &batch, improvement);
         for (size_t k = 0; k < batch.count; k++)
             if (improvement[k] > most) {
                 most = improvement[k];
@@ -259,6 +301,7 @@ static void shortlist_random(struct state *state, struct shortlist *list)
 
 static uint64_t choose(struct state *state)
 {
+    const bool of_a_second = differ(state);
     const struct shmt_observations *const o = &state->observations;
     struct shortlist near = {.most = SHORTLIST_NEAR};
     struct shortlist far = {.most = SHORTLIST_FAR};
@@ -267,6 +310,8 @@ static uint64_t choose(struct state *state)
 
     shmt_predictor_update(state->predictor, state->pending,
                           state->pending_count);
+    if (of_a_second)
+        shmt_predictor_update(state->clock, NULL, 0);
     for (size_t k = 0; k < count; k++)
         shortlist_neighbours(state, o->list[elites[k]].index, &near);
     shortlist_random(state, &far);
@@ -275,7 +320,7 @@ static uint64_t choose(struct state *state)
     for (size_t k = 0; k < far.count; k++)
         indices[n++] = far.items[k].index;
     return n == 0 ? shmt_coverage_draw(state->coverage, DRAWS)
-                  : indices[best_improvement(state, indices, n)];
+                  : indices[best_improvement(state, of_a_second, indices, n)];
 }
 
 /* Whether it was there. */
@@ -290,24 +335,33 @@ static bool remove_pending(struct state *state, uint64_t index)
     return false;
 }
 
+static void note_asked(struct state *state, uint64_t index)
+{
+    state->asked++;
+    shmt_coverage_note(state->coverage, index);
+    if (state->pending_count == PENDING)
+        memmove(state->pending, state->pending + 1,
+                --state->pending_count * sizeof *state->pending);
+    state->pending[state->pending_count++] = index;
+}
+
 static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
     const struct shmt_search_view *const view = state->view;
+    const bool starts = view->start != UINT64_MAX &&
+                        !view->seen(view->session, view->start);
 
-    if (view->start != UINT64_MAX && !view->seen(view->session, view->start))
+    if (state->asked == 0 && view->start != UINT64_MAX && !starts)
+        note_asked(state, view->start);
+    if (starts)
         *index = view->start;
     else if (state->asked < state->initial
              || state->observations.valid < 2)
         *index = shmt_coverage_draw(state->coverage, DRAWS);
     else
         *index = choose(state);
-    state->asked++;
-    shmt_coverage_note(state->coverage, *index);
-    if (state->pending_count == PENDING)
-        memmove(state->pending, state->pending + 1,
-                --state->pending_count * sizeof *state->pending);
-    state->pending[state->pending_count++] = *index;
+    note_asked(state, *index);
     return SHMT_SEARCH_CANDIDATE;
 }
 
@@ -320,6 +374,16 @@ static void tell(void *opaque, uint64_t index, double cost)
     shmt_observations_tell(&state->observations, index, cost);
 }
 
+static void took(void *opaque, uint64_t index, double seconds)
+{
+    struct state *const state = opaque;
+
+    if (!shmt_observations_tell(&state->spent, index, seconds))
+        return;
+    state->spent_sum += log(seconds);
+    state->spent_squares += log(seconds) * log(seconds);
+}
+
 static size_t pick(void *opaque, const uint64_t *indices, size_t count)
 {
     struct state *const state = opaque;
@@ -327,7 +391,8 @@ static size_t pick(void *opaque, const uint64_t *indices, size_t count)
     if (state->observations.valid < 2)
         return 0;
     shmt_predictor_update(state->predictor, NULL, 0);
-    return best_improvement(state, indices, count);
+    /* What it took to compile them is spent. */
+    return best_improvement(state, false, indices, count);
 }
 
 const struct shmt_strategy shmt_strategy_model = {
@@ -339,5 +404,6 @@ const struct shmt_strategy shmt_strategy_model = {
     .destroy = destroy,
     .ask = ask,
     .tell = tell,
+    .took = took,
     .pick = pick,
 };

@@ -58,6 +58,9 @@ struct shmt_strategy {
     /* Called exactly once for every candidate that was handed out, in any
      * order.  cost: microseconds, or INFINITY when it failed. */
     void (*tell)(void *state, uint64_t index, double cost);
+    /* Optional.  Called before tell for a candidate whose trying took
+     * `seconds` of the search, which is more than 0. */
+    void (*took)(void *state, uint64_t index, double seconds);
     /* Optional.  Chooses which of `count` compiled candidates to measure
      * first; returns its position in `indices`. */
     size_t (*pick)(void *state, const uint64_t *indices, size_t count);
@@ -93,6 +96,10 @@ enum shmt_search_ask shmt_session_ask(struct shmt_session *session,
 /* Marks a candidate that the strategy did not propose as handed out; from then
  * on it is treated like any other.  False: it was handed out before. */
 bool shmt_session_claim(struct shmt_session *session, uint64_t index);
+/* What trying a candidate that is in flight took of the time of the search;
+ * before it is told.  Nothing need be known of it: seconds <= 0. */
+void shmt_session_took(struct shmt_session *session, uint64_t index,
+                       double seconds);
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
                        double cost);
 size_t shmt_session_pick(struct shmt_session *session,

@@ -8,6 +8,7 @@
  * The options of a strategy are read by its table, with messages that name the
  * option and its range.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -282,6 +283,14 @@ bool shmt_session_claim(struct shmt_session *session, uint64_t index)
         return false;
     session->in_flight++;
     return true;
+}
+
+void shmt_session_took(struct shmt_session *session, uint64_t index,
+                       double seconds)
+{
+    if (session->strategy->took != NULL && seconds > 0 && isfinite(seconds) &&
+        shmt_map_find(&session->state_of, index) == HANDED_OUT)
+        session->strategy->took(session->state, index, seconds);
 }
 
 void shmt_session_tell(struct shmt_session *session, uint64_t index,

@@ -241,6 +241,7 @@ static bool step(struct run *run)
         run->reached[k] = run->best <= run->scale->optimum
                                            * (1 + shmt_score_targets[k]);
     }
+    shmt_session_took(run->session, index, table->seconds[index]);
     shmt_session_tell(run->session, index, table->cost[index]);
     return true;
 }

@@ -353,6 +353,52 @@ static double best_after(const char *name, const struct shmt_space *space,
     return best;
 }
 
+/* Of so many candidates of the model, how many are of the upper half of the
+ * last parameter, which take `dear` times the seconds of the others. */
+static size_t dear_ones(const struct shmt_space *space, const char *name,
+                        uint64_t seed, double dear, uint64_t *hash)
+{
+    const size_t last = shmt_space_parameters(space) - 1;
+    const size_t half = shmt_space_parameter(space, last)->count / 2;
+    struct shmt_session *session =
+        open_session(name, space, UINT64_MAX, seed);
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    uint64_t index = 0;
+    size_t count = 0;
+
+    for (int k = 0; k < 60; k++) {
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+        shmt_space_configuration(space, index, config);
+        count += config[last] >= half;
+        *hash = (*hash ^ index) * UINT64_C(0x100000001b3);
+        shmt_session_took(session, index, config[last] >= half ? dear : 1);
+        shmt_session_took(session, index, 0);       /* nothing is known */
+        shmt_session_tell(session, index, cost_of(space, index));
+        shmt_session_took(session, index, 1e9);     /* too late */
+    }
+    shmt_session_close(session);
+    return count;
+}
+
+/* Fewer of the dear ones are tried, and nothing changes where they are none. */
+static void seconds_count(void)
+{
+    struct shmt_space *space = make_space(5, "(a + b) % 3 != 0");
+    uint64_t hash[4] = {0};
+    size_t dear = 0, same = 0;
+
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        dear += dear_ones(space, "model", seed, 20, &hash[0]);
+        same += dear_ones(space, "model", seed, 1.1, &hash[1]);
+        dear_ones(space, "model:thrift=0", seed, 20, &hash[2]);
+        dear_ones(space, "model:thrift=0", seed, 1, &hash[3]);
+    }
+    printf("# dear ones: %zu, %zu where they are not\n", dear, same);
+    CHECK(dear * 5 < same * 4);
+    CHECK(hash[1] == hash[2] && hash[2] == hash[3] && hash[0] != hash[1]);
+    shmt_space_free(space);
+}
+
 static void strategies_find_what_random_does_not(void)
 {
     enum { SEEDS = 8, EVALUATIONS = 120 };
@@ -486,6 +532,7 @@ int main(void)
     CHECK_RUN(spaces_of_one_and_none_are_ended);
     CHECK_RUN(what_is_claimed_does_not_come_out);
     CHECK_RUN(the_default_configuration_comes_first);
+    CHECK_RUN(seconds_count);
     CHECK_RUN(strategies_find_what_random_does_not);
     CHECK_RUN(vast_spaces_are_searched);
     CHECK_RUN(initial_candidates_follow_the_budget);
