@@ -19,10 +19,27 @@ enum { WARM_IN_FLIGHT = 3 };
  * samples. */
 static const double give_up_factor = 2.0, give_up_slack_us = 3.0;
 
+/* The session takes no notice where it does not have the candidate. */
 static void tell(struct shmt_tune *tune, const struct shmt_ledger_entry *entry)
 {
     shmt_session_tell(tune->session, entry->index,
                       shmt_ledger_cost(&entry->result));
+}
+
+/* The strategy is told what a candidate took of the compilers, of which there
+ * are several, and of the device.  One whose binary was there already says
+ * nothing of the others. */
+static void tell_seconds(struct shmt_tune *tune,
+                         const struct shmt_ledger_entry *entry)
+{
+    const size_t compilers =
+        tune->target->operations->capacity(tune->target, SHMT_TARGET_INSPECT);
+    const struct shmt_result *const result = &entry->result;
+
+    if (result->compile_ms > 0)
+        shmt_session_took(tune->session, entry->index,
+                          (result->compile_ms / (double)compilers +
+                           fmax(result->measure_ms, 0)) / 1000);
 }
 
 /* -- candidates ---------------------------------------------------------- */
@@ -63,11 +80,15 @@ finish_candidate(struct shmt_tune *tune, struct shmt_tune_candidate *candidate,
     tune->in_stage[candidate->stage]--;
     tune->in_flight--;
     tune->warm_in_flight -= origin == SHMT_TUNE_FROM_WARM_START;
-    if (candidate != &tune->candidates[tune->in_flight])
-        *candidate = tune->candidates[tune->in_flight];
+    /* The others stay in their order. */
+    memmove(candidate, candidate + 1,
+            (size_t)(&tune->candidates[tune->in_flight] - candidate) *
+                sizeof *candidate);
     status = shmt_tune_record_result(tune, entry, err);
-    if (origin != SHMT_TUNE_FROM_RUN)
-        tell(tune, entry);
+    if (entry->index == tune->start)
+        tune->holding = false;
+    tell_seconds(tune, entry);
+    tell(tune, entry);
     return status;
 }
 
@@ -130,8 +151,7 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
 
         tune->handed_out += !entry->counted;
         status = shmt_tune_record_result(tune, entry, err);
-        if (origin != SHMT_TUNE_FROM_RUN)
-            tell(tune, entry);
+        tell(tune, entry);
         return status;
     }
     if (is_in_flight(tune, index))
@@ -162,7 +182,9 @@ static size_t in_flight_limit(const struct shmt_tune *tune)
         const double ratio = (tune->compile_ms / (double)tune->compiled) /
                              fmax(tune->measure_ms / (double)tune->measured,
                                   1e-3);
-        want = fmin(fmax(ceil(3 * ratio) + 2, 4), (double)capacity * 2 + 8);
+        if (ratio < 2 * (double)capacity)
+            want = fmin(fmax(ceil(3 * ratio) + 2, 4),
+                        (double)capacity * 2 + 8);
     }
     return want < SHMT_TUNE_IN_FLIGHT ? (size_t)want : SHMT_TUNE_IN_FLIGHT;
 }
@@ -175,7 +197,9 @@ static bool is_late(const struct shmt_tune *tune)
 
 static bool budget_spent(const struct shmt_tune *tune)
 {
-    return tune->handed_out >= tune->options->budget_count || is_late(tune);
+    return tune->handed_out >= tune->options->budget_count ||
+           ((tune->on_time || tune->holding) &&
+            shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune));
 }
 
 /* The next configuration of the warm start that satisfies this problem's
@@ -250,6 +274,15 @@ static enum shmtune_status fill(struct shmt_tune *tune,
     return status;
 }
 
+/* Whether there is a compiled candidate to measure. */
+static bool has_ready(const struct shmt_tune *tune)
+{
+    for (size_t k = 0; tune->holding && k < tune->in_flight; k++)
+        if (tune->candidates[k].index == tune->start)
+            return tune->candidates[k].stage == SHMT_TUNE_READY;
+    return !tune->holding && tune->in_stage[SHMT_TUNE_READY] > 0;
+}
+
 /* Picks the compiled candidate to measure next. */
 static struct shmt_tune_candidate *pick(struct shmt_tune *tune)
 {
@@ -274,7 +307,7 @@ static enum shmtune_status measure_ready(struct shmt_tune *tune,
     const size_t devices =
         tune->target->operations->capacity(tune->target, SHMT_TARGET_MEASURE);
 
-    while (tune->in_stage[SHMT_TUNE_READY] > 0 &&
+    while (has_ready(tune) &&
            tune->in_stage[SHMT_TUNE_MEASURING] < devices &&
            !shmt_tune_stopped(tune)) {
         struct shmt_tune_candidate *const candidate = pick(tune);
@@ -401,10 +434,11 @@ static enum shmtune_status end_in_time(struct shmt_tune *tune,
 }
 
 /* Runs until no candidate is in flight and the strategy has no more, or time is
- * up. */
+ * up; where it holds for the default, until that has its result. */
 enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
                                      struct shmt_error *err)
 {
+    const bool held = tune->holding;
     enum shmtune_status status;
 
     for (;;) {
@@ -420,7 +454,7 @@ enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
             return status;
         if (shmt_tune_stopped(tune))
             continue;
-        if (tune->in_flight == 0)
+        if (tune->in_flight == 0 || held != tune->holding)
             return SHMTUNE_OK;
         if (is_late(tune))
             return end_in_time(tune, err);

@@ -219,8 +219,8 @@ static enum shmtune_status check_default(struct shmt_tune *tune,
     return SHMTUNE_OK;
 }
 
-/* The default is tried first and alone, because everything is compared with
- * it. */
+/* The default is measured first, because everything is compared with it.  While
+ * one compiler has it, the others have the first candidates of the search. */
 static enum shmtune_status try_default(struct shmt_tune *tune,
                                        struct shmt_error *err)
 {
@@ -232,12 +232,13 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
         return SHMTUNE_OK;
     }
     forget_failed_default(tune);
-    tune->exhausted = true;
+    (void)shmt_session_claim(tune->session, tune->start);
+    tune->holding = true;
     status =
         shmt_tune_start_candidate(tune, tune->start, SHMT_TUNE_FROM_RUN, err);
-    if (status == SHMTUNE_OK)
+    tune->holding = tune->in_flight > 0;
+    if (status == SHMTUNE_OK && tune->holding)
         status = shmt_tune_search(tune, err);
-    tune->exhausted = false;
     return status == SHMTUNE_OK ? check_default(tune, err) : status;
 }
 
@@ -275,9 +276,11 @@ static enum shmtune_status try_also(struct shmt_tune *tune,
     const struct shmt_winners *const last = tune->options->last;
     enum shmtune_status status = SHMTUNE_OK;
 
+    /* What is compiled already waits for the search. */
+    if (last == NULL || last->count == 0)
+        return SHMTUNE_OK;
     tune->exhausted = true;
-    for (size_t k = 0;
-         last != NULL && status == SHMTUNE_OK && k < last->count; k++) {
+    for (size_t k = 0; status == SHMTUNE_OK && k < last->count; k++) {
         uint64_t index;
         if (!shmt_space_index(tune->outcome->space, last->list[k].config,
                               &index) ||
@@ -464,7 +467,7 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
                "began; its results are for the old sources",
                tune->target->kernel->name);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
-    if (status == SHMTUNE_INTERRUPTED)
+    if (status != SHMTUNE_OK)
         shmt_tune_cancel(tune);
     return status;
 }

@@ -48,6 +48,8 @@ struct shmt_tune {
     uint64_t handed_out;                   /* candidates handed out by the
                                               session, and the default */
     bool exhausted;                        /* nothing more is asked for */
+    bool holding;                          /* until the default has its result
+                                              the others are compiled alone */
     bool on_time;                          /* the budget ends this phase */
     size_t warm_next;                      /* position in options->warm_start */
     size_t in_flight;
