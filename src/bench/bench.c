@@ -153,6 +153,7 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
         const struct shmt_probe_options probe = {
             .driver = options->driver, .nvrtc = options->nvrtc,
             .device = &bench->device, .folder = options->images,
+            .cache = options->cache,
         };
 
         shmt_device_target(&bench->device, kernel->features, bench->arch);

@@ -39,6 +39,8 @@ struct shmt_bench_options {
     int ordinal;               /* of the device */
     shmt_bench_run_program *run;   /* for a spec with an answer; or NULL */
     const char *images;        /* folder of binaries; NULL: none */
+    const char *cache;         /* the user's, of the measuring kernels; or
+                                  NULL */
     uint64_t seed;             /* of the inputs */
     const char *data_digest;   /* of the files of inputs; NULL: not known */
     bool warm;                 /* "warm-l2" */

@@ -40,7 +40,7 @@ load_module(const struct shmt_probe_options *options,
     const struct shmt_image_text text = {
         .name = "shmtune-probe.cu", .source = source, .arch = arch,
         .nvrtc_version = options->nvrtc->version, .entry_count = ENTRIES,
-        .entries = entries,
+        .entries = entries, .cache = options->cache,
     };
     struct shmt_image *image = NULL;
     enum shmtune_status status;

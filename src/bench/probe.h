@@ -42,6 +42,7 @@ struct shmt_probe_options {
     const struct shmt_nvrtc *nvrtc;
     const struct shmtune_device *device;
     const char *folder;        /* of binaries, or NULL */
+    const char *cache;         /* the user's, or NULL */
 };
 enum shmtune_status
 shmt_probe_open(const struct shmt_probe_options *options, CUstream stream,

@@ -251,6 +251,9 @@ static enum shmtune_status open_device(struct worker *worker,
     options.nvcc = &worker->nvcc;
     options.run = shmt_program_run_in;
     options.images = worker->images;
+    options.cache = shmt_path_cache_binaries(worker->arena);
+    if (options.cache != NULL && options.cache[0] != '/')
+        options.cache = NULL;
     if (status == SHMTUNE_OK)
         status =
             shmt_driver_find_device(options.driver, device, &options.ordinal,

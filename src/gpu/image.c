@@ -706,12 +706,23 @@ enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
                                              struct shmt_image **out,
                                              struct shmt_error *err)
 {
+    const struct shmt_image_folder cache = {text->cache, true};
     struct recipe plan;
+    struct shmt_error ignored = {0};
     enum shmtune_status status = make_text_recipe(text, &plan, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    return get(&plan, nvrtc, folder, out, err);
+    if (text->cache != NULL &&
+        shmt_image_read_stored(&cache, plan.image, &ignored) == SHMTUNE_OK) {
+        plan.image->found = true;
+        *out = plan.image;
+        return SHMTUNE_OK;
+    }
+    status = get(&plan, nvrtc, folder, out, err);
+    if (status == SHMTUNE_OK && text->cache != NULL && !(*out)->found)
+        (void)shmt_image_write_stored(&cache, *out, &ignored);
+    return status;
 }
 
 void shmt_image_free(struct shmt_image *image)

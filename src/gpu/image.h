@@ -100,6 +100,9 @@ struct shmt_image_text {
     int nvrtc_version;
     size_t entry_count;            /* at most SHMT_KERNEL_LAUNCHES */
     const char *const *entries;
+    const char *cache;             /* the user's, private as above: looked
+                                      into first, and what is compiled is put
+                                      there if possible; NULL: none */
 };
 enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
                                              const struct shmt_nvrtc *nvrtc,

@@ -93,6 +93,25 @@ fi
 SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
 
+# The measuring kernels are kept in the user's cache, if it is that.
+XDG_CACHE_HOME=$folder/cache
+export XDG_CACHE_HOME
+cached() { [ "$(ls "$folder/cache/shmtune/cubin" | wc -l)" -eq "$1" ]; }
+request measure 1 0 >"$folder/in"
+rm -rf "$folder/images"
+worker --device 0
+check "the measuring kernels are cached" 'has "tag: 1, verdict: ok" && cached 2'
+kept=$(ls "$folder/images" | wc -l)
+rm -rf "$folder/images"
+worker --device 0
+check "and found there by the next one" 'has "tag: 1, verdict: ok" && cached 2 && [ "$(ls "$folder/images" | wc -l)" -eq $((kept - 2)) ]'
+chmod 777 "$folder/cache/shmtune/cubin"
+rm -rf "$folder/images"
+worker --device 0
+check "not where others may write" 'has "tag: 1, verdict: ok" && [ "$(ls "$folder/images" | wc -l)" -eq "$kept" ]'
+chmod 700 "$folder/cache/shmtune/cubin"
+: >"$folder/in"
+
 worker --device cpu
 check "no GPU is called cpu" '[ $status -eq 1 ] && grep -q "device is .cpu.; .*number of a GPU or its UUID" "$folder/err"'
 worker --device 7
