@@ -215,7 +215,7 @@ static void messages_are_the_same(void)
 
         CHECK_INT(compile(NULL, 32, broken, 0, arena, &product),
                   SHMTUNE_COMPILE);
-        CHECK_HAS(err.text, broken == 1 ? "k.cu(13): error: identifier"
+        CHECK_HAS(err.text, broken == 1 ? "k.cu:13:10: error: identifier"
                                         : "is in the way of the spec's 32");
         memcpy(text, err.text, sizeof text);
         CHECK_INT(compile(&once, 32, broken, 0, arena, &product),
