@@ -190,6 +190,18 @@ static bool is_refused(const struct shmt_result *result)
            result->verdict == SHMT_VERDICT_CRASH;
 }
 
+/* How many of its values are in no configuration that compiles. */
+static size_t count_blamed(const struct sample *sample,
+                           const shmt_config *config)
+{
+    size_t count = 0;
+
+    for (size_t p = 0; p < sample->kernel->parameter_count; p++)
+        count += !sample->kernel->parameters[p].launch_only &&
+                 !sample->compiled[sample->first[p] + config[p]];
+    return count;
+}
+
 /* "TILE=128": the values that are in no configuration that compiles. */
 static void add_blamed(const struct sample *sample, const shmt_config *config,
                        struct shmt_text *text)
@@ -207,13 +219,28 @@ static void add_blamed(const struct sample *sample, const shmt_config *config,
     }
 }
 
+/* Whether an earlier one fails by the same values, or by the same words. */
 static bool was_told(const struct sample *sample, size_t k)
 {
-    for (size_t before = 0; before < k; before++)
-        if (is_refused(&sample->results[before]) &&
-            strcmp(sample->results[before].reason,
+    const shmt_config *config = config_at(sample, sample->taken, k);
+
+    for (size_t before = 0; before < k; before++) {
+        const shmt_config *other = config_at(sample, sample->taken, before);
+        size_t p = 0;
+
+        if (!is_refused(&sample->results[before]))
+            continue;
+        if (strcmp(sample->results[before].reason,
                    sample->results[k].reason) == 0)
             return true;
+        while (p < sample->kernel->parameter_count &&
+               (sample->compiled[sample->first[p] + config[p]] ||
+                config[p] == other[p]))
+            p++;
+        if (p == sample->kernel->parameter_count &&
+            count_blamed(sample, config) > 0)
+            return true;
+    }
     return false;
 }
 
@@ -268,18 +295,6 @@ static enum shmtune_status compile(struct sample *sample,
             mark(sample, config_at(sample, sample->taken, k),
                  sample->compiled, true);
     return SHMTUNE_OK;
-}
-
-/* How many of its values are in no configuration that compiles. */
-static size_t count_blamed(const struct sample *sample,
-                           const shmt_config *config)
-{
-    size_t count = 0;
-
-    for (size_t p = 0; p < sample->kernel->parameter_count; p++)
-        count += !sample->kernel->parameters[p].launch_only &&
-                 !sample->compiled[sample->first[p] + config[p]];
-    return count;
 }
 
 /* The configuration of the pool with that value of p that has the fewest other
