@@ -151,6 +151,7 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
 
         tune->handed_out += !entry->counted;
         status = shmt_tune_record_result(tune, entry, err);
+        tell_seconds(tune, entry);
         tell(tune, entry);
         return status;
     }
