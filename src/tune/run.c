@@ -239,7 +239,12 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
     tune->holding = tune->in_flight > 0;
     if (status == SHMTUNE_OK && tune->holding)
         status = shmt_tune_search(tune, err);
-    return status == SHMTUNE_OK ? check_default(tune, err) : status;
+    if (status != SHMTUNE_OK)
+        return status;
+    status = check_default(tune, err);
+    if (status != SHMTUNE_OK)
+        shmt_tune_cancel(tune);
+    return status;
 }
 
 /* Whether the configuration passes the checks that need no compiler. */
@@ -467,7 +472,7 @@ static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
                "began; its results are for the old sources",
                tune->target->kernel->name);
     tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
-    if (status != SHMTUNE_OK)
+    if (status == SHMTUNE_INTERRUPTED)
         shmt_tune_cancel(tune);
     return status;
 }
