@@ -9,67 +9,6 @@
 #include <string.h>
 #include <strings.h>
 
-enum { RANGE_VALUES = SHMT_SPACE_VALUES };
-
-static struct shmt_value int_value(int64_t number)
-{
-    return (struct shmt_value){.type = SHMT_VALUE_INT, .i = number};
-}
-
-/* {from: 1, to: 8}, {from: 0, to: 64, step: 8}, {from: 1, to: 1024,
- * times: 2}; both ends belong to it. */
-static enum shmtune_status read_range(struct shmt_kernel_reader *reader,
-                                      const struct shmt_yaml *node,
-                                      struct shmt_parameter *parameter)
-{
-    static const char *const keys[] = {"from", "to", "step", "times", NULL};
-    const int64_t bound = INT64_C(1) << 40;
-    const struct shmt_yaml *step_node = shmt_yaml_get(node, "step");
-    const struct shmt_yaml *times_node = shmt_yaml_get(node, "times");
-    const struct shmt_yaml *from_node, *to_node;
-    struct shmt_value *values;
-    int64_t from, to, step = 1, times = 1;
-    size_t count = 0;
-    enum shmtune_status status = shmt_yaml_check_keys(node, keys, reader->err);
-
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "from", &from_node, reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "to", &to_node, reader->err);
-    if (status != SHMTUNE_OK)
-        return status;
-    if (step_node != NULL && times_node != NULL)
-        return shmt_yaml_refuse(times_node, reader->err,
-                                "both \"step\" and \"times\" in one range");
-    status = shmt_yaml_int(from_node, times_node != NULL ? 1 : -bound, bound,
-                           &from, reader->err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_int(to_node, from, bound, &to, reader->err);
-    if (status == SHMTUNE_OK && step_node != NULL)
-        status = shmt_yaml_int(step_node, 1, bound, &step, reader->err);
-    if (status == SHMTUNE_OK && times_node != NULL)
-        status = shmt_yaml_int(times_node, 2, 1024, &times, reader->err);
-    if (status != SHMTUNE_OK)
-        return status;
-    for (int64_t v = from; v <= to && count <= RANGE_VALUES; count++)
-        v = times > 1 ? v * times : v + step;
-    if (count > RANGE_VALUES)
-        return shmt_yaml_refuse(node, reader->err,
-                                "a range of more than %d values",
-                                RANGE_VALUES);
-    values = shmt_arena_alloc(reader->kernel->arena, count, sizeof *values);
-    if (values == NULL)
-        return shmt_error_memory(reader->err);
-    for (size_t i = 0; i < count; i++) {
-        values[i] = int_value(from);
-        from = times > 1 ? from * times : from + step;
-    }
-    parameter->type = SHMT_VALUE_INT;
-    parameter->values = values;
-    parameter->count = count;
-    return SHMTUNE_OK;
-}
-
 /* If a list has a real, its integers become reals, as in Python 1 == 1.0. */
 static enum shmtune_status unify_type(struct shmt_kernel_reader *reader,
                                       const struct shmt_yaml *node,
@@ -301,7 +240,7 @@ read_parameter(struct shmt_kernel_reader *reader, const struct shmt_yaml *key,
     if (status != SHMTUNE_OK)
         return status;
     if (values->kind == SHMT_YAML_MAPPING)
-        status = read_range(reader, values, &parameter);
+        status = shmt_kernel_range_read(reader, values, &parameter);
     else if ((status = shmt_yaml_expect(
                   values, SHMT_YAML_SEQUENCE,
                   "values, [1, 2, 4] or {from: 1, to: 8}",

@@ -29,6 +29,12 @@ enum {
     SHMT_KERNEL_SUMMARY = 256
 };
 
+/* A constraint that follows from a range. */
+struct shmt_kernel_implied {
+    const char *text;
+    struct shmt_place place;
+};
+
 struct shmt_kernel_reader {
     struct shmt_kernel *kernel;      /* filled step by step */
     struct shmt_arena *tree;         /* nodes; gone when the spec is read,
@@ -39,6 +45,8 @@ struct shmt_kernel_reader {
     bool setup;                      /* its launches are being read */
     size_t hidden;                   /* arguments behind the last that the
                                         launches may take */
+    size_t implied_count;
+    struct shmt_kernel_implied implied[2 * SHMT_SPACE_PARAMETERS];
     struct shmt_error *err;
 };
 
@@ -48,6 +56,15 @@ enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader);
 /* parameter.c */
 enum shmtune_status
 shmt_kernel_parameter_read(struct shmt_kernel_reader *reader);
+
+/* range.c: {from: 1, to: 8}, {from: 0, to: cols, step: 8}, {from: 1, to: 1024,
+ * times: 2}; both ends belong to it.  The parameter's name is set. */
+enum shmtune_status shmt_kernel_range_read(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *node,
+                                           struct shmt_parameter *parameter);
+/* Adds what follows from ranges to the constraints. */
+enum shmtune_status
+shmt_kernel_range_constrain(struct shmt_kernel_reader *reader);
 
 /* source.c: one path, or a list. */
 enum shmtune_status shmt_kernel_source_read(struct shmt_kernel_reader *reader,

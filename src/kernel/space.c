@@ -193,10 +193,12 @@ static enum shmtune_status read_constraints(struct shmt_kernel_reader *reader)
         .items_are = "constraints", .most = SHMT_KERNEL_CONSTRAINTS,
         .size = sizeof(struct shmt_expr *), .read = read_constraint
     };
-    const enum shmtune_status status = shmt_kernel_read_list(reader, &list);
+    enum shmtune_status status = shmt_kernel_read_list(reader, &list);
 
     reader->kernel->constraints = list.items;
     reader->kernel->constraint_count = list.count;
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_range_constrain(reader);
     return status == SHMTUNE_OK ? list_sized(reader) : status;
 }
 
@@ -261,6 +263,9 @@ enum shmtune_status shmt_kernel_space_read(struct shmt_kernel_reader *reader)
 {
     enum shmtune_status status = read_problem(reader);
 
+    /* Bounds of values name dimensions. */
+    if (status == SHMTUNE_OK)
+        status = make_scope(reader);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_parameter_read(reader);
     if (status == SHMTUNE_OK)

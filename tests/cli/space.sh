@@ -38,6 +38,33 @@ END
 run space "$folder/only.yaml"
 check "a search space without a source" all "exits 0" "out_has '^4 valid'"
 
+cat >"$folder/wide.yaml" <<'END'
+format: kernel/2
+name: wide
+problem:
+  n: {default: 1000, max: 4096}
+  m: {default: 8, min: 4, max: 64}
+parameters:
+  BLOCK: {values: {from: 32, to: n, times: 2}}
+  ITEMS: {values: {from: m, to: 2 * m + n % 2, step: 4}}
+END
+run space "$folder/wide.yaml"
+check "bounds that name dimensions are constraints" all "exits 0" \
+    "out_has 'BLOCK <= (n)\$'" "out_has 'ITEMS >= (m)\$'" \
+    "out_has '^15 valid'"
+run space "$folder/wide.yaml" --size n=64,m=12 --list
+cat >"$folder/expected" <<'END'
+BLOCK=32,ITEMS=12
+BLOCK=32,ITEMS=16
+BLOCK=32,ITEMS=20
+BLOCK=32,ITEMS=24
+BLOCK=64,ITEMS=12
+BLOCK=64,ITEMS=16
+BLOCK=64,ITEMS=20
+BLOCK=64,ITEMS=24
+END
+check "each problem has its own values" all "exits 0" same_as_expected
+
 run space "$folder/only.yaml" --count
 cat >"$folder/expected" <<'END'
 4

@@ -109,6 +109,17 @@ static const struct {
     {"from: 1, to: 64, times: 2", "from: 1, to: 64, step: 2, times: 2",
      ":15:52:", "both"},
     {"from: 1, to: 3}", "from: 1}", ":16:20:", "to"},
+    {"from: 1, to: 3}", "from: 1, to: TILE}", ":16:34:",
+     "unknown name 'TILE'; known are rows, cols, filter"},
+    {"from: 1, to: 3}", "from: 1, to: cols}", ":16:20:",
+     "a range of more than 65535 values, 1 to 2147483647; give the dimensions "
+     "that its bounds name a max"},
+    {"from: 1, to: 3}", "from: 1, to: rows // 0}", ":16:", "division by zero"},
+    {"from: 1, to: 3}", "from: 1, to: 2 - rows}", ":16:34:",
+     "\"2 - rows\" is 0 at most; 1 to 1099511627776 is expected"},
+    {"from: 1, to: 64, times: 2", "from: rows - 2, to: 64, times: 2",
+     ":15:25:", "\"rows - 2\" is 0 at least; 1 to 1099511627776 is expected: "
+     "give its dimensions a min"},
     {"[static, dynamic], default: dynamic", "[true, false], default: true",
      ":17:20:", "so that MEMORY=true would be 0 there; list it last"},
     {"[static, dynamic], default: dynamic", "[True], default: True", ":17:20:",
