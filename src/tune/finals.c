@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * finals: measures the best of the search and the default again, interleaved:
- * several passes over all of them, each in another order.
+ * several passes over all of them, each in another order.  Called by run.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -34,10 +34,19 @@ enum { LEAST_SAMPLES = 2 };
  * room left, those that are near the best. */
 static const double tied_factor = 1.02;
 
-struct finals {
+struct shmt_tune_finals {
     struct shmt_tune *tune;
     struct shmt_tune_finals_plan plan;
+    bool measuring;                       /* the passes; before, binaries
+                                             are awaited: */
+    size_t asked, there;                  /* so many, and these are there; */
+    double binaries_s;                    /* at most until so many elapsed
+                                             seconds */
     size_t passes;                        /* held */
+    double since_s, took_s;               /* of this pass, and of the last */
+    size_t order[SHMT_TUNE_FINALISTS];    /* of this pass, */
+    size_t next;                          /* position in it */
+    size_t waited_for;                    /* whose reply; SIZE_MAX: nobody's */
     size_t earlier;                       /* winners of other runs, first in
                                              the list */
     size_t count;
@@ -74,7 +83,8 @@ static int by_preference(const void *a, const void *b)
     return shmt_tune_prefers(&y, &x) - shmt_tune_prefers(&x, &y);
 }
 
-static void add(struct finals *finals, struct shmt_ledger_entry *entry)
+static void add(struct shmt_tune_finals *finals,
+                struct shmt_ledger_entry *entry)
 {
     for (size_t k = 0; k < finals->count; k++)
         if (finals->entries[k] == entry)
@@ -82,7 +92,7 @@ static void add(struct finals *finals, struct shmt_ledger_entry *entry)
     finals->entries[finals->count++] = entry;
 }
 
-static void add_default(struct finals *finals)
+static void add_default(struct shmt_tune_finals *finals)
 {
     struct shmt_ledger_entry *const entry =
         finals->tune->start == UINT64_MAX
@@ -106,8 +116,8 @@ static size_t count_within(struct shmt_ledger_entry *const *sorted,
 }
 
 /* `sorted` by time; its order is lost. */
-static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
-                     size_t count)
+static void add_best(struct shmt_tune_finals *finals,
+                     struct shmt_ledger_entry **sorted, size_t count)
 {
     const size_t like = count_within(sorted, count, tied_factor);
     const size_t near = count_within(sorted, count, SHMT_TUNE_NEAR_FACTOR);
@@ -130,7 +140,7 @@ static void add_best(struct finals *finals, struct shmt_ledger_entry **sorted,
 
 /* Whether it won this problem in another run; being tied there is not
  * enough. */
-static bool won_here(const struct finals *finals,
+static bool won_here(const struct shmt_tune_finals *finals,
                      const struct shmt_winner *winner)
 {
     const struct shmt_tune *const tune = finals->tune;
@@ -143,7 +153,7 @@ static bool won_here(const struct finals *finals,
 
 /* Adds the winners that other runs have for this problem, so that the results
  * of the runs can be compared. */
-static void add_earlier_winners(struct finals *finals)
+static void add_earlier_winners(struct shmt_tune_finals *finals)
 {
     const struct shmt_tune *const tune = finals->tune;
     const struct shmt_winners *const last = tune->options->last;
@@ -166,7 +176,7 @@ static void add_earlier_winners(struct finals *finals)
 
 /* Leaves out those that there is no time for, the slower ones; never an
  * earlier winner, the fastest, or the default. */
-static void leave_out(struct finals *finals)
+static void leave_out(struct shmt_tune_finals *finals)
 {
     const uint64_t start = finals->tune->start;
     const size_t least = finals->earlier + 2;
@@ -180,7 +190,7 @@ static void leave_out(struct finals *finals)
         finals->count = keep;
 }
 
-static enum shmtune_status select_finalists(struct finals *finals,
+static enum shmtune_status select_finalists(struct shmt_tune_finals *finals,
                                             struct shmt_error *err)
 {
     const struct shmt_ledger *const ledger = finals->tune->outcome->ledger;
@@ -210,8 +220,7 @@ static int samples_of(const struct shmt_ledger_entry *entry)
     return (int)fmin(fmax(wanted, LEAST_SAMPLES), PASS_SAMPLES);
 }
 
-static enum shmtune_status measure(struct finals *finals, size_t k,
-                                   struct shmt_result *out,
+static enum shmtune_status measure(struct shmt_tune_finals *finals, size_t k,
                                    struct shmt_error *err)
 {
     struct shmt_target *const target = finals->tune->target;
@@ -226,25 +235,15 @@ static enum shmtune_status measure(struct finals *finals, size_t k,
         .give_up_us = INFINITY,
         .verify = !finals->verified[k],
     };
-    struct shmt_target_reply reply;
-    bool got = false;
-    enum shmtune_status status;
 
     shmt_space_configuration(finals->tune->outcome->space, entry->index,
                              config);
-    status = target->operations->submit(target, &one, err);
-    while (status == SHMTUNE_OK && !got) {
-        if (shmt_tune_stopped(finals->tune))
-            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
-        status = target->operations->wait(target, 0.2, &got, &reply, err);
-    }
-    if (status == SHMTUNE_OK)
-        *out = reply.result;
-    return status;
+    finals->waited_for = k;
+    return target->operations->submit(target, &one, err);
 }
 
 /* A finalist that fails here loses its result of the search. */
-static enum shmtune_status drop(struct finals *finals, size_t k,
+static enum shmtune_status drop(struct shmt_tune_finals *finals, size_t k,
                                 const struct shmt_result *failed,
                                 struct shmt_error *err)
 {
@@ -267,9 +266,8 @@ static enum shmtune_status drop(struct finals *finals, size_t k,
 
 /* Asks for the binary of a finalist.  One whose result comes from an earlier
  * run has none yet. */
-static enum shmtune_status ask_for_binary(struct finals *finals, size_t k,
-                                          size_t *asked,
-                                          struct shmt_error *err)
+static enum shmtune_status ask_for_binary(struct shmt_tune_finals *finals,
+                                          size_t k, struct shmt_error *err)
 {
     const struct shmt_target *const target = finals->tune->target;
     const struct shmt_ledger_entry *const entry = finals->entries[k];
@@ -281,17 +279,19 @@ static enum shmtune_status ask_for_binary(struct finals *finals, size_t k,
     if (target->recorded || finals->verified[k])
         return SHMTUNE_OK;
     finals->out[k] = true;
-    ++*asked;
+    finals->asked++;
     shmt_space_configuration(finals->tune->outcome->space, entry->index,
                              config);
     return target->operations->submit(finals->tune->target, &one, err);
 }
 
-static enum shmtune_status take_binary(struct finals *finals,
+static enum shmtune_status take_binary(struct shmt_tune_finals *finals,
                                        const struct shmt_target_reply *reply,
                                        struct shmt_error *err)
 {
     size_t k = 0;
+
+    finals->asked--;
 
     while (k < finals->count && finals->entries[k]->index != reply->tag)
         k++;
@@ -303,45 +303,38 @@ static enum shmtune_status take_binary(struct finals *finals,
     memcpy(finals->entries[k]->result.image, reply->result.image,
            sizeof reply->result.image);
     finals->out[k] = false;
+    finals->there++;
     return SHMTUNE_OK;
 }
 
 /* Half of the time of the finals is for compiling; what is not there by then is
  * left out.  The first binary is waited for. */
-static enum shmtune_status need_binaries(struct finals *finals,
-                                         struct shmt_error *err)
+static enum shmtune_status ask_for_binaries(struct shmt_tune_finals *finals,
+                                            struct shmt_error *err)
 {
-    struct shmt_tune *const tune = finals->tune;
+    const struct shmt_tune *const tune = finals->tune;
     const double now_s = shmt_tune_elapsed(tune);
-    const double end_s = now_s + (shmt_tune_finals_end(tune) - now_s) / 2;
     enum shmtune_status status = SHMTUNE_OK;
-    struct shmt_target_reply reply;
-    size_t asked = 0, there = 0;
 
+    finals->binaries_s = now_s + (shmt_tune_finals_end(tune) - now_s) / 2;
     for (size_t k = 0; status == SHMTUNE_OK && k < finals->count; k++)
-        status = ask_for_binary(finals, k, &asked, err);
+        status = ask_for_binary(finals, k, err);
     for (size_t k = 0; k < finals->count; k++)
-        there += !finals->out[k];
-    while (status == SHMTUNE_OK && asked > 0 &&
-           (there == 0 || shmt_tune_elapsed(tune) < end_s)) {
-        bool got = false;
-        if (shmt_tune_stopped(tune))
-            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
-        status = tune->target->operations->wait(tune->target, 0.2, &got,
-                                                &reply, err);
-        if (status != SHMTUNE_OK || !got)
-            continue;
-        asked--;
-        status = take_binary(finals, &reply, err);
-        there += reply.result.verdict == SHMT_VERDICT_OK;
-    }
-    if (asked > 0)
-        tune->target->operations->cancel(tune->target);
+        finals->there += !finals->out[k];
     return status;
 }
 
-static void shuffle(struct finals *finals, size_t *order)
+static bool waits_for_binaries(const struct shmt_tune_finals *finals)
 {
+    return finals->asked > 0 &&
+           (finals->there == 0 ||
+            shmt_tune_elapsed(finals->tune) < finals->binaries_s);
+}
+
+static void shuffle(struct shmt_tune_finals *finals)
+{
+    size_t *const order = finals->order;
+
     for (size_t k = 0; k < finals->count; k++) {
         const size_t other =
             (size_t)shmt_random_below(&finals->random, k + 1);
@@ -367,34 +360,7 @@ static void restart(struct shmt_target *target)
         target->operations->restart(target);
 }
 
-static enum shmtune_status one_pass(struct finals *finals, size_t pass,
-                                    struct shmt_error *err)
-{
-    size_t order[SHMT_TUNE_FINALISTS];
-    enum shmtune_status status = SHMTUNE_OK;
-
-    shuffle(finals, order);
-    for (size_t n = 0; status == SHMTUNE_OK && n < finals->count; n++) {
-        const size_t k = order[n];
-        struct shmt_result result;
-        if (finals->out[k])
-            continue;
-        status = measure(finals, k, &result, err);
-        if (status != SHMTUNE_OK)
-            break;
-        finals->verified[k] = true;
-        if (isfinite(shmt_ledger_cost(&result)))
-            add_pass(&finals->tune->outcome->finals[k], pass, &result);
-        else
-            status = drop(finals, k, &result, err);
-        shmt_tune_report(finals->tune, "finals",
-                         pass * finals->count + n + 1,
-                         finals->plan.passes * finals->count);
-    }
-    return status;
-}
-
-static double total_of(const struct finals *finals, size_t k)
+static double total_of(const struct shmt_tune_finals *finals, size_t k)
 {
     double sum = 0;
     for (size_t pass = 0; pass < RACED; pass++)
@@ -403,7 +369,7 @@ static double total_of(const struct finals *finals, size_t k)
 }
 
 /* The default is never dropped, because the others are compared with it. */
-static void drop_slow(struct finals *finals)
+static void drop_slow(struct shmt_tune_finals *finals)
 {
     struct shmt_tune_final *const all = finals->tune->outcome->finals;
     size_t leader = finals->count;
@@ -425,7 +391,7 @@ static void drop_slow(struct finals *finals)
 
 /* -- the outcome --------------------------------------------------------- */
 
-static void begin_outcome(struct finals *finals)
+static void begin_outcome(struct shmt_tune_finals *finals)
 {
     for (size_t k = 0; k < finals->count; k++) {
         const struct shmt_ledger_entry *const entry = finals->entries[k];
@@ -487,7 +453,7 @@ static void order_finals(struct shmt_tune_outcome *outcome, size_t winner)
     outcome->spread = spread_of(&finals[0].result);
 }
 
-static enum shmtune_status decide(struct finals *finals,
+static enum shmtune_status decide(struct shmt_tune_finals *finals,
                                   struct shmt_error *err)
 {
     struct shmt_tune_outcome *const outcome = finals->tune->outcome;
@@ -535,54 +501,133 @@ static enum shmtune_status refuse_no_winner(const struct shmt_tune *tune,
     return SHMTUNE_NO_CONFIGURATION;
 }
 
-/* Whether a pass like the last one, which took `took_s`, ends in time. */
-static bool has_time(const struct shmt_tune *tune, double took_s)
-{
-    return shmt_tune_elapsed(tune) + took_s <= shmt_tune_finals_end(tune);
-}
+/* -- from pass to pass ---------------------------------------------------- */
 
-static enum shmtune_status hold_passes(struct finals *finals,
-                                       struct shmt_error *err)
+/* Whether there is a next pass.  One like the last has to end in time. */
+static bool begin_pass(struct shmt_tune_finals *finals)
 {
     const struct shmt_tune *const tune = finals->tune;
-    const struct shmt_tune_finals_plan *const plan = &finals->plan;
-    enum shmtune_status status = SHMTUNE_OK;
-    double took_s = 0;
+    const size_t pass = finals->passes;
 
-    for (size_t pass = 0; status == SHMTUNE_OK && pass < plan->passes &&
-                          (pass == 0 || has_time(tune, took_s)); pass++) {
-        const double since_s = shmt_tune_elapsed(tune);
-        if (pass == RACED)
-            drop_slow(finals);
-        if (pass > 0 && pass % BLOCK == 0 && pass / BLOCK < plan->blocks)
-            restart(tune->target);
-        status = one_pass(finals, pass, err);
-        took_s = shmt_tune_elapsed(tune) - since_s;
-        finals->passes = pass + 1;
+    if (pass == finals->plan.passes ||
+        (pass > 0 && shmt_tune_elapsed(tune) + finals->took_s >
+                         shmt_tune_finals_end(tune)))
+        return false;
+    finals->since_s = shmt_tune_elapsed(tune);
+    if (pass == RACED)
+        drop_slow(finals);
+    if (pass > 0 && pass % BLOCK == 0 && pass / BLOCK < finals->plan.blocks)
+        restart(tune->target);
+    shuffle(finals);
+    finals->next = 0;
+    return true;
+}
+
+static void end_pass(struct shmt_tune_finals *finals)
+{
+    finals->took_s = shmt_tune_elapsed(finals->tune) - finals->since_s;
+    finals->passes++;
+}
+
+/* Measures the next one in the order of this pass, or of the next pass; *over
+ * when there is none. */
+static enum shmtune_status measure_next(struct shmt_tune_finals *finals,
+                                        bool *over, struct shmt_error *err)
+{
+    for (;;) {
+        while (finals->next < finals->count) {
+            const size_t k = finals->order[finals->next++];
+            if (!finals->out[k])
+                return measure(finals, k, err);
+        }
+        end_pass(finals);
+        *over = !begin_pass(finals);
+        if (*over)
+            return decide(finals, err);
     }
+}
+
+static enum shmtune_status take_time(struct shmt_tune_finals *finals,
+                                     const struct shmt_result *result,
+                                     struct shmt_error *err)
+{
+    const size_t k = finals->waited_for, pass = finals->passes;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    finals->waited_for = SIZE_MAX;
+    finals->verified[k] = true;
+    if (isfinite(shmt_ledger_cost(result)))
+        add_pass(&finals->tune->outcome->finals[k], pass, result);
+    else
+        status = drop(finals, k, result, err);
+    shmt_tune_report(finals->tune, "finals",
+                     pass * finals->count + finals->next,
+                     finals->plan.passes * finals->count);
     return status;
 }
 
-enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_tune_begin_finals(struct shmt_tune *tune,
+                                           struct shmt_error *err)
 {
-    struct finals finals = {.tune = tune};
+    struct shmt_tune_finals *const finals = calloc(1, sizeof *finals);
     enum shmtune_status status;
 
-    shmt_tune_plan_finals(tune, &finals.plan);
-    status = select_finalists(&finals, err);
-    if (status == SHMTUNE_OK && finals.count == 0)
+    if (finals == NULL)
+        return shmt_error_memory(err);
+    tune->finals = finals;
+    finals->tune = tune;
+    finals->waited_for = SIZE_MAX;
+    shmt_tune_plan_finals(tune, &finals->plan);
+    status = select_finalists(finals, err);
+    if (status == SHMTUNE_OK && finals->count == 0)
         return refuse_no_winner(tune, err);
     tune->outcome->finals =
-        calloc(finals.count + 1, sizeof *tune->outcome->finals);
+        calloc(finals->count + 1, sizeof *tune->outcome->finals);
     if (status == SHMTUNE_OK && tune->outcome->finals == NULL)
         status = shmt_error_memory(err);
-    shmt_random_seed(&finals.random, tune->options->seed ^ 0x66696e616c73);
-    if (status == SHMTUNE_OK)
-        status = need_binaries(&finals, err);
-    if (status == SHMTUNE_OK)
-        begin_outcome(&finals);
-    if (status == SHMTUNE_OK)
-        status = hold_passes(&finals, err);
-    return status == SHMTUNE_OK ? decide(&finals, err) : status;
+    shmt_random_seed(&finals->random, tune->options->seed ^ 0x66696e616c73);
+    return status == SHMTUNE_OK ? ask_for_binaries(finals, err) : status;
+}
+
+enum shmtune_status shmt_tune_feed_finals(struct shmt_tune *tune, bool *over,
+                                          double *wait_s,
+                                          struct shmt_error *err)
+{
+    struct shmt_tune_finals *const finals = tune->finals;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (!finals->measuring && waits_for_binaries(finals)) {
+        *wait_s = finals->there == 0
+                      ? INFINITY
+                      : fmax(finals->binaries_s - shmt_tune_elapsed(tune), 0);
+        return SHMTUNE_OK;
+    }
+    if (!finals->measuring) {
+        if (finals->asked > 0)
+            tune->target->operations->cancel(tune->target);
+        begin_outcome(finals);
+        finals->measuring = true;
+        (void)begin_pass(finals);
+    }
+    if (finals->waited_for == SIZE_MAX)
+        status = measure_next(finals, over, err);
+    if (status == SHMTUNE_OK && !*over)
+        *wait_s = INFINITY;
+    return status;
+}
+
+enum shmtune_status shmt_tune_finals_reply(
+    struct shmt_tune *tune, const struct shmt_target_reply *reply,
+    struct shmt_error *err)
+{
+    struct shmt_tune_finals *const finals = tune->finals;
+
+    return finals->measuring ? take_time(finals, &reply->result, err)
+                             : take_binary(finals, reply, err);
+}
+
+void shmt_tune_free_finals(struct shmt_tune *tune)
+{
+    free(tune->finals);
+    tune->finals = NULL;
 }

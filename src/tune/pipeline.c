@@ -8,10 +8,6 @@
 
 #include "tune/state.h"
 
-/* The longest time of one wait, hence the delay of the reaction to an
- * interrupt. */
-static const double tick_s = 0.2;
-
 /* The most warm-start candidates in flight at a time. */
 enum { WARM_IN_FLIGHT = 3 };
 
@@ -190,17 +186,15 @@ static size_t in_flight_limit(const struct shmt_tune *tune)
     return want < SHMT_TUNE_IN_FLIGHT ? (size_t)want : SHMT_TUNE_IN_FLIGHT;
 }
 
-static bool is_late(const struct shmt_tune *tune)
+static bool is_past_search_end(const struct shmt_tune *tune)
 {
-    return tune->on_time &&
-           shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune);
+    return shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune);
 }
 
 static bool budget_spent(const struct shmt_tune *tune)
 {
     return tune->handed_out >= tune->options->budget_count ||
-           ((tune->on_time || tune->holding) &&
-            shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune));
+           ((tune->on_time || tune->holding) && is_past_search_end(tune));
 }
 
 /* The next configuration of the warm start that satisfies this problem's
@@ -387,27 +381,17 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
     return finish_candidate(tune, candidate, err);
 }
 
-/* Waits for a reply, at most until `end_s` seconds have elapsed. */
-static enum shmtune_status one_reply(struct shmt_tune *tune, double end_s,
-                                     struct shmt_error *err)
+enum shmtune_status shmt_tune_search_reply(
+    struct shmt_tune *tune, const struct shmt_target_reply *reply,
+    struct shmt_error *err)
 {
-    const double left_s = fmax(end_s - shmt_tune_elapsed(tune), 0);
-    struct shmt_target_reply reply;
-    bool got;
-    /* Nothing on a recorded device takes real time. */
-    enum shmtune_status status = tune->target->operations->wait(
-        tune->target, tune->target->recorded ? left_s : fmin(left_s, tick_s),
-        &got, &reply, err);
-
-    if (status != SHMTUNE_OK || !got)
-        return status;
     for (size_t k = 0; k < tune->in_flight; k++) {
         struct shmt_tune_candidate *const candidate = &tune->candidates[k];
-        if (candidate->index != reply.tag)
+        if (candidate->index != reply->tag)
             continue;
-        return reply.verb == SHMT_TARGET_INSPECT
-                   ? on_inspect(tune, candidate, &reply.result, err)
-                   : on_measure(tune, candidate, &reply.result, err);
+        return reply->verb == SHMT_TARGET_INSPECT
+                   ? on_inspect(tune, candidate, &reply->result, err)
+                   : on_measure(tune, candidate, &reply->result, err);
     }
     return shmt_error_set(err, SHMTUNE_INTERNAL,
                           "a reply to a request that was not made");
@@ -415,55 +399,51 @@ static enum shmtune_status one_reply(struct shmt_tune *tune, double end_s,
 
 /* The search has to end.  What the device is measuring may end, as long as
  * that takes little of the time of the finals; the rest is cancelled. */
-static enum shmtune_status end_in_time(struct shmt_tune *tune,
-                                       struct shmt_error *err)
+static bool has_ended(struct shmt_tune *tune)
 {
-    const double search_end = shmt_tune_search_end(tune);
-    const double end =
-        search_end + (tune->options->budget_s - search_end) / 2;
-    enum shmtune_status status = SHMTUNE_OK;
-
-    while (status == SHMTUNE_OK && !shmt_tune_stopped(tune) &&
-           tune->in_stage[SHMT_TUNE_MEASURING] > 0 &&
-           shmt_tune_elapsed(tune) < end)
-        status = one_reply(tune, end, err);
-    if (status == SHMTUNE_OK && shmt_tune_stopped(tune))
-        status = shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
-    if (status == SHMTUNE_OK)
-        shmt_tune_cancel(tune);
-    return status;
+    if (tune->in_stage[SHMT_TUNE_MEASURING] > 0 &&
+        shmt_tune_elapsed(tune) < tune->end_s)
+        return false;
+    shmt_tune_cancel(tune);
+    return true;
 }
 
-/* Runs until no candidate is in flight and the strategy has no more, or time is
- * up; where it holds for the default, until that has its result. */
-enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
-                                     struct shmt_error *err)
+static void begin_end(struct shmt_tune *tune)
 {
-    const bool held = tune->holding;
-    enum shmtune_status status;
+    const double search_end = shmt_tune_search_end(tune);
 
-    for (;;) {
-        if (shmt_tune_stopped(tune))
-            return shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted");
+    tune->ending = true;
+    tune->end_s = search_end + (tune->options->budget_s - search_end) / 2;
+}
+
+enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
+                                   double *wait_s, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    double until_s = INFINITY;
+
+    if (!tune->ending) {
         /* Give the device work first, so that it is busy while the strategy
          * computes. */
         status = measure_ready(tune, err);
         if (status == SHMTUNE_OK)
             status = fill(tune, err);
         shmt_tune_report_search(tune);
-        if (status != SHMTUNE_OK)
+        if (status != SHMTUNE_OK || shmt_tune_stopped(tune))
             return status;
-        if (shmt_tune_stopped(tune))
-            continue;
-        if (tune->in_flight == 0 || held != tune->holding)
+        *over = tune->in_flight == 0 || tune->held != tune->holding;
+        if (*over)
             return SHMTUNE_OK;
-        if (is_late(tune))
-            return end_in_time(tune, err);
-        status = one_reply(tune, tune->on_time ? shmt_tune_search_end(tune)
-                                               : INFINITY, err);
-        if (status != SHMTUNE_OK)
-            return status;
+        if (tune->on_time && is_past_search_end(tune))
+            begin_end(tune);
     }
+    if (tune->ending)
+        *over = has_ended(tune);
+    if (tune->on_time)
+        until_s = tune->ending ? tune->end_s : shmt_tune_search_end(tune);
+    if (!*over)
+        *wait_s = fmax(until_s - shmt_tune_elapsed(tune), 0);
+    return SHMTUNE_OK;
 }
 
 /* The journal gets a `drop` for the candidate that was begun. */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: one run from start to end: builds the space, opens the journal
- * (resume.c), tries the default and the winners of other runs, searches
- * (pipeline.c), and holds the finals.  Called by command/tune.c and tests.
+ * run: one run, step by step: builds the space, opens the journal (resume.c),
+ * tries the default and the winners of other runs, searches (pipeline.c), and
+ * holds the finals (finals.c).  Nothing here waits: campaign.c does, and calls
+ * this.
  */
-#include "tune/run.h"
+#include "tune/step.h"
 
 #include <errno.h>
 #include <math.h>
@@ -221,8 +222,8 @@ static enum shmtune_status check_default(struct shmt_tune *tune,
 
 /* The default is measured first, because everything is compared with it.  While
  * one compiler has it, the others have the first candidates of the search. */
-static enum shmtune_status try_default(struct shmt_tune *tune,
-                                       struct shmt_error *err)
+static enum shmtune_status begin_default(struct shmt_tune *tune,
+                                         struct shmt_error *err)
 {
     enum shmtune_status status;
 
@@ -236,14 +237,7 @@ static enum shmtune_status try_default(struct shmt_tune *tune,
     tune->holding = true;
     status =
         shmt_tune_start_candidate(tune, tune->start, SHMT_TUNE_FROM_RUN, err);
-    tune->holding = tune->in_flight > 0;
-    if (status == SHMTUNE_OK && tune->holding)
-        status = shmt_tune_search(tune, err);
-    if (status != SHMTUNE_OK)
-        return status;
-    status = check_default(tune, err);
-    if (status != SHMTUNE_OK)
-        shmt_tune_cancel(tune);
+    tune->held = tune->holding = tune->in_flight > 0;
     return status;
 }
 
@@ -274,31 +268,22 @@ static bool can_be_chosen(const struct shmt_tune *tune,
     return true;
 }
 
-/* Tries the winners of other runs (options->last). */
-static enum shmtune_status try_also(struct shmt_tune *tune,
-                                    struct shmt_error *err)
+/* Starts winners of other runs (options->last), as many as may be in flight. */
+static enum shmtune_status start_also(struct shmt_tune *tune,
+                                      struct shmt_error *err)
 {
     const struct shmt_winners *const last = tune->options->last;
     enum shmtune_status status = SHMTUNE_OK;
 
-    /* What is compiled already waits for the search. */
-    if (last == NULL || last->count == 0)
-        return SHMTUNE_OK;
-    tune->exhausted = true;
-    for (size_t k = 0; status == SHMTUNE_OK && k < last->count; k++) {
+    while (status == SHMTUNE_OK && tune->last_next < last->count &&
+           tune->in_flight < SHMT_TUNE_IN_FLIGHT) {
+        const struct shmt_winner *const one = &last->list[tune->last_next++];
         uint64_t index;
-        if (!shmt_space_index(tune->outcome->space, last->list[k].config,
-                              &index) ||
-            !can_be_chosen(tune, &last->list[k]))
-            continue;
-        status =
-            shmt_tune_start_candidate(tune, index, SHMT_TUNE_FROM_RUN, err);
-        if (status == SHMTUNE_OK && tune->in_flight == SHMT_TUNE_IN_FLIGHT)
-            status = shmt_tune_search(tune, err);
+        if (shmt_space_index(tune->outcome->space, one->config, &index) &&
+            can_be_chosen(tune, one))
+            status = shmt_tune_start_candidate(tune, index,
+                                               SHMT_TUNE_FROM_RUN, err);
     }
-    if (status == SHMTUNE_OK)
-        status = shmt_tune_search(tune, err);
-    tune->exhausted = false;
     return status;
 }
 
@@ -429,80 +414,194 @@ static enum shmtune_status record_known_results(struct shmt_tune *tune,
     return status;
 }
 
-/* The search proper, which the budget ends. */
-static enum shmtune_status search_on_time(struct shmt_tune *tune,
-                                          struct shmt_error *err)
-{
-    const double budget_s = tune->options->budget_s;
-    const double spent_s = shmt_tune_elapsed(tune);
-    enum shmtune_status status;
+/* -- from phase to phase ------------------------------------------------- */
 
+static enum shmtune_status after_default(struct shmt_tune *tune,
+                                         struct shmt_error *err)
+{
+    const struct shmt_winners *const last = tune->options->last;
+    enum shmtune_status status =
+        tune->start == UINT64_MAX ? SHMTUNE_OK : check_default(tune, err);
+
+    if (status != SHMTUNE_OK) {
+        shmt_tune_cancel(tune);
+        return status;
+    }
+    tune->held = false;
+    tune->phase = SHMT_TUNE_ALSO;
+    /* What is compiled already waits for the search. */
+    if (last != NULL && last->count > 0)
+        tune->exhausted = true;
+    return SHMTUNE_OK;
+}
+
+/* The search proper, which the budget ends. */
+static void begin_search(struct shmt_tune *tune)
+{
+    tune->phase = SHMT_TUNE_SEARCH;
     tune->on_time = true;
-    status = shmt_tune_search(tune, err);
-    tune->on_time = false;
-    if (status == SHMTUNE_OK && isfinite(budget_s) &&
-        tune->outcome->tried <= 1 && tune->outcome->header.space_count > 1)
-        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
-               "the default configuration, which took %.2g s with setting "
-               "up; a longer --budget searches", tune->target->kernel->name,
-               tune->size, spent_s);
+    tune->search_since_s = shmt_tune_elapsed(tune);
+}
+
+static enum shmtune_status feed_also(struct shmt_tune *tune, double *wait_s,
+                                     struct shmt_error *err)
+{
+    const struct shmt_winners *const last = tune->options->last;
+    enum shmtune_status status = SHMTUNE_OK;
+    bool over = false;
+
+    if (last == NULL || last->count == 0) {
+        begin_search(tune);
+        return SHMTUNE_OK;
+    }
+    if (!tune->feeding)
+        status = start_also(tune, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_tune_feed(tune, &over, wait_s, err);
+    tune->feeding = !over;
+    if (over && tune->last_next == last->count) {
+        tune->exhausted = false;
+        begin_search(tune);
+    }
     return status;
 }
 
-static enum shmtune_status run(struct shmt_tune *tune, struct shmt_error *err)
+static void note_search_end(struct shmt_tune *tune)
+{
+    tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
+}
+
+static enum shmtune_status after_search(struct shmt_tune *tune,
+                                        struct shmt_error *err)
 {
     enum shmtune_status status;
 
-    tune->began_s = tune->target->operations->now(tune->target);
-    status = prepare(tune, err);
-    if (status == SHMTUNE_OK)
-        status = try_default(tune, err);
-    if (status == SHMTUNE_OK)
-        status = try_also(tune, err);
-    if (status == SHMTUNE_OK)
-        status = search_on_time(tune, err);
-    if (status == SHMTUNE_OK)
-        status = record_known_results(tune, err);
-    tune->outcome->search_s = shmt_tune_elapsed(tune) - tune->earlier_s;
-    if (status == SHMTUNE_OK)
-        status = shmt_tune_finals(tune, err);
-    if (status == SHMTUNE_OK && !tune->target->recorded &&
+    tune->on_time = false;
+    if (isfinite(tune->options->budget_s) && tune->outcome->tried <= 1 &&
+        tune->outcome->header.space_count > 1)
+        shmt_tune_notice(tune, "%s, %s: the budget is too short for more than "
+               "the default configuration, which took %.2g s with setting "
+               "up; a longer --budget searches", tune->target->kernel->name,
+               tune->size, tune->search_since_s);
+    status = record_known_results(tune, err);
+    note_search_end(tune);
+    tune->phase = SHMT_TUNE_FINALS;
+    return status == SHMTUNE_OK ? shmt_tune_begin_finals(tune, err) : status;
+}
+
+static void after_finals(struct shmt_tune *tune)
+{
+    tune->phase = SHMT_TUNE_DONE;
+    if (!tune->target->recorded &&
         !shmt_kernel_is_unchanged(tune->target->kernel))
         shmt_tune_notice(tune, "the sources of %s were changed since this run "
                "began; its results are for the old sources",
                tune->target->kernel->name);
-    tune->outcome->elapsed_s = shmt_tune_elapsed(tune);
-    if (status == SHMTUNE_INTERRUPTED)
-        shmt_tune_cancel(tune);
-    return status;
 }
 
-enum shmtune_status shmt_tune_run(struct shmt_target *target,
-                                  const int64_t *problem,
-                                  const struct shmt_tune_options *options,
-                                  struct shmt_tune_outcome **out,
-                                  struct shmt_error *err)
+/* One step within a phase, or into the next one.  *wait_s is set when the run
+ * cannot go on before a reply or that time. */
+static enum shmtune_status step(struct shmt_tune *tune, double *wait_s,
+                                struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    bool over = false;
+
+    switch (tune->phase) {
+    case SHMT_TUNE_DEFAULT:
+        over = !tune->held;
+        if (tune->held)
+            status = shmt_tune_feed(tune, &over, wait_s, err);
+        return status == SHMTUNE_OK && over ? after_default(tune, err)
+                                            : status;
+    case SHMT_TUNE_ALSO:
+        return feed_also(tune, wait_s, err);
+    case SHMT_TUNE_SEARCH:
+        status = shmt_tune_feed(tune, &over, wait_s, err);
+        return status == SHMTUNE_OK && over ? after_search(tune, err) : status;
+    case SHMT_TUNE_FINALS:
+        status = shmt_tune_feed_finals(tune, &over, wait_s, err);
+        if (status == SHMTUNE_OK && over)
+            after_finals(tune);
+        return status;
+    case SHMT_TUNE_DONE:
+        break;
+    }
+    return SHMTUNE_OK;
+}
+
+/* -- what campaign.c calls ------------------------------------------------ */
+
+enum shmtune_status shmt_tune_open(struct shmt_target *target,
+                                   const int64_t *problem,
+                                   const struct shmt_tune_options *options,
+                                   struct shmt_tune **out,
+                                   struct shmt_error *err)
 {
     struct shmt_tune *const tune = calloc(1, sizeof *tune);
     struct shmt_tune_outcome *const outcome = calloc(1, sizeof *outcome);
-    enum shmtune_status status, closed;
+    enum shmtune_status status;
 
+    *out = NULL;
     if (tune == NULL || outcome == NULL) {
         free(tune);
         free(outcome);
         return shmt_error_memory(err);
     }
+    *out = tune;
     tune->target = target;
     tune->problem = problem;
     tune->options = options;
     tune->outcome = outcome;
     outcome->best_us = outcome->default_us = outcome->floor_us = -1;
-    status = run(tune, err);
+    tune->began_s = target->operations->now(target);
+    status = prepare(tune, err);
+    return status == SHMTUNE_OK ? begin_default(tune, err) : status;
+}
+
+enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
+                                      double *wait_s, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    *wait_s = -1;
+    while (status == SHMTUNE_OK && tune->phase != SHMT_TUNE_DONE &&
+           *wait_s < 0)
+        status = shmt_tune_stopped(tune)
+                     ? shmt_error_set(err, SHMTUNE_INTERRUPTED, "interrupted")
+                     : step(tune, wait_s, err);
+    *done = tune->phase == SHMT_TUNE_DONE;
+    return status;
+}
+
+enum shmtune_status shmt_tune_reply(struct shmt_tune *tune,
+                                    const struct shmt_target_reply *reply,
+                                    struct shmt_error *err)
+{
+    return tune->phase == SHMT_TUNE_FINALS
+               ? shmt_tune_finals_reply(tune, reply, err)
+               : shmt_tune_search_reply(tune, reply, err);
+}
+
+enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
+                                    enum shmtune_status status,
+                                    struct shmt_tune_outcome **out,
+                                    struct shmt_error *err)
+{
+    struct shmt_tune_outcome *const outcome = tune->outcome;
+    enum shmtune_status closed;
+
+    if (tune->phase < SHMT_TUNE_FINALS)
+        note_search_end(tune);
+    outcome->elapsed_s = shmt_tune_elapsed(tune);
+    if (status == SHMTUNE_INTERRUPTED)
+        shmt_tune_cancel(tune);
     closed = shmt_journal_close(tune->journal,
                                 status == SHMTUNE_OK ? err : NULL);
     if (status == SHMTUNE_OK)
         status = closed;
     shmt_session_close(tune->session);
+    shmt_tune_free_finals(tune);
     free(tune);
     if (status == SHMTUNE_OK || status == SHMTUNE_INTERRUPTED)
         *out = outcome;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * state: the state of a run, shared by run.c (the run and its journal),
- * pipeline.c (candidates in flight), finals.c and budget.c alone.
+ * state: the state of a run, shared by run.c (the run and its phases),
+ * pipeline.c (candidates in flight), finals.c, resume.c and budget.c alone.
  */
 #ifndef SHMT_TUNE_STATE_H
 #define SHMT_TUNE_STATE_H
@@ -36,7 +36,17 @@ struct shmt_tune_candidate {
     struct shmt_result result;
 };
 
+/* In this order. */
+enum shmt_tune_phase {
+    SHMT_TUNE_DEFAULT,       /* the default is tried */
+    SHMT_TUNE_ALSO,          /* options->last are */
+    SHMT_TUNE_SEARCH,
+    SHMT_TUNE_FINALS,
+    SHMT_TUNE_DONE
+};
+
 struct shmt_tune {
+    enum shmt_tune_phase phase;
     struct shmt_target *target;
     const struct shmt_tune_options *options;
     const int64_t *problem;
@@ -50,7 +60,14 @@ struct shmt_tune {
     bool exhausted;                        /* nothing more is asked for */
     bool holding;                          /* until the default has its result
                                               the others are compiled alone */
-    bool on_time;                          /* the budget ends this phase */
+    bool held;                             /* `holding` ends this phase */
+    bool feeding;                          /* what was started of
+                                              options->last is in flight */
+    bool on_time;                          /* the budget ends this phase, */
+    bool ending;                           /* and has: at the latest at */
+    double end_s;                          /* so many elapsed seconds */
+    double search_since_s;                 /* elapsed when it began */
+    size_t last_next;                      /* position in options->last */
     size_t warm_next;                      /* position in options->warm_start */
     size_t in_flight;
     size_t warm_in_flight;                 /* of those, from the warm start */
@@ -66,6 +83,7 @@ struct shmt_tune {
     double began_s;                        /* on the target's clock */
     double earlier_s;                      /* seconds spent by the runs that
                                               this one resumes */
+    struct shmt_tune_finals *finals;       /* of finals.c; NULL before them */
     char size[256];
 };
 
@@ -102,14 +120,20 @@ enum shmtune_status shmt_tune_resume(struct shmt_tune *tune,
                                      struct shmt_error *err);
 
 /* pipeline.c: starts a candidate, and claims it in the session unless it is
- * FROM_RUN; shmt_tune_search runs until no candidate is in flight and the
- * strategy has no more. */
+ * FROM_RUN. */
 enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
                                               uint64_t index,
                                               enum shmt_tune_origin origin,
                                               struct shmt_error *err);
-enum shmtune_status shmt_tune_search(struct shmt_tune *tune,
-                                     struct shmt_error *err);
+/* Keeps the device and the compilers busy.  *over when no candidate is in
+ * flight and the strategy has no more, when time is up, or, where the phase
+ * holds for the default, when that has its result; else *wait_s says how long
+ * a reply can be waited for. */
+enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
+                                   double *wait_s, struct shmt_error *err);
+enum shmtune_status shmt_tune_search_reply(
+    struct shmt_tune *tune, const struct shmt_target_reply *reply,
+    struct shmt_error *err);
 /* Cancels the candidates in flight, when the run is interrupted or the search
  * has to end: they get no verdict. */
 void shmt_tune_cancel(struct shmt_tune *tune);
@@ -129,8 +153,16 @@ struct shmt_tune_finals_plan {
 void shmt_tune_plan_finals(const struct shmt_tune *tune,
                            struct shmt_tune_finals_plan *plan);
 
-/* finals.c: fills in the finals of the outcome. */
-enum shmtune_status shmt_tune_finals(struct shmt_tune *tune,
-                                     struct shmt_error *err);
+/* finals.c: chooses the finalists and asks for their binaries; then measures
+ * them.  *over when the finals of the outcome are there, else *wait_s. */
+enum shmtune_status shmt_tune_begin_finals(struct shmt_tune *tune,
+                                           struct shmt_error *err);
+enum shmtune_status shmt_tune_feed_finals(struct shmt_tune *tune, bool *over,
+                                          double *wait_s,
+                                          struct shmt_error *err);
+enum shmtune_status shmt_tune_finals_reply(
+    struct shmt_tune *tune, const struct shmt_target_reply *reply,
+    struct shmt_error *err);
+void shmt_tune_free_finals(struct shmt_tune *tune);
 
 #endif

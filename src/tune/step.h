@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * step: a run step by step, for campaign.c, which alone waits.  A run submits
+ * what it can, says how long it can wait, and is given its replies.
+ */
+#ifndef SHMT_TUNE_STEP_H
+#define SHMT_TUNE_STEP_H
+
+#include "tune/state.h"
+
+/* As shmt_tune_run, up to the first request.  The options and the problem have
+ * to stay until the run is closed.  *out is NULL when there is no memory for
+ * it; else it has to be closed, whatever the status is. */
+enum shmtune_status shmt_tune_open(struct shmt_target *target,
+                                   const int64_t *problem,
+                                   const struct shmt_tune_options *options,
+                                   struct shmt_tune **out,
+                                   struct shmt_error *err);
+
+/* Goes on as far as it can.  Then *done, or *wait_s says how many seconds of
+ * the target's clock the run can wait for a reply; INFINITY: any. */
+enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
+                                      double *wait_s, struct shmt_error *err);
+
+enum shmtune_status shmt_tune_reply(struct shmt_tune *tune,
+                                    const struct shmt_target_reply *reply,
+                                    struct shmt_error *err);
+
+/* Ends the run that came to `status`, and frees it.  On SHMTUNE_OK and
+ * SHMTUNE_INTERRUPTED *out is the outcome.  Returns `status`, or what closing
+ * the journal of a good run comes to.  Requests of a run that failed may be
+ * outstanding still. */
+enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
+                                    enum shmtune_status status,
+                                    struct shmt_tune_outcome **out,
+                                    struct shmt_error *err);
+
+#endif
