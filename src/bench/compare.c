@@ -17,7 +17,8 @@ enum shmtune_status shmt_bench_compare_open(struct shmt_bench *bench,
     if (bench->kernel->compare_count == 0)
         return SHMTUNE_OK;
     *run = (struct shmt_bench_run){.evaluated = &bench->comparing};
-    shmt_kernel_evaluate_compare(bench->kernel, problem, &bench->comparing);
+    shmt_kernel_evaluate_part(bench->kernel, SHMT_KERNEL_COMPARE,
+                              problem, &bench->comparing);
     status = shmt_bench_problem_load(bench, run, err);
     if (status != SHMTUNE_OK)
         return shmt_bench_problem_refuse(bench, "comparison", status, err);

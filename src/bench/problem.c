@@ -367,7 +367,8 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
     if (bench->prepared && memcmp(bench->problem, problem, size) == 0)
         return SHMTUNE_OK;
     shmt_bench_problem_free(bench);
-    shmt_kernel_evaluate_reference(bench->kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(bench->kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     status = make_slots(bench, &evaluated, err);
     if (status == SHMTUNE_OK)
         status = set_scalars(bench, &evaluated, err);

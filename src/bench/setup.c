@@ -106,7 +106,8 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
 
     if (bench->kernel->setup_count == 0)
         return SHMTUNE_OK;
-    shmt_kernel_evaluate_setup(bench->kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(bench->kernel, SHMT_KERNEL_SETUP,
+                              problem, &evaluated);
     status = shmt_bench_problem_load(bench, &run, err);
     if (status != SHMTUNE_OK)
         return shmt_bench_problem_refuse(bench, "setup", status, err);

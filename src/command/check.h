@@ -72,17 +72,10 @@ void shmt_check_notes(struct shmt_check *check,
 
 /* check_launch.c */
 
-/* Whose launches are looked at. */
-enum shmt_check_part {
-    SHMT_CHECK_DEFAULT, SHMT_CHECK_REFERENCE, SHMT_CHECK_SETUP,
-    SHMT_CHECK_COMPARE,
-    SHMT_CHECK_PARTS
-};
-
 /* Entries that no source has are reported; missing[part]: it has one. */
 enum shmtune_status shmt_check_entries(struct shmt_check *check,
                                        const struct shmt_kernel *kernel,
-                                       bool missing[SHMT_CHECK_PARTS],
+                                       bool missing[SHMT_KERNEL_PARTS],
                                        struct shmt_error *err);
 /* What the launches pass against what their kernels take: types, outputs that
  * cannot be written, dynamic shared memory.  By the compiler; `here` NULL: by
@@ -92,7 +85,7 @@ struct shmt_compiler_here;
 enum shmtune_status
 shmt_check_launches(struct shmt_check *check,
                     const struct shmt_kernel *kernel,
-                    enum shmt_check_part part,
+                    enum shmt_kernel_part part,
                     struct shmt_compiler_here *here, struct shmt_error *err);
 
 #endif

@@ -22,7 +22,7 @@
 struct part {
     struct shmt_check *check;
     const struct shmt_kernel *kernel;
-    enum shmt_check_part which;
+    enum shmt_kernel_part which;
     bool again;                      /* the default, as the reference */
     struct shmt_arena *arena;
     struct shmt_source source;       /* of the part's text */
@@ -107,7 +107,7 @@ static enum shmtune_status report_entry(struct shmt_check *check,
 
 static enum shmtune_status look_for_entries(struct shmt_check *check,
                                             const struct shmt_kernel *kernel,
-                                            enum shmt_check_part part,
+                                            enum shmt_kernel_part part,
                                             bool *missing,
                                             struct shmt_error *err)
 {
@@ -115,13 +115,13 @@ static enum shmtune_status look_for_entries(struct shmt_check *check,
         const struct shmt_launch *launches;
         size_t count;
     } parts[] = {
-        [SHMT_CHECK_DEFAULT] = {kernel->launches, kernel->launch_count},
-        [SHMT_CHECK_REFERENCE] = {kernel->reference, kernel->reference_count},
-        [SHMT_CHECK_SETUP] = {kernel->setup, kernel->setup_count},
-        [SHMT_CHECK_COMPARE] = {kernel->compare, kernel->compare_count},
+        [SHMT_KERNEL_CANDIDATE] = {kernel->launches, kernel->launch_count},
+        [SHMT_KERNEL_REFERENCE] = {kernel->reference, kernel->reference_count},
+        [SHMT_KERNEL_SETUP] = {kernel->setup, kernel->setup_count},
+        [SHMT_KERNEL_COMPARE] = {kernel->compare, kernel->compare_count},
     };
     const struct shmt_kernel_code *code =
-        part == SHMT_CHECK_REFERENCE && kernel->reference_code.file_count > 0
+        part == SHMT_KERNEL_REFERENCE && kernel->reference_code.file_count > 0
             ? &kernel->reference_code : &kernel->code;
     const struct shmt_launch *launches = parts[part].launches;
     const size_t count = parts[part].count;
@@ -150,18 +150,18 @@ static enum shmtune_status look_for_entries(struct shmt_check *check,
 
 enum shmtune_status shmt_check_entries(struct shmt_check *check,
                                        const struct shmt_kernel *kernel,
-                                       bool missing[SHMT_CHECK_PARTS],
+                                       bool missing[SHMT_KERNEL_PARTS],
                                        struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (int part = 0; part < SHMT_CHECK_PARTS; part++) {
+    for (int part = 0; part < SHMT_KERNEL_PARTS; part++) {
         missing[part] = false;
         if (status == SHMTUNE_OK && kernel->source != NULL &&
-            !(part == SHMT_CHECK_REFERENCE &&
+            !(part == SHMT_KERNEL_REFERENCE &&
               kernel->reference == kernel->launches))
             status = look_for_entries(check, kernel,
-                                      (enum shmt_check_part)part,
+                                      (enum shmt_kernel_part)part,
                                       &missing[part], err);
     }
     return status;
@@ -256,12 +256,12 @@ static void check_types(const struct part *part, size_t k)
 static bool is_written(const struct part *part,
                        const struct shmt_argument *argument)
 {
-    if (part->which == SHMT_CHECK_SETUP)
+    if (part->which == SHMT_KERNEL_SETUP)
         return argument->fill == SHMT_FILL_SETUP;
-    if (part->which == SHMT_CHECK_COMPARE)
+    if (part->which == SHMT_KERNEL_COMPARE)
         return false;
     return argument->role == SHMT_ROLE_OUTPUT ||
-           (part->which == SHMT_CHECK_DEFAULT &&
+           (part->which == SHMT_KERNEL_CANDIDATE &&
             (argument->role == SHMT_ROLE_INOUT ||
              argument->role == SHMT_ROLE_WORKSPACE));
 }
@@ -428,24 +428,6 @@ static void note_variables(const struct part *part,
 
 /* -- a part --------------------------------------------------------------- */
 
-static void evaluate(const struct shmt_kernel *kernel,
-                     enum shmt_check_part which,
-                     struct shmt_kernel_evaluated *out)
-{
-    shmt_config config[SHMT_SPACE_PARAMETERS];
-
-    if (which == SHMT_CHECK_REFERENCE) {
-        shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], out);
-    } else if (which == SHMT_CHECK_SETUP) {
-        shmt_kernel_evaluate_setup(kernel, kernel->sizes[0], out);
-    } else if (which == SHMT_CHECK_COMPARE) {
-        shmt_kernel_evaluate_compare(kernel, kernel->sizes[0], out);
-    } else {
-        shmt_kernel_default(kernel, config);
-        shmt_kernel_evaluate(kernel, kernel->sizes[0], config, out);
-    }
-}
-
 /* The kernel with the template behind its source, and launches of instances of
  * that, which take no arguments. */
 static bool make_probe(const struct part *part, struct shmt_kernel *probe)
@@ -456,7 +438,8 @@ static bool make_probe(const struct part *part, struct shmt_kernel *probe)
     struct shmt_text text = {0};
     bool done = launches != NULL;
 
-    evaluate(part->kernel, part->which, &evaluated);
+    shmt_kernel_evaluate_part(part->kernel, part->which,
+                              part->kernel->sizes[0], &evaluated);
     shmt_text_addf(&text, "%s" SHMT_SIGNATURE_PROBE,
                    shmt_kernel_code_of(&evaluated)->text);
     probe->code.text = probe->reference_code.text =
@@ -496,7 +479,8 @@ static enum shmtune_status ask_compiler(struct part *part,
 
     if (!make_probe(part, &probe))
         return shmt_error_memory(err);
-    evaluate(&probe, part->which, &evaluated);
+    shmt_kernel_evaluate_part(&probe, part->which, probe.sizes[0],
+                              &evaluated);
     status = shmt_compiler_here_get(here, &evaluated, part->check->arch,
                                     &image, &why);
     if (status == SHMTUNE_NO_MEMORY)
@@ -533,7 +517,7 @@ static enum shmtune_status look_at_host(const struct part *part,
 {
     struct shmt_image *image = NULL;
     const enum shmtune_status status =
-        here == NULL || part->which == SHMT_CHECK_DEFAULT
+        here == NULL || part->which == SHMT_KERNEL_CANDIDATE
             ? SHMTUNE_OK
             : shmt_compiler_here_get(here, evaluated, part->check->arch,
                                      &image, err);
@@ -575,7 +559,7 @@ static enum shmtune_status look(struct part *part,
     if (status == SHMTUNE_OK &&
         part->which == (part->kernel->reference_count == 0 ||
                                 part->kernel->reference_code.file_count > 0
-                            ? SHMT_CHECK_DEFAULT : SHMT_CHECK_REFERENCE))
+                            ? SHMT_KERNEL_CANDIDATE : SHMT_KERNEL_REFERENCE))
         note_variables(part, image);
     shmt_image_free(image);
     /* The numbers and sizes of the arguments: a consequence. */
@@ -586,7 +570,7 @@ static enum shmtune_status look(struct part *part,
 enum shmtune_status
 shmt_check_launches(struct shmt_check *check,
                     const struct shmt_kernel *kernel,
-                    enum shmt_check_part which,
+                    enum shmt_kernel_part which,
                     struct shmt_compiler_here *here, struct shmt_error *err)
 {
     struct shmt_kernel_evaluated evaluated;
@@ -594,19 +578,19 @@ shmt_check_launches(struct shmt_check *check,
     enum shmtune_status status;
 
     if (kernel->source == NULL ||
-        (which == SHMT_CHECK_REFERENCE && kernel->reference_count == 0) ||
-        (which == SHMT_CHECK_SETUP && kernel->setup_count == 0) ||
-        (which == SHMT_CHECK_COMPARE && kernel->compare_count == 0))
+        (which == SHMT_KERNEL_REFERENCE && kernel->reference_count == 0) ||
+        (which == SHMT_KERNEL_SETUP && kernel->setup_count == 0) ||
+        (which == SHMT_KERNEL_COMPARE && kernel->compare_count == 0))
         return SHMTUNE_OK;
     part = calloc(1, sizeof *part);
     if (part == NULL)
         return shmt_error_memory(err);
-    evaluate(kernel, which, &evaluated);
+    shmt_kernel_evaluate_part(kernel, which, kernel->sizes[0], &evaluated);
     *part = (struct part){
         .check = check, .kernel = kernel, .which = which,
         .arena = shmt_arena_new(), .launch_count = evaluated.launch_count,
         .launches = evaluated.launches,
-        .again = which == SHMT_CHECK_REFERENCE &&
+        .again = which == SHMT_KERNEL_REFERENCE &&
                  kernel->reference == kernel->launches
     };
     status = part->arena == NULL ? shmt_error_memory(err)

@@ -85,7 +85,8 @@ static enum shmtune_status check_files(struct shmt_check *check,
     struct shmt_fill_values values;
     enum shmtune_status status = SHMTUNE_OK;
 
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count;
          k++) {
         const struct shmt_argument *argument = &kernel->arguments[k];
@@ -142,26 +143,26 @@ static void report_default(struct shmt_check *check,
 static enum shmtune_status check_part(struct shmt_check *check,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_compiler_here *here,
-                                      enum shmt_check_part part,
+                                      enum shmt_kernel_part part,
                                       struct shmt_error *err)
 {
     static const char *const names[] = {
-        [SHMT_CHECK_DEFAULT] = "the default configuration",
-        [SHMT_CHECK_REFERENCE] = "the reference",
-        [SHMT_CHECK_SETUP] = "the setup",
-        [SHMT_CHECK_COMPARE] = "the comparison"
+        [SHMT_KERNEL_CANDIDATE] = "the default configuration",
+        [SHMT_KERNEL_REFERENCE] = "the reference",
+        [SHMT_KERNEL_SETUP] = "the setup",
+        [SHMT_KERNEL_COMPARE] = "the comparison"
     };
     const enum shmtune_status status =
         shmt_check_launches(check, kernel, part, here, err);
 
     /* Of the default the workers' verdict says so. */
     if (status == SHMTUNE_OK ||
-        (part == SHMT_CHECK_DEFAULT && status == SHMTUNE_INVALID_FILE))
+        (part == SHMT_KERNEL_CANDIDATE && status == SHMTUNE_INVALID_FILE))
         return SHMTUNE_OK;
     if (check->told[0] != '\0' && strstr(err->text, check->told) != NULL)
         return SHMTUNE_OK;
     shmt_error_prefix(err, "%s",
-                      part == SHMT_CHECK_REFERENCE && !has_reference(kernel)
+                      part == SHMT_KERNEL_REFERENCE && !has_reference(kernel)
                           ? "the default, as the reference" : names[part]);
     return shmt_check_report_failure(check, status, err);
 }
@@ -199,7 +200,8 @@ static enum shmtune_status compile_default(struct shmt_check *check,
             (result.verdict == SHMT_VERDICT_OK ||
              result.verdict == SHMT_VERDICT_SPEC_MISMATCH ||
              result.resources.registers >= 0))
-            status = check_part(check, kernel, here, SHMT_CHECK_DEFAULT, err);
+            status = check_part(check, kernel, here, SHMT_KERNEL_CANDIDATE,
+                                err);
         if (status == SHMTUNE_OK &&
             (i == 0 || strcmp(before.reason, result.reason) != 0) &&
             !(check->bad > bad && is_consequence(&result)))
@@ -215,7 +217,7 @@ static enum shmtune_status compile_default(struct shmt_check *check,
 static enum shmtune_status
 compile_parts(struct shmt_check *check, const struct shmt_kernel *kernel,
               struct shmt_target *compiler,
-              const bool missing[SHMT_CHECK_PARTS], struct shmt_error *err)
+              const bool missing[SHMT_KERNEL_PARTS], struct shmt_error *err)
 {
     const size_t bad = check->bad;
     struct shmt_compiler_here *here = NULL;
@@ -224,17 +226,17 @@ compile_parts(struct shmt_check *check, const struct shmt_kernel *kernel,
     if (status != SHMTUNE_OK)
         return shmt_check_report_failure(check, status, err);
     check->told[0] = '\0';
-    if (!missing[SHMT_CHECK_DEFAULT])
+    if (!missing[SHMT_KERNEL_CANDIDATE])
         status = compile_default(check, kernel, compiler, here, err);
-    if (status == SHMTUNE_OK && !missing[SHMT_CHECK_REFERENCE] &&
+    if (status == SHMTUNE_OK && !missing[SHMT_KERNEL_REFERENCE] &&
         (has_reference(kernel) || check->bad == bad))
-        status = check_part(check, kernel, here, SHMT_CHECK_REFERENCE, err);
-    if (status == SHMTUNE_OK && !missing[SHMT_CHECK_SETUP])
-        status = check_part(check, kernel, here, SHMT_CHECK_SETUP, err);
-    if (status == SHMTUNE_OK && !missing[SHMT_CHECK_COMPARE])
-        status = check_part(check, kernel, here, SHMT_CHECK_COMPARE, err);
+        status = check_part(check, kernel, here, SHMT_KERNEL_REFERENCE, err);
+    if (status == SHMTUNE_OK && !missing[SHMT_KERNEL_SETUP])
+        status = check_part(check, kernel, here, SHMT_KERNEL_SETUP, err);
+    if (status == SHMTUNE_OK && !missing[SHMT_KERNEL_COMPARE])
+        status = check_part(check, kernel, here, SHMT_KERNEL_COMPARE, err);
     if (status == SHMTUNE_OK && check->bad == bad &&
-        !missing[SHMT_CHECK_DEFAULT])
+        !missing[SHMT_KERNEL_CANDIDATE])
         status = shmt_check_values(check, kernel, compiler, err);
     shmt_compiler_here_close(here);
     return status;
@@ -247,9 +249,9 @@ static enum shmtune_status read_parts(struct shmt_check *check,
 {
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (int part = 0; status == SHMTUNE_OK && part < SHMT_CHECK_PARTS;
+    for (int part = 0; status == SHMTUNE_OK && part < SHMT_KERNEL_PARTS;
          part++)
-        status = check_part(check, kernel, NULL, (enum shmt_check_part)part,
+        status = check_part(check, kernel, NULL, (enum shmt_kernel_part)part,
                             err);
     return status;
 }
@@ -261,7 +263,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     const size_t bad = check->bad;
     struct shmt_target *compiler = NULL;
     uint64_t least = UINT64_MAX;
-    bool missing[SHMT_CHECK_PARTS];
+    bool missing[SHMT_KERNEL_PARTS];
     enum shmtune_status status =
         shmt_check_entries(check, kernel, missing, err);
 

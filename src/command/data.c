@@ -305,7 +305,8 @@ static enum shmtune_status write_all(struct job *job,
         status = shmt_path_make_folder(job->output, 0777, err);
     if (status != SHMTUNE_OK)
         return status;
-    shmt_kernel_evaluate_reference(kernel, job->problem, &job->evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              job->problem, &job->evaluated);
     for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count; k++)
         status = do_argument(job, k, err);
     return status == SHMTUNE_OK ? tell(job, call, err) : status;

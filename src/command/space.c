@@ -93,7 +93,8 @@ static enum shmtune_status measure(struct funnel *funnel,
     funnel->nodes = shmt_space_nodes(space);
     funnel->bytes = shmt_space_bytes(space);
     shmt_space_free(space);
-    shmt_kernel_evaluate_reference(kernel, funnel->problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              funnel->problem, &evaluated);
     funnel->stages = shmt_arena_alloc(
         kernel->arena, kernel->constraint_count + 1, sizeof *funnel->stages);
     if (funnel->stages == NULL)

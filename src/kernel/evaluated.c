@@ -22,7 +22,7 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     struct shmt_value *value = out->values;
 
     out->kernel = kernel;
-    out->reference = out->setup = out->compare = false;
+    out->part = SHMT_KERNEL_CANDIDATE;
     out->launch_count = kernel->launch_count;
     out->launches = kernel->launches;
     out->launched = 0;
@@ -33,44 +33,27 @@ void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
     shmt_expr_begin(&out->evaluation, out->values);
 }
 
-static void evaluate_default(const struct shmt_kernel *kernel,
-                             const int64_t *problem,
-                             struct shmt_kernel_evaluated *out)
+void shmt_kernel_evaluate_part(const struct shmt_kernel *kernel,
+                               enum shmt_kernel_part part,
+                               const int64_t *problem,
+                               struct shmt_kernel_evaluated *out)
 {
+    const struct {
+        size_t count;
+        const struct shmt_launch *list;
+    } launches[SHMT_KERNEL_PARTS] = {
+        [SHMT_KERNEL_CANDIDATE] = {kernel->launch_count, kernel->launches},
+        [SHMT_KERNEL_REFERENCE] = {kernel->reference_count, kernel->reference},
+        [SHMT_KERNEL_SETUP] = {kernel->setup_count, kernel->setup},
+        [SHMT_KERNEL_COMPARE] = {kernel->compare_count, kernel->compare},
+    };
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
     shmt_kernel_default(kernel, config);
     shmt_kernel_evaluate(kernel, problem, config, out);
-}
-
-void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
-                                    const int64_t *problem,
-                                    struct shmt_kernel_evaluated *out)
-{
-    evaluate_default(kernel, problem, out);
-    out->reference = true;
-    out->launch_count = kernel->reference_count;
-    out->launches = kernel->reference;
-}
-
-void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
-                                const int64_t *problem,
-                                struct shmt_kernel_evaluated *out)
-{
-    evaluate_default(kernel, problem, out);
-    out->setup = true;
-    out->launch_count = kernel->setup_count;
-    out->launches = kernel->setup;
-}
-
-void shmt_kernel_evaluate_compare(const struct shmt_kernel *kernel,
-                                  const int64_t *problem,
-                                  struct shmt_kernel_evaluated *out)
-{
-    evaluate_default(kernel, problem, out);
-    out->compare = true;
-    out->launch_count = kernel->compare_count;
-    out->launches = kernel->compare;
+    out->part = part;
+    out->launch_count = launches[part].count;
+    out->launches = launches[part].list;
 }
 
 const struct shmt_kernel_code *
@@ -78,7 +61,8 @@ shmt_kernel_code_of(const struct shmt_kernel_evaluated *evaluated)
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
 
-    return evaluated->reference && kernel->reference_code.file_count > 0
+    return evaluated->part == SHMT_KERNEL_REFERENCE &&
+                   kernel->reference_code.file_count > 0
                ? &kernel->reference_code : &kernel->code;
 }
 

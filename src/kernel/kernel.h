@@ -397,16 +397,21 @@ int64_t shmt_geometry_threads(const struct shmt_geometry *geometry);
 int64_t shmt_geometry_blocks(const struct shmt_geometry *geometry);
 int64_t shmt_geometry_cluster(const struct shmt_geometry *geometry);
 
-/* A configuration at a problem, and what follows from the two.  Each part is
+/* The launches of a spec: of its candidates, and of what runs beside them. */
+enum shmt_kernel_part {
+    SHMT_KERNEL_CANDIDATE, SHMT_KERNEL_REFERENCE, SHMT_KERNEL_SETUP,
+    SHMT_KERNEL_COMPARE,
+    SHMT_KERNEL_PARTS
+};
+
+/* A configuration at a problem, and what follows from the two.  Each value is
  * computed when it is first needed, and what several parts share is computed
  * once.  The object points into itself, so it must not be copied, and only one
  * thread may use it at a time.  It allocates nothing and need not be freed.
  * The kernel must outlive it. */
 struct shmt_kernel_evaluated {
     const struct shmt_kernel *kernel;
-    bool reference;                    /* the launches are the reference's */
-    bool setup;                        /* or the setup's */
-    bool compare;                      /* or those that compare */
+    enum shmt_kernel_part part;        /* whose launches these are */
     size_t launch_count;
     const struct shmt_launch *launches;
     struct shmt_value values[SHMT_KERNEL_SYMBOLS];   /* of kernel->scope */
@@ -420,19 +425,12 @@ struct shmt_kernel_evaluated {
 void shmt_kernel_evaluate(const struct shmt_kernel *kernel,
                           const int64_t *problem, const shmt_config *config,
                           struct shmt_kernel_evaluated *out);
-/* The same for the reference, which runs with the default configuration. */
-void shmt_kernel_evaluate_reference(const struct shmt_kernel *kernel,
-                                    const int64_t *problem,
-                                    struct shmt_kernel_evaluated *out);
-/* And for the setup, if there is one. */
-void shmt_kernel_evaluate_setup(const struct shmt_kernel *kernel,
-                                const int64_t *problem,
-                                struct shmt_kernel_evaluated *out);
-
-/* And for the launches that compare, if there are any. */
-void shmt_kernel_evaluate_compare(const struct shmt_kernel *kernel,
-                                  const int64_t *problem,
-                                  struct shmt_kernel_evaluated *out);
+/* The same for launches of a part, with the default configuration; it has none
+ * where the spec has no such part. */
+void shmt_kernel_evaluate_part(const struct shmt_kernel *kernel,
+                               enum shmt_kernel_part part,
+                               const int64_t *problem,
+                               struct shmt_kernel_evaluated *out);
 
 /* Sets *failed to the first constraint that does not hold, or to NULL when all
  * hold. */

@@ -186,7 +186,8 @@ shmt_kernel_source_text(const struct shmt_kernel_evaluated *evaluated,
         wins |= kernel->parameters[k].overrides;
     /* A reference with macros of its own has none of the parameters'. */
     if (source == NULL || !wins ||
-        (evaluated->reference && kernel->reference_macros != NULL))
+        (evaluated->part == SHMT_KERNEL_REFERENCE &&
+         kernel->reference_macros != NULL))
         return SHMTUNE_OK;
     while ((name = next_definition(source, &at, &length)) != NULL) {
         const struct shmt_parameter *parameter =

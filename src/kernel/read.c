@@ -425,18 +425,13 @@ static enum shmtune_status try_size(struct shmt_kernel_reader *reader,
         status = shmt_kernel_argument_try(reader, &evaluated);
     if (status == SHMTUNE_OK && kernel->source != NULL)
         status = shmt_kernel_launch_try(reader, &evaluated);
-    if (status == SHMTUNE_OK && kernel->reference_count > 0 &&
-        kernel->reference != kernel->launches) {
-        shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
-        status = shmt_kernel_launch_try(reader, &evaluated);
-    }
-    if (status == SHMTUNE_OK && kernel->setup_count > 0) {
-        shmt_kernel_evaluate_setup(kernel, problem, &evaluated);
-        status = shmt_kernel_launch_try(reader, &evaluated);
-    }
-    if (status == SHMTUNE_OK && kernel->compare_count > 0) {
-        shmt_kernel_evaluate_compare(kernel, problem, &evaluated);
-        status = shmt_kernel_launch_try(reader, &evaluated);
+    for (int part = SHMT_KERNEL_REFERENCE;
+         status == SHMTUNE_OK && part < SHMT_KERNEL_PARTS; part++) {
+        shmt_kernel_evaluate_part(kernel, (enum shmt_kernel_part)part, problem,
+                                  &evaluated);
+        if (evaluated.launch_count > 0 &&
+            evaluated.launches != kernel->launches)
+            status = shmt_kernel_launch_try(reader, &evaluated);
     }
     return append_trial(reader, problem, status);
 }

@@ -56,18 +56,20 @@ void shmt_kernel_definitions(const struct shmt_kernel_evaluated *evaluated,
 {
     const struct shmt_kernel *kernel = evaluated->kernel;
     const struct shmt_value *values = evaluated->values;
+    static const char *const macros[SHMT_KERNEL_PARTS] = {
+        [SHMT_KERNEL_REFERENCE] = SHMT_KERNEL_REFERENCE_MACRO,
+        [SHMT_KERNEL_SETUP] = SHMT_KERNEL_SETUP_MACRO,
+        [SHMT_KERNEL_COMPARE] = SHMT_KERNEL_COMPARE_MACRO,
+    };
 
-    if (evaluated->reference)
-        shmt_text_add(text, "-D" SHMT_KERNEL_REFERENCE_MACRO "=1\n");
-    if (evaluated->setup)
-        shmt_text_add(text, "-D" SHMT_KERNEL_SETUP_MACRO "=1\n");
-    if (evaluated->compare)
-        shmt_text_add(text, "-D" SHMT_KERNEL_COMPARE_MACRO "=1\n");
+    if (macros[evaluated->part] != NULL)
+        shmt_text_addf(text, "-D%s=1\n", macros[evaluated->part]);
     for (size_t d = 0; d < kernel->dimension_count; d++)
         if (kernel->dimensions[d].defined)
             shmt_text_addf(text, "-D%s=%" PRId64 "\n",
                            kernel->dimensions[d].name, values[d].i);
-    if (evaluated->reference && kernel->reference_macros != NULL) {
+    if (evaluated->part == SHMT_KERNEL_REFERENCE &&
+        kernel->reference_macros != NULL) {
         shmt_text_add(text, kernel->reference_macros);
         return;
     }

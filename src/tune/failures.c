@@ -83,7 +83,8 @@ static double elements_of(const struct shmt_kernel *kernel,
     struct shmt_kernel_evaluated evaluated;
     uint64_t count = 0;
 
-    shmt_kernel_evaluate_reference(kernel, outcome->header.problem,
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              outcome->header.problem,
                                    &evaluated);
     return shmt_kernel_argument_count(&evaluated, k, &count, NULL) ==
                    SHMTUNE_OK ? (double)count : 0;

@@ -299,7 +299,8 @@ static double floor_of(const struct shmt_tune *tune)
     int64_t bytes;
 
     /* The work is the same for every configuration. */
-    shmt_kernel_evaluate_reference(kernel, tune->problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              tune->problem, &evaluated);
     if (kernel->bytes == NULL || !(rate > 0) ||
         shmt_expr_eval_int(kernel->bytes, evaluated.values, &bytes, NULL) !=
             SHMTUNE_OK)

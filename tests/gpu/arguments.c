@@ -91,7 +91,8 @@ static double filled(const int64_t *problem, const char *name, uint64_t i)
     struct shmt_pattern pattern;
     union shmt_element_scalar scalar;
 
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     CHECK_INT(shmt_kernel_argument_fill(&evaluated, k, &values, &err),
               SHMTUNE_OK);
     pattern = shmt_pattern_of(&values, k, SEED);

@@ -29,7 +29,8 @@ static uint64_t count_of(const struct trial *trial, size_t number)
     struct shmt_kernel_evaluated evaluated;
     uint64_t count = 0;
 
-    shmt_kernel_evaluate_reference(trial->kernel, trial->size, &evaluated);
+    shmt_kernel_evaluate_part(trial->kernel, SHMT_KERNEL_REFERENCE,
+                              trial->size, &evaluated);
     CHECK_INT(shmt_kernel_argument_count(&evaluated, number, &count, &err),
               SHMTUNE_OK);
     return count;

@@ -35,7 +35,8 @@ struct shmt_pattern pattern_of(const struct trial *trial, size_t number)
     struct shmt_fill_values values = {0};
     struct shmt_error err = {0};
 
-    shmt_kernel_evaluate_reference(trial->kernel, trial->size, &evaluated);
+    shmt_kernel_evaluate_part(trial->kernel, SHMT_KERNEL_REFERENCE,
+                              trial->size, &evaluated);
     if (shmt_kernel_argument_fill(&evaluated, number, &values, &err) !=
         SHMTUNE_OK)
         printf("Bail out! %s\n", err.text);

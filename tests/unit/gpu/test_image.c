@@ -220,7 +220,8 @@ static void keys_tell_apart_what_differs(void)
     CHECK_INT(shmt_image_key(&request, same, &err), SHMTUNE_OK);
     CHECK_TEXT(same, keys[6]);
     request.nvrtc_version = nvrtc->version;
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     CHECK_INT(shmt_image_key(&request, keys[3], &err), SHMTUNE_OK);
     request = request_of(kernel, "TILE", "32");
     CHECK_INT(shmt_image_key(&request, keys[4], &err), SHMTUNE_OK);

@@ -102,7 +102,8 @@ static void parameters_of_the_launch_share_a_binary(void)
     CHECK_INT(shmt_kernel_binary_key(&evaluated, keys[2]), SHMTUNE_OK);
     evaluate(problem, 0, 0, 1);
     CHECK_INT(shmt_kernel_binary_key(&evaluated, keys[3]), SHMTUNE_OK);
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     CHECK_INT(shmt_kernel_binary_key(&evaluated, keys[4]), SHMTUNE_OK);
     for (size_t k = 2; k < 5; k++)
         for (size_t i = 1; i < k; i++)

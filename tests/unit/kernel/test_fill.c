@@ -81,7 +81,8 @@ static void fills_are_of_the_size(void)
             struct shmt_kernel_evaluated evaluated;
             struct shmt_fill_values values = {0};
 
-            shmt_kernel_evaluate_reference(kernel, s == 0 ? large : small,
+            shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                                      s == 0 ? large : small,
                                            &evaluated);
             CHECK_INT(shmt_kernel_argument_fill(&evaluated, 0, &values, &err),
                       SHMTUNE_OK);
@@ -261,7 +262,8 @@ static void other_sizes_are_refused_later(void)
     CHECK_TEXT(err.text, "");
     if (kernel == NULL)
         return;
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     CHECK_INT(shmt_kernel_argument_fill(&evaluated, 0, &values, &err),
               SHMTUNE_INVALID_FILE);
     CHECK_HAS(err.text, "spec.yaml:43:");

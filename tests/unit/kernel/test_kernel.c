@@ -110,7 +110,8 @@ static void ranges_have_defaults(void)
             printf("# %s\n", err.text);
             continue;
         }
-        shmt_kernel_evaluate_reference(kernel, kernel->sizes[0], &evaluated);
+        shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                                  kernel->sizes[0], &evaluated);
         CHECK_INT(shmt_kernel_argument_fill(&evaluated, 0, &values, &err),
                   SHMTUNE_OK);
         CHECK(values.low == rows[k].low);
@@ -151,7 +152,8 @@ static void works_out_a_launch(void)
                "-Dfilter=7\n-DBLOCK=128\n-DTILE=16\n-DSTAGES=1\n-DMEMORY=1\n"
                "-DMEMORY_static=0\n-DMEMORY_dynamic=1\n");
     shmt_text_clear(&text);
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     CHECK_INT(shmt_kernel_evaluate_launches(&evaluated, &err), SHMTUNE_OK);
     CHECK_INT(geometry->grid[0], 13);
     CHECK_INT(geometry->shared_static, -1);

@@ -77,7 +77,8 @@ static int right_elements(const float *out)
     struct shmt_pattern pattern;
     int right = 0;
 
-    shmt_kernel_evaluate_reference(kernel, problem, &evaluated);
+    shmt_kernel_evaluate_part(kernel, SHMT_KERNEL_REFERENCE,
+                              problem, &evaluated);
     CHECK_INT(shmt_kernel_argument_fill(&evaluated, WEIGHTS, &values, &err),
               SHMTUNE_OK);
     pattern = shmt_pattern_of(&values, WEIGHTS, 11);
