@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * jobs: requests that wait for a worker or for their reply, and queues of them.
- * Called by target/live.c alone.
+ * Called by target/live.c and target/pool.c alone.
  */
 #ifndef SHMT_TARGET_JOBS_H
 #define SHMT_TARGET_JOBS_H

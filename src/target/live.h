@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * live: the target for a GPU of this machine: several compile workers, and one
- * measure worker, the only process that uses the device.
+ * measure worker, the only process that uses the device.  Targets for several
+ * GPUs and kernels share a pool of compile workers.
  *
  * Whatever a candidate does to a worker becomes a verdict of that candidate.
  * If a worker dies without a reason, the same candidate is tried once more in
@@ -16,14 +17,25 @@
 
 enum { SHMT_LIVE_FIRST_S = 60 };
 
+/* Compile workers and a folder of binaries that several targets use: `jobs`
+ * processes in all, which the targets share. */
+struct shmt_live_pool;
+/* `images` is a folder for binaries; NULL: a temporary one, removed on
+ * close. */
+enum shmtune_status shmt_live_pool_open(size_t jobs, const char *images,
+                                        struct shmt_live_pool **out,
+                                        struct shmt_error *err);
+/* All of its targets are closed.  NULL is allowed. */
+void shmt_live_pool_close(struct shmt_live_pool *pool);
+
 struct shmt_live_options {
+    struct shmt_live_pool *pool;   /* NULL: one of its own, of: */
+    const char *images;     /* as of shmt_live_pool_open */
+    size_t jobs;
     const char *worker;     /* the program; NULL: this one */
     const char *device;     /* "0" or "GPU-...".  NULL: none, only inspect */
     const char *arch;       /* then: "sm_90"; the device is that of the table
                                of architectures */
-    const char *images;     /* folder for binaries; NULL: a temporary one,
-                               removed on close */
-    size_t jobs;            /* compile workers, 1 or more */
     uint64_t data_seed;     /* of the inputs, */
     const char *data_digest;   /* and of the files that they are filled from;
                                NULL or "": none */
@@ -43,5 +55,12 @@ enum shmtune_status shmt_live_open(const struct shmt_kernel *kernel,
                                    const struct shmt_live_options *options,
                                    struct shmt_target **out,
                                    struct shmt_error *err);
+
+/* The same, without waiting for the first worker: the target is ready after a
+ * wait for any target of its pool, or has failed. */
+enum shmtune_status shmt_live_start(const struct shmt_kernel *kernel,
+                                    const struct shmt_live_options *options,
+                                    struct shmt_target **out,
+                                    struct shmt_error *err);
 
 #endif

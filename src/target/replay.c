@@ -291,6 +291,7 @@ replay_submit(struct shmt_target *target,
                               SHMT_TARGET_REQUESTS);
     event->at_s = replay->now_s;
     event->order = replay->orders++;
+    event->reply.target = target;
     event->reply.verb = request->verb;
     event->reply.tag = request->tag;
     if (record == NULL) {
@@ -432,7 +433,7 @@ static void replay_close(struct shmt_target *target)
 
 static const struct shmt_target_operations operations = {
     replay_begin, NULL, replay_submit, replay_wait, replay_cancel,
-    replay_capacity, NULL, replay_now, replay_close
+    replay_capacity, NULL, replay_now, NULL, replay_close
 };
 
 /* -- opening ------------------------------------------------------------- */

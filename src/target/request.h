@@ -37,13 +37,14 @@ struct shmt_target_request {
                                          as it took */
 };
 
+struct shmt_target;
+
 struct shmt_target_reply {
+    struct shmt_target *target; /* whose request it was */
     enum shmt_target_verb verb;
     uint64_t tag;
     struct shmt_result result;
 };
-
-struct shmt_target;
 
 struct shmt_target_operations {
     /* A new problem of the kernel it was opened for; nothing is in flight.
@@ -59,9 +60,11 @@ struct shmt_target_operations {
     enum shmtune_status (*submit)(struct shmt_target *target,
                                   const struct shmt_target_request *request,
                                   struct shmt_error *err);
-    /* Waits for the next reply.  *got is false when `timeout_s` passed or a
-     * signal came first.  SHMTUNE_INTERNAL when no request is outstanding,
-     * because the call would otherwise never return. */
+    /* Waits for the next reply to this target, or to another that shares its
+     * workers: reply->target says which, also of a failure.  *got is false when
+     * `timeout_s` passed, a signal came or a target became ready first.
+     * SHMTUNE_INTERNAL when no request is outstanding, because the call would
+     * otherwise never return. */
     enum shmtune_status (*wait)(struct shmt_target *target, double timeout_s,
                                 bool *got, struct shmt_target_reply *reply,
                                 struct shmt_error *err);
@@ -78,6 +81,9 @@ struct shmt_target_operations {
     void (*restart)(struct shmt_target *target);
     /* Seconds on its clock: real, or the recorded run's. */
     double (*now)(const struct shmt_target *target);
+    /* May be NULL.  Whether it is known what the device is; before that,
+     * nothing but waiting and closing is possible. */
+    bool (*is_ready)(const struct shmt_target *target);
     void (*close)(struct shmt_target *target);
 };
 

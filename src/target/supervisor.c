@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * supervisor: the state machine of one worker process: down, starting, idle,
- * busy.  Called by live.c.  Invariant: a request is sent only
+ * busy.  Called by pool.c.  Invariant: a request is sent only
  * when the worker is idle, so each reply belongs to the last request.
  */
 #include "target/supervisor.h"

@@ -3,7 +3,7 @@
  * supervisor: keeps one worker process running.  It starts a new one when the
  * worker dies, hangs past its deadline, or sends a line that is no message.
  *
- * Called by target/live.c alone.
+ * Called by target/pool.c alone.
  */
 #ifndef SHMT_TARGET_SUPERVISOR_H
 #define SHMT_TARGET_SUPERVISOR_H

@@ -36,7 +36,7 @@ source: signature source
 gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas variable
     cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe
-target: live program replay scratch supervisor target wire worker
+target: live pool program replay scratch supervisor target wire worker
 tune: filter output progress tune winner winners
 exchange: export import
 score: score

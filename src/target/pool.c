@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool: see pool.h.  It has the one poll over all workers; supervisor.c has the
+ * state of each.
+ */
+#include "target/pool.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+/* An idle compile worker goes to another command after so long without work,
+ * and one that is busy all the time after so long when that has none. */
+static const double idle_s = 0.3, turn_s = 1;
+
+struct shmt_pool {
+    size_t jobs;
+    struct shmt_pool_worker *compilers;   /* [jobs] */
+    struct shmt_pool_client *clients;     /* the one that is served next is
+                                             the first */
+    size_t client_count;
+    struct pollfd *fds;
+    size_t fd_room;
+};
+
+/* -- all workers ---------------------------------------------------------- */
+
+/* The k-th worker, compile workers first; NULL behind the last. */
+static struct shmt_pool_worker *worker_at(const struct shmt_pool *pool,
+                                          size_t k)
+{
+    struct shmt_pool_client *client = pool->clients;
+
+    if (k < pool->jobs)
+        return &pool->compilers[k];
+    for (k -= pool->jobs; client != NULL && k > 0; k--)
+        client = client->next;
+    return client == NULL ? NULL : &client->measurer;
+}
+
+static bool is_idle(const struct shmt_pool_worker *worker)
+{
+    return worker->client != NULL &&
+           worker->supervisor.state == SHMT_SUPERVISOR_IDLE &&
+           !shmt_worker_ending(worker->supervisor.worker);
+}
+
+/* The worker runs the command of the client from now on. */
+static void bind(struct shmt_pool_worker *worker,
+                 struct shmt_pool_client *client)
+{
+    shmt_supervisor_close(&worker->supervisor);
+    worker->supervisor = (struct shmt_supervisor){
+        .argv = client->argv[worker->verb],
+        .what = worker->verb == SHMT_TARGET_MEASURE ? "measure worker"
+                                                    : "compile worker",
+        .start_deadline_s = client->start_s,
+    };
+    worker->client = client;
+    worker->since_s = shmt_clock_s();
+}
+
+static void unbind(struct shmt_pool_worker *worker)
+{
+    shmt_supervisor_close(&worker->supervisor);
+    worker->client = NULL;
+}
+
+/* Raises the limit of open descriptors, because a machine with many processors
+ * has many workers.  If it cannot be raised, starting a worker will fail with
+ * a message. */
+static void allow_descriptors(size_t workers)
+{
+    const rlim_t wanted = (workers + 1) * (rlim_t)SHMT_WORKER_FDS + 64;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+enum shmtune_status shmt_pool_new(size_t jobs, struct shmt_pool **out,
+                                  struct shmt_error *err)
+{
+    struct shmt_pool *const pool = calloc(1, sizeof *pool);
+
+    if (pool == NULL ||
+        (pool->compilers = calloc(jobs, sizeof *pool->compilers)) == NULL) {
+        free(pool);
+        return shmt_error_memory(err);
+    }
+    pool->jobs = jobs;
+    for (size_t k = 0; k < jobs; k++)
+        pool->compilers[k].verb = SHMT_TARGET_INSPECT;
+    *out = pool;
+    return SHMTUNE_OK;
+}
+
+void shmt_pool_free(struct shmt_pool *pool)
+{
+    if (pool == NULL)
+        return;
+    free(pool->compilers);
+    free(pool->fds);
+    free(pool);
+}
+
+/* -- clients -------------------------------------------------------------- */
+
+enum shmtune_status shmt_pool_add(struct shmt_pool *pool,
+                                  struct shmt_pool_client *client,
+                                  struct shmt_error *err)
+{
+    const size_t workers = pool->jobs + pool->client_count + 1;
+
+    allow_descriptors(workers);
+    if (!shmt_array_reserve(&pool->fds, &pool->fd_room,
+                            workers * SHMT_WORKER_FDS, sizeof *pool->fds))
+        return shmt_error_memory(err);
+    client->measurer.verb = SHMT_TARGET_MEASURE;
+    client->next = pool->clients;
+    pool->clients = client;
+    pool->client_count++;
+    return SHMTUNE_OK;
+}
+
+struct shmt_pool_client *shmt_pool_next_client(struct shmt_pool *pool)
+{
+    struct shmt_pool_client *const first = pool->clients;
+    struct shmt_pool_client **last = &pool->clients;
+
+    if (first == NULL || first->next == NULL)
+        return first;
+    while (*last != NULL)
+        last = &(*last)->next;
+    pool->clients = first->next;
+    *last = first;
+    first->next = NULL;
+    return first;
+}
+
+static bool is_same_command(const struct shmt_pool_client *a,
+                            const struct shmt_pool_client *b)
+{
+    const char *const *x = a->argv[SHMT_TARGET_INSPECT];
+    const char *const *y = b->argv[SHMT_TARGET_INSPECT];
+
+    if (a == b || x == NULL || y == NULL)
+        return a == b;
+    while (*x != NULL && *y != NULL && strcmp(*x, *y) == 0) {
+        x++;
+        y++;
+    }
+    return *x == NULL && *y == NULL;
+}
+
+/* A client beside this one that compiles by the same command. */
+static struct shmt_pool_client *
+find_other(const struct shmt_pool *pool, const struct shmt_pool_client *client)
+{
+    struct shmt_pool_client *other = pool->clients;
+
+    while (other != NULL &&
+           (other == client || !is_same_command(other, client)))
+        other = other->next;
+    return other;
+}
+
+void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client)
+{
+    struct shmt_pool_client *const heir = find_other(pool, client);
+    struct shmt_pool_client **at = &pool->clients;
+
+    shmt_pool_cancel(pool, client, true);
+    for (size_t k = 0; k < pool->jobs; k++) {
+        struct shmt_pool_worker *const worker = &pool->compilers[k];
+        if (worker->client != client)
+            continue;
+        /* Its command is in the memory of the client. */
+        if (heir == NULL) {
+            unbind(worker);
+        } else {
+            worker->client = heir;
+            worker->supervisor.argv = heir->argv[SHMT_TARGET_INSPECT];
+        }
+    }
+    unbind(&client->measurer);
+    shmt_target_queue_clear(&client->pending[SHMT_TARGET_INSPECT]);
+    shmt_target_queue_clear(&client->pending[SHMT_TARGET_MEASURE]);
+    while (*at != NULL && *at != client)
+        at = &(*at)->next;
+    if (*at == client) {
+        *at = client->next;
+        pool->client_count--;
+    }
+}
+
+/* -- who gets which compile worker ---------------------------------------- */
+
+static size_t count_commands(const struct shmt_pool *pool)
+{
+    size_t count = 0;
+
+    for (const struct shmt_pool_client *client = pool->clients; client != NULL;
+         client = client->next) {
+        const struct shmt_pool_client *first = pool->clients;
+        while (!is_same_command(first, client))
+            first = first->next;
+        count += first == client;
+    }
+    return count > 0 ? count : 1;
+}
+
+/* The share of a command. */
+static size_t fair(const struct shmt_pool *pool)
+{
+    const size_t share = pool->jobs / count_commands(pool);
+
+    return share > 0 ? share : 1;
+}
+
+size_t shmt_pool_share(const struct shmt_pool *pool)
+{
+    const size_t clients = pool->client_count > 0 ? pool->client_count : 1;
+
+    return (pool->jobs + clients - 1) / clients;
+}
+
+/* How many workers run the command of a client, and of those, how many are
+ * idle or will be. */
+static size_t count_bound(const struct shmt_pool *pool,
+                          const struct shmt_pool_client *client,
+                          size_t *coming)
+{
+    size_t count = 0;
+
+    *coming = 0;
+    for (size_t k = 0; k < pool->jobs; k++) {
+        const struct shmt_pool_worker *const worker = &pool->compilers[k];
+        if (worker->client == NULL || !is_same_command(worker->client, client))
+            continue;
+        count++;
+        *coming += worker->job == NULL;
+    }
+    return count;
+}
+
+/* Whether the client has jobs that no worker will take at once. */
+static bool is_short(const struct shmt_pool *pool,
+                     const struct shmt_pool_client *client, size_t *bound)
+{
+    const struct shmt_target_job *job =
+        client->pending[SHMT_TARGET_INSPECT].first;
+    size_t coming;
+
+    *bound = count_bound(pool, client, &coming);
+    while (job != NULL && coming > 0) {
+        job = job->next;
+        coming--;
+    }
+    return job != NULL;
+}
+
+/* The client that this idle worker, or one without a command, should go over
+ * to; NULL: it stays. */
+static struct shmt_pool_client *
+find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
+           bool has_work)
+{
+    const size_t share = fair(pool);
+    const double now_s = shmt_clock_s();
+    size_t own = 0, coming, bound;
+
+    if (worker->client != NULL)
+        own = count_bound(pool, worker->client, &coming);
+    for (struct shmt_pool_client *client = pool->clients; client != NULL;
+         client = client->next) {
+        if (client->failure.status != SHMTUNE_OK ||
+            (worker->client != NULL &&
+             is_same_command(worker->client, client)) ||
+            !is_short(pool, client, &bound))
+            continue;
+        if (worker->client == NULL || (bound < share && own > share) ||
+            (bound == 0 && now_s - worker->since_s >= turn_s) ||
+            (!has_work && now_s - worker->since_s >= idle_s))
+            return client;
+    }
+    return NULL;
+}
+
+/* The next client with a job for the worker. */
+static struct shmt_pool_client *
+find_work(const struct shmt_pool *pool, const struct shmt_pool_worker *worker)
+{
+    for (struct shmt_pool_client *client = pool->clients; client != NULL;
+         client = client->next)
+        if (client->pending[worker->verb].first != NULL &&
+            (client == worker->client ||
+             (worker->verb == SHMT_TARGET_INSPECT &&
+              is_same_command(client, worker->client))))
+            return client;
+    return NULL;
+}
+
+static enum shmtune_status send(struct shmt_pool_worker *worker,
+                                struct shmt_pool_client *client,
+                                struct shmt_error *err)
+{
+    struct shmt_target_job *const job =
+        shmt_target_queue_take(&client->pending[worker->verb]);
+
+    worker->job = job;
+    worker->served = client;
+    job->attempts++;
+    job->since_s = shmt_clock_s();
+    return shmt_supervisor_send(&worker->supervisor, job->line, job->tag,
+                                client->calls->deadline(client, worker->verb),
+                                err);
+}
+
+static enum shmtune_status assign_compiler(struct shmt_pool *pool,
+                                           struct shmt_pool_worker *worker,
+                                           struct shmt_error *err)
+{
+    struct shmt_pool_client *work, *needy;
+
+    if (worker->client != NULL && !is_idle(worker))
+        return SHMTUNE_OK;
+    work = worker->client == NULL ? NULL : find_work(pool, worker);
+    needy = find_needy(pool, worker, work != NULL);
+    if (needy != NULL) {
+        bind(worker, needy);
+        return SHMTUNE_OK;
+    }
+    if (work == NULL)
+        return SHMTUNE_OK;
+    /* The others come first the next time. */
+    if (work == pool->clients)
+        (void)shmt_pool_next_client(pool);
+    return send(worker, work, err);
+}
+
+enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
+                                     struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (struct shmt_pool_client *client = pool->clients;
+         status == SHMTUNE_OK && client != NULL; client = client->next)
+        if (is_idle(&client->measurer) &&
+            client->pending[SHMT_TARGET_MEASURE].first != NULL)
+            status = send(&client->measurer, client, err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < pool->jobs; k++)
+        status = assign_compiler(pool, &pool->compilers[k], err);
+    return status;
+}
+
+/* -- what workers say ----------------------------------------------------- */
+
+static enum shmtune_status on_reply(struct shmt_pool_worker *worker,
+                                    struct shmt_error *err)
+{
+    struct shmt_target_job *const job = worker->job;
+
+    worker->job = NULL;
+    worker->since_s = shmt_clock_s();
+    return worker->served->calls->reply(worker->served, job,
+                                        &worker->supervisor.message, err);
+}
+
+static void on_died(struct shmt_pool_worker *worker)
+{
+    struct shmt_target_job *const job = worker->job;
+
+    worker->job = NULL;
+    if (job->cancelled)
+        shmt_target_job_free(job);
+    else
+        worker->served->calls->died(worker->served, job, &worker->supervisor);
+}
+
+static enum shmtune_status step(struct shmt_pool_worker *worker,
+                                struct shmt_error *err)
+{
+    struct shmt_pool_client *const client = worker->client;
+    enum shmt_supervisor_event event;
+
+    do {
+        enum shmtune_status status =
+            shmt_supervisor_step(&worker->supervisor, &event, err);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_HELLO)
+            status = client->calls->hello(client, worker->verb,
+                                          &worker->supervisor.message, err);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_REPLY)
+            status = on_reply(worker, err);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_DIED)
+            on_died(worker);
+        if (status != SHMTUNE_OK)
+            return status;
+    } while (event != SHMT_SUPERVISOR_NOTHING);
+    return SHMTUNE_OK;
+}
+
+/* The failure is the client's whose job, or else whose command, it was. */
+static void step_or_fail(struct shmt_pool_worker *worker)
+{
+    struct shmt_pool_client *const client =
+        worker->job != NULL ? worker->served : worker->client;
+    struct shmt_error why = {0};
+
+    if (step(worker, &why) == SHMTUNE_OK)
+        return;
+    if (client->failure.status == SHMTUNE_OK)
+        client->failure = why;
+    if (worker->job != NULL)
+        shmt_target_job_free(worker->job);
+    worker->job = NULL;
+    unbind(worker);
+}
+
+enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
+                                    struct shmt_pool_client *client,
+                                    enum shmt_target_verb verb,
+                                    struct shmt_error *err)
+{
+    const size_t share = fair(pool);
+    size_t coming, bound = 0;
+
+    if (verb == SHMT_TARGET_MEASURE) {
+        bind(&client->measurer, client);
+        step_or_fail(&client->measurer);
+    } else {
+        bound = count_bound(pool, client, &coming);
+    }
+    for (size_t k = 0; verb == SHMT_TARGET_INSPECT && k < pool->jobs &&
+                       bound < share; k++) {
+        if (pool->compilers[k].client != NULL)
+            continue;
+        bind(&pool->compilers[k], client);
+        step_or_fail(&pool->compilers[k]);
+        bound++;
+    }
+    return client->failure.status == SHMTUNE_OK
+               ? SHMTUNE_OK
+               : shmt_error_set(err, client->failure.status, "%s",
+                                client->failure.text);
+}
+
+/* What poll has to look at; how many entries.  Only of workers that there are,
+ * because poll takes no more entries than descriptors may be open. */
+static size_t watch_all(const struct shmt_pool *pool, double *patience_s)
+{
+    struct shmt_pool_worker *worker;
+    size_t count = 0;
+
+    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
+        struct pollfd *const fds = &pool->fds[count];
+        worker->watched = worker->supervisor.worker != NULL;
+        if (worker->client != NULL)
+            *patience_s = fmin(*patience_s,
+                               shmt_supervisor_timeout(&worker->supervisor));
+        if (!worker->watched)
+            continue;
+        for (int f = 0; f < SHMT_WORKER_FDS; f++)
+            fds[f] = (struct pollfd){-1, 0, 0};
+        shmt_worker_watch(worker->supervisor.worker, fds);
+        count += SHMT_WORKER_FDS;
+    }
+    return count;
+}
+
+static void serve_all(const struct shmt_pool *pool)
+{
+    const struct pollfd *fds = pool->fds;
+    struct shmt_pool_worker *worker;
+
+    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
+        if (!worker->watched)
+            continue;
+        shmt_worker_serve(worker->supervisor.worker, fds);
+        fds += SHMT_WORKER_FDS;
+    }
+}
+
+enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
+                                    bool *woken, struct shmt_error *err)
+{
+    enum shmtune_status status = shmt_pool_assign(pool, err);
+    struct shmt_pool_worker *worker;
+    double patience_s = timeout_s;
+    size_t count;
+    int found;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    count = watch_all(pool, &patience_s);
+    found = poll(pool->fds, count, (int)ceil(fmin(patience_s, 3600) * 1000));
+    *woken = found >= 0;
+    if (found < 0 && errno != EINTR)
+        return shmt_error_system(err, "poll", "workers cannot be waited for");
+    if (found > 0)
+        serve_all(pool);
+    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++)
+        if (worker->client != NULL)
+            step_or_fail(worker);
+    return SHMTUNE_OK;
+}
+
+/* -- cancelling ----------------------------------------------------------- */
+
+void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
+                      bool kill)
+{
+    struct shmt_pool_worker *worker;
+
+    /* All are killed before the first one is waited for. */
+    for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
+        if (worker->job == NULL || worker->served != client)
+            continue;
+        worker->job->cancelled = true;
+        client->calls->cancelled(client, worker->job);
+        if (kill)
+            shmt_worker_kill(worker->supervisor.worker);
+    }
+    for (size_t k = 0; kill && (worker = worker_at(pool, k)) != NULL; k++) {
+        if (worker->job == NULL || worker->served != client)
+            continue;
+        shmt_supervisor_close(&worker->supervisor);
+        shmt_target_job_free(worker->job);
+        worker->job = NULL;
+    }
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * pool: the worker processes of all targets that are open: compile workers,
+ * which every target shares, and a measure worker for each target that has a
+ * GPU.  A compile worker is started for one command (a spec and an
+ * architecture); when another has work and no worker, an idle one is started
+ * again for that.
+ *
+ * Called by target/live.c, which has a client for each target.
+ */
+#ifndef SHMT_TARGET_POOL_H
+#define SHMT_TARGET_POOL_H
+
+#include "target/jobs.h"
+#include "target/supervisor.h"
+
+struct shmt_pool;
+struct shmt_pool_client;
+
+/* What a client does about its workers. */
+struct shmt_pool_calls {
+    /* Seconds for a request of that verb, from now on. */
+    double (*deadline)(const struct shmt_pool_client *client,
+                       enum shmt_target_verb verb);
+    /* A worker for that verb is ready. */
+    enum shmtune_status (*hello)(struct shmt_pool_client *client,
+                                 enum shmt_target_verb verb,
+                                 const struct shmt_wire_reply *hello,
+                                 struct shmt_error *err);
+    /* The reply to a job, or the end of the worker that was busy with it; the
+     * job is theirs. */
+    enum shmtune_status (*reply)(struct shmt_pool_client *client,
+                                 struct shmt_target_job *job,
+                                 const struct shmt_wire_reply *reply,
+                                 struct shmt_error *err);
+    void (*died)(struct shmt_pool_client *client, struct shmt_target_job *job,
+                 const struct shmt_supervisor *supervisor);
+    /* The job is cancelled while a worker is busy with it. */
+    void (*cancelled)(struct shmt_pool_client *client,
+                      const struct shmt_target_job *job);
+};
+
+/* A worker, and what it is busy with. */
+struct shmt_pool_worker {
+    struct shmt_supervisor supervisor;
+    enum shmt_target_verb verb;
+    struct shmt_pool_client *client;   /* whose command it runs; NULL: none */
+    struct shmt_pool_client *served;   /* whose job it has, */
+    struct shmt_target_job *job;       /* NULL: none */
+    bool watched;                      /* in the poll at hand */
+    double since_s;                    /* when it was given its command, or
+                                          had its last reply */
+};
+
+struct shmt_pool_client {
+    /* set by the owner */
+    void *owner;
+    const struct shmt_pool_calls *calls;
+    const char *const *argv[2];        /* by verb; NULL: not yet, or none */
+    double start_s;                    /* deadline of a start */
+    /* the pool's */
+    struct shmt_target_queue pending[2];   /* by verb */
+    struct shmt_pool_worker measurer;
+    struct shmt_error failure;         /* what ends it; SHMTUNE_OK: nothing */
+    struct shmt_pool_client *next;
+};
+
+/* `jobs` compile workers, which are started when a client has a command for
+ * them. */
+enum shmtune_status shmt_pool_new(size_t jobs, struct shmt_pool **out,
+                                  struct shmt_error *err);
+/* It has no client. */
+void shmt_pool_free(struct shmt_pool *pool);
+
+enum shmtune_status shmt_pool_add(struct shmt_pool *pool,
+                                  struct shmt_pool_client *client,
+                                  struct shmt_error *err);
+/* Ends its workers, but for compile workers that another can use. */
+void shmt_pool_remove(struct shmt_pool *pool, struct shmt_pool_client *client);
+/* The clients, from one that is another at each call. */
+struct shmt_pool_client *shmt_pool_next_client(struct shmt_pool *pool);
+
+/* The client has a command for the workers of a verb: starts them. */
+enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
+                                    struct shmt_pool_client *client,
+                                    enum shmt_target_verb verb,
+                                    struct shmt_error *err);
+/* How many compile workers are a client's share. */
+size_t shmt_pool_share(const struct shmt_pool *pool);
+
+/* Gives pending jobs to idle workers. */
+enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
+                                     struct shmt_error *err);
+/* The same, then one round of poll over all workers, of at most `timeout_s`.
+ * *woken is false when a signal came.  What goes wrong with a worker is its
+ * client's `failure`. */
+enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
+                                    bool *woken, struct shmt_error *err);
+
+/* Cancels what workers are busy with for a client; kills them, or lets them
+ * end it. */
+void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
+                      bool kill);
+
+#endif
