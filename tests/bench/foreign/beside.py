@@ -6,7 +6,8 @@ Kernel Tuner beside shmtune, on a kernel that somebody else wrote.
 Both get the same source, parameters, constraints, inputs, verification and
 seconds.  Then both winners, and the default, are timed in the same way: as a
 space of these three, tuned by `shmtune --strategy exhaustive`.  What a spec has
-and Kernel Tuner has not is refused: several launches, words, structs, setup.
+and Kernel Tuner has not is refused: several launches, functions of the host,
+words, structs, setup.
 """
 import argparse
 import glob
@@ -45,7 +46,8 @@ class Kernel:
         if self.spec.get("fast_math"):
             self.flags.append("--use_fast_math")
         self.launch = self.spec["launches"][0]
-        if len(self.spec["launches"]) > 1 or "setup" in self.spec or any(
+        if len(self.spec["launches"]) > 1 or "host" in self.launch or \
+                "setup" in self.spec or any(
                 isinstance(p["default"], str) or "scope" in p or "option" in p
                 for p in self.spec["parameters"].values()):
             sys.exit(path + ": more than Kernel Tuner takes")
