@@ -47,12 +47,13 @@ static void print_help(FILE *to)
                     commands[i]->summary);
     fputs("\n"
           "for every command:\n"
-          "  --help      how it is used, with examples\n"
+          "  -h, --help  how it is used, with examples\n"
           "  --json      results as JSON on standard output\n"
           "  --no-color  no colours (also: NO_COLOR in the environment)\n"
           "  -q          no progress, no notices\n"
           "  -v          say more: what was rejected and why (tune)\n"
-          "  --version   the version of shmtune\n"
+          "  -V, --version\n"
+          "              the version of shmtune\n"
           "\n"
           "examples:\n"
           "  shmtune --device 0                    tune every built-in kernel\n"
@@ -80,7 +81,7 @@ static bool take_global(struct request *request, const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         request->help = true;
-    else if (strcmp(word, "--version") == 0)
+    else if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
         request->version = true;
     else if (strcmp(word, "--no-color") == 0)
         request->no_color = true;

@@ -32,6 +32,13 @@
 #define SHMT_CUDA_DIR "/usr/local/cuda"
 #endif
 
+/* Whoever built this named the toolkit. */
+#ifdef SHMT_CUDA_GIVEN
+static const char *const given = SHMT_CUDA_DIR;
+#else
+static const char *const given = NULL;
+#endif
+
 /* The toolkit's own layouts, and that of the wheels of CUDA 13 and 12. */
 static const char *const library_folders[] = {
     "lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib",
@@ -69,13 +76,16 @@ static void store(void *function, void *symbol)
 
 const char *shmt_nvrtc_root(size_t k)
 {
-    static const char *const variables[] = {"SHMTUNE_CUDA", "CUDA_HOME",
-                                            "CUDA_PATH"};
+    static const char *const variables[SHMT_NVRTC_NAMED_ROOTS] = {
+        [0] = "SHMTUNE_CUDA", [2] = "CUDA_HOME", [3] = "CUDA_PATH"};
 
-    if (k < SHMT_NVRTC_NAMED_ROOTS)
+    if (k < SHMT_NVRTC_NAMED_ROOTS && variables[k] != NULL)
         return shmt_driver_setting(variables[k]);
+    if (k < SHMT_NVRTC_NAMED_ROOTS)
+        return given;
     return k == SHMT_NVRTC_NAMED_ROOTS ? SHMT_CUDA_DIR : "/usr/local/cuda";
 }
+
 static bool bind(void *library, struct shmt_nvrtc *nvrtc)
 {
     int major = 0, minor = 0;

@@ -45,9 +45,10 @@ struct shmt_nvrtc {
 enum shmtune_status shmt_nvrtc_open(const struct shmt_nvrtc **out,
                                     struct shmt_error *err);
 
-/* Folders that may hold a toolkit, best first; NULL where a variable is not
- * set.  The first ones are named by the environment. */
-enum { SHMT_NVRTC_NAMED_ROOTS = 3, SHMT_NVRTC_ROOTS = 5 };
+/* Folders that may hold a toolkit, best first; NULL: no such folder.  The first
+ * ones are named: by $SHMTUNE_CUDA, configure --with-cuda, $CUDA_HOME and
+ * $CUDA_PATH. */
+enum { SHMT_NVRTC_NAMED_ROOTS = 4, SHMT_NVRTC_ROOTS = 6 };
 const char *shmt_nvrtc_root(size_t k);
 
 struct shmt_nvrtc_job {

@@ -79,8 +79,10 @@ done"
 else
     skip "the loader's path" "no NVRTC to hide, or nothing may be mounted"
 fi
-# A toolkit by each of its names, the first of them first.
-if [ -f "$nvrtc" ]; then
+# A toolkit by each of its names, the first of them first; where configure was
+# given one, the others come behind it.
+if [ -f "$nvrtc" ] && ! grep -q '^#define SHMT_CUDA_GIVEN' "$build/config.h"
+then
     unset SHMTUNE_NVRTC SHMTUNE_CUDA CUDA_HOME CUDA_PATH
     for name in CUDA_PATH CUDA_HOME SHMTUNE_CUDA; do
         mkdir "$folder/$name"
@@ -92,7 +94,7 @@ if [ -f "$nvrtc" ]; then
     done
     unset SHMTUNE_CUDA CUDA_HOME CUDA_PATH
 else
-    skip "names of a toolkit" "no NVRTC"
+    skip "names of a toolkit" "no NVRTC, or one was given"
 fi
 fake=$build/tests/fake/.libs/fake_cuda.so
 if [ -e "$fake" ] && has_nvrtc; then

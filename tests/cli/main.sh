@@ -14,6 +14,8 @@ check "-h is --help" all "exits 0" "out_has usage:"
 run --version
 check "--version" all "exits 0" err_empty "out_has '^shmtune [0-9.]*$'"
 cp "$folder/out" "$folder/version"
+run -V
+check "-V is --version" cmp "$folder/out" "$folder/version"
 check "its version is the build's" \
     grep -q " $(sed -n 's/^PACKAGE_VERSION = //p' "$build/Makefile")\$" \
     "$folder/version"
