@@ -14,13 +14,6 @@
 
 #include "command/command.h"
 
-static const struct shmt_command *const commands[] = {
-#define COMMAND_ROW(name) &shmt_command_##name,
-    SHMT_COMMAND_LIST(COMMAND_ROW)
-#undef COMMAND_ROW
-    NULL
-};
-
 /* The global options. */
 struct request {
     struct shmt_command_call call;
@@ -41,10 +34,10 @@ static void print_help(FILE *to)
           "static or dynamic shared memory, unrolling.\n"
           "\n"
           "commands:\n", to);
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (commands[i]->summary != NULL)
-            fprintf(to, "  %-8s  %s\n", commands[i]->name,
-                    commands[i]->summary);
+    for (size_t i = 0; shmt_command_all[i] != NULL; i++)
+        if (shmt_command_all[i]->summary != NULL)
+            fprintf(to, "  %-10s  %s\n", shmt_command_all[i]->name,
+                    shmt_command_all[i]->summary);
     fputs("\n"
           "for every command:\n"
           "  -h, --help  how it is used, with examples\n"
@@ -70,9 +63,9 @@ static void print_help(FILE *to)
 
 static const struct shmt_command *find_command(const char *name)
 {
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i];
+    for (size_t i = 0; shmt_command_all[i] != NULL; i++)
+        if (strcmp(shmt_command_all[i]->name, name) == 0)
+            return shmt_command_all[i];
     return NULL;
 }
 
@@ -127,14 +120,14 @@ static void drop_first(struct shmt_command_call *call)
 static enum shmtune_status need_kernel(const char *word,
                                        struct shmt_error *err)
 {
-    const char *names[sizeof commands / sizeof commands[0]];
+    const char *names[SHMT_COMMAND_COUNT + 1];
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status = SHMTUNE_OK;
     size_t count = 0;
 
-    for (size_t i = 0; commands[i] != NULL; i++)
-        if (commands[i]->summary != NULL)
-            names[count++] = commands[i]->name;
+    for (size_t i = 0; shmt_command_all[i] != NULL; i++)
+        if (shmt_command_all[i]->summary != NULL)
+            names[count++] = shmt_command_all[i]->name;
     names[count] = NULL;
     if (!shmt_command_is_path(word))
         status = shmt_command_word(word, names, &kernel, err);

@@ -31,9 +31,11 @@
     X(import)                                                                \
     X(export)                                                                \
     X(data)                                                                  \
+    X(completion)                                                            \
     X(worker)
 
 struct shmt_command;
+struct shmt_command_option;
 
 /* One use of a command. */
 struct shmt_command_call {
@@ -44,6 +46,11 @@ struct shmt_command_call {
     bool verbose;           /* -v */
     bool colour;            /* on standard output */
     bool error_colour;      /* on standard error */
+    /* NULL, or the command is not run: its options are shown, and
+     * shmt_command_options fails without a word. */
+    void (*show_options)(void *context,
+                         const struct shmt_command_option *options);
+    void *context;
 };
 
 struct shmt_command {
@@ -58,6 +65,12 @@ struct shmt_command {
     extern const struct shmt_command shmt_command_##name;
 SHMT_COMMAND_LIST(SHMT_COMMAND_DECLARE)
 #undef SHMT_COMMAND_DECLARE
+
+/* All of them; NULL ends the list. */
+extern const struct shmt_command *const shmt_command_all[];
+#define SHMT_COMMAND_ONE(name) +1
+enum { SHMT_COMMAND_COUNT = SHMT_COMMAND_LIST(SHMT_COMMAND_ONE) };
+#undef SHMT_COMMAND_ONE
 
 /* -- options.c --------------------------------------------------- */
 

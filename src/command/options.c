@@ -14,6 +14,13 @@
 
 enum { NEAREST_LENGTH = 40 };
 
+const struct shmt_command *const shmt_command_all[] = {
+#define SHMT_COMMAND_ADDRESS(name) &shmt_command_##name,
+    SHMT_COMMAND_LIST(SHMT_COMMAND_ADDRESS)
+#undef SHMT_COMMAND_ADDRESS
+    NULL
+};
+
 static enum shmtune_status
 refuse_unknown(const struct shmt_command_option *options, const char *word,
                struct shmt_error *err)
@@ -160,6 +167,10 @@ shmt_command_options(const struct shmt_command_call *call,
     bool ended = false;
     int kept = 0;
 
+    if (call->show_options != NULL) {
+        call->show_options(call->context, options);
+        return SHMTUNE_INTERRUPTED;
+    }
     for (int i = 0; i < call->count; i++) {
         char *word = call->words[i];
         enum shmtune_status status;
