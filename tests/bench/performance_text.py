@@ -312,8 +312,8 @@ def strategies(page):
     page.say("""(`shmtune score --recorded
         tunings/{conv2d,matmul,reduce,scan,transpose}/*.gz --plot FILE.svg`)""")
     page.items("""`model` is above the best of Kernel Tuner's on seven. On pnpoly
-        they are level (below it by {strategies_pnpoly_margin}), on convolution two
-        are above it.
+        they are level (above it by {strategies_pnpoly_margin}), on convolution one
+        is above it.
         |`hybrid_vndx`, the best on five, has {strategies_hybrid_all} over all nine;
         `diff_evo`, the best of Kernel Tuner's on scan,
         {strategies_diff_evo_all}.
