@@ -66,7 +66,7 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
     const struct shmt_image_request request = {
         .evaluated = evaluated, .arch = bench->arch,
         .nvrtc_version = bench->kernel->nvcc ? bench->options.nvcc->version
-                                             : bench->options.nvrtc->version,
+                                             : bench->options.nvrtc_version,
         .nvcc = bench->options.nvcc,
     };
     char key[SHMT_DIGEST_TEXT];
@@ -145,6 +145,8 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
         return shmt_error_memory(err);
     bench->kernel = kernel;
     bench->options = *options;
+    if (options->nvrtc != NULL)
+        bench->options.nvrtc_version = options->nvrtc->version;
     status = shmt_driver_describe_device(options->driver, options->ordinal,
                                          &bench->device, err);
     if (status == SHMTUNE_OK)
@@ -152,6 +154,7 @@ enum shmtune_status shmt_bench_open(const struct shmt_kernel *kernel,
     if (status == SHMTUNE_OK) {
         const struct shmt_probe_options probe = {
             .driver = options->driver, .nvrtc = options->nvrtc,
+            .nvrtc_version = bench->options.nvrtc_version,
             .device = &bench->device, .folder = options->images,
             .cache = options->cache,
         };

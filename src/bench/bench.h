@@ -17,6 +17,7 @@
 #define SHMT_BENCH_H
 
 #include "bench/inspect.h"
+#include "bench/supply.h"
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 #include "record/record.h"
@@ -34,7 +35,9 @@ typedef enum shmtune_status shmt_bench_run_program(
 
 struct shmt_bench_options {
     const struct shmt_driver *driver;
-    const struct shmt_nvrtc *nvrtc;
+    const struct shmt_nvrtc *nvrtc;   /* NULL: nothing is compiled here, all
+                               binaries lie in `images` (supply.h) */
+    int nvrtc_version;         /* then: of the one that made them */
     const struct shmt_nvcc *nvcc;   /* for a kernel that it compiles */
     int ordinal;               /* of the device */
     shmt_bench_run_program *run;   /* for a spec with an answer; or NULL */

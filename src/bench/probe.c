@@ -31,31 +31,45 @@ static char *join_source(void)
     return NULL;
 }
 
-static enum shmtune_status
-load_module(const struct shmt_probe_options *options,
-            struct shmt_module *out, struct shmt_error *err)
+enum shmtune_status
+shmt_probe_image(const struct shmt_probe_options *options,
+                 struct shmt_image **out, struct shmt_error *err)
 {
     char arch[16];
     char *source = join_source();
     const struct shmt_image_text text = {
         .name = "shmtune-probe.cu", .source = source, .arch = arch,
-        .nvrtc_version = options->nvrtc->version, .entry_count = ENTRIES,
-        .entries = entries, .cache = options->cache,
+        .nvrtc_version = options->nvrtc != NULL ? options->nvrtc->version
+                                                : options->nvrtc_version,
+        .entry_count = ENTRIES, .entries = entries,
+        .cache = options->cache,
     };
-    struct shmt_image *image = NULL;
     enum shmtune_status status;
 
     if (source == NULL)
         return shmt_error_memory(err);
     shmt_device_arch_text(options->device, arch);
     status = shmt_image_get_from_text(&text, options->nvrtc, options->folder,
-                                      &image, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_module_load(options->driver, image, out, err);
+                                      out, err);
+    if (status != SHMTUNE_OK)
+        shmt_error_prefix(err, "the measuring kernels");
+    free(source);
+    return status;
+}
+
+static enum shmtune_status
+load_module(const struct shmt_probe_options *options,
+            struct shmt_module *out, struct shmt_error *err)
+{
+    struct shmt_image *image = NULL;
+    enum shmtune_status status = shmt_probe_image(options, &image, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    status = shmt_module_load(options->driver, image, out, err);
     if (status != SHMTUNE_OK)
         shmt_error_prefix(err, "the measuring kernels");
     shmt_image_free(image);
-    free(source);
     return status;
 }
 

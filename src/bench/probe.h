@@ -39,11 +39,16 @@ struct shmt_probe {
 
 struct shmt_probe_options {
     const struct shmt_driver *driver;
-    const struct shmt_nvrtc *nvrtc;
+    const struct shmt_nvrtc *nvrtc;   /* NULL: the binary lies in `folder`, */
+    int nvrtc_version;         /* made by an NVRTC of this version */
     const struct shmtune_device *device;
     const char *folder;        /* of binaries, or NULL */
     const char *cache;         /* the user's, or NULL */
 };
+/* The binary of the kernels, for `device`; no driver is needed. */
+enum shmtune_status
+shmt_probe_image(const struct shmt_probe_options *options,
+                 struct shmt_image **out, struct shmt_error *err);
 enum shmtune_status
 shmt_probe_open(const struct shmt_probe_options *options, CUstream stream,
                  struct shmt_probe *out, struct shmt_error *err);

@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "bench/bench.h"
 #include "command/command.h"
+#include "command/far.h"
 #include "device/device.h"
 #include "gpu/gpu.h"
 #include "target/target.h"
@@ -28,7 +29,9 @@ static const char help[] =
     "usage: shmtune worker --spec FILE --images DIR\n"
     "                      (--arch sm_XX | --device N|UUID)\n"
     "                      [--data-seed N] [--data-digest HEX] [--warm]\n"
-    "                      [--requests FILE]\n"
+    "                      [--requests FILE] [--compiler VERSIONS]\n"
+    "                      [--on COMMAND]\n"
+    "       shmtune worker --far | --describe --device N|UUID\n"
     "\n"
     "Compiles and measures candidates of one kernel for the tuner, which\n"
     "starts it. Says hello, then answers each line of its input:\n"
@@ -47,6 +50,14 @@ static const char help[] =
     "                   others\n"
     "  --warm           leave the L2 cache warm between samples\n"
     "  --requests FILE  read them there, not on standard input\n"
+    "  --compiler VERSIONS  compile nothing: compilers of these versions have\n"
+    "                   made all binaries, NVRTC:NVCC:TOOLKIT:HOST\n"
+    "  --on COMMAND     measure where COMMAND leads, which starts\n"
+    "                   shmtune worker --far there\n"
+    "  --far-program PATH, --far-timeout SECONDS\n"
+    "                   as in shmtune tune\n"
+    "  --far            be the other end of --on: docs/architecture.md\n"
+    "  --describe       say hello with the device, and no more\n"
     "\n"
     "profile verifies a candidate and launches it once between\n"
     "cuProfilerStart and cuProfilerStop: start the worker through\n"
@@ -61,6 +72,8 @@ struct worker {
     struct shmt_arena *arena;
     const struct shmt_nvrtc *nvrtc;   /* NULL: nvcc compiles the kernel, and
                                          there is no device */
+    struct shmt_supply_origin origin;   /* of the binaries, if there is no
+                                           compiler */
     struct shmt_nvcc nvcc;         /* for a kernel that it compiles */
     struct shmt_nvrtc_once once;
     int compiler_version;
@@ -248,6 +261,7 @@ static enum shmtune_status open_device(struct worker *worker,
     enum shmtune_status status = shmt_driver_open(&options.driver, err);
 
     options.nvrtc = worker->nvrtc;
+    options.nvrtc_version = worker->origin.nvrtc_version;
     options.nvcc = &worker->nvcc;
     options.run = shmt_program_run_in;
     options.images = worker->images;
@@ -287,6 +301,26 @@ static enum shmtune_status check_arch(struct worker *worker, const char *arch,
     return status;
 }
 
+/* What is measured was compiled elsewhere. */
+static enum shmtune_status use_no_compiler(struct worker *worker,
+                                           const char *compiler,
+                                           struct shmt_error *err)
+{
+    struct shmt_supply_origin *origin = &worker->origin;
+    enum shmtune_status status =
+        shmt_supply_read_origin(compiler, origin, err);
+
+    worker->arena = shmt_arena_new();
+    if (status == SHMTUNE_OK && worker->arena == NULL)
+        status = shmt_error_memory(err);
+    worker->nvcc.version = origin->nvcc_version;
+    worker->nvcc.host = origin->host[0] == '\0' ? NULL : origin->host;
+    worker->kernel->toolkit_version = origin->toolkit_version;
+    worker->compiler_version = worker->kernel->nvcc ? origin->nvcc_version
+                                                    : origin->nvrtc_version;
+    return status;
+}
+
 /* Our own kernels, which measure, need NVRTC whatever compiles the user's. */
 static enum shmtune_status open_compiler(struct worker *worker, bool measures,
                                          struct shmt_error *err)
@@ -322,60 +356,128 @@ static void close_worker(struct worker *worker)
         fclose(worker->replies);
 }
 
-static enum shmtune_status run(const struct shmt_command_call *call,
-                               struct shmt_error *err)
+/* What a relay wants to know of the device, which is not measured on. */
+static enum shmtune_status describe(struct worker *worker, const char *device,
+                                    struct shmt_error *err)
 {
-    const char *spec = NULL, *arch = NULL, *images = NULL, *device = NULL;
-    const char *requests = NULL;
-    struct shmt_bench_options bench = {0};
+    struct shmt_wire_reply hello = {.kind = SHMT_WIRE_HELLO,
+                                    .has_device = true};
+    const struct shmt_driver *driver = NULL;
+    int ordinal = 0;
+    enum shmtune_status status = shmt_driver_open(&driver, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_driver_find_device(driver, device, &ordinal, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_driver_describe_device(driver, ordinal, &hello.device,
+                                             err);
+    return status == SHMTUNE_OK ? send(worker, &hello, err) : status;
+}
+
+/* The command line. */
+struct given {
+    const char *spec, *arch, *device, *requests, *compiler;
+    bool far, describe;
+    struct shmt_command_courier courier;   /* far.on NULL: none */
+    struct shmt_bench_options bench;
+};
+
+static enum shmtune_status parse(const struct shmt_command_call *call,
+                                 struct given *given, struct worker *worker,
+                                 struct shmt_error *err)
+{
+    struct shmt_command_courier *const courier = &given->courier;
     int64_t data_seed = SHMT_COMMAND_SEED;
     const struct shmt_command_option options[] = {
-        {"spec", 0, SHMT_OPTION_TEXT, &spec, 0, 0},
-        {"arch", 0, SHMT_OPTION_TEXT, &arch, 0, 0},
-        {"images", 0, SHMT_OPTION_TEXT, &images, 0, 0},
-        {"device", 0, SHMT_OPTION_TEXT, &device, 0, 0},
+        {"spec", 0, SHMT_OPTION_TEXT, &given->spec, 0, 0},
+        {"arch", 0, SHMT_OPTION_TEXT, &given->arch, 0, 0},
+        {"images", 0, SHMT_OPTION_TEXT, &worker->images, 0, 0},
+        {"device", 0, SHMT_OPTION_TEXT, &given->device, 0, 0},
         {"data-seed", 0, SHMT_OPTION_INT, &data_seed, 0, INT64_MAX},
-        {"data-digest", 0, SHMT_OPTION_TEXT, &bench.data_digest, 0, 0},
-        {"warm", 0, SHMT_OPTION_FLAG, &bench.warm, 0, 0},
-        {"requests", 0, SHMT_OPTION_TEXT, &requests, 0, 0},
+        {"data-digest", 0, SHMT_OPTION_TEXT, &given->bench.data_digest, 0, 0},
+        {"warm", 0, SHMT_OPTION_FLAG, &given->bench.warm, 0, 0},
+        {"requests", 0, SHMT_OPTION_TEXT, &given->requests, 0, 0},
+        {"compiler", 0, SHMT_OPTION_TEXT, &given->compiler, 0, 0},
+        {"far", 0, SHMT_OPTION_FLAG, &given->far, 0, 0},
+        {"describe", 0, SHMT_OPTION_FLAG, &given->describe, 0, 0},
+        SHMT_COMMAND_FAR(courier->far),
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0},
     };
-    struct worker worker = {0};
     int rest = 0;
     enum shmtune_status status =
         shmt_command_options(call, options, &rest, err);
 
+    given->bench.seed = courier->data_seed = (uint64_t)data_seed;
+    courier->data_digest = given->bench.data_digest;
+    courier->device = given->device;
+    courier->images = worker->images;
+    if (status == SHMTUNE_OK)
+        status = shmt_command_far_check(&courier->far, err);
     if (status != SHMTUNE_OK)
         return status;
-    if (rest > 0 || spec == NULL || images == NULL ||
-        (arch == NULL && device == NULL))
+    if (rest > 0 || (given->far || given->describe
+                         ? given->device == NULL
+                         : given->spec == NULL || worker->images == NULL ||
+                               (given->arch == NULL && given->device == NULL)))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "worker needs --spec, --images, and --arch or "
                               "--device; see shmtune worker --help");
-    if (device != NULL && !shmt_command_is_gpu(device))
+    if (given->device != NULL && !shmt_command_is_gpu(given->device))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--device is \"%.64s\"; expected the number of "
-                              "a GPU or its UUID (GPU-...)", device);
-    worker.images = images;
-    shmt_nvrtc_once_begin(&worker.once, images);
-    bench.seed = (uint64_t)data_seed;
-    status = take_requests(requests, err);
+                              "a GPU or its UUID (GPU-...)", given->device);
+    return SHMTUNE_OK;
+}
+
+/* Compiles, or measures, itself. */
+static enum shmtune_status work(struct worker *worker,
+                                const struct given *given,
+                                struct shmt_error *err)
+{
+    enum shmtune_status status =
+        given->compiler != NULL
+            ? use_no_compiler(worker, given->compiler, err)
+            : open_compiler(worker, given->device != NULL, err);
+
+    if (status == SHMTUNE_OK)
+        status = given->device == NULL
+                     ? check_arch(worker, given->arch, err)
+                     : open_device(worker, given->device, given->bench, err);
+    if (status == SHMTUNE_OK)
+        status = say_hello(worker, err);
+    return status == SHMTUNE_OK ? serve(worker, err) : status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct worker worker = {0};
+    struct given given = {.courier.far = SHMT_COMMAND_FAR_USUAL};
+    enum shmtune_status status = parse(call, &given, &worker, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (given.far)
+        return shmt_command_relay(given.device, err);
+    shmt_nvrtc_once_begin(&worker.once, worker.images);
+    status = take_requests(given.requests, err);
     if (status == SHMTUNE_OK)
         status = take_output(&worker, err);
+    if (status == SHMTUNE_OK && given.describe) {
+        status = describe(&worker, given.device, err);
+        close_worker(&worker);
+        return status;
+    }
     if (status == SHMTUNE_OK)
-        status = shmt_kernel_read(spec, &worker.kernel, err);
+        status = shmt_kernel_read(given.spec, &worker.kernel, err);
     if (status == SHMTUNE_OK)
-        status = shmt_path_make_folder(images, 0700, err);
+        status = shmt_path_make_folder(worker.images, 0700, err);
+    given.courier.kernel = worker.kernel;
+    given.courier.out = worker.replies;
     if (status == SHMTUNE_OK)
-        status = open_compiler(&worker, device != NULL, err);
-    if (status == SHMTUNE_OK)
-        status = device == NULL
-                     ? check_arch(&worker, arch, err)
-                     : open_device(&worker, device, bench, err);
-    if (status == SHMTUNE_OK)
-        status = say_hello(&worker, err);
-    if (status == SHMTUNE_OK)
-        status = serve(&worker, err);
+        status = given.courier.far.on != NULL
+                     ? shmt_command_courier(&given.courier, err)
+                     : work(&worker, &given, err);
     close_worker(&worker);
     return status;
 }

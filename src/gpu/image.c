@@ -588,7 +588,8 @@ static enum shmtune_status get(const struct recipe *plan,
         status = shmt_image_read_stored(&place, plan->image, err);
     plan->image->found = status == SHMTUNE_OK;
     if (status == SHMTUNE_NOT_FOUND &&
-        (plan->by_nvcc ? plan->nvcc != NULL : nvrtc != NULL)) {
+        (plan->by_nvcc ? plan->nvcc != NULL && plan->nvcc->run != NULL
+                       : nvrtc != NULL)) {
         status = build(plan, nvrtc, folder, err);
     } else if (status == SHMTUNE_NOT_FOUND) {
         shmt_error_set(err, status, "no binary %.12s... in %s, and no "
@@ -723,6 +724,13 @@ enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
     if (status == SHMTUNE_OK && text->cache != NULL && !(*out)->found)
         (void)shmt_image_write_stored(&cache, *out, &ignored);
     return status;
+}
+
+enum shmtune_status shmt_image_put(const struct shmt_image *image,
+                                   const char *folder, struct shmt_error *err)
+{
+    return shmt_image_write_stored(&(struct shmt_image_folder){folder, false},
+                                   image, err);
 }
 
 void shmt_image_free(struct shmt_image *image)

@@ -110,6 +110,11 @@ enum shmtune_status shmt_image_get_from_text(const struct shmt_image_text *text,
                                              struct shmt_image **out,
                                              struct shmt_error *err);
 
+/* Puts a copy into a folder that is not private, as KEY.cubin, or KEY.so, and
+ * KEY.res. */
+enum shmtune_status shmt_image_put(const struct shmt_image *image,
+                                   const char *folder, struct shmt_error *err);
+
 /* Resources of the launch that needs the most registers, spills and static
  * shared memory the largest of any. */
 void shmt_image_resources(const struct shmt_image *image,

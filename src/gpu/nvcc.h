@@ -21,7 +21,8 @@ typedef enum shmtune_status shmt_nvcc_run(const char *const *argv,
                                           struct shmt_error *err);
 
 struct shmt_nvcc {
-    shmt_nvcc_run *run;
+    shmt_nvcc_run *run;     /* NULL: it is not here; of what it has compiled
+                               elsewhere `version` and `host` are known */
     int version;            /* 13000 */
     const char *path;
     const char *host;       /* version of the host compiler, "12.2.0"; NULL: not

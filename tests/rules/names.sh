@@ -35,8 +35,8 @@ data: data npy pattern
 source: signature source
 gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas variable
     cuProfilerStart cuProfilerStop
-bench: bench buffer inspect probe
-target: live pool program replay scratch supervisor target wire worker
+bench: bench buffer inspect probe supply
+target: courier far live pool program relay replay scratch supervisor target wire worker
 tune: filter output progress tune winner winners
 exchange: export import
 score: score
