@@ -45,6 +45,7 @@ struct live {
     struct shmt_live_pool *own;     /* or NULL: not its own */
     struct shmt_pool_client client;
     bool ready;                     /* the first hello is there */
+    const char *own_path;           /* of this program, if it is needed */
     char protocol[32];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_target_binaries binaries;
@@ -185,7 +186,10 @@ static enum shmtune_status on_reply(struct shmt_pool_client *client,
                               reply->error.text);
     }
     if (job->verb == SHMT_TARGET_MEASURE) {
-        took_s = shmt_clock_s() - job->since_s;
+        /* Less the way there, on which files may have been sent. */
+        took_s = live->options.on != NULL
+                     ? fmax(reply->result.measure_ms, 0) / 1e3
+                     : shmt_clock_s() - job->since_s;
         if (live->needs_setup)
             live->setup_s = fmax(live->setup_s, took_s);
         else if (shmt_verdict_stage(reply->result.verdict) ==
@@ -225,6 +229,29 @@ static void on_died(struct shmt_pool_client *client,
         shmt_result_set_verdict(&result, SHMT_VERDICT_CRASH, "%s",
                                 supervisor->why);
     finish(client->owner, job, &result);
+}
+
+static void on_notice(struct shmt_pool_client *client, const char *text)
+{
+    const struct live *const live = client->owner;
+
+    if (live->options.notice != NULL)
+        live->options.notice(live->options.notice_to, text);
+}
+
+/* The worker was lost, which says nothing about its job: it is the next one's
+ * again. */
+static void on_lost(struct shmt_pool_client *client,
+                    struct shmt_target_job *job,
+                    const struct shmt_supervisor *supervisor)
+{
+    char text[SHMT_RESULT_REASON + 40];
+
+    snprintf(text, sizeof text, "%s; its candidate is tried again",
+             supervisor->notice);
+    on_notice(client, text);
+    job->attempts--;
+    shmt_target_queue_add_front(&client->pending[job->verb], job);
 }
 
 /* The binary can be asked for again. */
@@ -271,7 +298,7 @@ static void live_restart(struct shmt_target *target)
      * sources that the candidates were compiled from. */
     if (shmt_kernel_is_unchanged(target->kernel) &&
         measurer->state == SHMT_SUPERVISOR_IDLE)
-        shmt_supervisor_close(measurer);
+        shmt_supervisor_restart(measurer);
 }
 
 static enum shmtune_status make_job(struct live *live,
@@ -503,13 +530,24 @@ static const char *const *make_command(const struct live *live,
         live->options.worker, "worker", "--spec", live->target.kernel->path,
         "--images", live->shared->images, "--data-seed", seed,
         "--data-digest", live->options.data_digest, where, what, NULL};
+    const char *const far[] = {
+        "--on", live->options.on, "--far-program", live->options.far_program,
+        "--far-timeout", live->options.far_timeout, NULL};
+    const bool is_far =
+        live->options.on != NULL && strcmp(where, "--device") == 0;
+    const size_t count = sizeof words / sizeof *words - 1;
     const char **const argv =
-        shmt_arena_alloc(live->arena, 1, sizeof words);
+        shmt_arena_alloc(live->arena, 1, sizeof words + sizeof far);
 
     if (argv == NULL || seed == NULL)
         return NULL;
     snprintf(seed, 24, "%llu", (unsigned long long)live->options.data_seed);
     memcpy(argv, words, sizeof words);
+    if (is_far)
+        memcpy(argv + count, far, sizeof far);
+    /* A fake worker is one on the far side. */
+    if (is_far)
+        argv[0] = live->own_path;
     return argv;
 }
 
@@ -561,6 +599,7 @@ static enum shmtune_status on_hello(struct shmt_pool_client *client,
     const struct shmt_kernel *const kernel = live->target.kernel;
     const bool measures = verb == SHMT_TARGET_MEASURE;
     const bool first = !live->ready && measures == (measurers(live) > 0);
+    struct shmtune_device begun;
 
     live->needs_setup = live->needs_setup || measures;
     if (hello->digest[0] != '\0' && strcmp(hello->digest, kernel->digest) != 0)
@@ -573,12 +612,16 @@ static enum shmtune_status on_hello(struct shmt_pool_client *client,
     }
     if (first && measures)
         return begin_device(live, hello, err);
-    return measures ? shmt_wire_check_device(hello, &live->target.device, err)
-                    : SHMTUNE_OK;
+    /* Another of its kind may be granted elsewhere. */
+    begun = live->target.device;
+    if (live->options.on != NULL)
+        memcpy(begun.uuid, hello->device.uuid, sizeof begun.uuid);
+    return measures ? shmt_wire_check_device(hello, &begun, err) : SHMTUNE_OK;
 }
 
 static const struct shmt_pool_calls calls = {
-    deadline_of, on_hello, on_reply, on_died, forget_binary
+    deadline_of, on_hello, on_reply, on_died, on_lost, on_notice,
+    forget_binary
 };
 
 /* -- opening ------------------------------------------------------------- */
@@ -656,13 +699,15 @@ static enum shmtune_status find_program(struct live *live,
     char self[4096];
     enum shmtune_status status;
 
-    if (live->options.worker != NULL)
+    if (live->options.worker != NULL && live->options.on == NULL)
         return SHMTUNE_OK;
     status = shmt_worker_own_path(self, sizeof self, err);
     if (status != SHMTUNE_OK)
         return status;
-    live->options.worker = shmt_arena_copy(live->arena, self, strlen(self));
-    return live->options.worker == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+    live->own_path = shmt_arena_copy(live->arena, self, strlen(self));
+    if (live->options.worker == NULL)
+        live->options.worker = live->own_path;
+    return live->own_path == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
 /* Without a device it is that of the table of architectures. */
@@ -674,6 +719,7 @@ static enum shmtune_status start(struct live *live, struct shmt_error *err)
     live->client.owner = live;
     live->client.calls = &calls;
     live->client.start_s = options->start_s;
+    live->client.far = options->on != NULL;
     status = shmt_pool_add(options->pool != NULL ? options->pool->pool
                                                  : live->own->pool,
                            &live->client, err);

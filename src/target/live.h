@@ -45,6 +45,15 @@ struct shmt_live_options {
     double first_s;         /* added for the first measurement of a problem:
                                buffers, inputs, reference; by default
                                SHMT_LIVE_FIRST_S */
+    const char *on;         /* a launcher: the device is that of the machine
+                               where it leads (courier.h); NULL: of this
+                               one */
+    const char *far_program;   /* then: shmtune's there, */
+    const char *far_timeout;   /* and seconds of silence after which a worker
+                               there is lost */
+    void (*notice)(void *to, const char *text);   /* NULL, or is told when a
+                               worker is waited for, or lost */
+    void *notice_to;
     const volatile sig_atomic_t *stop;   /* NULL, or != 0: the first worker is
                                no longer waited for */
 };

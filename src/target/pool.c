@@ -51,12 +51,17 @@ static bool is_idle(const struct shmt_pool_worker *worker)
 static void bind(struct shmt_pool_worker *worker,
                  struct shmt_pool_client *client)
 {
+    const bool measures = worker->verb == SHMT_TARGET_MEASURE;
+    const bool far = measures && client->far;
+
     shmt_supervisor_close(&worker->supervisor);
     worker->supervisor = (struct shmt_supervisor){
         .argv = client->argv[worker->verb],
-        .what = worker->verb == SHMT_TARGET_MEASURE ? "measure worker"
-                                                    : "compile worker",
-        .start_deadline_s = client->start_s,
+        .what = far        ? "far worker"
+                : measures ? "measure worker"
+                           : "compile worker",
+        .start_deadline_s = far ? (double)INFINITY : client->start_s,
+        .far = far,
     };
     worker->client = client;
     worker->since_s = shmt_clock_s();
@@ -382,6 +387,17 @@ static void on_died(struct shmt_pool_worker *worker)
         worker->served->calls->died(worker->served, job, &worker->supervisor);
 }
 
+static void on_lost(struct shmt_pool_worker *worker)
+{
+    struct shmt_target_job *const job = worker->job;
+
+    worker->job = NULL;
+    if (job->cancelled)
+        shmt_target_job_free(job);
+    else
+        worker->served->calls->lost(worker->served, job, &worker->supervisor);
+}
+
 static enum shmtune_status step(struct shmt_pool_worker *worker,
                                 struct shmt_error *err)
 {
@@ -398,6 +414,10 @@ static enum shmtune_status step(struct shmt_pool_worker *worker,
             status = on_reply(worker, err);
         if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_DIED)
             on_died(worker);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_LOST)
+            on_lost(worker);
+        if (status == SHMTUNE_OK && event == SHMT_SUPERVISOR_NOTICE)
+            client->calls->notice(client, worker->supervisor.notice);
         if (status != SHMTUNE_OK)
             return status;
     } while (event != SHMT_SUPERVISOR_NOTHING);
@@ -522,13 +542,13 @@ void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
             continue;
         worker->job->cancelled = true;
         client->calls->cancelled(client, worker->job);
-        if (kill)
+        if (kill && !worker->supervisor.far)
             shmt_worker_kill(worker->supervisor.worker);
     }
     for (size_t k = 0; kill && (worker = worker_at(pool, k)) != NULL; k++) {
         if (worker->job == NULL || worker->served != client)
             continue;
-        shmt_supervisor_close(&worker->supervisor);
+        shmt_supervisor_restart(&worker->supervisor);
         shmt_target_job_free(worker->job);
         worker->job = NULL;
     }

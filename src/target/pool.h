@@ -35,6 +35,11 @@ struct shmt_pool_calls {
                                  struct shmt_error *err);
     void (*died)(struct shmt_pool_client *client, struct shmt_target_job *job,
                  const struct shmt_supervisor *supervisor);
+    /* The worker was lost while it was busy with the job, which is theirs. */
+    void (*lost)(struct shmt_pool_client *client, struct shmt_target_job *job,
+                 const struct shmt_supervisor *supervisor);
+    /* What people should know of a worker. */
+    void (*notice)(struct shmt_pool_client *client, const char *text);
     /* The job is cancelled while a worker is busy with it. */
     void (*cancelled)(struct shmt_pool_client *client,
                       const struct shmt_target_job *job);
@@ -58,6 +63,7 @@ struct shmt_pool_client {
     const struct shmt_pool_calls *calls;
     const char *const *argv[2];        /* by verb; NULL: not yet, or none */
     double start_s;                    /* deadline of a start */
+    bool far;                          /* its measure worker is a courier */
     /* the pool's */
     struct shmt_target_queue pending[2];   /* by verb */
     struct shmt_pool_worker measurer;

@@ -42,17 +42,23 @@ static bool is_dots(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* The files in a folder of ours. */
-static void empty(int parent, const char *name)
+/* What is in a folder of ours: files, and folders of files, so deep. */
+enum { DEPTH = 64 };
+
+static void empty(int parent, const char *name, int depth)
 {
-    DIR *const dir = open_in(parent, name);
+    DIR *const dir = depth > 0 ? open_in(parent, name) : NULL;
     const struct dirent *entry;
 
     if (dir == NULL)
         return;
-    while ((entry = readdir(dir)) != NULL)
-        if (!is_dots(entry->d_name))
-            unlinkat(dirfd(dir), entry->d_name, 0);
+    while ((entry = readdir(dir)) != NULL) {
+        if (is_dots(entry->d_name) ||
+            unlinkat(dirfd(dir), entry->d_name, 0) == 0)
+            continue;
+        empty(dirfd(dir), entry->d_name, depth - 1);
+        unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+    }
     closedir(dir);
 }
 
@@ -67,7 +73,7 @@ static void clear(DIR *dir)
         if (is_dots(entry->d_name) || strcmp(entry->d_name, LOCK) == 0 ||
             unlinkat(dirfd(dir), entry->d_name, 0) == 0)
             continue;
-        empty(dirfd(dir), entry->d_name);
+        empty(dirfd(dir), entry->d_name, DEPTH);
         if (unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR) != 0 &&
             errno != ENOENT)
             all = false;

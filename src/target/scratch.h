@@ -25,8 +25,8 @@ struct shmt_scratch {
 enum shmtune_status shmt_scratch_make(const char *name,
                                       struct shmt_scratch *out,
                                       struct shmt_error *err);
-/* Removes the folder with its files and the files in its sub-folders.  Does
- * nothing when there is no folder. */
+/* Removes the folder with all that is in it.  Does nothing when there is no
+ * folder. */
 void shmt_scratch_remove(struct shmt_scratch *scratch);
 
 #endif

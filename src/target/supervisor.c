@@ -10,8 +10,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "target/courier.h"
+
 /* Consecutive failures after which no new worker is started. */
 enum { FAILURES = 5 };
+/* One that was granted once is waited for through some minutes, in which a
+ * machine starts again or a queue moves on: before each try to reach it a
+ * pause, doubled by each failure. */
+enum { FAR_FAILURES = 10 };
+static const double pause_s = 0.5, longest_pause_s = 60;
 
 static enum shmtune_status start(struct shmt_supervisor *supervisor,
                                  struct shmt_error *err)
@@ -33,15 +40,41 @@ enum shmtune_status shmt_supervisor_send(struct shmt_supervisor *supervisor,
                                          double deadline_s,
                                          struct shmt_error *err)
 {
-    enum shmtune_status status =
-        shmt_worker_send(supervisor->worker, line, err);
+    char seconds[64];
+    enum shmtune_status status = SHMTUNE_OK;
 
+    if (supervisor->far) {
+        snprintf(seconds, sizeof seconds, SHMT_COURIER_SECONDS "%.0f.%03d",
+                 floor(deadline_s),
+                 (int)((deadline_s - floor(deadline_s)) * 1000));
+        status = shmt_worker_send(supervisor->worker, seconds, err);
+    }
+    if (status == SHMTUNE_OK)
+        status = shmt_worker_send(supervisor->worker, line, err);
     if (status != SHMTUNE_OK)
         return status;
     supervisor->state = SHMT_SUPERVISOR_BUSY;
     supervisor->tag = tag;
-    supervisor->deadline = shmt_clock_s() + deadline_s;
+    supervisor->deadline = supervisor->far ? (double)INFINITY
+                                           : shmt_clock_s() + deadline_s;
     return SHMTUNE_OK;
+}
+
+void shmt_supervisor_restart(struct shmt_supervisor *supervisor)
+{
+    if (!supervisor->far) {
+        shmt_supervisor_close(supervisor);
+        return;
+    }
+    if (supervisor->state != SHMT_SUPERVISOR_IDLE &&
+        supervisor->state != SHMT_SUPERVISOR_BUSY)
+        return;
+    /* One that cannot be told is ended, and started again. */
+    if (shmt_worker_send(supervisor->worker, SHMT_COURIER_RESTART, NULL) ==
+        SHMTUNE_OK)
+        supervisor->state = SHMT_SUPERVISOR_STARTING;
+    else
+        shmt_supervisor_close(supervisor);
 }
 
 static void kill_worker(struct shmt_supervisor *supervisor, const char *why)
@@ -50,6 +83,80 @@ static void kill_worker(struct shmt_supervisor *supervisor, const char *why)
         snprintf(supervisor->why, sizeof supervisor->why, "%s", why);
     supervisor->deadline = INFINITY;
     shmt_worker_kill(supervisor->worker);
+}
+
+static void copy_text(const struct shmt_far_note *note,
+                      char out[SHMT_RESULT_REASON])
+{
+    snprintf(out, SHMT_RESULT_REASON, "%.*s", SHMT_RESULT_REASON - 1,
+             note->error.text);
+}
+
+/* A line of a courier.  Replies to a request that was given up may still come,
+ * and a hello at any time. */
+static enum shmtune_status read_note(struct shmt_supervisor *supervisor,
+                                     const struct shmt_far_note *note,
+                                     enum shmt_supervisor_event *event)
+{
+    const bool busy = supervisor->state == SHMT_SUPERVISOR_BUSY;
+
+    if (note->kind == SHMT_FAR_NOTE_WAITING) {
+        copy_text(note, supervisor->notice);
+        *event = SHMT_SUPERVISOR_NOTICE;
+    } else if (note->kind == SHMT_FAR_NOTE_LOST) {
+        /* It ends its launcher, and then itself. */
+        copy_text(note, supervisor->why);
+    } else if (note->kind == SHMT_FAR_NOTE_DIED) {
+        if (!busy || note->tag != supervisor->tag)
+            return SHMTUNE_OK;
+        supervisor->state = SHMT_SUPERVISOR_STARTING;
+        supervisor->timed_out = note->timed_out;
+        copy_text(note, supervisor->why);
+        *event = SHMT_SUPERVISOR_DIED;
+    } else if (note->kind != SHMT_FAR_NOTE_REPLY) {
+        kill_worker(supervisor, "the courier sent what is not for us");
+    } else if (note->reply.kind == SHMT_WIRE_HELLO) {
+        supervisor->message = note->reply;
+        supervisor->met = true;
+        if (!busy)
+            supervisor->state = SHMT_SUPERVISOR_IDLE;
+        *event = SHMT_SUPERVISOR_HELLO;
+    } else if (busy && note->reply.tag == supervisor->tag) {
+        supervisor->message = note->reply;
+        supervisor->failures = 0;
+        /* The relay starts the next one, which will say hello. */
+        supervisor->state = note->reply.kind == SHMT_WIRE_RESULT &&
+                                    note->reply.result.verdict ==
+                                        SHMT_VERDICT_CRASH
+                                ? SHMT_SUPERVISOR_STARTING
+                                : SHMT_SUPERVISOR_IDLE;
+        *event = SHMT_SUPERVISOR_REPLY;
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_far(struct shmt_supervisor *supervisor,
+                                    const char *line,
+                                    enum shmt_supervisor_event *event,
+                                    struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    struct shmt_far_note note;
+    struct shmt_error what = {0};
+    enum shmtune_status status =
+        arena == NULL ? SHMTUNE_NO_MEMORY
+                      : shmt_far_read_note(arena, line, "", &note, &what);
+
+    if (status == SHMTUNE_OK)
+        status = read_note(supervisor, &note, event);
+    else if (status == SHMTUNE_NO_MEMORY)
+        status = shmt_error_memory(err);
+    else {
+        kill_worker(supervisor, "the courier sent a line that is no message");
+        status = SHMTUNE_OK;
+    }
+    shmt_arena_free(arena);
+    return status;
 }
 
 /* Reads a line of the worker and checks that it fits the state. */
@@ -130,6 +237,11 @@ refuse_to_restart(const struct shmt_supervisor *supervisor,
         without_name(shmt_worker_stderr(supervisor->worker));
     size_t length = strlen(stderr_text);
 
+    if (supervisor->far && supervisor->why[0] != '\0')
+        return shmt_error_set(err, SHMTUNE_NO_DEVICE, "the %s was lost %d "
+                              "times in a row, the last time because %s",
+                              supervisor->what, supervisor->failures,
+                              supervisor->why);
     while (length > 0 && stderr_text[length - 1] == '\n')
         length--;
     /* The worker has exited with one of our own errors: its message is
@@ -146,6 +258,16 @@ refuse_to_restart(const struct shmt_supervisor *supervisor,
         length > 0 ? ": " : "", (int)length, stderr_text);
 }
 
+static void note_loss(struct shmt_supervisor *supervisor)
+{
+    supervisor->later =
+        shmt_clock_s() +
+        fmin(ldexp(pause_s, supervisor->failures - 1), longest_pause_s);
+    snprintf(supervisor->notice, sizeof supervisor->notice,
+             "the %s was lost: %.*s", supervisor->what,
+             (int)sizeof supervisor->notice - 40, supervisor->why);
+}
+
 /* The worker has ended: report it, and free it. */
 static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
                                         enum shmt_supervisor_event *event,
@@ -155,11 +277,13 @@ static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
     const int code = shmt_worker_exit_status(supervisor->worker);
     char line[160];
 
-    if (!busy && ++supervisor->failures >= FAILURES)
+    if ((!busy || supervisor->far) &&
+        ++supervisor->failures >= (supervisor->met ? FAR_FAILURES : FAILURES))
         return refuse_to_restart(supervisor, err);
     /* A worker that exits with a message while starting would fail in the same
-     * way again. */
-    if (supervisor->state == SHMT_SUPERVISOR_STARTING && code > 0 && code < 100)
+     * way again; another machine may be all right. */
+    if (supervisor->state == SHMT_SUPERVISOR_STARTING && code > 0 &&
+        code < 100 && !(supervisor->far && supervisor->met))
         return refuse_to_restart(supervisor, err);
     if (supervisor->why[0] == '\0') {
         last_line(shmt_worker_stderr(supervisor->worker), line, sizeof line);
@@ -170,7 +294,12 @@ static enum shmtune_status worker_ended(struct shmt_supervisor *supervisor,
     shmt_worker_free(supervisor->worker);
     supervisor->worker = NULL;
     supervisor->state = SHMT_SUPERVISOR_DOWN;
-    *event = busy ? SHMT_SUPERVISOR_DIED : SHMT_SUPERVISOR_NOTHING;
+    if (supervisor->far)
+        note_loss(supervisor);
+    *event = busy ? supervisor->far ? SHMT_SUPERVISOR_LOST
+                                    : SHMT_SUPERVISOR_DIED
+             : supervisor->far ? SHMT_SUPERVISOR_NOTICE
+                               : SHMT_SUPERVISOR_NOTHING;
     return SHMTUNE_OK;
 }
 
@@ -183,10 +312,12 @@ enum shmtune_status shmt_supervisor_step(struct shmt_supervisor *supervisor,
 
     *event = SHMT_SUPERVISOR_NOTHING;
     if (supervisor->worker == NULL)
-        return start(supervisor, err);
+        return shmt_clock_s() < supervisor->later ? SHMTUNE_OK
+                                                  : start(supervisor, err);
     switch (shmt_worker_next(supervisor->worker, &line)) {
     case SHMT_WORKER_WROTE_LINE:
-        return read_message(supervisor, line, event, err);
+        return supervisor->far ? read_far(supervisor, line, event, err)
+                               : read_message(supervisor, line, event, err);
     case SHMT_WORKER_GARBLED:
         kill_worker(supervisor,
                     "the worker sent a line that is too long or has a zero "
@@ -194,7 +325,8 @@ enum shmtune_status shmt_supervisor_step(struct shmt_supervisor *supervisor,
         return SHMTUNE_OK;
     case SHMT_WORKER_ENDED:
         status = worker_ended(supervisor, event, err);
-        if (status == SHMTUNE_OK && *event == SHMT_SUPERVISOR_NOTHING)
+        if (status == SHMTUNE_OK && *event == SHMT_SUPERVISOR_NOTHING &&
+            !supervisor->far)
             status = start(supervisor, err);
         return status;
     case SHMT_WORKER_NOTHING:
@@ -212,7 +344,7 @@ double shmt_supervisor_timeout(const struct shmt_supervisor *supervisor)
     double left;
 
     if (supervisor->worker == NULL)
-        return 0;
+        return fmax(supervisor->later - shmt_clock_s(), 0);
     left = supervisor->deadline - shmt_clock_s();
     if (shmt_worker_ending(supervisor->worker) && left > 0.002)
         return 0.002;

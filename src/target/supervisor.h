@@ -11,6 +11,11 @@
 #include "target/wire.h"
 #include "target/worker.h"
 
+/* The process may be a courier, which stands for a worker on another machine
+ * (courier.h).  Then the death of the worker there is told by a message, and
+ * deadlines are kept there; when the courier ends, the worker is lost: that
+ * says nothing about what it was busy with. */
+
 enum shmt_supervisor_state {
     SHMT_SUPERVISOR_DOWN, SHMT_SUPERVISOR_STARTING, SHMT_SUPERVISOR_IDLE,
     SHMT_SUPERVISOR_BUSY
@@ -20,7 +25,8 @@ struct shmt_supervisor {
     /* set by the owner */
     const char *const *argv;
     const char *what;            /* "compile worker" */
-    double start_deadline_s;
+    double start_deadline_s;     /* INFINITY: it may wait in a queue */
+    bool far;                    /* a courier */
     /* its own */
     enum shmt_supervisor_state state;
     struct shmt_worker *worker;  /* NULL when down */
@@ -28,7 +34,10 @@ struct shmt_supervisor {
     double deadline;             /* on shmt_clock_s; INFINITY: none */
     bool timed_out;              /* we killed it because of its deadline */
     int failures;                /* consecutive, without a reply between them */
+    double later;                /* then no new one is started before */
+    bool met;                    /* a hello has come, of any of its workers */
     char why[SHMT_RESULT_REASON];
+    char notice[SHMT_RESULT_REASON];   /* what people should know */
     struct shmt_wire_reply message;
 };
 
@@ -42,8 +51,14 @@ enum shmt_supervisor_event {
     SHMT_SUPERVISOR_NOTHING,
     SHMT_SUPERVISOR_HELLO, /* message; idle now */
     SHMT_SUPERVISOR_REPLY, /* message, to the tag; idle now */
-    SHMT_SUPERVISOR_DIED   /* the worker died while busy; see timed_out, why */
+    SHMT_SUPERVISOR_DIED,  /* the worker died while busy; see timed_out, why */
+    SHMT_SUPERVISOR_LOST,  /* it was lost while busy; see why */
+    SHMT_SUPERVISOR_NOTICE /* see notice */
 };
+
+/* A new worker takes the place of this one, which may be busy; a launcher is
+ * not started again for that. */
+void shmt_supervisor_restart(struct shmt_supervisor *supervisor);
 
 /* Starts a worker if there is none, and reports one event; call it until the
  * event is NOTHING.  It fails when workers repeatedly die before they are

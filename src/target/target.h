@@ -8,9 +8,11 @@
 #ifndef SHMT_TARGET_H
 #define SHMT_TARGET_H
 
+#include "target/courier.h"
 #include "target/live.h"
 #include "target/wire.h"
 #include "target/program.h"
+#include "target/relay.h"
 #include "target/replay.h"
 #include "target/request.h"
 #include "target/scratch.h"

@@ -39,6 +39,7 @@ struct shmt_worker {
     size_t heard_length;
     size_t received_used;   /* bytes of lines that were handed out */
     bool garbled;
+    bool finished;          /* no more will be sent */
     bool ending, killed, ended;
     double since;           /* of ending or of the kill */
     int wait_status;
@@ -319,6 +320,8 @@ static void flush_unsent(struct shmt_worker *worker)
     }
     if (worker->input < 0 || sent == worker->unsent.length) {
         shmt_text_clear(&worker->unsent);
+        if (worker->finished)
+            close_fd(&worker->input);
     } else if (sent > 0) {
         worker->unsent.length -= sent;
         memmove(worker->unsent.data, worker->unsent.data + sent,
@@ -336,6 +339,28 @@ enum shmtune_status shmt_worker_send(struct shmt_worker *worker,
         return shmt_error_memory(err);
     flush_unsent(worker);
     return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_worker_send_bytes(struct shmt_worker *worker,
+                                           const void *bytes, size_t size,
+                                           struct shmt_error *err)
+{
+    shmt_text_add_bytes(&worker->unsent, bytes, size);
+    if (worker->unsent.failed)
+        return shmt_error_memory(err);
+    flush_unsent(worker);
+    return SHMTUNE_OK;
+}
+
+size_t shmt_worker_unsent(const struct shmt_worker *worker)
+{
+    return worker->unsent.length;
+}
+
+void shmt_worker_finish(struct shmt_worker *worker)
+{
+    worker->finished = true;
+    flush_unsent(worker);
 }
 
 void shmt_worker_watch(const struct shmt_worker *worker,

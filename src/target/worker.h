@@ -43,6 +43,15 @@ enum shmtune_status shmt_worker_send(struct shmt_worker *worker,
                                      const char *line,
                                      struct shmt_error *err);
 
+/* The same for bytes that are no line.  */
+enum shmtune_status shmt_worker_send_bytes(struct shmt_worker *worker,
+                                           const void *bytes, size_t size,
+                                           struct shmt_error *err);
+/* Bytes that the pipe has not accepted so far. */
+size_t shmt_worker_unsent(const struct shmt_worker *worker);
+/* The end of its input, once what is unsent is sent. */
+void shmt_worker_finish(struct shmt_worker *worker);
+
 /* shmt_worker_watch fills in what poll has to wait for (unused entries are
  * -1); shmt_worker_serve handles what poll returned. */
 void shmt_worker_watch(const struct shmt_worker *worker,

@@ -427,6 +427,12 @@ int main(int argc, char **argv)
     struct shmt_error err = {0};
     const char *spec = "";
 
+    /* worker worker --describe --device 0 */
+    if (argc > 4 && strcmp(argv[2], "--describe") == 0) {
+        fake.device = argv[4];
+        hello(&fake);
+        return 0;
+    }
     for (int k = 2; k + 1 < argc; k += 2) {
         if (strcmp(argv[k], "--spec") == 0)
             spec = argv[k + 1];
