@@ -35,6 +35,12 @@ static const char help[] =
     "\n"
     "  -d, --device WHAT    GPU number or UUID [0]; replay:NAME or\n"
     "                       replay:FILE is a recorded run of a real one\n"
+    "  --on COMMAND         the GPU is on another machine: COMMAND starts\n"
+    "                       programs there, 'ssh host', 'srun -n1 -G1';\n"
+    "                       compiled is here\n"
+    "  --far-program PATH   shmtune there [shmtune]\n"
+    "  --far-timeout N      give up a machine that says nothing for so many\n"
+    "                       seconds [15]\n"
     "  --size DIM=N,...     a problem to tune for, may be repeated [those the\n"
     "                       spec lists, or that are recorded]\n"
     "  --strategy NAME[:OPTION=VALUE,...]\n"
@@ -85,6 +91,7 @@ struct options {
     struct shmt_command_repeats sizes, also;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
     bool resume, json;
+    struct shmt_command_far far;
     struct shmt_command_limits limits;
 };
 
@@ -229,6 +236,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
         {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
         {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
         {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
+        SHMT_COMMAND_FAR(o->far),
         SHMT_COMMAND_LIMITS(o->limits),
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
@@ -237,8 +245,11 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
 
     *o = (struct options){.device = "0", .seed = SHMT_COMMAND_SEED,
                           .data_seed = -1, .max_spill = -1, .resume = true,
-                          .output = "./tunings", .compile_s = 30};
+                          .output = "./tunings", .compile_s = 30,
+                          .far = SHMT_COMMAND_FAR_USUAL};
     status = shmt_command_options(job->call, table, rest, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_far_check(&o->far, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_budget_parse(o->budget, o->total, o->strategy,
                                            &job->budget, err);
@@ -624,6 +635,7 @@ static enum shmtune_status choose_device(struct job *job,
         .display = &job->display,
     };
     device->compile_s = (double)job->options.compile_s;
+    device->far = job->options.far;
     status = shmt_command_device_choose(device, job->options.device, err);
     if (status == SHMTUNE_OK && device->replayed != NULL &&
         job->options.total != NULL)

@@ -93,6 +93,11 @@ static enum shmtune_status read_files(struct shmt_arena *arena,
     return status;
 }
 
+static void notice(void *display, const char *text)
+{
+    shmt_display_notice(display, text);
+}
+
 static enum shmtune_status open_live(const struct shmt_command_device *device,
                                      const struct shmt_kernel *kernel,
                                      struct shmt_target **out,
@@ -104,14 +109,25 @@ static enum shmtune_status open_live(const struct shmt_command_device *device,
         .jobs = device->jobs,
         .compile_s = device->compile_s,
         .data_seed = device->data_seed,
+        .on = device->far.on,
+        .far_program = device->far.program,
+        .notice = notice,
+        .notice_to = device->display,
         .stop = &shmt_command_stopped,
     };
+    char timeout[24];
     char why[SHMT_ERROR_BYTES];
     enum shmtune_status status =
         read_files(device->arena, kernel, &options, err);
 
     if (status != SHMTUNE_OK)
         return status;
+    snprintf(timeout, sizeof timeout, "%lld",
+             (long long)device->far.timeout_s);
+    options.far_timeout = shmt_arena_copy(device->arena, timeout,
+                                          strlen(timeout));
+    if (options.far_timeout == NULL)
+        return shmt_error_memory(err);
     status = shmt_live_open(kernel, &options, out, err);
     if (status == SHMTUNE_NO_DEVICE) {
         snprintf(why, sizeof why, "%.900s", err->text);

@@ -6,6 +6,7 @@
 #ifndef SHMT_COMMAND_TUNE_DEVICE_H
 #define SHMT_COMMAND_TUNE_DEVICE_H
 
+#include "command/far.h"
 #include "command/tune_show.h"
 #include "record/record.h"
 
@@ -13,6 +14,7 @@ struct shmt_command_device {
     const char *live;          /* number or UUID, when not replayed */
     const char *replayed;      /* NAME or FILE behind "replay:"; or NULL */
     size_t jobs;
+    struct shmt_command_far far;   /* where the GPU is */
     double compile_s;          /* deadline of a compile; 0: the usual one */
     uint64_t data_seed;        /* of a GPU; a recording has its own */
     struct shmt_catalogue *catalogue;    /* for the caller to close */

@@ -1,0 +1,229 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# A measure worker on "another machine": through a launcher that passes standard
+# input and output on, to a relay on the fake driver, where no compiler is.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+unset SHMTUNE_WORKER
+SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
+TMPDIR=$folder/tmp
+XDG_CACHE_HOME=$folder/cache
+export SHMTUNE_LIBCUDA TMPDIR XDG_CACHE_HOME
+cd "$folder" || exit 1
+cp "$source/tests/fake/fake_kernel.cu" .
+sed -e 's/^\(  TILE: {values: \).*/\1[32, 64], default: 64}/' \
+    -e 's/^\(  STATED: {values: \).*/\1[right], default: right}/' \
+    -e 's/^\(  FAULT: {values: \)[^]]*/\1[0, 1, 3, 5, 7, 9, 10/' \
+    -e 's/^\(  COST: {values: \).*\(, scope\)/\1[100], default: 100\2/' \
+    -e 's/^\(  SCRATCH: {values: \).*\(, scope\)/\1[1], default: 1\2/' \
+    -e 's/^\(  DYNAMIC: {values: \).*\(, scope\)/\1[0], default: 0\2/' \
+    "$source/tests/fake/fake_kernel.yaml" >fake_kernel.yaml
+
+run worker --spec fake_kernel.yaml --images images --arch sm_90
+if ! exits 0; then
+    echo "1..0 # SKIP $(head -n 1 "$folder/err")"
+    exit 0
+fi
+[ -f "$SHMTUNE_LIBCUDA" ] || {
+    echo "1..0 # SKIP the fake driver is not built"
+    exit 0
+}
+
+# The other machine: no compiler, a cache of its own, and a login that talks.
+# Each line of "tricks" is what the next use of the launcher does.
+cat >launcher <<END
+#!/bin/sh
+echo use >>$folder/uses
+trick=\$(sed -n 1p $folder/tricks 2>/dev/null)
+sed -i 1d $folder/tricks 2>/dev/null
+echo "Welcome to the other machine."
+export SHMTUNE_NVRTC=/nowhere SHMTUNE_NVCC=/nowhere PATH=/usr/bin:/bin
+export XDG_CACHE_HOME=$folder/far-cache TMPDIR=$folder/far-tmp
+case \$trick in
+kill*) exec timeout -s KILL \${trick#kill} "\$@" ;;
+term*) exec timeout \${trick#term} "\$@" ;;
+freeze*)
+    "\$@" <&0 & relay=\$!
+    sleep \${trick#freeze}
+    kill -STOP \$relay
+    exec sleep 30 ;;
+refuse) echo "no GPU is left here" >&2; exit 3 ;;
+motd) exit 0 ;;
+version) echo '{relay: 1, shmtune: 9.8.7, device: {new: true}}'; exec cat ;;
+protocol) echo '{relay: 77, shmtune: 9.8.7}'; exec cat ;;
+garbage) echo '{relay: 1, shmtune: '; exec cat ;;
+endless) exec yes 'no greeting' ;;
+slow) python3 -c '
+import os, time
+while True:
+    part = os.read(0, 2048)
+    if not part: break
+    time.sleep(0.005)
+    os.write(1, part)' | "\$@" ;;
+*) exec "\$@" ;;
+esac
+END
+chmod +x launcher
+mkdir far-tmp
+far() { # TRICK... -- ARGUMENT...
+    : >tricks
+    : >uses
+    while [ "$1" != -- ]; do
+        echo "$1" >>tricks
+        shift
+    done
+    shift
+    run tune "$@" --on ./launcher --far-program "$build/shmtune"
+}
+uses() { [ "$(wc -l <uses)" -eq "$1" ]; }
+
+# What the candidates came to, without the times of day.
+results() {
+    grep -h '^- {config' "$1"/*/*.journal | sed -e 's/ at: [^,]*,//g' \
+        -e 's/ compile_ms: [^,]*,//; s/ measure_ms: [^,}]*//' \
+        -e 's/killed after [0-9.]* s/killed/' -e "s|$folder/||g; s|${folder#/}/||g" | sort
+}
+same() { # DIRECTORY [AS]
+    results "${2:-here}" >one
+    results "$1" >other
+    diff one other >differ || { sed 's/^/# /' differ; return 1; }
+}
+left_over() {
+    ls -d far-tmp/* tmp/* >left 2>/dev/null
+    [ -s left ]
+}
+all_gone() {
+    for k in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        left_over || return 0
+        sleep 0.2
+    done
+    sed 's/^/# left: /' left
+    return 1
+}
+
+set -- ./fake_kernel.yaml --strategy exhaustive -j 2
+run tune "$@" -o here
+check "the run on this machine" exits 0
+far -- "$@" -o plain
+check "through a launcher" all 'exits 0' 'uses 1' 'err_lacks "lost"'
+check "the results are those of this machine" same plain
+check "a crash there is the candidate's" \
+    grep -q 'FAULT: 1, .*verdict: crash' plain/fake_kernel/*.journal
+check "nothing stays behind, here or there" all_gone
+check "files of some size stay in the cache there" \
+    [ -n "$(ls far-cache/shmtune/far)" ]
+check "under their digests" sh -c 'cd far-cache/shmtune/far &&
+    for f in *; do echo "$f  $f"; done | sha256sum -c --status'
+echo damaged >"$(ls -d far-cache/shmtune/far/* | head -n 1)"
+far -- "$@" -o damaged
+check "what is damaged there is sent again" all 'exits 0' 'same damaged'
+
+# -- a worker that is lost ----------------------------------------------------
+
+# By a worker that takes its time, and does what a word says.
+cp "$source/tests/fake/data/toy.cu" .
+words() { # NAME WORD...
+    name=$1
+    shift
+    sed -e "/^    values: \\[good, fine/,/^    default: good/c\\
+    values: [$(echo "$*" | sed 's/ /, /g')]\\
+    default: good" -e "s/^name: .*/name: $name/" \
+        "$source/tests/fake/data/faults.yaml" >"$name.yaml"
+}
+words deaths good die die_once crash hang
+sed -i 's/^\(  BLOCK_X: {values: \).*/\1[64], default: 64}/' deaths.yaml
+words slowly good fine spills wrong slow unstable unwritten
+SHMTUNE_WORKER=$build/tests/fake/worker
+export SHMTUNE_WORKER
+set -- ./deaths.yaml --strategy exhaustive -j 2
+run tune "$@" -o mortal
+check "those who die and hang on this machine" all 'exits 0' \
+    'grep -q "hang, .*verdict: timeout" mortal/*/*.journal'
+far -- "$@" -o deaths
+check "those who do there" all 'exits 0' 'uses 1' 'same deaths mortal' \
+    'err_lacks "lost"'
+check "and what one died of is told" \
+    grep -q 'die, .*verdict: crash, reason: .*killed by signal 11' \
+    deaths/deaths/*.journal
+set -- ./slowly.yaml --strategy exhaustive -j 2
+run tune "$@" -o slowly
+# From here on a request takes its time there.
+sed -i 's/^case /FAKE_WORKER_BUSY_MS=40\nexport FAKE_WORKER_BUSY_MS\n&/' launcher
+far kill0.6 kill0.6 -- "$@" -o killed
+check "killed twice" all 'exits 0' 'uses 3' \
+    'err_has "the far worker was lost: the launcher .*again$"'
+check "its candidates have the same results" same killed slowly
+far term0.6 -- "$@" -o preempted
+check "told to end" all 'exits 0' 'uses 2' 'err_has "was lost: the launcher"' \
+    'same preempted slowly'
+far freeze0.6 -- "$@" -o frozen --far-timeout 2
+check "frozen" all 'exits 0' 'uses 2' 'same frozen slowly' \
+    'err_has "was lost: nothing came for 2 s"'
+far refuse refuse -- "$@" -o refused
+check "refused twice, and then granted" all 'exits 0' 'uses 3' 'same refused slowly'
+far refuse refuse refuse refuse refuse -- "$@" -o never
+check "refused for good: the launcher's own words" all 'exits 6' 'uses 5' \
+    'err_has "lost 5 times in a row, the last time because the launcher exited with status 3: no GPU is left here"'
+far motd motd motd motd motd -- "$@" -o never
+check "what came before a greeting is told" all 'exits 6' \
+    'err_has "before a greeting it wrote \"Welcome to the other machine.\""'
+far endless endless endless endless endless -- "$@" -o never
+check "a launcher that never ends to write" all 'exits 6' \
+    'err_has "writes and writes, and no relay greets"'
+
+# -- the run itself is told to end --------------------------------------------
+
+: >tricks
+"$build/shmtune" tune "$@" -o ended --on ./launcher \
+    --far-program "$build/shmtune" >out 2>err </dev/null &
+tuning=$!
+sleep 1
+kill -TERM $tuning
+wait $tuning
+status=$?
+check "SIGTERM writes what there is" all 'exits 130 || exits 9 || exits 7' \
+    'grep -q "verdict: ok" ended/slowly/*.journal'
+run tune "$@" -o ended
+check "and the same command resumes on another machine" all 'exits 0' \
+    'same ended slowly'
+check "nothing of the lost stays behind" all_gone
+far garbage -- "$@" -o garbage
+check "a greeting that is none" all 'exits 0' 'uses 2' 'same garbage slowly'
+
+# -- another version ----------------------------------------------------------
+
+far version -- "$@" -o never
+check "another version is refused, with both" all 'exits 6' 'uses 1' \
+    'err_has "there it is shmtune 9.8.7, here shmtune [0-9.]*; install the same"'
+far protocol -- "$@" -o never
+check "another protocol, too" all 'exits 6' 'uses 1' \
+    'err_has "shmtune 9.8.7 there speaks version 77 of the relay.s protocol, .* here version 1"'
+run tune "$@" --on ./launcher --far-program /nowhere/shmtune -o never
+check "no shmtune there" all 'exits 6' 'err_has "/nowhere/shmtune"'
+unset SHMTUNE_WORKER
+FAKE_CUDA_DEVICES=0
+export FAKE_CUDA_DEVICES
+far -- "$@" -o never
+check "no device there" all 'exits 6' 'uses 1' 'err_has "finds no GPU"'
+
+# -- the command line ---------------------------------------------------------
+
+run tune "$@" --on ' ' -o never
+check "an empty launcher is refused" all 'exits 1' 'err_has "on is empty"'
+run tune "$@" --on ./launcher --far-program 'a b' -o never
+check "a program with a blank is refused" all 'exits 1' \
+    'err_has "far-program is \"a b\"; expected letters"'
+
+unset FAKE_CUDA_DEVICES
+
+# -- a slow pipe --------------------------------------------------------------
+
+set -- ./fake_kernel.yaml --strategy exhaustive -j 2
+if command -v python3 >/dev/null; then
+    far slow -- "$@" -o slow
+    check "a slow pipe" all 'exits 0' 'uses 1' 'same slow'
+else
+    skip "a slow pipe" "no python3"
+fi
+finish
