@@ -5,6 +5,10 @@
  * folder of its own, and writes NAME.answer.npy of each output there.  What it
  * has written is kept in the cache, by the digest of all that it was given, so
  * that the next worker does not wait for it.  Called by problem.c.
+ *
+ * For a measure worker that has no compilers, supply.c lets the program run
+ * where they are: the inputs are computed there.  The worker then looks for the
+ * answer beside its binaries, by the problem.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -19,7 +23,11 @@
 enum { PART = 1 << 20, PROGRAM = 64 << 20, TOLD = 400 };
 
 struct asking {
-    struct shmt_bench *bench;
+    const struct shmt_kernel *kernel;
+    struct shmt_bench *bench;        /* NULL: there is no device; then: */
+    const struct shmt_supply *supply;
+    shmt_bench_run_program *run;
+    const char *images;              /* folder of binaries; or NULL */
     struct shmt_kernel_evaluated *evaluated;
     struct shmt_arena *arena;
     char key[SHMT_DIGEST_TEXT];
@@ -67,7 +75,7 @@ static const char *kept_path(const struct asking *asking, const char *name)
 
 static void add_scalars(const struct asking *asking, struct shmt_text *text)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
     const char *between = "";
 
     for (size_t k = 0; k < kernel->argument_count; k++) {
@@ -90,7 +98,7 @@ static void add_scalars(const struct asking *asking, struct shmt_text *text)
 static void add_arrays(const struct asking *asking, bool asked,
                        struct shmt_text *text)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
     const char *between = "";
 
     for (size_t k = 0; k < kernel->argument_count; k++) {
@@ -112,7 +120,7 @@ static void add_arrays(const struct asking *asking, bool asked,
  * {"x": {"type": "f32", "count": 1000}}, "outputs": {...}} */
 static void add_problem(const struct asking *asking, struct shmt_text *text)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
 
     shmt_text_addf(text, "{\"kernel\": \"%s\", \"size\": {", kernel->name);
     for (size_t d = 0; d < kernel->dimension_count; d++)
@@ -128,12 +136,12 @@ static void add_problem(const struct asking *asking, struct shmt_text *text)
     shmt_text_add(text, "}}\n");
 }
 
-/* Hands out the elements of argument k, as candidates will find them. */
-static enum shmtune_status
-read_array(const struct asking *asking, size_t k,
-           enum shmtune_status (*take)(void *context, const void *bytes,
-                                       size_t size, struct shmt_error *err),
-           void *context)
+typedef enum shmtune_status take_part(void *context, const void *bytes,
+                                      size_t size, struct shmt_error *err);
+
+/* The elements of argument k on the device. */
+static enum shmtune_status read_device(const struct asking *asking, size_t k,
+                                       take_part *take, void *context)
 {
     const struct shmt_driver *driver = asking->bench->options.driver;
     const struct shmt_bench_slot *slot = &asking->bench->slots[k];
@@ -144,8 +152,7 @@ read_array(const struct asking *asking, size_t k,
         asking->evaluated, k, &count, asking->err);
     char *part;
 
-    bytes = count * shmt_element_bytes(
-                        asking->bench->kernel->arguments[k].element);
+    bytes = count * shmt_element_bytes(asking->kernel->arguments[k].element);
     if (status == SHMTUNE_OK && slot->array != NULL)
         return take(context, slot->array, (size_t)bytes, asking->err);
     part = malloc(PART);
@@ -165,6 +172,73 @@ read_array(const struct asking *asking, size_t k,
     return status;
 }
 
+/* Passes on what comes from a file. */
+struct passing {
+    take_part *take;
+    void *context;
+};
+
+static enum shmtune_status pass(void *context, const void *bytes,
+                                uint64_t offset, size_t size,
+                                struct shmt_error *err)
+{
+    const struct passing *passing = context;
+
+    (void)offset;
+    return passing->take(passing->context, bytes, size, err);
+}
+
+/* The same, computed or read from its file. */
+static enum shmtune_status read_here(const struct asking *asking, size_t k,
+                                     take_part *take, void *context)
+{
+    struct passing passing = {take, context};
+    const struct shmt_data_sink sink = {pass, &passing};
+    const struct shmt_argument *argument = &asking->kernel->arguments[k];
+    const size_t size = shmt_element_bytes(argument->element);
+    struct shmt_fill_values values;
+    struct shmt_pattern pattern;
+    enum shmtune_status status = shmt_kernel_argument_fill(
+        asking->evaluated, k, &values, asking->err);
+    char *part;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (values.fill == SHMT_FILL_SETUP)
+        return shmt_error_set(asking->err, SHMTUNE_INVALID_FILE,
+                              "its setup fills %s on the GPU of another "
+                              "machine, and the program runs on this one; let "
+                              "a reference say what is right",
+                              argument->name);
+    if (values.file != NULL)
+        return shmt_data_read(&values, NULL, &sink, asking->err);
+    part = malloc(PART);
+    if (part == NULL)
+        return shmt_error_memory(asking->err);
+    pattern = shmt_pattern_of(&values, k, asking->supply->seed);
+    for (uint64_t i = 0; status == SHMTUNE_OK && i < values.count;) {
+        size_t used = 0;
+
+        for (; used + size <= PART && i < values.count; i++, used += size) {
+            const union shmt_element_scalar value =
+                shmt_pattern_value(&pattern, i);
+
+            memcpy(part + used, &value, size);
+        }
+        status = take(context, part, used, asking->err);
+    }
+    free(part);
+    return status;
+}
+
+/* Hands out the elements of argument k, as candidates will find them. */
+static enum shmtune_status read_array(const struct asking *asking, size_t k,
+                                      take_part *take, void *context)
+{
+    return asking->bench != NULL ? read_device(asking, k, take, context)
+                                 : read_here(asking, k, take, context);
+}
+
 /* -- the key -------------------------------------------------------------- */
 
 static enum shmtune_status digest_part(void *context, const void *bytes,
@@ -178,7 +252,7 @@ static enum shmtune_status digest_part(void *context, const void *bytes,
 static enum shmtune_status add_command(const struct asking *asking,
                                        struct shmt_digest *digest)
 {
-    const struct shmt_answer *answer = &asking->bench->kernel->answer;
+    const struct shmt_answer *answer = &asking->kernel->answer;
 
     for (size_t k = 0; k < answer->word_count; k++) {
         const struct shmt_answer_word *word = &answer->words[k];
@@ -198,9 +272,27 @@ static enum shmtune_status add_command(const struct asking *asking,
     return SHMTUNE_OK;
 }
 
+/* By what the other side knows as well. */
+static enum shmtune_status make_far_key(const struct asking *asking,
+                                        char key[SHMT_DIGEST_TEXT])
+{
+    struct shmt_text problem = {0};
+    struct shmt_digest digest;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    shmt_digest_begin(&digest);
+    add_problem(asking, &problem);
+    shmt_digest_add(&digest, shmt_text_string(&problem), problem.length);
+    shmt_digest_end(&digest, key);
+    if (problem.failed)
+        status = shmt_error_memory(asking->err);
+    shmt_text_free(&problem);
+    return status;
+}
+
 static enum shmtune_status make_key(struct asking *asking)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
     struct shmt_text problem = {0};
     struct shmt_digest digest;
     enum shmtune_status status;
@@ -232,7 +324,7 @@ static enum shmtune_status write_part(void *context, const void *bytes,
 static enum shmtune_status write_array(const struct asking *asking, size_t k)
 {
     const struct shmt_argument *argument =
-        &asking->bench->kernel->arguments[k];
+        &asking->kernel->arguments[k];
     const char *path =
         path_of(asking, asking->folder, "%s.npy", argument->name);
     struct shmt_text header = {0};
@@ -261,7 +353,7 @@ static enum shmtune_status write_array(const struct asking *asking, size_t k)
 
 static enum shmtune_status write_problem(const struct asking *asking)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
     const char *path =
         path_of(asking, asking->folder, "%s", "problem.json");
     struct shmt_text text = {0};
@@ -290,7 +382,7 @@ static void remove_file(const struct asking *asking, const char *format,
 /* What was written for the program, and by it. */
 static void remove_files(const struct asking *asking)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
 
     remove_file(asking, "%s", "problem.json");
     for (size_t k = 0; k < kernel->argument_count; k++) {
@@ -309,7 +401,7 @@ static const char *last_lines(const char *output)
 
 static enum shmtune_status run_program(const struct asking *asking)
 {
-    const struct shmt_answer *answer = &asking->bench->kernel->answer;
+    const struct shmt_answer *answer = &asking->kernel->answer;
     const char **argv = shmt_arena_alloc(asking->arena,
                                          answer->word_count + 1,
                                          sizeof *argv);
@@ -321,9 +413,8 @@ static enum shmtune_status run_program(const struct asking *asking)
         return shmt_error_memory(asking->err);
     for (size_t k = 0; k < answer->word_count; k++)
         argv[k] = answer->words[k].text;
-    status = asking->bench->options.run(argv, asking->folder,
-                                        answer->timeout_s, asking->arena,
-                                        &output, &code, asking->err);
+    status = asking->run(argv, asking->folder, answer->timeout_s,
+                         asking->arena, &output, &code, asking->err);
     if (status == SHMTUNE_OK && code != 0)
         status = shmt_error_set(asking->err, SHMTUNE_WRONG_RESULT,
                                 "%s ended with %d: %s", argv[0], code,
@@ -335,7 +426,7 @@ static enum shmtune_status run_program(const struct asking *asking)
 
 static bool is_kept(const struct asking *asking)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
 
     for (size_t k = 0; k < kernel->argument_count; k++) {
         const char *path = kept_path(asking, kernel->arguments[k].name);
@@ -347,17 +438,24 @@ static bool is_kept(const struct asking *asking)
     return true;
 }
 
+static enum shmtune_status ignore(void *context, const void *bytes,
+                                  uint64_t offset, size_t size,
+                                  struct shmt_error *err)
+{
+    (void)context, (void)bytes, (void)offset, (void)size, (void)err;
+    return SHMTUNE_OK;
+}
+
 /* Reads an answer; the file is kept if it is a good one. */
 static enum shmtune_status take_answer(const struct asking *asking, size_t k,
                                        bool fresh)
 {
-    const struct shmt_argument *argument =
-        &asking->bench->kernel->arguments[k];
-    struct shmt_bench_slot *slot = &asking->bench->slots[k];
+    const struct shmt_argument *argument = &asking->kernel->arguments[k];
+    const struct shmt_data_sink nowhere = {ignore, NULL};
     const char *kept = kept_path(asking, argument->name);
     struct shmt_fill_values values = {
         .fill = SHMT_FILL_FILE, .element = argument->element,
-        .place = asking->bench->kernel->answer.place,
+        .place = asking->kernel->answer.place,
         .file = fresh ? path_of(asking, asking->folder, "%s.answer.npy",
                                 argument->name) : kept,
     };
@@ -367,18 +465,22 @@ static enum shmtune_status take_answer(const struct asking *asking, size_t k,
     if (status == SHMTUNE_OK && (kept == NULL || values.file == NULL))
         status = shmt_error_memory(asking->err);
     if (status == SHMTUNE_OK)
-        status = shmt_bench_input_load(asking->bench, &slot->expected,
-                                       &values, NULL, asking->err);
+        status = asking->bench == NULL
+                     ? shmt_data_read(&values, NULL, &nowhere, asking->err)
+                     : shmt_bench_input_load(
+                           asking->bench, &asking->bench->slots[k].expected,
+                           &values, NULL, asking->err);
     if (status == SHMTUNE_OK && fresh && rename(values.file, kept) != 0)
         status = shmt_error_system(asking->err, kept, "cannot be written");
-    slot->given = true;
+    if (asking->bench != NULL)
+        asking->bench->slots[k].given = true;
     return status;
 }
 
 static enum shmtune_status take_answers(const struct asking *asking,
                                         bool fresh)
 {
-    const struct shmt_kernel *kernel = asking->bench->kernel;
+    const struct shmt_kernel *kernel = asking->kernel;
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count; k++)
@@ -417,7 +519,7 @@ static enum shmtune_status ask(struct asking *asking)
 static enum shmtune_status open_store(struct asking *asking)
 {
     const char *cache = shmt_path_cache(asking->arena);
-    const char *root = cache != NULL ? cache : asking->bench->options.images;
+    const char *root = cache != NULL ? cache : asking->images;
     enum shmtune_status status;
     int folder = -1;
 
@@ -439,12 +541,40 @@ static enum shmtune_status open_store(struct asking *asking)
                : shmt_path_make_folder(asking->folder, 0700, asking->err);
 }
 
+static enum shmtune_status run_or_find(struct asking *asking)
+{
+    enum shmtune_status status = make_key(asking);
+
+    if (status == SHMTUNE_OK)
+        status = open_store(asking);
+    return status == SHMTUNE_OK ? ask(asking) : status;
+}
+
+/* It was sent with the binaries. */
+static enum shmtune_status find_sent(struct asking *asking)
+{
+    const enum shmtune_status status = make_far_key(asking, asking->key);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    asking->store = asking->images == NULL
+                        ? NULL : shmt_path_join(asking->arena, asking->images,
+                                                SHMT_SUPPLY_ANSWERS);
+    if (asking->store == NULL || !is_kept(asking))
+        return shmt_error_set(asking->err, SHMTUNE_NOT_FOUND,
+                              "it is not among the binaries, and its program "
+                              "does not run here");
+    return take_answers(asking, false);
+}
+
 enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
                                       struct shmt_kernel_evaluated *evaluated,
                                       struct shmt_error *err)
 {
-    struct asking asking = {.bench = bench, .evaluated = evaluated,
-                            .err = err};
+    struct asking asking = {
+        .kernel = bench->kernel, .bench = bench, .evaluated = evaluated,
+        .run = bench->options.run, .images = bench->options.images,
+        .err = err};
     enum shmtune_status status;
 
     if (bench->kernel->answer.word_count == 0)
@@ -456,13 +586,66 @@ enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
     asking.arena = shmt_arena_new();
     if (asking.arena == NULL)
         return shmt_error_memory(err);
-    status = make_key(&asking);
-    if (status == SHMTUNE_OK)
-        status = open_store(&asking);
-    if (status == SHMTUNE_OK)
-        status = ask(&asking);
+    status = bench->options.nvrtc == NULL ? find_sent(&asking)
+                                          : run_or_find(&asking);
     shmt_arena_free(asking.arena);
     return status == SHMTUNE_OK
                ? status
                : shmt_bench_problem_refuse(bench, "answer", status, err);
+}
+
+/* -- for another machine -------------------------------------------------- */
+
+static enum shmtune_status hand_over(const struct asking *asking,
+                                     struct shmt_error *err)
+{
+    const struct shmt_kernel *kernel = asking->kernel;
+    struct shmt_text name = {0};
+    char key[SHMT_DIGEST_TEXT];
+    enum shmtune_status status = make_far_key(asking, key);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count;
+         k++) {
+        const char *path = kept_path(asking, kernel->arguments[k].name);
+
+        if (!is_asked(&kernel->arguments[k]))
+            continue;
+        shmt_text_clear(&name);
+        shmt_text_addf(&name, SHMT_SUPPLY_ANSWERS "/%s.%s.npy", key,
+                       kernel->arguments[k].name);
+        status = path == NULL || name.failed
+                     ? shmt_error_memory(err)
+                     : asking->supply->take(asking->supply->context, path,
+                                            name.data, err);
+    }
+    shmt_text_free(&name);
+    return status;
+}
+
+enum shmtune_status shmt_supply_answer(const struct shmt_supply *supply,
+                                       const int64_t *problem,
+                                       struct shmt_error *err)
+{
+    struct shmt_kernel_evaluated evaluated;
+    struct asking asking = {
+        .kernel = supply->kernel, .supply = supply, .evaluated = &evaluated,
+        .run = supply->run, .images = supply->images, .err = err};
+    enum shmtune_status status;
+
+    if (supply->kernel->answer.word_count == 0)
+        return SHMTUNE_OK;
+    asking.arena = shmt_arena_new();
+    if (asking.arena == NULL)
+        return shmt_error_memory(err);
+    shmt_kernel_evaluate_part(supply->kernel, SHMT_KERNEL_REFERENCE, problem,
+                              &evaluated);
+    status = run_or_find(&asking);
+    if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY) {
+        shmt_error_prefix(err, "%s: the answer failed", supply->kernel->path);
+        status = shmt_error_set_status(err, SHMTUNE_WRONG_RESULT);
+    }
+    if (status == SHMTUNE_OK)
+        status = hand_over(&asking, err);
+    shmt_arena_free(asking.arena);
+    return status;
 }

@@ -24,15 +24,6 @@
 
 struct shmt_bench;
 
-/* Runs argv to its end in `folder`, for at most so many seconds.  What it
- * writes to its standard output and standard error comes back as one text in
- * `arena`; *code is its exit status, -1 when it was killed.  SHMTUNE_STORAGE
- * when it cannot be run, or does not end. */
-typedef enum shmtune_status shmt_bench_run_program(
-    const char *const *argv, const char *folder, double seconds,
-    struct shmt_arena *arena, const char **output, int *code,
-    struct shmt_error *err);
-
 struct shmt_bench_options {
     const struct shmt_driver *driver;
     const struct shmt_nvrtc *nvrtc;   /* NULL: nothing is compiled here, all

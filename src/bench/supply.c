@@ -52,8 +52,13 @@ static enum shmtune_status hand_over(const struct shmt_supply *supply,
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < 2; k++) {
+        const char *path;
+
         snprintf(name, sizeof name, "%s%s", image->key, suffixes[k]);
-        status = supply->take(supply->context, name, err);
+        path = shmt_path_join(image->arena, supply->images, name);
+        status = path == NULL ? shmt_error_memory(err)
+                              : supply->take(supply->context, path, name,
+                                             err);
     }
     return status;
 }

@@ -12,6 +12,15 @@
 #include "gpu/gpu.h"
 #include "kernel/kernel.h"
 
+/* Runs argv to its end in `folder`, for at most so many seconds.  What it
+ * writes to its standard output and standard error comes back as one text in
+ * `arena`; *code is its exit status, -1 when it was killed.  SHMTUNE_STORAGE
+ * when it cannot be run, or does not end. */
+typedef enum shmtune_status shmt_bench_run_program(
+    const char *const *argv, const char *folder, double seconds,
+    struct shmt_arena *arena, const char **output, int *code,
+    struct shmt_error *err);
+
 /* Which compilers made them: that is part of their keys. */
 struct shmt_supply_origin {
     int nvrtc_version;         /* 13000 */
@@ -35,11 +44,17 @@ struct shmt_supply {
     struct shmt_nvrtc_once *once;          /* NULL: none */
     const char *images;                    /* folder that they are put in */
     const char *cache;                     /* as in bench/bench.h */
-    /* Is given the name of each file in it. */
-    enum shmtune_status (*take)(void *context, const char *name,
-                                struct shmt_error *err);
+    shmt_bench_run_program *run;           /* as there */
+    uint64_t seed;                         /* of the inputs */
+    /* Is given each file, and the name that it has in the folder of binaries
+     * there. */
+    enum shmtune_status (*take)(void *context, const char *path,
+                                const char *name, struct shmt_error *err);
     void *context;
 };
+
+/* The folder of answers in that of binaries. */
+#define SHMT_SUPPLY_ANSWERS "answers"
 
 /* The measuring kernels'. */
 enum shmtune_status shmt_supply_probe(const struct shmt_supply *supply,
@@ -49,6 +64,11 @@ enum shmtune_status shmt_supply_probe(const struct shmt_supply *supply,
 enum shmtune_status shmt_supply_problem(const struct shmt_supply *supply,
                                         const int64_t *problem,
                                         struct shmt_error *err);
+/* What the program of the spec's answer says is right, if there is one, also
+ * SHMTUNE_WRONG_RESULT.  It cannot be asked where a setup fills inputs. */
+enum shmtune_status shmt_supply_answer(const struct shmt_supply *supply,
+                                       const int64_t *problem,
+                                       struct shmt_error *err);
 /* The candidate's.  SHMTUNE_COMPILE, or SHMTUNE_INVALID_FILE for a spec that
  * does not fit its source, when there can be none. */
 enum shmtune_status shmt_supply_candidate(const struct shmt_supply *supply,

@@ -170,19 +170,20 @@ static enum shmtune_status send_data(struct load *load, const int64_t *problem,
     return status;
 }
 
-/* A binary. */
-static enum shmtune_status take(void *context, const char *name,
-                                struct shmt_error *err)
+/* A binary, or an answer. */
+static enum shmtune_status take(void *context, const char *path,
+                                const char *name, struct shmt_error *err)
 {
     struct load *load = context;
-    const char *path =
-        shmt_path_join(load->arena, load->given->images, name);
-    char there[sizeof SHMT_FAR_IMAGES + SHMT_DIGEST_TEXT + 8];
+    struct shmt_text there = {0};
+    enum shmtune_status status;
 
-    if (path == NULL)
-        return shmt_error_memory(err);
-    snprintf(there, sizeof there, SHMT_FAR_IMAGES "%s", name);
-    return shmt_courier_send(load->courier, path, there, err);
+    shmt_text_addf(&there, SHMT_FAR_IMAGES "%s", name);
+    status = there.failed ? shmt_error_memory(err)
+                          : shmt_courier_send(load->courier, path, there.data,
+                                              err);
+    shmt_text_free(&there);
+    return status;
 }
 
 /* -- what target/courier.c calls ------------------------------------------ */
@@ -229,6 +230,7 @@ static enum shmtune_status arrive(void *context, struct shmt_courier *courier,
         .nvrtc = load->nvrtc, .nvcc = &load->nvcc, .once = &load->once,
         .images = given->images,
         .cache = cache != NULL && cache[0] == '/' ? cache : NULL,
+        .run = shmt_program_run_in, .seed = given->data_seed,
         .take = take, .context = load,
     };
     if (status == SHMTUNE_OK)
@@ -265,6 +267,8 @@ static enum shmtune_status supply(struct load *load,
         if (status == SHMTUNE_OK)
             status = shmt_supply_problem(&load->supply, request->problem,
                                          err);
+        if (status == SHMTUNE_OK)
+            status = shmt_supply_answer(&load->supply, request->problem, err);
         if (status != SHMTUNE_OK)
             return status;
         memcpy(load->problem, request->problem, size);

@@ -18,7 +18,7 @@ enum { FAILURES = 5 };
  * machine starts again or a queue moves on: before each try to reach it a
  * pause, doubled by each failure. */
 enum { FAR_FAILURES = 10 };
-static const double pause_s = 0.5, longest_pause_s = 60;
+static const double pause_s = 0.25, longest_pause_s = 60;
 
 static enum shmtune_status start(struct shmt_supervisor *supervisor,
                                  struct shmt_error *err)

@@ -119,6 +119,60 @@ echo damaged >"$(ls -d far-cache/shmtune/far/* | head -n 1)"
 far -- "$@" -o damaged
 check "what is damaged there is sent again" all 'exits 0' 'same damaged'
 
+# -- what else a spec may have -------------------------------------------------
+
+if command -v python3 >/dev/null; then
+    mkdir -p data
+    python3 -c '
+import struct
+head = "{\x27descr\x27: \x27<f4\x27, \x27fortran_order\x27: False, \x27shape\x27: (1000,), }"
+head = head.ljust(117) + "\n"
+open("data/x.npy", "wb").write(b"\x93NUMPY\x01\x00" +
+    struct.pack("<H", len(head)) + head.encode() + struct.pack("<1000f", *[0.5] * 1000))'
+    sed -e 's|^\(  x: .*\)fill: uniform, range: .-1, 1.|\1fill: {file: data/x.npy}|' \
+        fake_kernel.yaml >filled.yaml
+    run tune ./filled.yaml --strategy random --budget 3 -o filled-here
+    check "inputs of a file, on this machine" exits 0
+    far -- ./filled.yaml --strategy random --budget 3 -o filled
+    check "inputs of a file are sent" all 'exits 0' 'same filled filled-here'
+fi
+answer="{command: [sh, oracle.sh, $folder/ran], timeout_s: 20}"
+sed -e "/^reference:/,/^  arguments:/d" -e "s|^arguments:|answer: $answer\n&|" \
+    -e 's/fill: uniform, range: .-1, 1./fill: zero/; s/fill: ramp/fill: zero/' \
+    fake_kernel.yaml >asking.yaml
+cat >oracle.sh <<'END'
+[ "$SHMTUNE_NVRTC" != /nowhere ] && touch "$1"
+head -c 128 x.npy >out.answer.npy
+head -c 4000 /dev/zero >>out.answer.npy
+head -c 128 acc.npy >acc.answer.npy
+i=0
+while [ $i -lt 1000 ]; do
+    printf '\001\000\000\000'
+    i=$((i + 1))
+done >>acc.answer.npy
+END
+far -- ./asking.yaml --strategy random --budget 1 -o asked
+check "the program of an answer runs here" all 'exits 0' '[ -e ran ]' \
+    'out_has FAULT=0'
+run tune ./asking.yaml --strategy random --budget 1 -o asked-here
+check "and says there what it says here" same asked asked-here
+rm ran
+far -- ./asking.yaml --strategy random --budget 1 -o asked --no-resume
+check "once" all 'exits 0' '[ ! -e ran ]'
+printf 'echo because of this >&2\nexit 5\n' >oracle.sh
+far -- ./asking.yaml --strategy random --budget 1 -o asked --no-resume
+check "what it says when it fails" all 'exits 4' \
+    'err_has "the answer failed: sh ended with 5: because of this"'
+cp "$source"/tests/fake/fake_setup.* .
+far -- ./fake_setup.yaml --strategy random --budget 2 -o setup
+run tune ./fake_setup.yaml --strategy random --budget 2 -o setup-here
+check "a setup runs there" all 'exits 0' 'same setup setup-here'
+sed "s|source: .*|source: $folder/fake_kernel.cu|" fake_kernel.yaml >elsewhere.yaml
+far -- elsewhere.yaml --strategy random --budget 1 -o elsewhere
+check "a file by an absolute path is refused" all 'exits 2' \
+    'err_has "names .*fake_kernel.cu by an absolute path"'
+set -- ./fake_kernel.yaml --strategy exhaustive -j 2
+
 # -- a worker that is lost ----------------------------------------------------
 
 # By a worker that takes its time, and does what a word says.
