@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MIT */
+/* plot: text escaped for markup, round numbers of axes, and small charts. */
+#include <math.h>
+
+#include "plot/plot.h"
+#include "tests/support/check.h"
+
+static void check_escaped(const char *string, const char *expected)
+{
+    struct shmt_text text = {0};
+
+    shmt_plot_add_escaped(&text, string);
+    CHECK_TEXT(shmt_text_string(&text), expected);
+    CHECK(!text.failed);
+    shmt_text_free(&text);
+}
+
+static void markup_is_escaped(void)
+{
+    check_escaped("", "");
+    check_escaped("plain \xc2\xb5s", "plain \xc2\xb5s");
+    check_escaped("</script><b a=\"1\" c='2'>&",
+                  "&lt;/script&gt;&lt;b a=&quot;1&quot; c=&#39;2&#39;&gt;"
+                  "&amp;");
+    check_escaped("<!-- ]]>", "&lt;!-- ]]&gt;");
+}
+
+static void what_does_not_print_is_shown(void)
+{
+    check_escaped("a\033[31mb\r\n\t\x7f", "a\\x1b[31mb\\x0d\\n\\t\\x7f");
+    check_escaped("\xff<\xc3", "\\xff&lt;\\xc3");
+    /* A right-to-left override, an isolate, a blank without width, a tag. */
+    check_escaped("a\xe2\x80\xae" "b", "a\\u{202e}b");
+    check_escaped("\xe2\x81\xa6\xe2\x80\x8b\xc2\xad\xf3\xa0\x80\xa1",
+                  "\\u{2066}\\u{200b}\\u{ad}\\u{e0021}");
+}
+
+static void check_cut(const char *string, size_t letters,
+                      const char *expected)
+{
+    struct shmt_text text = {0};
+
+    shmt_plot_add_cut(&text, string, letters);
+    CHECK_TEXT(shmt_text_string(&text), expected);
+    shmt_text_free(&text);
+}
+
+static void labels_are_cut_at_characters(void)
+{
+    check_cut("static", 6, "static");
+    check_cut("static", 4, "sta\xe2\x80\xa6");
+    check_cut("\xc2\xb5\xc2\xb5\xc2\xb5", 2, "\xc2\xb5\xe2\x80\xa6");
+    check_cut("<<<", 2, "&lt;\xe2\x80\xa6");
+}
+
+static void check_number(double number, const char *expected)
+{
+    struct shmt_text text = {0};
+
+    shmt_plot_add_number(&text, number);
+    CHECK_TEXT(shmt_text_string(&text), expected);
+    shmt_text_free(&text);
+}
+
+static void numbers_have_four_figures(void)
+{
+    check_number(0, "0");
+    check_number(12.3456, "12.35");
+    check_number(999.9, "999.9");
+    check_number(999.96, "1,000");
+    check_number(1234567.4, "1,234,567");
+    check_number(-2500, "-2,500");
+    check_number((double)NAN, "-");
+}
+
+static void check_ticks(double low, double high, const char *expected)
+{
+    const struct shmt_plot_scale scale = shmt_plot_scale_of(low, high);
+    double ticks[SHMT_PLOT_TICKS];
+    const size_t count = shmt_plot_ticks(&scale, ticks);
+    struct shmt_text text = {0};
+
+    for (size_t k = 0; k < count; k++)
+        shmt_text_addf(&text, "%s%g", k == 0 ? "" : " ", ticks[k]);
+    CHECK_TEXT(shmt_text_string(&text), expected);
+    shmt_text_free(&text);
+}
+
+static void ticks_are_round(void)
+{
+    check_ticks(0, 10, "0 2 4 6 8 10");
+    check_ticks(100, 450, "100 200 300 400");
+    check_ticks(5, 5, "4.8 4.9 5 5.1 5.2");
+    check_ticks(1, 100, "1 2 5 10 20 50 100");
+    check_ticks(1, 1e5, "1 10 100 1000 10000 100000");
+    check_ticks(1e-300, 1e300, "1e-206 1e-103 1 1e+103 1e+206");
+}
+
+static void places_stay_on_the_chart(void)
+{
+    struct shmt_plot_scale scale = shmt_plot_scale_of(1, 1000);
+
+    scale.from = 50;
+    scale.to = 350;
+    CHECK(scale.logarithmic);
+    CHECK(shmt_plot_place(&scale, 0) == 50);
+    CHECK(shmt_plot_place(&scale, 1e9) == 350);
+    CHECK(fabs(shmt_plot_place(&scale, sqrt(1000)) - 200) < 1e-6);
+}
+
+static void a_cloud_draws_a_place_once(void)
+{
+    struct shmt_plot_point points[1000] = {{0}};
+    struct shmt_plot_frame frame = {
+        .title = "a <b>", .description = "d", .width = 360, .height = 240,
+        .left = 50, .x = shmt_plot_scale_exact(0, 1),
+        .y = shmt_plot_scale_exact(0, 1)
+    };
+    struct shmt_text text = {0};
+
+    points[7].note = "say \"&\"";
+    shmt_plot_begin(&text, &frame);
+    shmt_plot_add_points(&text, &frame, points, 1000);
+    shmt_plot_end(&text, &frame);
+    CHECK_HAS(shmt_text_string(&text), "<title>a &lt;b&gt;</title>");
+    CHECK_HAS(shmt_text_string(&text), "<desc>d</desc>");
+    CHECK_HAS(shmt_text_string(&text), "<title>say &quot;&amp;&quot;</title>");
+    CHECK(text.length < 600);
+    shmt_text_free(&text);
+}
+
+int main(void)
+{
+    CHECK_RUN(markup_is_escaped);
+    CHECK_RUN(what_does_not_print_is_shown);
+    CHECK_RUN(labels_are_cut_at_characters);
+    CHECK_RUN(numbers_have_four_figures);
+    CHECK_RUN(ticks_are_round);
+    CHECK_RUN(places_stay_on_the_chart);
+    CHECK_RUN(a_cloud_draws_a_place_once);
+    return CHECK_END();
+}
