@@ -24,6 +24,7 @@
     X(inspect)                                                               \
     X(show)                                                                  \
     X(explain)                                                               \
+    X(report)                                                                \
     X(init)                                                                  \
     X(check)                                                                 \
     X(doctor)                                                                \

@@ -41,6 +41,8 @@ tune: filter output progress tune winner winners
 exchange: export import
 score: score
 profile: counters metric
+plot: plot
+report: report
 runtime: choice runtime shmtune
 command: check command compiler display explain format init json option paint
     sheet table

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: the command `shmtune report`: writes what tunings and journals say as
+ * one page of HTML, or one run as a drawing.  report_files.c finds and reads
+ * the files.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/base.h"
+#include "command/json.h"
+#include "command/report.h"
+#include "report/report.h"
+
+static const char help[] =
+    "usage: shmtune report [FILE|FOLDER]... [OPTION]...\n"
+    "\n"
+    "Writes one page of HTML about tunings, journals and recordings: what was\n"
+    "won on which device, and of each run that has a journal the search over\n"
+    "time, time by the values of parameters and of pairs of them, resources\n"
+    "against time, and why candidates failed. The page needs no network and\n"
+    "nothing beside it, and can be read with scripts off and on a phone.\n"
+    "Without files: all in ./tunings or, where there is none, what is\n"
+    "shipped. In a folder, what cannot be read is left out, and said.\n"
+    "\n"
+    "  -o, --output FILE     the page [report.html]\n"
+    "  --plot FILE.svg       draw the run of one journal, its convergence and\n"
+    "                        time against each parameter; without -o no page\n"
+    "                        is written\n"
+    "  --spec SPEC.yaml      the kernel of a journal, when it is not built in\n"
+    "                        (may be repeated)\n"
+    "  -j, --jobs N          files read at a time [processors]\n"
+    "  --json                what was written, as JSON\n"
+    "\n"
+    "The same files make the same page where $SOURCE_DATE_EPOCH says when it\n"
+    "is made.\n"
+    "\n"
+    "examples:\n"
+    "  shmtune report -o report.html\n"
+    "  shmtune report tunings/transpose run.journal\n"
+    "  shmtune report run.journal --spec my_kernel.yaml --plot run.svg\n";
+
+struct options {
+    const char *output, *plot;
+    struct shmt_command_repeats specs;
+    int64_t jobs;
+    bool json;
+};
+
+static enum shmtune_status parse(const struct shmt_command_call *call,
+                                 struct options *o, int *rest,
+                                 struct shmt_error *err)
+{
+    const struct shmt_command_option table[] = {
+        {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
+        {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
+        {"spec", 0, SHMT_OPTION_REPEATED, &o->specs, 0, 0},
+        {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
+        {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+
+    *o = (struct options){.jobs = shmt_command_cores()};
+    return shmt_command_options(call, table, rest, err);
+}
+
+/* Now, or what $SOURCE_DATE_EPOCH says. */
+static void tell_time(char out[32])
+{
+    const char *const fixed = getenv("SOURCE_DATE_EPOCH");
+    const time_t now =
+        fixed != NULL ? (time_t)strtoll(fixed, NULL, 10) : time(NULL);
+    struct tm utc;
+
+    if (gmtime_r(&now, &utc) == NULL ||
+        strftime(out, 32, "%Y-%m-%d %H:%M UTC", &utc) == 0)
+        out[0] = '\0';
+}
+
+static enum shmtune_status add_file(const struct shmt_command_call *call,
+                                    struct shmt_report *report,
+                                    const struct shmt_command_file *file,
+                                    struct shmt_error *err)
+{
+    if (file->why.status != SHMTUNE_OK) {
+        if (!call->quiet)
+            shmt_command_tell("left out: ", file->why.text);
+        return shmt_report_leave_out(report, file->path, file->why.text, err);
+    }
+    return file->is_journal
+               ? shmt_report_add_journal(report, file->path, file->journal,
+                                         file->kernel, err)
+               : shmt_report_add_tuning(report, file->path, file->tuning,
+                                        file->kernel, err);
+}
+
+static enum shmtune_status write_file(const char *path,
+                                      struct shmt_text *text,
+                                      struct shmt_error *err)
+{
+    enum shmtune_status status =
+        text->failed ? shmt_error_memory(err)
+                     : shmt_path_write(path, text->data, text->length, err);
+
+    if (status != SHMTUNE_OK)
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status write_plot(const struct shmt_report *report,
+                                      const char *path, size_t journals,
+                                      struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (journals > 1)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "%zu journals are given; --plot draws the run "
+                                "of one", journals);
+    if (status == SHMTUNE_OK)
+        status = shmt_report_write_plot(report, &text, err);
+    if (status == SHMTUNE_OK)
+        status = write_file(path, &text, err);
+    shmt_text_free(&text);
+    return status;
+}
+
+static void tell(const struct shmt_report_counts *counts, const char *path,
+                 size_t bytes)
+{
+    struct shmt_text text = {0};
+
+    shmt_text_add_visible(&text, path);
+    shmt_text_addf(&text, ": %zu kernel%s, %zu problem%s, %zu device%s, from "
+                          "%zu file%s; %.1f KB", counts->kernels,
+                   shmt_text_plural(counts->kernels), counts->problems,
+                   shmt_text_plural(counts->problems), counts->devices,
+                   shmt_text_plural(counts->devices), counts->files,
+                   shmt_text_plural(counts->files), (double)bytes / 1e3);
+    shmt_command_tell("", shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+static enum shmtune_status print_json(const struct shmt_report_counts *counts,
+                                      const struct options *options,
+                                      const struct shmt_command_files *files,
+                                      struct shmt_error *err)
+{
+    json_t *const left_out = json_array();
+
+    for (size_t k = 0; k < files->count; k++)
+        if (files->items[k].why.status != SHMTUNE_OK)
+            json_array_append_new(left_out, shmt_json_object(
+                "file", shmt_json_text(files->items[k].path),
+                "why", shmt_json_text(files->items[k].why.text), NULL));
+    return shmt_json_print(shmt_json_object(
+        "page", shmt_json_text(options->output),
+        "plot", shmt_json_text(options->plot),
+        "kernels", shmt_json_count(counts->kernels),
+        "problems", shmt_json_count(counts->problems),
+        "devices", shmt_json_count(counts->devices),
+        "runs", shmt_json_count(counts->runs),
+        "journals", shmt_json_count(counts->journals),
+        "files", shmt_json_count(counts->files),
+        "left_out", left_out, NULL), err);
+}
+
+static enum shmtune_status write_page(const struct shmt_command_call *call,
+                                      const struct options *options,
+                                      const struct shmt_report *report,
+                                      const struct shmt_report_counts *counts,
+                                      struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    char made[32];
+    enum shmtune_status status;
+
+    tell_time(made);
+    status = shmt_report_write_page(report, made, &text, err);
+    if (status == SHMTUNE_OK)
+        status = write_file(options->output, &text, err);
+    if (status == SHMTUNE_OK && !call->quiet && !options->json)
+        tell(counts, options->output, text.length);
+    shmt_text_free(&text);
+    return status;
+}
+
+static enum shmtune_status make(const struct shmt_command_call *call,
+                                const struct options *options,
+                                const struct shmt_command_files *files,
+                                struct shmt_error *err)
+{
+    struct shmt_report *const report = shmt_report_new();
+    struct shmt_report_counts counts;
+    enum shmtune_status status =
+        report == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < files->count; k++)
+        status = add_file(call, report, &files->items[k], err);
+    if (status == SHMTUNE_OK)
+        status = shmt_report_end(report, &counts, err);
+    if (status == SHMTUNE_OK && options->plot != NULL)
+        status = write_plot(report, options->plot, counts.journals, err);
+    if (status == SHMTUNE_OK && options->output != NULL)
+        status = write_page(call, options, report, &counts, err);
+    if (status == SHMTUNE_OK && options->json)
+        status = print_json(&counts, options, files, err);
+    shmt_report_free(report);
+    return status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct options options;
+    struct shmt_command_files files;
+    int rest;
+    enum shmtune_status status = parse(call, &options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (options.output == NULL && options.plot == NULL)
+        options.output = "report.html";
+    files = (struct shmt_command_files){.specs = &options.specs,
+                                        .jobs = options.jobs};
+    status = shmt_command_files_read(&files, call->words, (size_t)rest, err);
+    if (status == SHMTUNE_OK)
+        status = make(call, &options, &files, err);
+    shmt_command_files_free(&files);
+    return status;
+}
+
+const struct shmt_command shmt_command_report = {
+    "report", "tunings and journals as a page", help, run
+};

@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report_files: finds the tunings and journals of a report, and their kernels,
+ * and reads them, several at a time.  Called by report.c.
+ */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/base.h"
+#include "command/report.h"
+
+enum { DEPTH = 8, JOBS_MOST = 64 };
+
+/* -- which files ----------------------------------------------------------- */
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), tail = strlen(end);
+
+    return length >= tail && strcmp(text + length - tail, end) == 0;
+}
+
+/* Adds it, unless it is there. */
+static enum shmtune_status add_file(struct shmt_command_files *files,
+                                    const char *path, bool found,
+                                    bool is_journal, struct shmt_error *err)
+{
+    struct shmt_command_file one = {.path = path, .found = found,
+                                    .is_journal = is_journal};
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return shmt_error_system(err, path, "cannot be examined");
+    one.device = status.st_dev;
+    one.inode = status.st_ino;
+    one.bytes = status.st_size;
+    for (size_t k = 0; k < files->count; k++)
+        if (files->items[k].inode == one.inode &&
+            files->items[k].device == one.device)
+            return SHMTUNE_OK;
+    if (!shmt_array_reserve(&files->items, &files->room, files->count + 1,
+                            sizeof *files->items))
+        return shmt_error_memory(err);
+    files->items[files->count++] = one;
+    return SHMTUNE_OK;
+}
+
+/* A file in a folder, if it is one for a report. */
+static enum shmtune_status consider(struct shmt_command_files *files,
+                                    const char *path, struct shmt_error *err)
+{
+    enum shmt_command_format format;
+
+    if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
+        return add_file(files, path, true, true, err);
+    if (!ends_with(path, ".yaml") ||
+        shmt_command_format_of(path, &format, NULL) != SHMTUNE_OK ||
+        format == SHMT_FORMAT_SPEC)
+        return SHMTUNE_OK;
+    return add_file(files, path, true, format == SHMT_FORMAT_JOURNAL, err);
+}
+
+static enum shmtune_status look_into(struct shmt_command_files *files,
+                                     const char *folder, int depth,
+                                     struct shmt_error *err)
+{
+    const char *const *names;
+    size_t count;
+    enum shmtune_status status =
+        shmt_path_list(files->arena, folder, "", &names, &count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        const char *const path =
+            shmt_path_join(files->arena, folder, names[k]);
+
+        if (path == NULL)
+            status = shmt_error_memory(err);
+        else if (!shmt_path_is_folder(path))
+            status = shmt_path_is_file(path) ? consider(files, path, err)
+                                             : SHMTUNE_OK;
+        else if (depth > 0)
+            status = look_into(files, path, depth - 1, err);
+    }
+    return status;
+}
+
+/* What is shipped, and the user's own. */
+static enum shmtune_status look_into_all(struct shmt_command_files *files,
+                                         struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0;
+         status == SHMTUNE_OK && k < files->catalogue->folder_count; k++) {
+        const char *const path = shmt_path_join(
+            files->arena, files->catalogue->folders[k], "tunings");
+
+        if (path == NULL)
+            status = shmt_error_memory(err);
+        else if (shmt_path_is_folder(path))
+            status = look_into(files, path, DEPTH, err);
+    }
+    return status;
+}
+
+static enum shmtune_status take_word(struct shmt_command_files *files,
+                                     const char *word, struct shmt_error *err)
+{
+    enum shmt_command_format format;
+    enum shmtune_status status;
+
+    if (shmt_path_is_folder(word))
+        return look_into(files, word, DEPTH, err);
+    status = shmt_command_format_of(word, &format, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (format == SHMT_FORMAT_SPEC)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s is a kernel spec: a report is made of "
+                              "tunings and journals; --spec names the spec of "
+                              "a journal", word);
+    return add_file(files, word, false, format == SHMT_FORMAT_JOURNAL, err);
+}
+
+static enum shmtune_status list_files(struct shmt_command_files *files,
+                                      char *const *words, size_t count,
+                                      struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
+        status = take_word(files, words[k], err);
+    if (count == 0)
+        status = shmt_path_is_folder("tunings")
+                     ? look_into(files, "tunings", DEPTH, err)
+                     : look_into_all(files, err);
+    if (status != SHMTUNE_OK)
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
+    if (files->count == 0)
+        return shmt_error_set(err, SHMTUNE_STORAGE,
+                              "%s: no tuning and no journal is there; "
+                              "\"shmtune tune\" makes them",
+                              count > 0 ? words[0] : "./tunings and the "
+                                                     "search path");
+    return SHMTUNE_OK;
+}
+
+/* -- their kernels --------------------------------------------------------- */
+
+static const struct shmt_kernel *find_known(
+    const struct shmt_command_files *files, const char *name)
+{
+    const struct shmt_catalogue_kernel *known;
+
+    for (size_t k = 0; k < files->kernel_count; k++)
+        if (strcmp(files->kernels[k]->name, name) == 0)
+            return files->kernels[k];
+    known = shmt_catalogue_find(files->catalogue, name);
+    return known != NULL ? known->kernel : NULL;
+}
+
+static enum shmtune_status keep_kernel(struct shmt_command_files *files,
+                                       struct shmt_kernel *kernel,
+                                       struct shmt_error *err)
+{
+    if (!shmt_array_reserve(&files->kernels, &files->kernel_room,
+                            files->kernel_count + 1,
+                            sizeof *files->kernels)) {
+        shmt_kernel_free(kernel);
+        return shmt_error_memory(err);
+    }
+    files->kernels[files->kernel_count++] = kernel;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_specs(struct shmt_command_files *files,
+                                      struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < files->specs->count; k++) {
+        struct shmt_kernel *kernel = NULL;
+
+        status = shmt_command_kernel(files->specs->items[k], &kernel, err);
+        if (status == SHMTUNE_OK)
+            status = keep_kernel(files, kernel, err);
+    }
+    return status;
+}
+
+/* Among those that are known, else beside the file. */
+static enum shmtune_status find_kernel(struct shmt_command_files *files,
+                                       struct shmt_command_file *file,
+                                       const char *name,
+                                       struct shmt_error *err)
+{
+    struct shmt_kernel *kernel = NULL;
+    enum shmtune_status status;
+
+    file->kernel = find_known(files, name);
+    if (file->kernel != NULL)
+        return SHMTUNE_OK;
+    status = shmt_command_kernel_of(file->path, name, NULL, &kernel, err);
+    if (status == SHMTUNE_OK)
+        status = keep_kernel(files, kernel, err);
+    if (status == SHMTUNE_OK)
+        file->kernel = kernel;
+    return status;
+}
+
+/* A journal cannot be read without its kernel. */
+static enum shmtune_status prepare(struct shmt_command_files *files,
+                                   struct shmt_command_file *file)
+{
+    char name[80];
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (!file->is_journal)
+        return SHMTUNE_OK;
+    status = shmt_journal_read_kernel_name(file->path, name, &file->why);
+    if (status == SHMTUNE_OK)
+        status = find_kernel(files, file, name, &file->why);
+    return status;
+}
+
+/* A tuning of a kernel that is not known is shown without what follows from
+ * its spec. */
+static enum shmtune_status complete(struct shmt_command_files *files,
+                                    struct shmt_command_file *file,
+                                    struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+
+    if (file->tuning == NULL ||
+        find_kernel(files, file, file->tuning->kernel, &why) !=
+            SHMTUNE_NO_MEMORY)
+        return SHMTUNE_OK;
+    return shmt_error_memory(err);
+}
+
+/* -- reading --------------------------------------------------------------- */
+
+struct pool {
+    pthread_mutex_t lock;
+    struct shmt_command_file **order;      /* the largest first */
+    size_t count, next;
+};
+
+static void read_file(struct shmt_command_file *file)
+{
+    enum shmtune_status status;
+
+    if (file->why.status != SHMTUNE_OK)
+        return;
+    status = file->is_journal
+                 ? shmt_journal_read(file->path, file->kernel, &file->journal,
+                                     &file->why)
+                 : shmt_tuning_read(file->path, &file->tuning, &file->why);
+    if (status == SHMTUNE_OK)
+        file->why.status = SHMTUNE_OK;
+}
+
+static void *read_files(void *opaque)
+{
+    struct pool *const pool = opaque;
+
+    pthread_mutex_lock(&pool->lock);
+    while (pool->next < pool->count) {
+        struct shmt_command_file *const file = pool->order[pool->next++];
+
+        pthread_mutex_unlock(&pool->lock);
+        read_file(file);
+        pthread_mutex_lock(&pool->lock);
+    }
+    pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+static int compare_bytes(const void *a, const void *b)
+{
+    const struct shmt_command_file *const left =
+        *(struct shmt_command_file *const *)a;
+    const struct shmt_command_file *const right =
+        *(struct shmt_command_file *const *)b;
+
+    return (left->bytes < right->bytes) - (left->bytes > right->bytes);
+}
+
+static void read_all(struct pool *pool, size_t jobs)
+{
+    pthread_t threads[JOBS_MOST];
+    size_t hired = 0;
+
+    pthread_mutex_init(&pool->lock, NULL);
+    while (hired + 1 < jobs && hired < JOBS_MOST && hired < pool->count &&
+           pthread_create(&threads[hired], NULL, read_files, pool) == 0)
+        hired++;
+    read_files(pool);
+    while (hired > 0)
+        pthread_join(threads[--hired], NULL);
+    pthread_mutex_destroy(&pool->lock);
+}
+
+/* A failure that ends the command: of memory, or of a file that was named. */
+static enum shmtune_status check(const struct shmt_command_files *files,
+                                 struct shmt_error *err)
+{
+    for (size_t k = 0; k < files->count; k++) {
+        const struct shmt_error *const why = &files->items[k].why;
+
+        if (why->status == SHMTUNE_OK ||
+            (files->items[k].found && why->status != SHMTUNE_NO_MEMORY))
+            continue;
+        *err = *why;
+        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
+                                          SHMTUNE_STORAGE);
+    }
+    return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_command_files_read(struct shmt_command_files *files,
+                                            char *const *words, size_t count,
+                                            struct shmt_error *err)
+{
+    struct pool pool = {0};
+    enum shmtune_status status;
+
+    files->arena = shmt_arena_new();
+    if (files->arena == NULL)
+        return shmt_error_memory(err);
+    status = shmt_command_catalogue(&files->catalogue, err);
+    if (status == SHMTUNE_OK)
+        status = read_specs(files, err);
+    if (status == SHMTUNE_OK)
+        status = list_files(files, words, count, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    pool.order =
+        shmt_arena_alloc(files->arena, files->count, sizeof *pool.order);
+    if (pool.order == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < files->count; k++) {
+        prepare(files, &files->items[k]);
+        pool.order[pool.count++] = &files->items[k];
+    }
+    qsort(pool.order, pool.count, sizeof *pool.order, compare_bytes);
+    read_all(&pool, (size_t)files->jobs);
+    for (size_t k = 0; status == SHMTUNE_OK && k < files->count; k++)
+        status = complete(files, &files->items[k], err);
+    return status == SHMTUNE_OK ? check(files, err) : status;
+}
+
+void shmt_command_files_free(struct shmt_command_files *files)
+{
+    for (size_t k = 0; k < files->count; k++) {
+        shmt_tuning_free(files->items[k].tuning);
+        shmt_journal_free(files->items[k].journal);
+    }
+    for (size_t k = 0; k < files->kernel_count; k++)
+        shmt_kernel_free(files->kernels[k]);
+    free(files->items);
+    free(files->kernels);
+    shmt_catalogue_close(files->catalogue);
+    shmt_arena_free(files->arena);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * report: tunings and journals as one page of HTML that needs nothing else, or
+ * one run as a drawing.  It computes and writes text; files are read, and
+ * kernels found, by its caller.
+ */
+#ifndef SHMT_REPORT_H
+#define SHMT_REPORT_H
+
+#include "kernel/kernel.h"
+#include "record/record.h"
+
+struct shmt_report;
+
+/* NULL when there is no memory. */
+struct shmt_report *shmt_report_new(void);
+void shmt_report_free(struct shmt_report *report);
+
+/* Adds what a file holds.  All that is handed in must outlive the report; the
+ * kernel of a tuning may be NULL: the work is not known then. */
+enum shmtune_status
+shmt_report_add_tuning(struct shmt_report *report, const char *path,
+                       const struct shmt_tuning *tuning,
+                       const struct shmt_kernel *kernel,
+                       struct shmt_error *err);
+enum shmtune_status
+shmt_report_add_journal(struct shmt_report *report, const char *path,
+                        const struct shmt_journal *journal,
+                        const struct shmt_kernel *kernel,
+                        struct shmt_error *err);
+/* A file that was found and cannot be shown, and why. */
+enum shmtune_status shmt_report_leave_out(struct shmt_report *report,
+                                          const char *path, const char *why,
+                                          struct shmt_error *err);
+
+/* What was added last is in order and counted. */
+struct shmt_report_counts {
+    size_t kernels, problems, devices, runs, journals, files, left_out;
+};
+enum shmtune_status shmt_report_end(struct shmt_report *report,
+                                    struct shmt_report_counts *counts,
+                                    struct shmt_error *err);
+
+/* The page, after the end; `made` says when, "2026-11-21 22:14 UTC". */
+enum shmtune_status shmt_report_write_page(const struct shmt_report *report,
+                                           const char *made,
+                                           struct shmt_text *out,
+                                           struct shmt_error *err);
+
+/* The run of the only journal: convergence, and time against each parameter,
+ * as SVG. */
+enum shmtune_status shmt_report_write_plot(const struct shmt_report *report,
+                                           struct shmt_text *out,
+                                           struct shmt_error *err);
+
+#endif
