@@ -324,7 +324,7 @@ shmtune_tuned_device_at(const struct shmtune_kernel *kernel, size_t k,
 
 /* -- selecting ------------------------------------------------------------ */
 
-/* How good a match is, best first. */
+/* How good a match is, best first; SHMTUNE_LEARNT comes after SHMTUNE_EXACT. */
 enum shmtune_match {
     SHMTUNE_EXACT,             /* measured on this device, for this problem */
     SHMTUNE_NEAREST_SIZE,      /* measured on this device, for the nearest
@@ -341,9 +341,12 @@ enum shmtune_match {
                                   or doubling of the multiprocessors counted
                                   like one of a dimension, of the memory's
                                   bandwidth, where known, like a quarter */
-    SHMTUNE_DEFAULT            /* not measured: the spec's own default */
+    SHMTUNE_DEFAULT,           /* not measured: the spec's own default */
+    SHMTUNE_LEARNT             /* on this device, by what was learnt there from
+                                  other problems: a tuning's dispatch */
 };
-/* "exact", "nearest size", "same capability", "default"; never NULL. */
+/* "exact", "nearest size", "same capability", "default", "learnt"; never
+ * NULL. */
 const char *shmtune_match_text(enum shmtune_match match);
 
 /* A configuration for one device and one problem.  Plain data: yours, copy it
@@ -356,7 +359,8 @@ struct shmtune_choice {
     int compute_major;              /* of the device it was selected for */
     int compute_minor;
     int64_t problem[SHMTUNE_DIMENSIONS];
-    const int64_t *tuned_problem;   /* where it was measured; NULL: default */
+    const int64_t *tuned_problem;   /* where it was measured; NULL: default,
+                                       learnt */
     const uint16_t *values;         /* for each parameter the index of its
                                        value in the spec's list */
     const char *file;               /* the tuning; NULL: default */
@@ -374,8 +378,9 @@ struct shmtune_choice {
  * problem, and on this device each launch is within the limits, opt-in shared
  * memory included, and at least one block of it fits a multiprocessor.
  *
- * Takes well under 100 ns when the match is exact, a few microseconds
- * otherwise; allocates nothing, makes no system call, takes no lock.
+ * Takes well under 100 ns when the match is exact, about as long when it is
+ * learnt, a few microseconds otherwise; allocates nothing, makes no system
+ * call, takes no lock.
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, a problem outside of the
  * kernel's domain, or a device with no compute capability.

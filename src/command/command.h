@@ -19,6 +19,7 @@
 /* In the order of the help. */
 #define SHMT_COMMAND_LIST(X)                                                 \
     X(tune)                                                                  \
+    X(dispatch)                                                              \
     X(list)                                                                  \
     X(space)                                                                 \
     X(inspect)                                                               \

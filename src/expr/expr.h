@@ -131,6 +131,44 @@ enum shmtune_status shmt_expr_next_bool(const struct shmt_expr *expr,
                                         struct shmt_expr_evaluation *evaluation,
                                         bool *out, struct shmt_error *err);
 
+/* What an expression can be while its symbols stay within bounds. */
+enum shmt_expr_bound_kind {
+    SHMT_EXPR_ANY,              /* anything: it may also fail */
+    SHMT_EXPR_RANGE,            /* integers, low to high; it does not fail */
+    SHMT_EXPR_EXACT             /* `value`; low and high too, of an integer */
+};
+struct shmt_expr_bound {
+    enum shmt_expr_bound_kind kind;
+    struct shmt_value value;
+    int64_t low, high;
+};
+struct shmt_expr_bound shmt_expr_bound_value(struct shmt_value value);
+struct shmt_expr_bound shmt_expr_bound_range(int64_t low, int64_t high);
+/* 1: true, 0: false, -1: it depends, or may fail. */
+int shmt_expr_bound_truth(const struct shmt_expr_bound *bound);
+
+/* Bounds of several expressions of one scope: a derived name is bounded once
+ * for all of them.  `symbols` is not copied.  Nothing needs to be freed. */
+struct shmt_expr_bounding {
+    const struct shmt_expr_bound *symbols;
+    size_t visits;
+    uint64_t known;                 /* one bit a derived name */
+    struct shmt_expr_bound derived[SHMT_EXPR_DERIVED];
+};
+void shmt_expr_bounding_begin(struct shmt_expr_bounding *state,
+                              const struct shmt_expr_bound *symbols);
+struct shmt_expr_bound shmt_expr_bounds(const struct shmt_expr *expr,
+                                        struct shmt_expr_bounding *state);
+
+/* The expression with all put in that the bounds decide: it gives the same
+ * value wherever they hold, and uses only symbols that they leave open.  For
+ * evaluating alone, as long as `arena` and `expr` live; *out is NULL when it
+ * would become too long, or take more than *room bytes, of which what it takes
+ * is subtracted.  False: there is no memory. */
+bool shmt_expr_fold(struct shmt_arena *arena, const struct shmt_expr *expr,
+                    struct shmt_expr_bounding *state, size_t *room,
+                    const struct shmt_expr **out);
+
 /* The source text, and whether symbol k occurs in it. */
 const char *shmt_expr_text(const struct shmt_expr *expr);
 struct shmt_place shmt_expr_place(const struct shmt_expr *expr);

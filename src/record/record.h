@@ -7,6 +7,7 @@
 #ifndef SHMT_RECORD_H
 #define SHMT_RECORD_H
 
+#include "record/dispatch.h"
 #include "record/journal.h"
 #include "record/ledger.h"
 #include "record/gzip.h"

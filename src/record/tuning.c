@@ -377,10 +377,9 @@ static void add_text(struct shmt_text *text, const char *key,
     shmt_text_add(text, "\n");
 }
 
-/* Those that are not as in `than`, which may be NULL. */
-static void add_settings(struct shmt_text *text,
-                         const struct shmt_setting *settings, size_t count,
-                         const struct shmt_setting *than)
+void shmt_tuning_add_settings(struct shmt_text *text,
+                              const struct shmt_setting *settings,
+                              size_t count, const struct shmt_setting *than)
 {
     const char *before = "";
 
@@ -432,9 +431,10 @@ static void add_verdicts(struct shmt_text *text,
 static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
 {
     shmt_text_add(text, "- size: ");
-    add_settings(text, tuned->size, tuned->size_count, NULL);
+    shmt_tuning_add_settings(text, tuned->size, tuned->size_count, NULL);
     shmt_text_add(text, "  configuration: ");
-    add_settings(text, tuned->settings, tuned->setting_count, NULL);
+    shmt_tuning_add_settings(text, tuned->settings, tuned->setting_count,
+                             NULL);
     shmt_text_add(text, "  result:\n");
     shmt_result_write_block(&tuned->result, 4, text);
     add_real(text, "spread", tuned->spread);
@@ -459,15 +459,16 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
         shmt_text_add(text, "  ties:\n");
     for (size_t k = 0; k < tuned->tie_count; k++) {
         shmt_text_add(text, "  - ");
-        add_settings(text, tuned->ties[k], tuned->setting_count,
-                     tuned->settings);
+        shmt_tuning_add_settings(text, tuned->ties[k], tuned->setting_count,
+                                 tuned->settings);
     }
 }
 
 void shmt_tuning_format(const struct shmt_tuning *tuning,
                         struct shmt_text *text)
 {
-    shmt_text_add(text, "---\nformat: tuning/1\n");
+    shmt_text_addf(text, "---\nformat: tuning/%d\n",
+                   tuning->dispatch == NULL ? 1 : 2);
     add_text(text, "kernel", tuning->kernel);
     shmt_text_addf(text, "digest: %s\n", tuning->digest);
     add_text(text, "created", tuning->created);
@@ -479,6 +480,10 @@ void shmt_tuning_format(const struct shmt_tuning *tuning,
                                                  : "tuned:\n");
     for (size_t k = 0; k < tuning->tuned_count; k++)
         add_tuned(text, tuning->tuned[k]);
+    if (tuning->dispatch != NULL) {
+        shmt_text_add(text, "dispatch:\n");
+        shmt_dispatch_write(tuning->dispatch, text);
+    }
     shmt_text_add(text, "...\n");
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning: what was found for one kernel on one device (tuning/1), as data.
+ * tuning: what was found for one kernel on one device (tuning/2), as data.
  * Untrusted: integers, words and numbers, never a path, an option or source.
  */
 #ifndef SHMT_RECORD_TUNING_H
 #define SHMT_RECORD_TUNING_H
 
 #include "kernel/kernel.h"
+#include "record/dispatch.h"
 #include "record/result.h"
 
 /* Names and values as they stand in the file: a tuning is read without its
@@ -60,6 +61,7 @@ struct shmt_tuning {
     const char *protocol;        /* "cold-l2", "warm-l2" */
     size_t tuned_count;
     struct shmt_tuned **tuned;   /* sorted by size */
+    const struct shmt_dispatch *dispatch;   /* NULL: none */
     size_t left_out;             /* the last ones: see shmt_tuning_read_into */
 };
 

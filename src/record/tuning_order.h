@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning_order: an empty tuning, and how its entries compare: what
- * tuning_read.c shares with tuning.c.
+ * tuning_order: an empty tuning, how its entries compare, and how settings are
+ * read and written: what tuning.c, tuning_read.c and those of dispatch share.
  */
 #ifndef SHMT_RECORD_TUNING_ORDER_H
 #define SHMT_RECORD_TUNING_ORDER_H
@@ -17,5 +17,21 @@ int shmt_tuning_compare(const struct shmt_tuned *a, const struct shmt_tuned *b);
 /* The same names in the same order. */
 bool shmt_tuning_same_names(const struct shmt_setting *a, size_t a_count,
                             const struct shmt_setting *b, size_t b_count);
+
+struct shmt_yaml;
+
+/* The settings `like` with those of `mapping` in place of its own; a name that
+ * is not among them is refused. */
+enum shmtune_status shmt_tuning_read_like(struct shmt_arena *arena,
+                                          const struct shmt_yaml *mapping,
+                                          const struct shmt_setting *like,
+                                          size_t count,
+                                          const struct shmt_setting **out,
+                                          struct shmt_error *err);
+
+/* A line with those that are not as in `than`, which may be NULL. */
+void shmt_tuning_add_settings(struct shmt_text *text,
+                              const struct shmt_setting *settings,
+                              size_t count, const struct shmt_setting *than);
 
 #endif

@@ -58,7 +58,7 @@ enum {
 
 static const char *const keys[] = {
     "format", "kernel", "digest", "created", "nvrtc_version", "protocol",
-    "device", "tuned", NULL
+    "device", "tuned", "dispatch", NULL
 };
 
 static enum shmtune_status read_value(const struct shmt_yaml *node,
@@ -183,27 +183,26 @@ static enum shmtune_status refuse_tie(const struct shmt_yaml *key,
                                   "one of the configuration's", name);
 }
 
-/* The winner's settings with those of `mapping` in place of its own. */
-static enum shmtune_status read_tie(struct shmt_arena *arena,
-                                    const struct shmt_yaml *mapping,
-                                    const struct shmt_tuned *tuned,
-                                    const struct shmt_setting **out,
-                                    struct shmt_error *err)
+enum shmtune_status shmt_tuning_read_like(struct shmt_arena *arena,
+                                          const struct shmt_yaml *mapping,
+                                          const struct shmt_setting *like,
+                                          size_t count,
+                                          const struct shmt_setting **out,
+                                          struct shmt_error *err)
 {
-    const size_t count = tuned->setting_count;
     struct shmt_setting *all;
     enum shmtune_status status =
         check_settings(mapping, SHMT_SPACE_PARAMETERS, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    *out = tuned->settings;
+    *out = like;
     if (mapping->count == 0)
         return SHMTUNE_OK;
     all = shmt_arena_alloc_raw(arena, count * sizeof *all);
     if (all == NULL)
         return shmt_error_memory(err);
-    memcpy(all, tuned->settings, count * sizeof *all);
+    memcpy(all, like, count * sizeof *all);
     for (size_t k = 0, at = 0; k < mapping->count; k++) {
         const char *name = mapping->keys[k]->text;
         size_t looked = 0;    /* the search starts behind the last match,
@@ -218,7 +217,7 @@ static enum shmtune_status read_tie(struct shmt_arena *arena,
         status = read_value(mapping->items[k], &all[at].value, err);
         if (status != SHMTUNE_OK)
             return status;
-        if (!keep_word(arena, &tuned->settings[at], &all[at].value))
+        if (!keep_word(arena, &like[at], &all[at].value))
             return shmt_error_memory(err);
     }
     *out = all;
@@ -246,7 +245,8 @@ static enum shmtune_status read_ties(struct shmt_arena *arena,
         return shmt_error_memory(err);
     for (size_t k = 0; k < node->count; k++) {
         places[k] = node->items[k]->place;
-        status = read_tie(arena, node->items[k], tuned, &ties[k], err);
+        status = shmt_tuning_read_like(arena, node->items[k], tuned->settings,
+                                       tuned->setting_count, &ties[k], err);
         if (status != SHMTUNE_OK)
             return status;
     }
@@ -567,6 +567,20 @@ static enum shmtune_status read_header(const struct shmt_yaml *root,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status read_dispatch(struct shmt_tuning *tuning,
+                                         const struct shmt_yaml *root,
+                                         struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(root, "dispatch");
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    if (strcmp(root->items[0]->text, "tuning/1") == 0)
+        return shmt_yaml_refuse(node, err, "found a dispatch in a tuning/1, "
+                                "expected one in a tuning/2");
+    return shmt_dispatch_read(tuning, node, &tuning->dispatch, err);
+}
+
 /* What stands beside the entries lives in the tuning's arena, and the tuning
  * points into it. */
 static enum shmtune_status read_tree(struct reading *reading,
@@ -590,6 +604,8 @@ static enum shmtune_status read_tree(struct reading *reading,
         status = shmt_yaml_need(root, "tuned", &node, err);
     if (status == SHMTUNE_OK)
         status = finish(reading, node, err);
+    if (status == SHMTUNE_OK)
+        status = read_dispatch(tuning, root, err);
     return status;
 }
 

@@ -18,6 +18,7 @@ const char *shmtune_match_text(enum shmtune_match match)
         [SHMTUNE_NEAREST_SIZE] = "nearest size",
         [SHMTUNE_SAME_CAPABILITY] = "same capability",
         [SHMTUNE_DEFAULT] = "default",
+        [SHMTUNE_LEARNT] = "learnt",
     };
 
     return (size_t)match < sizeof texts / sizeof texts[0] ? texts[match]

@@ -50,11 +50,14 @@ struct shmt_runtime_near {
     uint32_t tuning, entry;
 };
 
+struct shmt_runtime_dispatch;
+
 /* A tuning file.  Every entry has been checked against the file's own device
  * at its own problem. */
 struct shmt_runtime_tuning {
     const char *file;
     struct shmtune_device device;
+    const struct shmt_runtime_dispatch *dispatch;  /* NULL: none */
     double log2_multiprocessors;       /* 0: not known */
     double log2_memory_rate;           /* 0: not known */
     size_t entry_count;

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * select: shmtune_select, and shmtune_explain, which follows the same steps:
- * this device and problem; this device, nearest problem; another device of this
- * compute capability; the kernel's default.
+ * this device and problem; this device, what was learnt; this device, nearest
+ * problem; another device of this compute capability; the kernel's default.
  *
  * An exact hit is a comparison of devices and one look into a hash table: its
- * entry was checked when it was opened.  All else is checked again: the nearest
- * in nearest.c, the default here.  Allocates nothing but the lines of the
- * trace.
+ * entry was checked when it was opened.  All else is checked again: what was
+ * learnt in dispatch.c, the nearest in nearest.c, the default here.  Allocates
+ * nothing but the lines of the trace.
  */
 #include "runtime/check.h"
 #include "runtime/choice.h"
+#include "runtime/dispatch.h"
 #include "runtime/interface.h"
 #include "runtime/nearest.h"
 
 static const char reason_exact[] =
     "measured on this device for this problem";
+static const char reason_learnt[] =
+    "learnt on this device from other problems: what does best at such sizes";
 static const char reason_nearest[] =
     "measured on this device, not for this problem: the nearest that fits";
 static const char reason_capability[] =
@@ -68,6 +71,22 @@ static bool select_exact(const struct shmt_runtime_request *request,
                                      request->trace);
         shmt_text_add(request->trace, ": taken\n");
     }
+    return true;
+}
+
+static bool select_learnt(const struct shmt_runtime_request *request,
+                          struct shmtune_choice *out)
+{
+    const struct shmt_runtime_tuning *tuning;
+    const struct shmt_runtime_entry entry = {.time_us = -1, .default_us = -1};
+    const shmt_config *const values =
+        shmt_runtime_dispatch_find(request, &tuning);
+
+    if (values == NULL)
+        return false;
+    fill(request, tuning, &entry, values, out);
+    out->match = SHMTUNE_LEARNT;
+    out->reason = reason_learnt;
     return true;
 }
 
@@ -231,7 +250,7 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
         whole = out;
     if (!select_exact(&request, whole)) {
         status = check_request(&request, NULL);
-        if (status == SHMTUNE_OK)
+        if (status == SHMTUNE_OK && !select_learnt(&request, whole))
             status = search(&request, whole);
     }
     if (status == SHMTUNE_OK && whole == &made)
@@ -255,6 +274,7 @@ static void explain(struct shmt_runtime_request *request)
         return;
     }
     if (!select_exact(request, &choice) &&
+        !select_learnt(request, &choice) &&
         search(request, &choice) != SHMTUNE_OK) {
         shmt_text_add(text, "nothing fits\n");
         return;

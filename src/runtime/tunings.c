@@ -8,6 +8,7 @@
 
 #include "record/record.h"
 #include "runtime/check.h"
+#include "runtime/dispatch.h"
 #include "runtime/nearest.h"
 #include "runtime/sieve.h"
 
@@ -399,6 +400,25 @@ static enum shmtune_status check_tuning(const struct shmt_kernel *spec,
     return SHMTUNE_OK;
 }
 
+/* A dispatch that cannot be used is left out; the sizes serve without it. */
+static enum shmtune_status read_dispatch(struct shmtune *library,
+                                         const struct shmt_kernel *spec,
+                                         const struct shmt_tuning *parsed,
+                                         struct shmt_runtime_tuning *tuning)
+{
+    struct shmt_error err;
+    enum shmtune_status status;
+
+    if (parsed->dispatch == NULL)
+        return SHMTUNE_OK;
+    status = shmt_runtime_dispatch_make(library->arena, spec, parsed,
+                                        &tuning->dispatch, &err);
+    return status == SHMTUNE_OK || status == SHMTUNE_NO_MEMORY
+               ? status
+               : shmt_catalogue_note(library->catalogue, "%s: its dispatch is "
+                                     "left out: %s", tuning->file, err.text);
+}
+
 static enum shmtune_status add(struct shmtune *library,
                                struct shmtune_kernel *kernel,
                                const char *file)
@@ -423,6 +443,8 @@ static enum shmtune_status add(struct shmtune *library,
         tuning.log2_multiprocessors = log2(tuning.device.multiprocessors);
     tuning.log2_memory_rate = shmt_runtime_log2_memory_rate(&tuning.device);
     status = fill(library, kernel->spec, parsed, &tuning);
+    if (status == SHMTUNE_OK)
+        status = read_dispatch(library, kernel->spec, parsed, &tuning);
     return status == SHMTUNE_OK && tuning.entry_count > 0
                ? keep(library, kernel, &tuning)
                : status;

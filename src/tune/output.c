@@ -328,3 +328,43 @@ shmt_output_write_tuning(const struct shmt_kernel *kernel,
         close(lock);
     return status;
 }
+
+/* The file's own dispatch is not written again where there is nothing to
+ * change. */
+static enum shmtune_status put_dispatch(const char *path,
+                                        const struct shmt_dispatch *dispatch,
+                                        const struct shmt_tuning *learnt_on,
+                                        struct shmt_error *err)
+{
+    struct shmt_tuning *tuning;
+    enum shmtune_status status = shmt_tuning_read(path, &tuning, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (strcmp(tuning->digest, learnt_on->digest) != 0 ||
+        !shmt_device_equal(&tuning->device, &learnt_on->device)) {
+        status = shmt_error_set(err, SHMTUNE_INVALID_FILE, "%s: has changed "
+                                "since it was read: it is of other sources or "
+                                "of another device", path);
+    } else if (dispatch != NULL || tuning->dispatch != NULL) {
+        tuning->dispatch = dispatch;
+        status = shmt_tuning_write(tuning, path, err);
+    }
+    shmt_tuning_free(tuning);
+    return status;
+}
+
+enum shmtune_status
+shmt_output_write_dispatch(const char *path,
+                           const struct shmt_dispatch *dispatch,
+                           const struct shmt_tuning *learnt_on,
+                           struct shmt_error *err)
+{
+    const int lock = lock_folder(path);
+    const enum shmtune_status status =
+        put_dispatch(path, dispatch, learnt_on, err);
+
+    if (lock >= 0)
+        close(lock);
+    return status;
+}

@@ -47,4 +47,13 @@ shmt_output_write_tuning(const struct shmt_kernel *kernel,
                          const char *path, size_t *left_out,
                          struct shmt_error *err);
 
+/* Puts a dispatch into the tuning, or removes the one that is there (NULL).
+ * SHMTUNE_INVALID_FILE when the file has become that of other sources or of
+ * another device than `learnt_on`. */
+enum shmtune_status
+shmt_output_write_dispatch(const char *path,
+                           const struct shmt_dispatch *dispatch,
+                           const struct shmt_tuning *learnt_on,
+                           struct shmt_error *err);
+
 #endif

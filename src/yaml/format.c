@@ -17,7 +17,7 @@ static const struct {
     int newest;
 } formats[] = {
     [SHMT_YAML_KERNEL] = {"kernel", "a kernel spec", 2},
-    [SHMT_YAML_TUNING] = {"tuning", "a tuning", 1},
+    [SHMT_YAML_TUNING] = {"tuning", "a tuning", 2},
     [SHMT_YAML_JOURNAL] = {"journal", "a journal", 2},
 };
 

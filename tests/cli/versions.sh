@@ -8,7 +8,7 @@
 # The newest version of a format.
 newest_of() {
     case $1 in
-    kernel | journal) echo 2 ;;
+    kernel | journal | tuning) echo 2 ;;
     *) echo 1 ;;
     esac
 }

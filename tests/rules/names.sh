@@ -27,7 +27,7 @@ space: budget build diagram graph lanes parameter plan space
 kernel: answer argument catalogue dimension element features fill geometry
     kernel launch region role tolerance
 device: device fit limiter occupancy resources
-record: gzip journal ledger recording result setting stage tuned tuning verdict
+record: dispatch gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy
 engine: coverage neighbours observation observations predictor shuffle
     surrogate
@@ -40,6 +40,7 @@ target: courier far live pool program relay replay scratch supervisor target wir
 tune: filter output progress tune winner winners
 exchange: export import
 score: score
+learn: learn
 profile: counters metric
 plot: plot
 report: report

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tuning: tuning/1 read, written, refused, and damaged. */
+/* tuning: tuning/2 read, written, refused, and damaged. */
 #include <unistd.h>
 
 #include "base/path.h"
@@ -172,10 +172,10 @@ static void wrong_tunings_are_refused_with_their_place(void)
     static const struct {
         const char *from, *to, *message;
     } cases[] = {
-        {"format: tuning/1", "format: tuning/2",
-         "t.yaml:1:9: found the format tuning/2, newer than tuning/1"},
+        {"format: tuning/1", "format: tuning/3",
+         "t.yaml:1:9: found the format tuning/3, newer than tuning/2"},
         {"format: tuning/1\n", "",
-         "t.yaml:1:1: expected \"format: tuning/1\" as the first key"},
+         "t.yaml:1:1: expected \"format: tuning/2\" as the first key"},
         {"kernel: transpose\n", "", "t.yaml:1:1: expected the key \"kernel\""},
         {"kernel: transpose", "kernel: ../../x",
          "t.yaml:2:9: found \"../../x\", expected a word"},

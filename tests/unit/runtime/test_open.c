@@ -95,7 +95,7 @@ static void statuses_have_texts(void)
     CHECK_TEXT(shmtune_match_text(SHMTUNE_EXACT), "exact");
     for (int k = -3; k < 40; k++)
         CHECK((strcmp(shmtune_match_text((enum shmtune_match)k), "unknown") ==
-               0) == (k < SHMTUNE_EXACT || k > SHMTUNE_DEFAULT));
+               0) == (k < SHMTUNE_EXACT || k > SHMTUNE_LEARNT));
 }
 
 static void empty_handles(void)
@@ -202,9 +202,9 @@ static void newer_files(void)
 
     begin();
     fixture_put_text("tunings/toy/new.yaml",
-                     "format: tuning/2\nkernel: toy\ncolour: green\n");
-    check_left_out("new.yaml:1:9: found the format tuning/2, newer than "
-                   "tuning/1, the newest that shmtune " SHMTUNE_VERSION
+                     "format: tuning/3\nkernel: toy\ncolour: green\n");
+    check_left_out("new.yaml:1:9: found the format tuning/3, newer than "
+                   "tuning/2, the newest that shmtune " SHMTUNE_VERSION
                    " reads: update shmtune");
     fixture_tune("old.yaml", &device, one, 1);
     fixture_put_text("kernels/new.yaml", "format: kernel/3\nname: new\n");

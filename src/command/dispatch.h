@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch: what dispatch.c and dispatch_show.c of command/ share.
+ */
+#ifndef SHMT_COMMAND_DISPATCH_H
+#define SHMT_COMMAND_DISPATCH_H
+
+#include "command/command.h"
+#include "learn/learn.h"
+
+/* How one size of a trial came out. */
+struct shmt_command_trial {
+    const struct shmt_learn_size *size;
+    size_t chosen, best;          /* of the table's configurations */
+    double chosen_us, best_us, own_us;   /* own: of what was tuned for this
+                                     size; < 0: nothing */
+    const char *match;            /* how it was chosen */
+};
+
+struct shmt_command_trials {
+    struct shmt_command_trial *list;
+    size_t count;
+    double ns;                    /* of a selection */
+};
+
+/* Adds the distribution and the worst ten to the text; sorts the list. */
+void shmt_command_show_trials(const struct shmt_learn_table *table,
+                              struct shmt_command_trials *trials,
+                              struct shmt_text *text);
+/* The same for programs: every size. */
+struct json_t *
+shmt_command_trials_json(const struct shmt_learn_table *table,
+                         const struct shmt_command_trials *trials);
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dispatch_show: the output of `shmtune dispatch --trial`: how much of the best
+ * time what the library chooses reaches, over many sizes.
+ */
+#include "config.h"
+
+#include "command/dispatch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "command/json.h"
+
+enum { WORST = 10 };
+
+static double share_of(const struct shmt_command_trial *trial)
+{
+    return trial->best_us / trial->chosen_us;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const double x = share_of(a), y = share_of(b);
+
+    return (x > y) - (x < y);
+}
+
+static void add_distribution(const struct shmt_command_trials *trials,
+                             struct shmt_text *text)
+{
+    static const double edges[] = {0.995, 0.99, 0.98, 0.95, 0.92, 0.9, 0.8};
+    enum { EDGES = sizeof edges / sizeof edges[0] };
+    const char *before = "  of the best time: ";
+
+    for (size_t e = 0; e <= (size_t)EDGES; e++) {
+        const double low = e < EDGES ? edges[e] : -1;
+        const double high = e > 0 ? edges[e - 1] : 2;
+        size_t count = 0;
+
+        for (size_t k = 0; k < trials->count; k++)
+            count += share_of(&trials->list[k]) >= low &&
+                     share_of(&trials->list[k]) < high;
+        shmt_text_addf(text, "%s%s%g %% %zu", before,
+                       e < EDGES ? "from " : "below ",
+                       100 * edges[e < EDGES ? e : EDGES - 1], count);
+        before = ", ";
+    }
+    shmt_text_add(text, "\n");
+}
+
+static void add_own(const struct shmt_command_trials *trials,
+                    struct shmt_text *text)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t k = 0; k < trials->count; k++) {
+        const struct shmt_command_trial *const one = &trials->list[k];
+
+        if (!(one->own_us > 0))
+            continue;
+        count++;
+        sum += fmin(1, one->own_us / one->chosen_us);
+    }
+    if (count > 0)
+        shmt_text_addf(text, "  of what was tuned for the size itself, at "
+                       "%zu: %.2f %% in the mean\n", count,
+                       100 * sum / (double)count);
+}
+
+static void add_worst(const struct shmt_learn_table *table,
+                      const struct shmt_command_trial *one,
+                      struct shmt_text *text)
+{
+    shmt_text_addf(text, "  %6.2f %%  ", 100 * share_of(one));
+    shmt_kernel_describe_problem(table->kernel, one->size->problem, text);
+    shmt_text_addf(text, "  %s %.4g us, best %.4g us\n            chosen ",
+                   one->match, one->chosen_us, one->best_us);
+    shmt_kernel_describe_config(table->kernel, table->configs[one->chosen],
+                                text);
+    shmt_text_add(text, "\n            best   ");
+    shmt_kernel_describe_config(table->kernel, table->configs[one->best],
+                                text);
+    shmt_text_add(text, "\n");
+}
+
+void shmt_command_show_trials(const struct shmt_learn_table *table,
+                              struct shmt_command_trials *trials,
+                              struct shmt_text *text)
+{
+    double sum = 0;
+
+    if (trials->count == 0) {
+        shmt_text_addf(text, "%s: no size was measured\n",
+                       table->kernel->name);
+        return;
+    }
+    qsort(trials->list, trials->count, sizeof *trials->list, compare);
+    for (size_t k = 0; k < trials->count; k++)
+        sum += share_of(&trials->list[k]);
+    shmt_text_addf(text, "%s: %zu sizes, %zu configurations: mean %.2f %%, "
+                   "first percentile %.2f %%; a selection takes %.0f ns\n",
+                   table->kernel->name, trials->count, table->config_count,
+                   100 * sum / (double)trials->count,
+                   100 * share_of(&trials->list[(trials->count - 1) / 100]),
+                   trials->ns);
+    add_distribution(trials, text);
+    add_own(trials, text);
+    for (size_t k = 0; k < trials->count && k < WORST; k++)
+        add_worst(table, &trials->list[k], text);
+}
+
+json_t *shmt_command_trials_json(const struct shmt_learn_table *table,
+                                 const struct shmt_command_trials *trials)
+{
+    json_t *const sizes = json_array();
+
+    for (size_t k = 0; k < trials->count; k++) {
+        const struct shmt_command_trial *const one = &trials->list[k];
+
+        json_array_append_new(sizes, shmt_json_object(
+            "size", shmt_json_problem(table->kernel, one->size->problem),
+            "match", shmt_json_text(one->match),
+            "chosen_us", shmt_json_real(one->chosen_us),
+            "best_us", shmt_json_real(one->best_us),
+            "own_us", shmt_json_measured(one->own_us),
+            "chosen", shmt_json_config(table->kernel,
+                                       table->configs[one->chosen]),
+            "best", shmt_json_config(table->kernel,
+                                     table->configs[one->best]), NULL));
+    }
+    return shmt_json_object("kernel", shmt_json_text(table->kernel->name),
+                            "select_ns", shmt_json_real(trials->ns),
+                            "configurations",
+                            shmt_json_count(table->config_count), "sizes",
+                            sizes, NULL);
+}

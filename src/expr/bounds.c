@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bounds: what an expression can come to while its symbols stay within bounds
+ * (interval arithmetic, after Moore), and the expression that is left when
+ * what is known of it has been put in.  Called by runtime/, which proves once,
+ * when a tuning is opened, what it then need not check at each selection.
+ *
+ * Sound, not exact: a range may be wider than what is reached, and what cannot
+ * be told is ANY, which may also fail.
+ */
+#include <string.h>
+
+#include "expr/tree.h"
+
+/* Nodes that are looked at in one call; a spec that takes more is not worth
+ * it. */
+enum { MOST_VISITS = 20000, MOST_NODES = 96, MOST_KIDS = 192 };
+
+struct visit {
+    const struct shmt_expr *expr;
+    struct shmt_expr_bounding *state;
+};
+
+static const struct shmt_expr_bound any = {.kind = SHMT_EXPR_ANY};
+
+static struct shmt_expr_bound bound_of(const struct visit *visit,
+                                       uint32_t number);
+
+struct shmt_expr_bound shmt_expr_bound_value(struct shmt_value value)
+{
+    struct shmt_expr_bound out = {.kind = SHMT_EXPR_EXACT, .value = value};
+
+    if (value.type == SHMT_VALUE_INT)
+        out.low = out.high = value.i;
+    return out;
+}
+
+struct shmt_expr_bound shmt_expr_bound_range(int64_t low, int64_t high)
+{
+    const struct shmt_value value = {.type = SHMT_VALUE_INT, .i = low};
+
+    return low == high
+               ? shmt_expr_bound_value(value)
+               : (struct shmt_expr_bound){.kind = SHMT_EXPR_RANGE,
+                                          .low = low, .high = high};
+}
+
+static bool is_int(const struct shmt_expr_bound *bound)
+{
+    return bound->kind == SHMT_EXPR_RANGE ||
+           (bound->kind == SHMT_EXPR_EXACT &&
+            bound->value.type == SHMT_VALUE_INT);
+}
+
+/* 1, 0, or -1: it depends. */
+static int truth_of(const struct shmt_expr_bound *bound)
+{
+    if (bound->kind == SHMT_EXPR_EXACT)
+        return shmt_arith_truth(&bound->value);
+    return bound->kind == SHMT_EXPR_RANGE &&
+                   (bound->low > 0 || bound->high < 0)
+               ? 1 : -1;
+}
+
+static struct shmt_expr_bound hull(const struct shmt_expr_bound *a,
+                                   const struct shmt_expr_bound *b)
+{
+    if (!is_int(a) || !is_int(b))
+        return any;
+    return shmt_expr_bound_range(a->low < b->low ? a->low : b->low,
+                                 a->high > b->high ? a->high : b->high);
+}
+
+/* The hull of what an operator that is monotonic in each operand gives at
+ * their four corners. */
+static struct shmt_expr_bound corners(enum shmt_op op,
+                                      const struct shmt_expr_bound *a,
+                                      const struct shmt_expr_bound *b)
+{
+    const int64_t x[2] = {a->low, a->high}, y[2] = {b->low, b->high};
+    int64_t low = INT64_MAX, high = INT64_MIN, one;
+
+    for (int k = 0; k < 4; k++) {
+        if (shmt_arith_int(op, x[k / 2], y[k % 2], &one) !=
+            SHMT_ARITH_FAULT_NONE)
+            return any;
+        low = one < low ? one : low;
+        high = one > high ? one : high;
+    }
+    return shmt_expr_bound_range(low, high);
+}
+
+static struct shmt_expr_bound modulo(const struct shmt_expr_bound *a,
+                                     const struct shmt_expr_bound *b)
+{
+    if (b->low <= 0)
+        return any;
+    if (a->low >= 0 && a->high < b->low)
+        return *a;
+    return shmt_expr_bound_range(
+        0, a->low >= 0 && a->high < b->high - 1 ? a->high : b->high - 1);
+}
+
+/* From a.low up to the next multiple of the largest. */
+static struct shmt_expr_bound round_up(const struct shmt_expr_bound *a,
+                                       const struct shmt_expr_bound *b)
+{
+    int64_t high;
+
+    if (b->low <= 0 || __builtin_add_overflow(a->high, b->high - 1, &high))
+        return any;
+    return b->low == b->high ? corners(SHMT_OP_ROUNDUP, a, b)
+                             : shmt_expr_bound_range(a->low, high);
+}
+
+static struct shmt_expr_bound compare(enum shmt_op op,
+                                      const struct shmt_expr_bound *a,
+                                      const struct shmt_expr_bound *b)
+{
+    const bool less = a->high < b->low, more = a->low > b->high;
+    const bool not_more = a->high <= b->low, not_less = a->low >= b->high;
+    bool yes = false, no = false;
+
+    switch (op) {
+    case SHMT_OP_LT: yes = less; no = not_less; break;
+    case SHMT_OP_LE: yes = not_more; no = more; break;
+    case SHMT_OP_GT: yes = more; no = not_more; break;
+    case SHMT_OP_GE: yes = not_less; no = less; break;
+    case SHMT_OP_EQ: no = less || more; break;
+    default: yes = less || more; break;
+    }
+    return shmt_expr_bound_range(yes, !no);
+}
+
+static struct shmt_expr_bound binary(enum shmt_op op,
+                                     const struct shmt_expr_bound *a,
+                                     const struct shmt_expr_bound *b)
+{
+    struct shmt_value value;
+
+    if (a->kind == SHMT_EXPR_EXACT && b->kind == SHMT_EXPR_EXACT)
+        return shmt_arith_binary(op, &a->value, &b->value, &value) ==
+                       SHMT_ARITH_FAULT_NONE
+                   ? shmt_expr_bound_value(value) : any;
+    if (!is_int(a) || !is_int(b))
+        return any;
+    switch (op) {
+    case SHMT_OP_ADD:
+    case SHMT_OP_SUB:
+    case SHMT_OP_MUL:
+    case SHMT_OP_MIN:
+    case SHMT_OP_MAX:
+        return corners(op, a, b);
+    case SHMT_OP_FLOOR:
+    case SHMT_OP_CEILDIV:
+        return b->low > 0 ? corners(op, a, b) : any;
+    case SHMT_OP_MOD:
+        return modulo(a, b);
+    case SHMT_OP_ROUNDUP:
+        return round_up(a, b);
+    case SHMT_OP_EQ: case SHMT_OP_NE: case SHMT_OP_LT: case SHMT_OP_LE:
+    case SHMT_OP_GT: case SHMT_OP_GE:
+        return compare(op, a, b);
+    default:
+        return any;
+    }
+}
+
+static struct shmt_expr_bound unary(enum shmt_op op,
+                                    const struct shmt_expr_bound *a)
+{
+    struct shmt_value value;
+    const int truth = truth_of(a);
+
+    if (a->kind == SHMT_EXPR_EXACT)
+        return shmt_arith_unary(op, &a->value, &value) ==
+                       SHMT_ARITH_FAULT_NONE
+                   ? shmt_expr_bound_value(value) : any;
+    if (op == SHMT_OP_NOT && a->kind == SHMT_EXPR_RANGE)
+        return shmt_expr_bound_range(truth == 0, truth != 1);
+    if (a->kind != SHMT_EXPR_RANGE ||
+        (op != SHMT_OP_POS && op != SHMT_OP_INT &&
+         !(op == SHMT_OP_ABS && a->low >= 0)))
+        return any;
+    return *a;
+}
+
+static struct shmt_expr_bound kid(const struct visit *visit,
+                                  const struct shmt_expr_node *node, size_t k)
+{
+    return bound_of(visit, visit->expr->kids[node->first + k]);
+}
+
+/* `and` gives the first operand that is false, `or` the first that is true,
+ * else the last. */
+static struct shmt_expr_bound logic(const struct visit *visit,
+                                    const struct shmt_expr_node *node)
+{
+    const int ends = node->op == SHMT_OP_OR;
+    struct shmt_expr_bound out = any, one;
+    bool begun = false;
+
+    for (size_t k = 0; k < node->count; k++) {
+        const bool last = k + 1 == node->count;
+        int truth;
+
+        one = kid(visit, node, k);
+        truth = truth_of(&one);
+        if (one.kind == SHMT_EXPR_ANY)
+            return any;
+        if (truth == !ends && !last)
+            continue;
+        if (truth < 0 && !last) {
+            if (!ends)
+                one = shmt_expr_bound_range(0, 0);
+            else if (one.low == 0)
+                one.low = 1;
+            else if (one.high == 0)
+                one.high = -1;
+        }
+        out = begun ? hull(&out, &one) : one;
+        begun = true;
+        if (truth == ends)
+            break;
+    }
+    return out;
+}
+
+static struct shmt_expr_bound chain(const struct visit *visit,
+                                    const struct shmt_expr_node *node)
+{
+    int all = 1;
+
+    for (size_t k = 0; k < node->count; k++) {
+        const struct shmt_expr_bound one = kid(visit, node, k);
+        const int truth = truth_of(&one);
+
+        if (one.kind == SHMT_EXPR_ANY)
+            return any;
+        if (truth == 0)
+            return shmt_expr_bound_range(0, 0);
+        if (truth < 0)
+            all = -1;
+    }
+    return shmt_expr_bound_range(all == 1, 1);
+}
+
+static struct shmt_expr_bound conditional(const struct visit *visit,
+                                          const struct shmt_expr_node *node)
+{
+    const struct shmt_expr_bound condition = kid(visit, node, 0);
+    const int truth = truth_of(&condition);
+    struct shmt_expr_bound yes, no;
+
+    if (condition.kind == SHMT_EXPR_ANY)
+        return any;
+    if (truth >= 0)
+        return kid(visit, node, truth ? 1 : 2);
+    yes = kid(visit, node, 1);
+    no = kid(visit, node, 2);
+    return hull(&yes, &no);
+}
+
+static struct shmt_expr_bound member(const struct visit *visit,
+                                     const struct shmt_expr_node *node)
+{
+    const bool is = node->op == SHMT_OP_IN;
+    const struct shmt_expr_bound sought = kid(visit, node, 0);
+    int found = 0;
+
+    for (size_t k = 1; k < node->count; k++) {
+        const struct shmt_expr_bound one = kid(visit, node, k);
+        const struct shmt_expr_bound same =
+            binary(SHMT_OP_EQ, &sought, &one);
+        const int truth = truth_of(&same);
+
+        if (same.kind == SHMT_EXPR_ANY)
+            return any;
+        if (found != 1 && truth != 0)
+            found = truth;
+    }
+    return found < 0 ? shmt_expr_bound_range(0, 1)
+                     : shmt_expr_bound_range(found == is, found == is);
+}
+
+static struct shmt_expr_bound derived(const struct visit *visit, size_t k)
+{
+    struct shmt_expr_bounding *const state = visit->state;
+    const struct visit in = {visit->expr->derived[k].expr, state};
+
+    if ((state->known >> k & 1) == 0)
+        state->derived[k] = bound_of(&in, in.expr->root);
+    state->known |= UINT64_C(1) << k;
+    return state->derived[k];
+}
+
+static struct shmt_expr_bound bound_of(const struct visit *visit,
+                                       uint32_t number)
+{
+    const struct shmt_expr_node *const node = &visit->expr->nodes[number];
+    struct shmt_expr_bound out, next;
+
+    if (visit->state->visits++ >= MOST_VISITS)
+        return any;
+    switch (node->op) {
+    case SHMT_OP_CONST:
+        return shmt_expr_bound_value(node->constant);
+    case SHMT_OP_SYMBOL:
+        return visit->state->symbols[node->symbol];
+    case SHMT_EXPR_NODE_DERIVED:
+        return derived(visit, node->derived);
+    case SHMT_OP_AND:
+    case SHMT_OP_OR:
+        return logic(visit, node);
+    case SHMT_OP_CHAIN:
+        return chain(visit, node);
+    case SHMT_OP_IF:
+        return conditional(visit, node);
+    case SHMT_OP_IN:
+    case SHMT_OP_NOT_IN:
+        return member(visit, node);
+    default:
+        break;
+    }
+    out = kid(visit, node, 0);
+    if (node->count == 1)
+        return unary((enum shmt_op)node->op, &out);
+    for (size_t k = 1; k < node->count; k++) {
+        next = kid(visit, node, k);
+        out = binary((enum shmt_op)node->op, &out, &next);
+    }
+    return out;
+}
+
+void shmt_expr_bounding_begin(struct shmt_expr_bounding *state,
+                              const struct shmt_expr_bound *symbols)
+{
+    state->symbols = symbols;
+    state->known = 0;
+    state->visits = 0;
+}
+
+struct shmt_expr_bound shmt_expr_bounds(const struct shmt_expr *expr,
+                                        struct shmt_expr_bounding *state)
+{
+    const struct visit visit = {expr, state};
+
+    return bound_of(&visit, expr->root);
+}
+
+int shmt_expr_bound_truth(const struct shmt_expr_bound *bound)
+{
+    return truth_of(bound);
+}
+
+/* -- what is left --------------------------------------------------------- */
+
+struct fold {
+    struct shmt_expr_bounding *state;
+    struct shmt_expr_node nodes[MOST_NODES];
+    uint32_t kids[MOST_KIDS];
+    size_t node_count, kid_count;
+    bool full;
+};
+
+static uint32_t fold_node(struct fold *fold, const struct shmt_expr *expr,
+                          uint32_t number);
+
+static uint32_t put(struct fold *fold, const struct shmt_expr_node *node)
+{
+    if (fold->node_count == MOST_NODES) {
+        fold->full = true;
+        return 0;
+    }
+    fold->nodes[fold->node_count] = *node;
+    return (uint32_t)fold->node_count++;
+}
+
+static bool is_logic(const struct shmt_expr_node *node)
+{
+    return node->op == SHMT_OP_AND || node->op == SHMT_OP_OR;
+}
+
+/* Whether an operand of `and` or `or`, or a comparison of a chain, decides
+ * nothing: what stands behind it does. */
+static bool is_idle(struct fold *fold, const struct shmt_expr *expr,
+                    const struct shmt_expr_node *node, size_t k)
+{
+    const struct visit visit = {expr, fold->state};
+    struct shmt_expr_bound one;
+
+    if (!is_logic(node) || k + 1 == node->count)
+        return false;
+    one = kid(&visit, node, k);
+    return truth_of(&one) == (node->op == SHMT_OP_AND);
+}
+
+static uint32_t fold_operands(struct fold *fold, const struct shmt_expr *expr,
+                              const struct shmt_expr_node *node)
+{
+    struct shmt_expr_node out = *node;
+    uint32_t made[16];
+    uint32_t count = 0;
+
+    for (size_t k = 0; k < node->count && !fold->full; k++) {
+        if (is_idle(fold, expr, node, k))
+            continue;
+        if (count == sizeof made / sizeof made[0]) {
+            fold->full = true;
+            break;
+        }
+        made[count++] = fold_node(fold, expr, expr->kids[node->first + k]);
+    }
+    if (is_logic(node) && count == 1)
+        return made[0];
+    if (fold->kid_count + count > MOST_KIDS)
+        fold->full = true;
+    if (fold->full)
+        return 0;
+    out.first = (uint32_t)fold->kid_count;
+    out.count = count;
+    memcpy(fold->kids + fold->kid_count, made, count * sizeof *made);
+    fold->kid_count += count;
+    return put(fold, &out);
+}
+
+static uint32_t fold_node(struct fold *fold, const struct shmt_expr *expr,
+                          uint32_t number)
+{
+    const struct shmt_expr_node *const node = &expr->nodes[number];
+    const struct visit visit = {expr, fold->state};
+    const struct shmt_expr_bound bound = bound_of(&visit, number);
+    struct shmt_expr_node leaf = *node;
+
+    if (fold->full)
+        return 0;
+    if (bound.kind == SHMT_EXPR_EXACT) {
+        leaf.op = SHMT_OP_CONST;
+        leaf.first = leaf.count = 0;
+        leaf.constant = bound.value;
+        return put(fold, &leaf);
+    }
+    if (node->op == SHMT_OP_SYMBOL)
+        return put(fold, &leaf);
+    if (node->op == SHMT_EXPR_NODE_DERIVED) {
+        const struct shmt_expr *const of = expr->derived[node->derived].expr;
+
+        return fold_node(fold, of, of->root);
+    }
+    if (node->op == SHMT_OP_IF) {
+        const struct shmt_expr_bound condition = kid(&visit, node, 0);
+        const int truth = truth_of(&condition);
+
+        if (truth >= 0)
+            return fold_node(fold, expr,
+                             expr->kids[node->first + (truth ? 1 : 2)]);
+    }
+    return fold_operands(fold, expr, node);
+}
+
+/* At most: every node is a step and a constant. */
+static size_t bytes_of(const struct fold *fold)
+{
+    return sizeof(struct shmt_expr) +
+           (fold->node_count + 1) * (2 * sizeof(struct shmt_expr_step) +
+                                     sizeof(struct shmt_value));
+}
+
+bool shmt_expr_fold(struct shmt_arena *arena, const struct shmt_expr *expr,
+                    struct shmt_expr_bounding *state, size_t *room,
+                    const struct shmt_expr **out)
+{
+    struct fold fold = {.state = state};
+    const uint32_t root = fold_node(&fold, expr, expr->root);
+    const size_t bytes = bytes_of(&fold);
+    struct shmt_expr *folded;
+    enum shmtune_status status;
+
+    *out = NULL;
+    if (fold.full || state->visits >= MOST_VISITS || bytes > *room)
+        return true;
+    folded = shmt_arena_alloc(arena, 1, sizeof *folded);
+    if (folded == NULL)
+        return false;
+    folded->text = expr->text;
+    folded->place = expr->place;
+    folded->symbol_count = expr->symbol_count;
+    folded->used = expr->used;
+    folded->root = root;
+    folded->node_count = fold.node_count;
+    folded->nodes = fold.nodes;
+    folded->kids = fold.kids;
+    status = shmt_expr_compile_tree(arena, folded, NULL);
+    folded->node_count = 0;
+    folded->nodes = NULL;
+    folded->kids = NULL;
+    *room -= bytes;
+    if (status == SHMTUNE_OK)
+        *out = folded;
+    return status != SHMTUNE_NO_MEMORY;
+}

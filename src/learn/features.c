@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * features: the numbers of a problem that a tree may compare: sizes, their
+ * products and ratios, what they leave when divided by powers of two, and how
+ * many tiles they have.  Called by learn.c.
+ */
+#include "learn/forest.h"
+
+struct list {
+    struct shmt_dispatch_feature *out;
+    uint8_t *family;
+    size_t count;
+};
+
+static void add(struct list *list, uint8_t family,
+                struct shmt_dispatch_feature feature)
+{
+    if (list->count == SHMT_LEARN_FEATURES)
+        return;
+    list->family[list->count] = family;
+    list->out[list->count++] = feature;
+}
+
+/* Whether the sizes differ in the dimension. */
+static bool varies(const struct shmt_learn_table *table, size_t d)
+{
+    for (size_t k = 1; k < table->size_count; k++)
+        if (table->sizes[k].problem[d] != table->sizes[0].problem[d])
+            return true;
+    return false;
+}
+
+static void add_products(struct list *list, const size_t *dims, size_t count)
+{
+    struct shmt_dispatch_feature all = {.modulo = 0};
+
+    for (size_t i = 0; i < count; i++) {
+        struct shmt_dispatch_feature one = {.modulo = 0};
+
+        one.of[dims[i]] = all.of[dims[i]] = 1;
+        add(list, 0, one);
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++) {
+            struct shmt_dispatch_feature two = {.modulo = 0}, ratio = two;
+
+            two.of[dims[i]] = two.of[dims[j]] = 1;
+            add(list, 0, two);
+            ratio.of[dims[i]] = ratio.per[dims[j]] = 1;
+            add(list, 1, ratio);
+            ratio = (struct shmt_dispatch_feature){.modulo = 0};
+            ratio.of[dims[j]] = ratio.per[dims[i]] = 1;
+            add(list, 1, ratio);
+        }
+    if (count > 2)
+        add(list, 0, all);
+}
+
+static void add_remainders(struct list *list, const size_t *dims,
+                           size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        for (int64_t modulo = 2; modulo <= 128; modulo *= 2) {
+            struct shmt_dispatch_feature one = {.modulo = modulo};
+
+            one.of[dims[i]] = 1;
+            add(list, modulo <= 8 ? 1 : 2, one);
+        }
+}
+
+/* Tiles of two dimensions, and what of them is in a last round over the
+ * multiprocessors. */
+static void add_tiles(struct list *list, const struct shmt_learn_table *table,
+                      const size_t *dims, size_t count)
+{
+    static const int64_t units[] = {32, 64, 128, 256};
+    enum { UNITS = sizeof units / sizeof units[0] };
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t j = i + 1; j < count; j++)
+            for (size_t u = 0; u < (size_t)UNITS * UNITS; u++) {
+                struct shmt_dispatch_feature two = {.modulo = 0};
+
+                two.of[dims[i]] = units[u / UNITS];
+                two.of[dims[j]] = units[u % UNITS];
+                add(list, 2, two);
+                two.modulo = table->multiprocessors;
+                if (two.modulo > 1)
+                    add(list, 3, two);
+            }
+}
+
+size_t shmt_learn_features(const struct shmt_learn_table *table,
+                           struct shmt_dispatch_feature *out, uint8_t *family)
+{
+    const struct shmt_kernel *const kernel = table->kernel;
+    struct list list = {out, family, 0};
+    size_t all[SHMT_KERNEL_DIMENSIONS], free_ones[SHMT_KERNEL_DIMENSIONS];
+    size_t count = 0, free_count = 0;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++) {
+        if (!varies(table, d))
+            continue;
+        all[count++] = d;
+        if (!kernel->dimensions[d].defined)
+            free_ones[free_count++] = d;
+    }
+    add_products(&list, all, count);
+    add_remainders(&list, free_ones, free_count);
+    add_tiles(&list, table, free_ones, free_count);
+    return list.count;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * grow: grows a tree of comparisons on sizes, greedily, from the top: each
+ * comparison is the one after which the best configuration of either side
+ * loses least, and stays only where that is enough (CART, after Breiman,
+ * Friedman, Olshen and Stone, with the time lost in the place of an impurity).
+ * A leaf ranks configurations by what they lose there, with what they lose in
+ * the node above as the opinion of a few more sizes.  Called by learn.c.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/forest.h"
+
+struct growing {
+    const struct shmt_learn_field *field;
+    const struct shmt_learn_way *way;
+    struct shmt_learn_tree *tree;
+    size_t *order;               /* the sizes of a node, sorted by a value */
+    double *left, *total;        /* [configs] */
+};
+
+struct split {
+    double loss;
+    size_t feature;
+    int64_t below;
+};
+
+static const double *losses(const struct growing *growing, size_t size)
+{
+    return growing->field->loss + size * growing->field->configs;
+}
+
+/* What the configuration loses that looks best with the opinion of the node
+ * above. */
+static double least(const double *sums, const double *minus,
+                    const double *prior, size_t configs)
+{
+    double least = INFINITY, loss = 0;
+
+    for (size_t k = 0; k < configs; k++) {
+        const double sum = sums[k] - (minus == NULL ? 0 : minus[k]);
+
+        if (sum + prior[k] < least) {
+            least = sum + prior[k];
+            loss = sum;
+        }
+    }
+    return loss;
+}
+
+/* A number above `low`, and not above `high`, that is read easily: a power of
+ * two, else the middle by the logarithm. */
+static int64_t between(int64_t low, int64_t high)
+{
+    for (int bit = 62; bit >= 0; bit--)
+        if (INT64_C(1) << bit <= high)
+            if (INT64_C(1) << bit > low)
+                return INT64_C(1) << bit;
+    low = (int64_t)ceil(sqrt((double)low * (double)high));
+    return low < high ? low + 1 : high;
+}
+
+static void sort_by(const int64_t *values, size_t *order, size_t count)
+{
+    /* Shell's sort: nodes are small, and what is compared is elsewhere. */
+    for (size_t gap = count / 2; gap > 0; gap /= 2)
+        for (size_t k = gap; k < count; k++) {
+            const size_t one = order[k];
+            size_t at = k;
+
+            for (; at >= gap && values[order[at - gap]] > values[one];
+                 at -= gap)
+                order[at] = order[at - gap];
+            order[at] = one;
+        }
+}
+
+/* What the best configuration of each side would lose, for every place
+ * between two values. */
+static void try_feature(struct growing *growing, size_t feature,
+                        const size_t *chosen, size_t count,
+                        const double *prior, struct split *best)
+{
+    const struct shmt_learn_field *const field = growing->field;
+    const int64_t *const values = field->values + feature * field->count;
+    const size_t least_count = growing->way->least;
+
+    memcpy(growing->order, chosen, count * sizeof *chosen);
+    sort_by(values, growing->order, count);
+    memset(growing->left, 0, field->configs * sizeof *growing->left);
+    for (size_t k = 0; k + 1 < count; k++) {
+        const double *const loss = losses(growing, growing->order[k]);
+        const int64_t low = values[growing->order[k]];
+        const int64_t high = values[growing->order[k + 1]];
+        double sum;
+
+        for (size_t c = 0; c < field->configs; c++)
+            growing->left[c] += loss[c];
+        if (low == high || k + 1 < least_count || count - k - 1 < least_count)
+            continue;
+        sum = least(growing->left, NULL, prior, field->configs) +
+              least(growing->total, growing->left, prior, field->configs);
+        if (sum < best->loss - 1e-9)
+            *best = (struct split){sum, feature, between(low, high)};
+    }
+}
+
+static void put_leaf(struct growing *growing, const double *sums,
+                     const double *prior)
+{
+    struct shmt_learn_tree *const tree = growing->tree;
+    uint16_t *const ranks = tree->ranks[tree->leaf_count];
+    bool taken[SHMT_LEARN_CONFIGS] = {false};
+    size_t count = 0;
+
+    while (count < SHMT_DISPATCH_RANKS && count < growing->field->configs) {
+        size_t best = SHMT_LEARN_CONFIGS;
+
+        for (size_t c = 0; c < growing->field->configs; c++)
+            if (!taken[c] && (best == SHMT_LEARN_CONFIGS ||
+                              sums[c] + prior[c] < sums[best] + prior[best]))
+                best = c;
+        taken[best] = true;
+        ranks[count++] = (uint16_t)best;
+    }
+    tree->nodes[tree->count++] = (struct shmt_dispatch_node){
+        .feature = SHMT_DISPATCH_LEAF, .other = (uint16_t)count,
+        .rank = (uint16_t)tree->leaf_count};
+    tree->leaf_count++;
+}
+
+/* Moves the sizes that are below to the front; returns how many they are. */
+static size_t part(const struct growing *growing, const struct split *split,
+                   size_t *chosen, size_t count)
+{
+    const int64_t *const values =
+        growing->field->values + split->feature * growing->field->count;
+    size_t front = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        const size_t one = chosen[k];
+
+        if (values[one] >= split->below)
+            continue;
+        chosen[k] = chosen[front];
+        chosen[front++] = one;
+    }
+    return front;
+}
+
+/* The best comparison of a node; its loss is INFINITY where there is none. */
+static struct split find_split(struct growing *growing, const size_t *chosen,
+                               size_t count, const double *prior, size_t depth)
+{
+    const struct shmt_learn_field *const field = growing->field;
+    struct split best = {.loss = INFINITY};
+
+    /* Every node above still needs a node on its other side. */
+    if (depth == SHMT_DISPATCH_DEPTH || count < 2 * growing->way->least ||
+        growing->tree->count + depth + 3 > SHMT_DISPATCH_NODES)
+        return best;
+    for (size_t f = 0; f < field->feature_count; f++)
+        if (field->family[f] < growing->way->families)
+            try_feature(growing, f, chosen, count, prior, &best);
+    return best;
+}
+
+/* What a subtree loses of some sizes. */
+static double loss_under(const struct growing *growing, size_t node,
+                         const size_t *chosen, size_t count)
+{
+    const struct shmt_learn_field *const field = growing->field;
+    const struct shmt_learn_tree *const tree = growing->tree;
+    double sum = 0;
+
+    for (size_t k = 0; k < count; k++) {
+        size_t at = node;
+
+        while (tree->nodes[at].feature != SHMT_DISPATCH_LEAF)
+            at = field->values[tree->nodes[at].feature * field->count +
+                               chosen[k]] < tree->nodes[at].below
+                     ? at + 1 : tree->nodes[at].other;
+        sum += losses(growing, chosen[k])[
+            tree->ranks[tree->nodes[at].rank][0]];
+    }
+    return sum;
+}
+
+/* Where one side of a comparison does as well for the other, that side takes
+ * the place of both (as C4.5 does, by Quinlan). */
+static void raise(struct growing *growing, size_t node, const size_t *chosen,
+                  size_t count, double *loss)
+{
+    struct shmt_learn_tree *const tree = growing->tree;
+    const size_t second = tree->nodes[node].other;
+    const double least = *loss + growing->way->gain;
+    const double by_first = loss_under(growing, node + 1, chosen, count);
+    const double by_second = loss_under(growing, second, chosen, count);
+    const bool first = by_first <= by_second;
+    const size_t from = first ? node + 1 : second;
+    const size_t end = first ? second : tree->count;
+
+    if ((first ? by_first : by_second) > least)
+        return;
+    *loss = first ? by_first : by_second;
+    for (size_t k = from; k < end; k++) {
+        tree->nodes[node + k - from] = tree->nodes[k];
+        if (tree->nodes[k].feature != SHMT_DISPATCH_LEAF)
+            tree->nodes[node + k - from].other =
+                (uint16_t)(tree->nodes[k].other - (from - node));
+    }
+    tree->count = node + end - from;
+}
+
+static bool grow(struct growing *growing, size_t *chosen, size_t count,
+                 const double *prior, size_t depth, double *loss);
+
+/* Both sides of a comparison. */
+static bool grow_sides(struct growing *growing, const struct split *split,
+                       size_t *chosen, size_t count, const double *opinion,
+                       size_t depth, double *loss)
+{
+    struct shmt_learn_tree *const tree = growing->tree;
+    const size_t node = tree->count++;
+    const size_t front = part(growing, split, chosen, count);
+    double first, second;
+
+    tree->nodes[node] = (struct shmt_dispatch_node){
+        .feature = (uint16_t)split->feature, .below = split->below};
+    if (!grow(growing, chosen, front, opinion, depth + 1, &first))
+        return false;
+    tree->nodes[node].other = (uint16_t)tree->count;
+    if (!grow(growing, chosen + front, count - front, opinion, depth + 1,
+              &second))
+        return false;
+    *loss = first + second;
+    raise(growing, node, chosen, count, loss);
+    return true;
+}
+
+/* `prior` is what the node above says of each configuration; *loss is what the
+ * subtree loses.  A subtree that does not bring `gain` for each of its
+ * comparisons becomes a leaf. */
+static bool grow(struct growing *growing, size_t *chosen, size_t count,
+                 const double *prior, size_t depth, double *loss)
+{
+    const size_t configs = growing->field->configs;
+    struct shmt_learn_tree *const tree = growing->tree;
+    const size_t node = tree->count, leaf = tree->leaf_count;
+    double *const sums = calloc(2 * configs + 1, sizeof *sums);
+    double *const opinion = sums + configs;
+    struct split split;
+    double alone;
+    bool done = true;
+
+    if (sums == NULL)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        for (size_t c = 0; c < configs; c++)
+            sums[c] += losses(growing, chosen[k])[c];
+    for (size_t c = 0; c < configs; c++)
+        opinion[c] = growing->way->prior * (sums[c] + prior[c]) /
+                     ((double)count + growing->way->prior);
+    alone = *loss = least(sums, NULL, prior, configs);
+    growing->total = sums;
+    split = find_split(growing, chosen, count, prior, depth);
+    if (split.loss < INFINITY)
+        done = grow_sides(growing, &split, chosen, count, opinion, depth,
+                          loss);
+    if (done && (split.loss == INFINITY ||
+                 alone - *loss < growing->way->gain *
+                                     (double)(tree->leaf_count - leaf - 1))) {
+        tree->count = node;
+        tree->leaf_count = leaf;
+        *loss = alone;
+        put_leaf(growing, sums, prior);
+    }
+    free(sums);
+    return done;
+}
+
+bool shmt_learn_grow(const struct shmt_learn_field *field,
+                     const struct shmt_learn_way *way, size_t *chosen,
+                     size_t count, struct shmt_learn_tree *out)
+{
+    struct growing growing = {.field = field, .way = way, .tree = out};
+    double *const zero = calloc(2 * field->configs + 1, sizeof *zero);
+    double loss;
+    bool done;
+
+    out->count = out->leaf_count = 0;
+    growing.order = calloc(count + 1, sizeof *growing.order);
+    growing.left = zero == NULL ? NULL : zero + field->configs;
+    done = zero != NULL && growing.order != NULL &&
+           grow(&growing, chosen, count, zero, 0, &loss);
+    free(growing.order);
+    free(zero);
+    return done;
+}
+
+size_t shmt_learn_leaf(const struct shmt_learn_field *field,
+                       const struct shmt_learn_tree *tree, size_t k)
+{
+    size_t node = 0;
+
+    while (tree->nodes[node].feature != SHMT_DISPATCH_LEAF)
+        node = field->values[tree->nodes[node].feature * field->count + k] <
+                       tree->nodes[node].below
+                   ? node + 1 : tree->nodes[node].other;
+    return tree->nodes[node].rank;
+}

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * learn: from a table of times to a dispatch.  How a tree is grown (how many
+ * sizes a leaf takes, what a comparison has to bring, which numbers may be
+ * compared) is chosen by cross-validation: the sizes are dealt into parts, and
+ * each part is judged by a tree that was grown without it.  The same gives the
+ * figures that decide whether the tree beats the rule of the nearest size.
+ * Called by command/.
+ */
+#include "learn/learn.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "learn/forest.h"
+
+enum { PARTS = 10, DEALS = 2, MOST_CONFIGS = 32 };
+_Static_assert((int)MOST_CONFIGS <= (int)SHMT_DISPATCH_CONFIGS,
+               "a dispatch has room for all that are looked at");
+
+/* A configuration is looked at where all sizes together lose so much less with
+ * it, for each size. */
+static const double worth = 2e-4;
+
+/* A loss beyond this much counts as often again: the worst sizes matter. */
+static const double bad = 0.05, bad_weight = 2;
+static const double invalid = 1;          /* what may not run loses */
+static const double unmeasured = 1.6;     /* times the best: given up */
+
+/* Everything that is allocated while learning. */
+struct learning {
+    const struct shmt_learn_table *table;
+    uint64_t seed;
+    size_t count;                  /* sizes that are done */
+    const struct shmt_learn_size **sizes;
+    size_t configs;                /* that are looked at: those that the */
+    size_t column[MOST_CONFIGS];   /* table has at these places */
+    double *share;                 /* [count][configs]: best / time */
+    double *loss;
+    int64_t *values;
+    struct shmt_dispatch_feature *features;
+    uint8_t *family;
+    size_t *order, *part;          /* [count] */
+    double *judged;                /* [count] */
+    struct shmt_learn_tree *tree;
+    struct shmt_learn_field field;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* By the sizes, so that the order in which they were measured or read decides
+ * nothing. */
+static int compare_sizes(const void *a, const void *b)
+{
+    const struct shmt_learn_size *const x =
+        *(const struct shmt_learn_size *const *)a;
+    const struct shmt_learn_size *const y =
+        *(const struct shmt_learn_size *const *)b;
+
+    for (size_t d = 0; d < SHMT_KERNEL_DIMENSIONS; d++)
+        if (x->problem[d] != y->problem[d])
+            return x->problem[d] < y->problem[d] ? -1 : 1;
+    return 0;
+}
+
+struct shmt_learn_figures shmt_learn_figures_of(double *shares, size_t count)
+{
+    struct shmt_learn_figures out = {.count = count};
+
+    if (count == 0)
+        return out;
+    qsort(shares, count, sizeof *shares, compare);
+    for (size_t k = 0; k < count; k++)
+        out.mean += shares[k] / (double)count;
+    out.low = shares[(count - 1) / 100];
+    return out;
+}
+
+static double loss_of(double share)
+{
+    const double loss = share <= 0 ? invalid : 1 - share;
+
+    return loss + bad_weight * fmax(0, loss - bad);
+}
+
+/* The share of the best time; 0 where it may not run. */
+static double share_of(double time, double best)
+{
+    if (isnan(time))
+        return 1 / unmeasured;
+    return isfinite(time) ? best / time : 0;
+}
+
+static bool allocate(struct learning *learning)
+{
+    const size_t cells = learning->count * MOST_CONFIGS + 1;
+    const size_t count = learning->count + 1;
+
+    learning->share = calloc(cells, sizeof *learning->share);
+    learning->loss = calloc(cells, sizeof *learning->loss);
+    learning->features =
+        calloc(SHMT_LEARN_FEATURES, sizeof *learning->features);
+    learning->family = calloc(SHMT_LEARN_FEATURES, 1);
+    learning->values = calloc(SHMT_LEARN_FEATURES * count,
+                              sizeof *learning->values);
+    learning->order = calloc(count, sizeof *learning->order);
+    learning->part = calloc(count, sizeof *learning->part);
+    learning->judged = calloc(count, sizeof *learning->judged);
+    learning->tree = calloc(1, sizeof *learning->tree);
+    return learning->share != NULL && learning->loss != NULL &&
+           learning->features != NULL && learning->family != NULL &&
+           learning->values != NULL && learning->order != NULL &&
+           learning->part != NULL && learning->judged != NULL &&
+           learning->tree != NULL;
+}
+
+static void free_all(struct learning *learning)
+{
+    free(learning->sizes);
+    free(learning->share);
+    free(learning->loss);
+    free(learning->features);
+    free(learning->family);
+    free(learning->values);
+    free(learning->order);
+    free(learning->part);
+    free(learning->judged);
+    free(learning->tree);
+}
+
+/* What a configuration of the table reaches at a size. */
+static double share_in(const struct learning *learning, size_t k, size_t c)
+{
+    const struct shmt_learn_size *const size = learning->sizes[k];
+
+    return share_of(shmt_learn_time(&size->cells[c]),
+                    shmt_learn_best(learning->table, size));
+}
+
+/* Chooses the configurations to look at: each time the one with which the best
+ * of those chosen loses least over all sizes. */
+static bool choose_configs(struct learning *learning)
+{
+    const size_t configs = learning->table->config_count;
+    const size_t count = learning->count;
+    double *const all = calloc(count * configs + count + 1, sizeof *all);
+    double *const least = all + count * configs;
+    double before = INFINITY;
+
+    if (all == NULL)
+        return false;
+    for (size_t k = 0; k < count; k++) {
+        least[k] = loss_of(0);
+        for (size_t c = 0; c < configs; c++)
+            all[k * configs + c] = loss_of(share_in(learning, k, c));
+    }
+    while (learning->configs < MOST_CONFIGS) {
+        double best = INFINITY;
+        size_t chosen = 0;
+
+        for (size_t c = 0; c < configs; c++) {
+            double sum = 0;
+
+            for (size_t k = 0; k < count; k++)
+                sum += fmin(least[k], all[k * configs + c]);
+            if (sum < best) {
+                best = sum;
+                chosen = c;
+            }
+        }
+        if (!(best < before - worth * (double)count))
+            break;
+        before = best;
+        learning->column[learning->configs++] = chosen;
+        for (size_t k = 0; k < count; k++)
+            least[k] = fmin(least[k], all[k * configs + chosen]);
+    }
+    free(all);
+    return true;
+}
+
+static bool prepare(struct learning *learning)
+{
+    const struct shmt_learn_table *const table = learning->table;
+    struct shmt_learn_field *const field = &learning->field;
+
+    if (!choose_configs(learning))
+        return false;
+    for (size_t k = 0; k < learning->count; k++)
+        for (size_t c = 0; c < learning->configs; c++) {
+            const double share = share_in(learning, k, learning->column[c]);
+
+            learning->share[k * learning->configs + c] = share;
+            learning->loss[k * learning->configs + c] = loss_of(share);
+        }
+    *field = (struct shmt_learn_field){
+        .count = learning->count, .configs = learning->configs,
+        .loss = learning->loss, .features = learning->features,
+        .family = learning->family, .values = learning->values};
+    field->feature_count = shmt_learn_features(table, learning->features,
+                                               learning->family);
+    for (size_t f = 0; f < field->feature_count; f++)
+        for (size_t k = 0; k < learning->count; k++)
+            learning->values[f * learning->count + k] = shmt_dispatch_value(
+                &learning->features[f], learning->sizes[k]->problem,
+                table->kernel->dimension_count);
+    return true;
+}
+
+/* -- judging -------------------------------------------------------------- */
+
+/* The share that a leaf's first configuration that runs reaches. */
+static double share_at(const struct learning *learning, size_t leaf, size_t k)
+{
+    const size_t configs = learning->field.configs;
+    const uint16_t *const ranks = learning->tree->ranks[leaf];
+
+    for (size_t r = 0; r < SHMT_DISPATCH_RANKS && r < configs; r++) {
+        const double share = learning->share[k * configs + ranks[r]];
+
+        if (share > 0)
+            return share;
+    }
+    return 0;
+}
+
+/* Deals the sizes into parts. */
+static void deal(struct learning *learning, uint64_t number)
+{
+    struct shmt_random random;
+
+    shmt_random_seed(&random, learning->seed + number);
+    for (size_t k = 0; k < learning->count; k++) {
+        const size_t other = (size_t)shmt_random_below(&random, k + 1);
+
+        learning->part[k] = learning->part[other];
+        learning->part[other] = k % PARTS;
+    }
+}
+
+/* Judges every size by a tree that was grown without it: the sum of the
+ * losses over all deals; judged[] has the mean shares. */
+static bool judge(struct learning *learning, const struct shmt_learn_way *way,
+                  double *sum)
+{
+    *sum = 0;
+    memset(learning->judged, 0, learning->count * sizeof *learning->judged);
+    for (uint64_t number = 0; number < DEALS; number++) {
+        deal(learning, number);
+        for (size_t part = 0; part < PARTS; part++) {
+            size_t n = 0;
+
+            for (size_t k = 0; k < learning->count; k++)
+                if (learning->part[k] != part)
+                    learning->order[n++] = k;
+            if (!shmt_learn_grow(&learning->field, way, learning->order, n,
+                                 learning->tree))
+                return false;
+            for (size_t k = 0; k < learning->count; k++) {
+                double share;
+
+                if (learning->part[k] != part)
+                    continue;
+                share = share_at(learning,
+                                 shmt_learn_leaf(&learning->field,
+                                                 learning->tree, k), k);
+                learning->judged[k] += share / DEALS;
+                *sum += loss_of(share);
+            }
+        }
+    }
+    return true;
+}
+
+static bool choose_way(struct learning *learning, struct shmt_learn_way *best)
+{
+    static const size_t leasts[] = {2, 4};
+    static const double priors[] = {1, 4};
+    static const double gains[] = {0.005, 0.02, 0.06, 0.2};
+    double least = INFINITY, sum;
+
+    for (int n = 0; n < 4 * 2 * 2 * 4; n++) {
+        const struct shmt_learn_way way = {
+            .families = 1 + n % 4, .least = leasts[n / 4 % 2],
+            .prior = priors[n / 8 % 2], .gain = gains[n / 16]};
+
+        if (!judge(learning, &way, &sum))
+            return false;
+        if (sum < least) {
+            least = sum;
+            *best = way;
+        }
+    }
+    return judge(learning, best, &sum);
+}
+
+/* What the rule of the nearest size reaches.  Where what it chooses was not
+ * among what was measured, or may not run, nothing can be said. */
+static struct shmt_learn_figures judge_nearest(struct learning *learning,
+                                               double *shares)
+{
+    size_t n = 0;
+
+    for (size_t k = 0; k < learning->count; k++) {
+        const size_t nearest = learning->sizes[k]->nearest;
+
+        if (nearest < learning->table->config_count)
+            shares[n++] = share_in(learning, k, nearest);
+    }
+    return shmt_learn_figures_of(shares, n);
+}
+
+/* -- the dispatch --------------------------------------------------------- */
+
+static const struct shmt_setting *
+settings_of(struct shmt_arena *arena, const struct shmt_kernel *kernel,
+            const shmt_config *config)
+{
+    struct shmt_setting *const settings = shmt_arena_alloc(
+        arena, kernel->parameter_count + 1, sizeof *settings);
+
+    for (size_t p = 0; settings != NULL && p < kernel->parameter_count; p++)
+        settings[p] = (struct shmt_setting){
+            kernel->parameters[p].name,
+            kernel->parameters[p].values[config[p]]};
+    return settings;
+}
+
+/* Numbers what is used, in the order in which it is. */
+struct numbering {
+    size_t count, most;
+    size_t old[SHMT_DISPATCH_FEATURES > SHMT_DISPATCH_CONFIGS
+                   ? SHMT_DISPATCH_FEATURES : SHMT_DISPATCH_CONFIGS];
+};
+
+/* SHMT_DISPATCH_LEAF where there are too many. */
+static uint16_t renumber(struct numbering *numbering, size_t old)
+{
+    for (size_t k = 0; k < numbering->count; k++)
+        if (numbering->old[k] == old)
+            return (uint16_t)k;
+    if (numbering->count == numbering->most)
+        return SHMT_DISPATCH_LEAF;
+    numbering->old[numbering->count] = old;
+    return (uint16_t)numbering->count++;
+}
+
+/* Whether some size of the range leaves the ranks before it unusable. */
+static size_t useful_ranks(const struct learning *learning,
+                           const uint16_t *ranks, size_t count)
+{
+    const size_t configs = learning->field.configs;
+
+    for (size_t r = 0; r < count; r++) {
+        bool always = true;
+
+        for (size_t k = 0; k < learning->count; k++)
+            always = always &&
+                     learning->share[k * configs + ranks[r]] > 0;
+        if (always)
+            return r + 1;
+    }
+    return count;
+}
+
+static bool put_nodes(const struct learning *learning,
+                      struct shmt_dispatch *out,
+                      struct shmt_dispatch_node *nodes, uint16_t *ranks,
+                      struct numbering *configs, struct numbering *features)
+{
+    const struct shmt_learn_tree *const tree = learning->tree;
+
+    for (size_t k = 0; k < tree->count; k++) {
+        const struct shmt_dispatch_node *const from = &tree->nodes[k];
+        size_t count = 0;
+
+        nodes[k] = *from;
+        if (from->feature != SHMT_DISPATCH_LEAF) {
+            nodes[k].feature = renumber(features, from->feature);
+            if (nodes[k].feature == SHMT_DISPATCH_LEAF)
+                return false;
+            continue;
+        }
+        nodes[k].rank = (uint16_t)out->rank_count;
+        for (size_t r = 0; r < useful_ranks(learning, tree->ranks[from->rank],
+                                            from->other); r++) {
+            const uint16_t config =
+                renumber(configs, tree->ranks[from->rank][r]);
+
+            if (config != SHMT_DISPATCH_LEAF)
+                ranks[out->rank_count + count++] = config;
+        }
+        if (count == 0)
+            return false;
+        nodes[k].other = (uint16_t)count;
+        out->rank_count += count;
+    }
+    return true;
+}
+
+static void put_range(const struct learning *learning,
+                      struct shmt_dispatch *out)
+{
+    const struct shmt_kernel *const kernel = learning->table->kernel;
+
+    out->dimension_count = kernel->dimension_count;
+    for (size_t d = 0; d < kernel->dimension_count; d++) {
+        out->names[d] = kernel->dimensions[d].name;
+        out->least[d] = INT64_MAX;
+        for (size_t k = 0; k < learning->count; k++) {
+            const int64_t size = learning->sizes[k]->problem[d];
+
+            out->least[d] = size < out->least[d] ? size : out->least[d];
+            out->most[d] = size > out->most[d] ? size : out->most[d];
+        }
+        if (learning->table->most[d] == 0)
+            continue;
+        if (learning->table->least[d] < out->least[d])
+            out->least[d] = learning->table->least[d];
+        if (learning->table->most[d] > out->most[d])
+            out->most[d] = learning->table->most[d];
+    }
+}
+
+/* *out stays NULL where the tree wants more than a dispatch holds. */
+static bool make_dispatch(const struct learning *learning,
+                          struct shmt_arena *arena, struct shmt_dispatch **out)
+{
+    const struct shmt_learn_table *const table = learning->table;
+    const struct shmt_learn_tree *const tree = learning->tree;
+    struct numbering configs = {.most = SHMT_DISPATCH_CONFIGS};
+    struct numbering features = {.most = SHMT_DISPATCH_FEATURES};
+    struct shmt_dispatch *const made =
+        shmt_arena_alloc(arena, 1, sizeof *made);
+    struct shmt_dispatch_node *const nodes =
+        shmt_arena_alloc(arena, tree->count, sizeof *nodes);
+    uint16_t *const ranks = shmt_arena_alloc(
+        arena, tree->count * SHMT_DISPATCH_RANKS, sizeof *ranks);
+    const struct shmt_setting **const settings =
+        shmt_arena_alloc(arena, SHMT_DISPATCH_CONFIGS, sizeof *settings);
+    struct shmt_dispatch_feature *const used =
+        shmt_arena_alloc(arena, SHMT_DISPATCH_FEATURES, sizeof *used);
+
+    if (made == NULL || nodes == NULL || ranks == NULL || settings == NULL ||
+        used == NULL)
+        return false;
+    put_range(learning, made);
+    if (!put_nodes(learning, made, nodes, ranks, &configs, &features))
+        return true;
+    for (size_t k = 0; k < configs.count; k++) {
+        settings[k] = settings_of(arena, table->kernel,
+                                  table->configs[learning->column[
+                                      configs.old[k]]]);
+        if (settings[k] == NULL)
+            return false;
+    }
+    for (size_t k = 0; k < features.count; k++)
+        used[k] = learning->features[features.old[k]];
+    made->seed = learning->seed;
+    made->sizes = learning->count;
+    made->config_count = configs.count;
+    made->setting_count = table->kernel->parameter_count;
+    made->configs = settings;
+    made->feature_count = features.count;
+    made->features = used;
+    made->node_count = tree->count;
+    made->nodes = nodes;
+    made->ranks = ranks;
+    *out = made;
+    return true;
+}
+
+static struct shmt_dispatch_figures
+rounded(const struct shmt_learn_figures *figures)
+{
+    return (struct shmt_dispatch_figures){(int64_t)(1e4 * figures->mean),
+                                          (int64_t)(1e4 * figures->low)};
+}
+
+static bool learn(struct learning *learning, struct shmt_arena *arena,
+                  struct shmt_dispatch **out,
+                  struct shmt_learn_outcome *outcome)
+{
+    struct shmt_learn_way way;
+
+    if (!allocate(learning) || !prepare(learning) ||
+        !choose_way(learning, &way))
+        return false;
+    outcome->held_out =
+        shmt_learn_figures_of(learning->judged, learning->count);
+    outcome->nearest = judge_nearest(learning, learning->judged);
+    outcome->better =
+        outcome->held_out.mean > outcome->nearest.mean &&
+        outcome->held_out.low >= outcome->nearest.low;
+    for (size_t k = 0; k < learning->count; k++)
+        learning->order[k] = k;
+    if (!shmt_learn_grow(&learning->field, &way, learning->order,
+                         learning->count, learning->tree) ||
+        !make_dispatch(learning, arena, out))
+        return false;
+    if (*out != NULL) {
+        (*out)->held_out = rounded(&outcome->held_out);
+        (*out)->nearest = rounded(&outcome->nearest);
+    }
+    return true;
+}
+
+enum shmtune_status shmt_learn_dispatch(const struct shmt_learn_table *table,
+                                        uint64_t seed,
+                                        struct shmt_arena *arena,
+                                        struct shmt_dispatch **out,
+                                        struct shmt_learn_outcome *outcome,
+                                        struct shmt_error *err)
+{
+    struct learning learning = {.table = table, .seed = seed};
+    bool done;
+
+    *out = NULL;
+    *outcome = (struct shmt_learn_outcome){.better = false};
+    learning.sizes = calloc(table->size_count + 1, sizeof *learning.sizes);
+    if (learning.sizes == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < table->size_count; k++)
+        if (table->sizes[k].done &&
+            isfinite(shmt_learn_best(table, &table->sizes[k])))
+            learning.sizes[learning.count++] = &table->sizes[k];
+    qsort(learning.sizes, learning.count, sizeof *learning.sizes,
+          compare_sizes);
+    done = learning.count < SHMT_LEARN_LEAST ||
+           learn(&learning, arena, out, outcome);
+    free_all(&learning);
+    return done ? SHMTUNE_OK : shmt_error_memory(err);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table: keeps what was measured, by size and configuration.  Called by
+ * measure.c, and by command/ for its figures.
+ */
+#include "learn/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool shmt_learn_table_config(struct shmt_learn_table *table,
+                             const shmt_config *config, size_t *k)
+{
+    const size_t bytes = table->kernel->parameter_count * sizeof *config;
+
+    if (table->configs == NULL)
+        table->configs = calloc(SHMT_LEARN_CONFIGS, sizeof *table->configs);
+    if (table->configs == NULL)
+        return false;
+    for (*k = 0; *k < table->config_count; ++*k)
+        if (memcmp(table->configs[*k], config, bytes) == 0)
+            return true;
+    if (table->config_count == SHMT_LEARN_CONFIGS || table->size_count > 0) {
+        *k = SHMT_LEARN_CONFIGS;
+        return true;
+    }
+    memcpy(table->configs[table->config_count++], config, bytes);
+    return true;
+}
+
+struct shmt_learn_size *
+shmt_learn_table_size(struct shmt_learn_table *table, const int64_t *problem)
+{
+    const size_t bytes = table->kernel->dimension_count * sizeof *problem;
+    struct shmt_learn_size *size;
+
+    for (size_t k = 0; k < table->size_count; k++)
+        if (memcmp(table->sizes[k].problem, problem, bytes) == 0)
+            return &table->sizes[k];
+    if (!shmt_array_reserve(&table->sizes, &table->size_room,
+                            table->size_count + 1, sizeof *table->sizes))
+        return NULL;
+    size = &table->sizes[table->size_count];
+    *size = (struct shmt_learn_size){.nearest = SHMT_LEARN_CONFIGS};
+    memcpy(size->problem, problem, bytes);
+    size->cells = calloc(table->config_count + 1, sizeof *size->cells);
+    if (size->cells == NULL)
+        return NULL;
+    table->size_count++;
+    return size;
+}
+
+void shmt_learn_table_clear(struct shmt_learn_table *table)
+{
+    for (size_t k = 0; k < table->size_count; k++)
+        free(table->sizes[k].cells);
+    free(table->sizes);
+    table->sizes = NULL;
+    table->size_count = table->size_room = 0;
+}
+
+void shmt_learn_table_free(struct shmt_learn_table *table)
+{
+    shmt_learn_table_clear(table);
+    free(table->configs);
+    table->configs = NULL;
+    table->config_count = 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+double shmt_learn_time(const struct shmt_learn_cell *cell)
+{
+    float sorted[SHMT_LEARN_SAMPLES];
+    const size_t n = cell->count;
+
+    if (cell->failed)
+        return INFINITY;
+    if (n == 0)
+        return NAN;
+    memcpy(sorted, cell->samples_us, n * sizeof *sorted);
+    qsort(sorted, n, sizeof *sorted, compare);
+    return ((double)sorted[n / 2] + (double)sorted[(n - 1) / 2]) / 2;
+}
+
+double shmt_learn_best(const struct shmt_learn_table *table,
+                       const struct shmt_learn_size *size)
+{
+    double best = INFINITY;
+
+    for (size_t k = 0; k < table->config_count; k++)
+        best = fmin(best, shmt_learn_time(&size->cells[k]));
+    return best;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * table: what was measured: the times of some configurations at some sizes.
+ */
+#ifndef SHMT_LEARN_TABLE_H
+#define SHMT_LEARN_TABLE_H
+
+#include "kernel/kernel.h"
+
+enum {
+    SHMT_LEARN_CONFIGS = 256,
+    SHMT_LEARN_SAMPLES = 24       /* of a configuration at a size */
+};
+
+/* A configuration at a size. */
+struct shmt_learn_cell {
+    uint8_t count;                /* samples */
+    uint8_t passes;               /* that they come from */
+    bool failed;                  /* it may not run here, or did not */
+    float samples_us[SHMT_LEARN_SAMPLES];
+};
+
+struct shmt_learn_size {
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    bool done;                    /* all that was wanted is measured */
+    uint16_t nearest;             /* what the rule of the nearest size takes;
+                                     SHMT_LEARN_CONFIGS: nothing of these */
+    struct shmt_learn_cell *cells;   /* [config_count] */
+};
+
+/* Starts as {.kernel = ...}; shmt_learn_table_free ends it. */
+struct shmt_learn_table {
+    const struct shmt_kernel *kernel;
+    int multiprocessors;          /* of the device; 0: not known */
+    /* From where sizes are drawn, beyond which nothing is learnt; 0 of a
+     * dimension: what was measured. */
+    int64_t least[SHMT_KERNEL_DIMENSIONS], most[SHMT_KERNEL_DIMENSIONS];
+    size_t config_count;
+    shmt_config (*configs)[SHMT_SPACE_PARAMETERS];
+    size_t size_count, size_room;
+    struct shmt_learn_size *sizes;
+};
+
+/* The number of a configuration, which is added where it is new; *k is
+ * SHMT_LEARN_CONFIGS where there is no room, or where it is new and there are
+ * sizes.  False: there is no memory. */
+bool shmt_learn_table_config(struct shmt_learn_table *table,
+                             const shmt_config *config, size_t *k);
+
+/* The size, which is added where it is new; NULL: there is no memory. */
+struct shmt_learn_size *
+shmt_learn_table_size(struct shmt_learn_table *table, const int64_t *problem);
+
+/* Forgets the sizes, and not the configurations. */
+void shmt_learn_table_clear(struct shmt_learn_table *table);
+void shmt_learn_table_free(struct shmt_learn_table *table);
+
+/* The median of a cell in microseconds; INFINITY where it failed, NAN where
+ * nobody measured. */
+double shmt_learn_time(const struct shmt_learn_cell *cell);
+
+/* The least time at a size; INFINITY: none. */
+double shmt_learn_best(const struct shmt_learn_table *table,
+                       const struct shmt_learn_size *size);
+
+#endif

@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `shmtune dispatch` from the outside.  tests/fake/worker plays the workers, with
+# times whose best configuration changes with the size in a known way.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+use_fake_worker
+cp "$source/tests/fake/data/cross.yaml" "$root/kernels/"
+device=sm_90-pretended-h100
+tuning=tunings/cross/$device.yaml
+measured=tunings/cross/$device.dispatch
+
+lines() { [ "$(grep -c -e "$2" "$1")" -eq "$3" ]; }
+count() { find "$1" -name "$2" | wc -l; }
+# The mean of a trial, in hundredths of a percent.
+mean() { sed -n 's/.*mean \([0-9]*\)\.\([0-9][0-9]\) %.*/\1\2/p' "$folder/out"; }
+
+# -- what is missing --------------------------------------------------------
+run dispatch cross
+check "without a tuning there is nothing to learn of" all 'exits 8' \
+    'err_has "no such tuning; .shmtune tune cross"'
+run dispatch cross --device replay:h100
+check "a recording is no device for it" all 'exits 1' \
+    'err_has "a recording holds one size"'
+run dispatch cross --also x.yaml
+check "--also is for trials" all 'exits 1' 'err_has "is for --trial"'
+run dispatch nothing
+check "an unknown kernel is refused" exits 1
+
+# -- learning ---------------------------------------------------------------
+run tune cross --strategy exhaustive -j 1 -q
+check "is tuned first" all 'exits 0' 'lines $tuning "^- size:" 6' \
+    'lines $tuning "^format: tuning/1" 1'
+cp "$tuning" before.yaml
+run dispatch cross --trial 100 --seed 9 -j 1
+nearest=$(mean)
+check "a trial judges the nearest size, and writes no tuning" all 'exits 0' \
+    'out_has "cross: 100 sizes, 5 configurations: mean .* first percentile"' \
+    'out_has "nearest size"' 'cmp -s before.yaml $tuning'
+run dispatch cross --budget 5 -j 1
+check "few sizes teach nothing" all 'exits 3' \
+    'err_has "5 sizes are too few to learn from"' 'cmp -s before.yaml $tuning'
+check "but they are kept" [ "$(count "$measured" '*.journal')" -eq 5 ]
+run dispatch cross --budget 150 -j 1
+check "learns" all 'exits 0' \
+    'out_has "cross: 150 sizes in .*held out.*nearest size.*: written"' \
+    'lines $tuning "^format: tuning/2" 1' 'lines $tuning "^dispatch:" 1' \
+    'lines $tuning "^- size:" 6' 'plain'
+check "a measurement for each size" \
+    [ "$(count "$measured" '*.journal')" -eq 150 ]
+cp "$tuning" learnt.yaml
+run show "$measured/$(ls "$measured" | head -n 1)"
+check "which show shows" all 'exits 0' 'out_has "WAY="'
+run check "$tuning"
+check "check accepts the tuning" exits 0
+run show "$tuning"
+check "show shows the tuning" exits 0
+run dispatch cross --trial 100 --seed 9 -j 1
+learnt=$(mean)
+check "which is better at sizes that were not measured" all 'exits 0' \
+    '[ "$learnt" -gt "$nearest" ]' '[ "$learnt" -gt 9700 ]' \
+    'out_has "learnt"' 'cmp -s learnt.yaml $tuning'
+run dispatch cross --trial 100 --seed 9 -j 1 --json
+check "and as JSON" all 'exits 0' is_json 'out_has "\"match\": \"learnt\""'
+
+# -- again ------------------------------------------------------------------
+rm -f log
+FAKE_WORKER_LOG=$folder/log
+export FAKE_WORKER_LOG
+run dispatch cross --budget 150 -j 1
+unset FAKE_WORKER_LOG
+check "the same again measures nothing, and learns the same" all 'exits 0' \
+    '[ ! -e log ]' 'cmp -s learnt.yaml $tuning'
+
+# Killed in the middle: nothing is measured twice, and no result is lost.
+rm -rf "$measured"
+cp before.yaml "$tuning"
+FAKE_WORKER_BUSY_MS=4 "$build/shmtune" dispatch cross --budget 150 -j 1 \
+    >/dev/null 2>&1 &
+job=$!
+tries=0
+while [ "$(count "$measured" '*.journal' 2>/dev/null)" -lt 7 ] &&
+    [ $tries -lt 600 ]; do
+    sleep 0.05
+    tries=$((tries + 1))
+done
+kill -9 $job
+wait $job 2>/dev/null
+done_before=$(count "$measured" '*.journal')
+begun=$(count "$measured" '*.part')
+check "a killed one leaves what it had" all '[ "$done_before" -ge 7 ]' \
+    '[ "$done_before" -lt 150 ]' '[ "$begun" -le 1 ]'
+run dispatch cross --budget 150 -j 1
+check "and the next goes on" all 'exits 0' 'out_has "150 sizes"' \
+    '[ "$(count "$measured" "*.part")" -eq 0 ]' \
+    '[ "$(count "$measured" "*.journal")" -eq 150 ]'
+
+# -- what is no longer so ---------------------------------------------------
+sed 's/^digest: .*/digest: 0000000000000000000000000000000000000000000000000000000000000000/' \
+    learnt.yaml >"$tuning"
+run dispatch cross --budget 150 -j 1
+check "a stale tuning is refused" all 'exits 2' 'err_has "is stale"'
+
+# Tuning one more size keeps what was learnt.
+cp learnt.yaml "$tuning"
+run tune cross --strategy exhaustive -j 1 -q --size rows=77,cols=100
+check "another size keeps the dispatch" all 'exits 0' \
+    'lines $tuning "^- size:" 7' 'lines $tuning "^dispatch:" 1'
+
+# A dispatch that is no better goes.
+rm -rf "$measured"
+run dispatch cross --budget 12 --seed 5 -j 1
+check "what is not better is said not to be written, or is better" all \
+    'exits 0' 'out_has "written"'
+
+finish

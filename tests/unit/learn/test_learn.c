@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* learn: what is known to do best where is learnt, through noise, past
+ * configurations that may not run, and not where there is nothing to learn. */
+#include <math.h>
+
+#include "learn/learn.h"
+#include "tests/support/check.h"
+#include "tests/support/spec_fixture.h"
+
+enum { SIZES = 240, CONFIGS = 4 };
+
+static const char spec[] =
+    "format: kernel/1\n"
+    "name: a\n"
+    "problem:\n"
+    "  rows: {default: 64, min: 1, max: 100000}\n"
+    "  cols: {default: 64, min: 1, max: 100000}\n"
+    "parameters:\n"
+    "  P: {values: [0, 1, 2, 3], default: 0}\n";
+
+static struct shmt_kernel *kernel;
+static struct shmt_arena *arena;
+
+/* What a configuration takes, in microseconds; INFINITY: it may not run. */
+typedef double (*time_of)(const int64_t *problem, size_t config);
+
+/* Small sizes, large ones, those with many columns, and even ones. */
+static double crossing(const int64_t *problem, size_t config)
+{
+    const double area = (double)(problem[0] * problem[1]);
+
+    switch (config) {
+    case 0: return 3 + 4e-5 * area;
+    case 1: return 10 + 1e-5 * area;
+    case 2: return problem[1] > 8 * problem[0] ? 2 + 0.7e-5 * area
+                                               : 20 + 3e-5 * area;
+    default: return problem[1] % 4 == 0 ? 9 + 0.8e-5 * area : INFINITY;
+    }
+}
+
+/* One is the best everywhere. */
+static double plain(const int64_t *problem, size_t config)
+{
+    return (1 + (double)config) * (1 + 1e-5 * (double)problem[0]);
+}
+
+static double best_of(time_of time, const int64_t *problem)
+{
+    double best = INFINITY;
+
+    for (size_t c = 0; c < CONFIGS; c++)
+        best = fmin(best, time(problem, c));
+    return best;
+}
+
+static void draw(struct shmt_random *random, int64_t *problem)
+{
+    for (size_t d = 0; d < 2; d++)
+        problem[d] = (int64_t)exp2(4 + 9 * shmt_random_unit(random));
+}
+
+/* A table of times with so much noise; where `nearest` is right, its rule is
+ * always. */
+static void fill(struct shmt_learn_table *table, time_of time, double noise,
+                 bool nearest_is_right)
+{
+    struct shmt_random random;
+
+    *table = (struct shmt_learn_table){.kernel = kernel,
+                                       .multiprocessors = 132};
+    shmt_random_seed(&random, 5);
+    for (size_t c = 0; c < CONFIGS; c++) {
+        const shmt_config config[SHMT_SPACE_PARAMETERS] = {(shmt_config)c};
+        size_t place;
+
+        CHECK(shmt_learn_table_config(table, config, &place));
+        CHECK_INT((long)place, (long)c);
+    }
+    for (size_t k = 0; k < SIZES; k++) {
+        struct shmt_learn_size *size;
+        int64_t problem[SHMT_KERNEL_DIMENSIONS] = {0};
+
+        draw(&random, problem);
+        size = shmt_learn_table_size(table, problem);
+        size->done = true;
+        size->nearest = 1;
+        for (size_t c = 0; c < CONFIGS; c++) {
+            struct shmt_learn_cell *const cell = &size->cells[c];
+            const double us = time(problem, c);
+
+            cell->failed = isinf(us);
+            cell->count = cell->passes = 1;
+            cell->samples_us[0] =
+                (float)(us * (1 + noise * shmt_random_normal(&random)));
+            if (nearest_is_right && us == best_of(time, problem))
+                size->nearest = (uint16_t)c;
+        }
+    }
+}
+
+static size_t config_at(const struct shmt_dispatch *dispatch, uint16_t rank)
+{
+    return (size_t)dispatch->configs[rank][0].value.i;
+}
+
+/* What a dispatch reaches at sizes that it has not seen, on the mean; the first
+ * of a leaf that may run counts. */
+static double reached(const struct shmt_dispatch *dispatch, time_of time)
+{
+    struct shmt_random random;
+    double sum = 0;
+    enum { OTHERS = 1000 };
+
+    shmt_random_seed(&random, 77);
+    for (int k = 0; k < OTHERS; k++) {
+        int64_t problem[SHMT_KERNEL_DIMENSIONS] = {0};
+        const struct shmt_dispatch_node *leaf;
+        double us = INFINITY;
+
+        draw(&random, problem);
+        leaf = shmt_dispatch_walk(dispatch, problem);
+        for (size_t r = 0; r < leaf->other && isinf(us); r++)
+            us = time(problem, config_at(dispatch,
+                                         dispatch->ranks[leaf->rank + r]));
+        sum += best_of(time, problem) / us;
+    }
+    return sum / OTHERS;
+}
+
+static struct shmt_dispatch *learn(const struct shmt_learn_table *table,
+                                   struct shmt_learn_outcome *outcome)
+{
+    struct shmt_dispatch *out = NULL;
+
+    CHECK_INT(shmt_learn_dispatch(table, 1, arena, &out, outcome, NULL),
+              SHMTUNE_OK);
+    return out;
+}
+
+static void a_function_with_crossings_is_learnt(void)
+{
+    static const double noises[] = {0, 0.01};
+
+    for (size_t k = 0; k < 2; k++) {
+        struct shmt_learn_table table;
+        struct shmt_learn_outcome outcome;
+        struct shmt_dispatch *dispatch;
+        double mean;
+
+        fill(&table, crossing, noises[k], false);
+        dispatch = learn(&table, &outcome);
+        CHECK(dispatch != NULL);
+        mean = reached(dispatch, crossing);
+        printf("# %zu nodes; held out %.4f, first percentile %.4f; at others "
+               "%.4f\n", dispatch->node_count, outcome.held_out.mean,
+               outcome.held_out.low, mean);
+        CHECK(outcome.better);
+        CHECK(mean > 0.985);
+        CHECK(fabs(mean - outcome.held_out.mean) < 0.01);
+        CHECK_INT((long)dispatch->sizes, SIZES);
+        CHECK(dispatch->node_count <= 60);
+        shmt_learn_table_free(&table);
+    }
+}
+
+/* A leaf goes on where its first may not run. */
+static void what_may_not_run_has_a_successor(void)
+{
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+    struct shmt_dispatch *dispatch;
+
+    fill(&table, crossing, 0, false);
+    dispatch = learn(&table, &outcome);
+    for (size_t k = 0; k < dispatch->node_count; k++) {
+        const struct shmt_dispatch_node *const node = &dispatch->nodes[k];
+        bool always = false;
+
+        if (node->feature != SHMT_DISPATCH_LEAF)
+            continue;
+        for (size_t r = 0; r < node->other; r++)
+            always = always ||
+                     config_at(dispatch,
+                               dispatch->ranks[node->rank + r]) != 3;
+        CHECK(always);
+    }
+    shmt_learn_table_free(&table);
+}
+
+static void nothing_to_learn_is_a_leaf(void)
+{
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+    struct shmt_dispatch *dispatch;
+
+    fill(&table, plain, 0.002, false);
+    dispatch = learn(&table, &outcome);
+    CHECK_INT((long)dispatch->node_count, 1);
+    CHECK_INT((long)dispatch->config_count, 1);
+    CHECK_INT((long)config_at(dispatch, 0), 0);
+    CHECK(outcome.better);      /* the rule always takes another one */
+    shmt_learn_table_free(&table);
+}
+
+static void the_nearest_size_is_not_replaced_where_it_is_right(void)
+{
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+
+    fill(&table, crossing, 0, true);
+    learn(&table, &outcome);
+    CHECK(outcome.nearest.mean > 0.9999);
+    CHECK(!outcome.better);
+    shmt_learn_table_free(&table);
+}
+
+static void few_sizes_teach_nothing(void)
+{
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+
+    fill(&table, crossing, 0, false);
+    for (size_t k = SHMT_LEARN_LEAST - 1; k < SIZES; k++)
+        table.sizes[k].done = false;
+    CHECK(learn(&table, &outcome) == NULL);
+    table.sizes[SIZES - 1].done = true;
+    CHECK(learn(&table, &outcome) != NULL);
+    shmt_learn_table_free(&table);
+}
+
+static void the_same_is_learnt_again(void)
+{
+    struct shmt_text one = {0}, other = {0};
+    struct shmt_learn_table table;
+    struct shmt_learn_outcome outcome;
+
+    fill(&table, crossing, 0.01, false);
+    shmt_dispatch_write(learn(&table, &outcome), &one);
+    shmt_dispatch_write(learn(&table, &outcome), &other);
+    CHECK_TEXT(shmt_text_string(&one), shmt_text_string(&other));
+    shmt_text_free(&one);
+    shmt_text_free(&other);
+    shmt_learn_table_free(&table);
+}
+
+static void draws_are_repeated_and_in_range(void)
+{
+    static const int64_t tuned[2][SHMT_KERNEL_DIMENSIONS] = {
+        {64, 1024}, {4096, 512}};
+    struct shmt_learn_draw draw, again;
+    int64_t one[SHMT_KERNEL_DIMENSIONS] = {0};
+    int64_t same[SHMT_KERNEL_DIMENSIONS] = {0};
+    int64_t least[SHMT_KERNEL_DIMENSIONS], most[SHMT_KERNEL_DIMENSIONS];
+    int odd = 0, small = 0, aligned = 0;
+
+    shmt_learn_draw_begin(&draw, kernel, tuned, 2, INT64_MAX, 3);
+    shmt_learn_draw_begin(&again, kernel, tuned, 2, INT64_MAX, 3);
+    shmt_learn_draw_range(&draw, least, most);
+    for (int k = 0; k < 400; k++) {
+        CHECK(shmt_learn_draw_next(&draw, one));
+        CHECK(shmt_learn_draw_next(&again, same));
+        CHECK(memcmp(one, same, sizeof one) == 0);
+        for (int d = 0; d < 2; d++)
+            CHECK(one[d] >= least[d] && one[d] <= most[d]);
+        CHECK((double)one[0] * (double)one[1] <= 2.0 * 4096 * 512 + 1);
+        odd += one[0] % 2;
+        small += one[0] < 64;
+        aligned += one[0] % 16 == 0;
+    }
+    printf("# of 400: %d odd, %d below the tuned, %d multiples of 16\n", odd,
+           small, aligned);
+    CHECK(odd > 100 && small > 50 && aligned > 30);
+    shmt_learn_draw_begin(&draw, kernel, tuned, 0, INT64_MAX, 3);
+    CHECK(!shmt_learn_draw_next(&draw, one));
+}
+
+int main(void)
+{
+    arena = shmt_arena_new();
+    spec_begin();
+    spec_write_text("spec.yaml", spec);
+    if (arena == NULL ||
+        shmt_kernel_read(spec_path, &kernel, NULL) != SHMTUNE_OK)
+        return EXIT_FAILURE;
+    CHECK_RUN(a_function_with_crossings_is_learnt);
+    CHECK_RUN(what_may_not_run_has_a_successor);
+    CHECK_RUN(nothing_to_learn_is_a_leaf);
+    CHECK_RUN(the_nearest_size_is_not_replaced_where_it_is_right);
+    CHECK_RUN(few_sizes_teach_nothing);
+    CHECK_RUN(the_same_is_learnt_again);
+    CHECK_RUN(draws_are_repeated_and_in_range);
+    shmt_kernel_free(kernel);
+    shmt_arena_free(arena);
+    spec_end();
+    return CHECK_END();
+}
