@@ -353,6 +353,62 @@ int shmt_expr_bound_truth(const struct shmt_expr_bound *bound)
     return truth_of(bound);
 }
 
+/* Narrows a range by `is op number`; false: nothing is left of it. */
+static bool narrow(enum shmt_op op, int64_t number,
+                   struct shmt_expr_bound *range)
+{
+    int64_t low = range->low, high = range->high;
+
+    if ((op == SHMT_OP_GT && number == INT64_MAX) ||
+        (op == SHMT_OP_LT && number == INT64_MIN))
+        return false;
+    if (op == SHMT_OP_GT || op == SHMT_OP_GE || op == SHMT_OP_EQ) {
+        const int64_t least = number + (op == SHMT_OP_GT);
+
+        low = least > low ? least : low;
+    }
+    if (op == SHMT_OP_LT || op == SHMT_OP_LE || op == SHMT_OP_EQ) {
+        const int64_t most = number - (op == SHMT_OP_LT);
+
+        high = most < high ? most : high;
+    }
+    if (low > high)
+        return false;
+    *range = shmt_expr_bound_range(low, high);
+    return true;
+}
+
+int shmt_expr_assume(const struct shmt_expr *expr, size_t k,
+                     struct shmt_expr_bounding *state)
+{
+    const struct visit visit = {expr, state};
+    const struct shmt_expr_node *node = &expr->nodes[expr->root];
+    const struct shmt_expr_node *left;
+    struct shmt_expr_bound whole, right;
+
+    if (k >= (node->op == SHMT_OP_OR ? node->count : 1))
+        return -1;
+    if (node->op == SHMT_OP_OR)
+        node = &expr->nodes[expr->kids[node->first + k]];
+    if (node->op == SHMT_OP_CHAIN && node->count == 1)
+        node = &expr->nodes[expr->kids[node->first]];
+    whole = bound_of(&visit, (uint32_t)(node - expr->nodes));
+    if (truth_of(&whole) == 0)
+        return 0;
+    if (node->op < SHMT_OP_EQ || node->op > SHMT_OP_GE)
+        return 1;
+    left = &expr->nodes[expr->kids[node->first]];
+    right = kid(&visit, node, 1);
+    if (left->op != SHMT_EXPR_NODE_DERIVED ||
+        right.kind != SHMT_EXPR_EXACT || !is_int(&right))
+        return 1;
+    whole = derived(&visit, left->derived);
+    if (whole.kind != SHMT_EXPR_RANGE)
+        return 1;
+    return narrow((enum shmt_op)node->op, right.low,
+                  &state->derived[left->derived]);
+}
+
 /* -- what is left --------------------------------------------------------- */
 
 struct fold {

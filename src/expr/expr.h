@@ -160,6 +160,14 @@ void shmt_expr_bounding_begin(struct shmt_expr_bounding *state,
 struct shmt_expr_bound shmt_expr_bounds(const struct shmt_expr *expr,
                                         struct shmt_expr_bounding *state);
 
+/* Narrows the bounds of a derived name by a comparison with a number, in what
+ * begins with alternative `k` of an `or` (of any other expression with
+ * alternative 0, itself): what is asked next holds where that alternative does.
+ * -1: there is no such alternative; 0: it never holds; 1: done, as far as
+ * can be. */
+int shmt_expr_assume(const struct shmt_expr *expr, size_t k,
+                     struct shmt_expr_bounding *state);
+
 /* The expression with all put in that the bounds decide: it gives the same
  * value wherever they hold, and uses only symbols that they leave open.  For
  * evaluating alone, as long as `arena` and `expr` live; *out is NULL when it

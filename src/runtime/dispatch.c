@@ -27,6 +27,13 @@ struct feature {
     uint32_t modulo;              /* 0: none */
 };
 
+/* A number of a grid: at least 1, and a multiple of its cluster. */
+struct extent {
+    const struct shmt_expr *value, *when;  /* NULL: always */
+    int64_t high, multiple;
+};
+enum { MOST_EXTENTS = 4 };
+
 struct option {
     const shmt_config *values;
     /* What is to be checked of it: what is left of its constraints, or
@@ -35,6 +42,8 @@ struct option {
     bool never;                   /* it runs nowhere in the range */
     size_t count;
     const struct shmt_expr *const *conditions;
+    size_t extent_count;
+    struct extent extents[MOST_EXTENTS];
 };
 
 struct shmt_runtime_dispatch {
@@ -159,6 +168,7 @@ static bool bounds_of(const struct shmt_expr *expr, int64_t fallback,
         expr == NULL ? shmt_expr_bound_range(fallback, fallback)
                      : shmt_expr_bounds(expr, state);
 
+    *most = high;
     if (bound.kind == SHMT_EXPR_ANY ||
         (bound.kind == SHMT_EXPR_EXACT &&
          bound.value.type != SHMT_VALUE_INT) ||
@@ -168,11 +178,85 @@ static bool bounds_of(const struct shmt_expr *expr, int64_t fallback,
     return true;
 }
 
-/* Whether a launch fits the device wherever it is used.  Each limit is on a
- * number that does not get smaller. */
-static bool fits(const struct making *making, const struct shmt_launch *launch,
-                 struct shmt_expr_bounding *state)
+/* Has a number of a grid checked at each selection. */
+static bool add_extent(struct making *making, struct option *option,
+                       const struct shmt_launch *launch, size_t k,
+                       int64_t high, int64_t multiple,
+                       struct shmt_expr_bounding *state)
 {
+    struct extent one = {.high = high, .multiple = multiple};
+    struct shmt_expr_bound when;
+
+    if (option->extent_count == MOST_EXTENTS || launch->grid[k] == NULL ||
+        !shmt_expr_fold(making->arena, launch->grid[k], state, &making->room,
+                        &one.value) || one.value == NULL)
+        return false;
+    if (launch->when != NULL) {
+        when = shmt_expr_bounds(launch->when, state);
+        if (shmt_expr_bound_truth(&when) != 1 &&
+            (!shmt_expr_fold(making->arena, launch->when, state,
+                             &making->room, &one.when) || one.when == NULL))
+            return false;
+    }
+    option->extents[option->extent_count++] = one;
+    return true;
+}
+
+/* The bytes of the arguments of a launch, at most; INT64_MAX: not known. */
+static int64_t argument_bytes(const struct making *making,
+                              const struct shmt_launch *launch,
+                              struct shmt_expr_bounding *state)
+{
+    enum { WORD = 8, COUNT = 1 << 20 };
+    int64_t bytes = 0, count;
+
+    for (size_t k = 0; k < launch->argument_count; k++) {
+        const struct shmt_argument *const argument =
+            &making->spec->arguments[launch->arguments[k]];
+        const int64_t unit = argument->alignment > WORD
+                                 ? (int64_t)argument->alignment : WORD;
+
+        count = 1;
+        if (argument->role == SHMT_ROLE_VALUE &&
+            !bounds_of(argument->count, 1, 1, COUNT, state, &count))
+            return INT64_MAX;
+        bytes += unit - 1 +
+                 (argument->bytes > 0 ? (int64_t)argument->bytes
+                  : argument->role == SHMT_ROLE_VALUE
+                      ? count * (int64_t)shmt_element_bytes(argument->element)
+                      : unit);
+    }
+    return bytes;
+}
+
+/* The blocks of a cluster along an axis; 0: not the same everywhere. */
+static int64_t cluster_of(const struct shmt_launch *launch, size_t k,
+                          struct shmt_expr_bounding *state)
+{
+    const struct shmt_expr_bound bound =
+        launch->cluster[k] == NULL ? shmt_expr_bound_range(1, 1)
+                                   : shmt_expr_bounds(launch->cluster[k],
+                                                      state);
+
+    return bound.kind == SHMT_EXPR_EXACT &&
+                   bound.value.type == SHMT_VALUE_INT && bound.low >= 0 &&
+                   bound.low <= 1024
+               ? bound.low + (bound.low == 0) : 0;
+}
+
+/* Whether a launch fits the device wherever it is used, but for numbers of its
+ * grid, which are then checked at each selection.  Each limit is on a number
+ * that does not get smaller.  `base` is `state` without what is assumed: a
+ * check holds under all alternatives. */
+static bool fits(struct making *making, struct option *option,
+                 const struct shmt_launch *launch,
+                 struct shmt_expr_bounding *state,
+                 struct shmt_expr_bounding *base)
+{
+    const int64_t height = making->device->max_grid_y > 0
+                               ? making->device->max_grid_y : UINT16_MAX;
+    const int64_t highs[3] = {
+        INT32_MAX, height < UINT16_MAX ? height : UINT16_MAX, UINT16_MAX};
     struct shmt_geometry most = {.used = true, .shared_static = -1,
                                  .carveout = -1};
     struct shmt_fit fit;
@@ -180,15 +264,23 @@ static bool fits(const struct making *making, const struct shmt_launch *launch,
 
     if (launch->host)
         return true;
-    if (launch->by_value || launch->cooperative || launch->cluster[0] != NULL)
+    if (launch->cooperative ||
+        (launch->by_value && argument_bytes(making, launch, state) >
+                                 SHMT_KERNEL_ARGUMENT_BYTES))
         return false;
     for (size_t k = 0; k < 3; k++) {
-        if (!bounds_of(launch->grid[k], 1, 1, INT32_MAX, state, &number))
-            return false;
-        most.grid[k] = (uint32_t)number;
-        if (!bounds_of(launch->block[k], 1, 1, INT32_MAX, state, &number))
+        const int64_t cluster = cluster_of(launch, k, state);
+
+        if (cluster == 0 || (k > 0 && cluster > 1) ||
+            !bounds_of(launch->block[k], 1, 1, INT32_MAX, state, &number))
             return false;
         most.block[k] = (uint32_t)number;
+        most.cluster[k] = launch->cluster[0] == NULL ? 0 : (uint32_t)cluster;
+        if ((!bounds_of(launch->grid[k], 1, 1, highs[k], state, &number) ||
+             cluster > 1) &&
+            !add_extent(making, option, launch, k, highs[k], cluster, base))
+            return false;
+        most.grid[k] = (uint32_t)number;
     }
     if (launch->shared_static != NULL &&
         !bounds_of(launch->shared_static, 0, 0, INT32_MAX, state,
@@ -200,7 +292,31 @@ static bool fits(const struct making *making, const struct shmt_launch *launch,
            shmt_fit_launch(making->device, &most, NULL, &fit);
 }
 
-static bool launches_fit(const struct making *making,
+/* A launch with a condition fits where it does under each alternative of
+ * that. */
+static bool fits_when(struct making *making, struct option *option,
+                      const struct shmt_launch *launch,
+                      struct shmt_expr_bounding *state)
+{
+    struct shmt_expr_bounding assumed;
+    const struct shmt_expr_bound when =
+        shmt_expr_bounds(launch->when, state);
+    int is;
+
+    if (when.kind == SHMT_EXPR_ANY)
+        return false;
+    if (shmt_expr_bound_truth(&when) >= 0)
+        return shmt_expr_bound_truth(&when) == 0 ||
+               fits(making, option, launch, state, state);
+    for (size_t k = 0; assumed = *state,
+                       (is = shmt_expr_assume(launch->when, k, &assumed)) >=
+                           0; k++)
+        if (is > 0 && !fits(making, option, launch, &assumed, state))
+            return false;
+    return true;
+}
+
+static bool launches_fit(struct making *making, struct option *option,
                          struct shmt_expr_bounding *state)
 {
     const struct shmt_kernel *const spec = making->spec;
@@ -208,16 +324,8 @@ static bool launches_fit(const struct making *making,
     for (size_t k = 0; k < spec->launch_count; k++) {
         const struct shmt_launch *const launch = &spec->launches[k];
 
-        if (launch->when != NULL) {
-            const struct shmt_expr_bound when =
-                shmt_expr_bounds(launch->when, state);
-
-            if (when.kind == SHMT_EXPR_ANY)
-                return false;
-            if (shmt_expr_bound_truth(&when) == 0)
-                continue;
-        }
-        if (!fits(making, launch, state))
+        if (launch->when == NULL ? !fits(making, option, launch, state, state)
+                                 : !fits_when(making, option, launch, state))
             return false;
     }
     return true;
@@ -327,7 +435,7 @@ static enum shmtune_status make_option(struct making *making, size_t k,
             spec->parameters[p].values[values[p]]);
     shmt_expr_bounding_begin(&state, bounds);
     out->never = !satisfies(making, &state);
-    out->whole = !launches_fit(making, &state);
+    out->whole = !launches_fit(making, out, &state);
     return make_conditions(making, k, &state) ? SHMTUNE_OK
                                               : shmt_error_memory(err);
 }
@@ -440,6 +548,22 @@ static bool check_whole(const struct shmt_runtime_request *request,
     return shmt_runtime_check(&candidate, err) == SHMTUNE_OK;
 }
 
+static bool is_inside(const struct extent *extent,
+                      struct shmt_expr_evaluation *evaluation)
+{
+    bool used = true;
+    int64_t value;
+
+    if (extent->when != NULL &&
+        shmt_expr_next_bool(extent->when, evaluation, &used, NULL) !=
+            SHMTUNE_OK)
+        return false;
+    return !used ||
+           (shmt_expr_next_int(extent->value, evaluation, &value, NULL) ==
+                SHMTUNE_OK && value >= 1 && value <= extent->high &&
+            value % extent->multiple == 0);
+}
+
 static bool may_run(const struct shmt_runtime_request *request,
                     const struct shmt_runtime_tuning *tuning,
                     const struct option *option,
@@ -451,6 +575,8 @@ static bool may_run(const struct shmt_runtime_request *request,
         if (shmt_expr_next_bool(option->conditions[k], evaluation, &holds,
                                 NULL) != SHMTUNE_OK)
             holds = false;
+    for (size_t k = 0; holds && k < option->extent_count; k++)
+        holds = is_inside(&option->extents[k], evaluation);
     return holds && (!option->whole ||
                      check_whole(request, tuning, option->values, NULL));
 }
