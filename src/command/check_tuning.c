@@ -220,6 +220,23 @@ static void note_versions(struct shmt_check *check, int then, int now)
                           now / 1000, now % 1000 / 10);
 }
 
+/* The configurations that the dispatch names; where they run is found out at
+ * each problem. */
+static void check_dispatch(struct visit *visit)
+{
+    const struct shmt_dispatch *const dispatch = visit->tuning->dispatch;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    struct shmt_error why;
+
+    for (size_t k = 0; dispatch != NULL && k < dispatch->config_count; k++)
+        if (shmt_tuning_config(visit->kernel, dispatch->configs[k],
+                               dispatch->setting_count, config, &why) !=
+            SHMTUNE_OK)
+            shmt_check_report(visit->check, SHMT_CHECK_BAD,
+                              "configuration %zu of its dispatch: %s; learn "
+                              "it again", k, why.text);
+}
+
 static enum shmtune_status check_entries(struct visit *visit,
                                          struct shmt_error *err)
 {
@@ -252,6 +269,8 @@ static enum shmtune_status check_entries(struct visit *visit,
         visit->tuned = tuning->tuned[i];
         status = check_tuned(visit, err);
     }
+    if (status == SHMTUNE_OK)
+        check_dispatch(visit);
     if (status == SHMTUNE_OK && check->bad == bad)
         shmt_check_report(check, SHMT_CHECK_GOOD,
                           "tuning of %s for %s: %zu problem%s%s",

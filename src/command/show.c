@@ -169,6 +169,59 @@ static void add_tables(const struct shmt_tuning *tuning, bool colour,
     shmt_table_end(&configurations, colour, text);
 }
 
+/* What was learnt: its figures, and the tree, a step further to the right for
+ * each comparison above. */
+static void add_dispatch(const struct shmt_dispatch *dispatch,
+                         struct shmt_text *text)
+{
+    size_t ends[SHMT_DISPATCH_DEPTH + 1], depth = 0;
+
+    shmt_text_addf(text, "\nlearnt from %llu sizes: held out, %.2f %% of the "
+                   "best time in the mean and %.2f %% at the first "
+                   "percentile; the nearest size %.2f %% and %.2f %%\n",
+                   (unsigned long long)dispatch->sizes,
+                   (double)dispatch->held_out.mean / 100,
+                   (double)dispatch->held_out.low / 100,
+                   (double)dispatch->nearest.mean / 100,
+                   (double)dispatch->nearest.low / 100);
+    for (size_t k = 0; k < dispatch->node_count; k++) {
+        const struct shmt_dispatch_node *const node = &dispatch->nodes[k];
+
+        while (depth > 0 && ends[depth - 1] == k)
+            depth--;
+        shmt_text_addf(text, "%*s", (int)(2 * depth), "");
+        if (node->feature == SHMT_DISPATCH_LEAF) {
+            for (size_t r = 0; r < node->other; r++)
+                shmt_text_addf(text, "%s%u", r == 0 ? "" : ", else ",
+                               dispatch->ranks[node->rank + r]);
+        } else {
+            shmt_dispatch_describe(dispatch, node->feature, text);
+            shmt_text_addf(text, " < %lld", (long long)node->below);
+            ends[depth++] = node->other;
+        }
+        shmt_text_add(text, "\n");
+    }
+    for (size_t k = 0; k < dispatch->config_count; k++) {
+        shmt_text_addf(text, "%zu  ", k);
+        add_settings(text, dispatch->configs[k], dispatch->setting_count);
+        shmt_text_add(text, "\n");
+    }
+}
+
+static json_t *dispatch_json(const struct shmt_dispatch *dispatch)
+{
+    return dispatch == NULL ? NULL : shmt_json_object(
+        "sizes", shmt_json_count(dispatch->sizes),
+        "nodes", shmt_json_count(dispatch->node_count),
+        "configurations", shmt_json_count(dispatch->config_count),
+        "mean", shmt_json_real((double)dispatch->held_out.mean / 1e4),
+        "first_percentile",
+        shmt_json_real((double)dispatch->held_out.low / 1e4),
+        "nearest_mean", shmt_json_real((double)dispatch->nearest.mean / 1e4),
+        "nearest_first_percentile",
+        shmt_json_real((double)dispatch->nearest.low / 1e4), NULL);
+}
+
 static json_t *settings_json(const struct shmt_setting *settings,
                              size_t count)
 {
@@ -225,7 +278,7 @@ static json_t *tuning_json(const struct shmt_tuning *tuning)
         "created", shmt_json_text(tuning->created),
         "nvrtc_version", json_integer(tuning->nvrtc_version),
         "protocol", shmt_json_text(tuning->protocol),
-        "tuned", tuned, NULL);
+        "tuned", tuned, "dispatch", dispatch_json(tuning->dispatch), NULL);
 }
 
 static enum shmtune_status show_tuning(const struct show *show,
@@ -243,6 +296,8 @@ static enum shmtune_status show_tuning(const struct show *show,
     } else {
         add_tuning_heading(tuning, &text);
         add_tables(tuning, show->colour, &text);
+        if (tuning->dispatch != NULL)
+            add_dispatch(tuning->dispatch, &text);
         status = shmt_command_print(&text, err);
     }
     shmt_tuning_free(tuning);

@@ -300,10 +300,20 @@ static bool choose_way(struct learning *learning, struct shmt_learn_way *best)
     return judge(learning, best, &sum);
 }
 
+/* What is lost on the mean, the worst counted more. */
+static double mean_loss(const double *shares, size_t count)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < count; k++)
+        sum += loss_of(shares[k]);
+    return count > 0 ? sum / (double)count : INFINITY;
+}
+
 /* What the rule of the nearest size reaches.  Where what it chooses was not
  * among what was measured, or may not run, nothing can be said. */
 static struct shmt_learn_figures judge_nearest(struct learning *learning,
-                                               double *shares)
+                                               double *shares, double *loss)
 {
     size_t n = 0;
 
@@ -313,6 +323,7 @@ static struct shmt_learn_figures judge_nearest(struct learning *learning,
         if (nearest < learning->table->config_count)
             shares[n++] = share_in(learning, k, nearest);
     }
+    *loss = mean_loss(shares, n);
     return shmt_learn_figures_of(shares, n);
 }
 
@@ -488,16 +499,18 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
                   struct shmt_learn_outcome *outcome)
 {
     struct shmt_learn_way way;
+    double loss, nearest_loss;
 
     if (!allocate(learning) || !prepare(learning) ||
         !choose_way(learning, &way))
         return false;
+    loss = mean_loss(learning->judged, learning->count);
     outcome->held_out =
         shmt_learn_figures_of(learning->judged, learning->count);
-    outcome->nearest = judge_nearest(learning, learning->judged);
-    outcome->better =
-        outcome->held_out.mean > outcome->nearest.mean &&
-        outcome->held_out.low >= outcome->nearest.low;
+    outcome->nearest =
+        judge_nearest(learning, learning->judged, &nearest_loss);
+    outcome->better = outcome->held_out.mean > outcome->nearest.mean &&
+                      loss < nearest_loss;
     for (size_t k = 0; k < learning->count; k++)
         learning->order[k] = k;
     if (!shmt_learn_grow(&learning->field, &way, learning->order,

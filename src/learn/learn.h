@@ -23,7 +23,7 @@ struct shmt_learn_outcome {
     struct shmt_learn_figures held_out;   /* the tree, by cross-validation */
     struct shmt_learn_figures nearest;    /* the nearest size's rule, there */
     bool better;                 /* the tree's mean is above the other's, and
-                                    its first percentile is not below */
+                                    still is where the worst count more */
 };
 
 /* Learns from the sizes of the table that are done.  *out is in `arena`, its

@@ -27,10 +27,11 @@ struct feature {
     uint32_t modulo;              /* 0: none */
 };
 
-/* A number of a grid: at least 1, and a multiple of its cluster. */
+/* A number of a launch: of its grid, a multiple of the cluster, or of its
+ * shared memory. */
 struct extent {
     const struct shmt_expr *value, *when;  /* NULL: always */
-    int64_t high, multiple;
+    int64_t low, high, multiple;
 };
 enum { MOST_EXTENTS = 4 };
 
@@ -39,6 +40,7 @@ struct option {
     /* What is to be checked of it: what is left of its constraints, or
      * everything. */
     bool whole;
+    bool full;                    /* some of that uses its parameters */
     bool never;                   /* it runs nowhere in the range */
     size_t count;
     const struct shmt_expr *const *conditions;
@@ -178,24 +180,37 @@ static bool bounds_of(const struct shmt_expr *expr, int64_t fallback,
     return true;
 }
 
-/* Has a number of a grid checked at each selection. */
+/* What is left of an expression; all of it where that would be long.  False:
+ * there is no memory. */
+static bool left_of(struct making *making, struct option *option,
+                    const struct shmt_expr *expr,
+                    struct shmt_expr_bounding *state,
+                    const struct shmt_expr **out)
+{
+    if (!shmt_expr_fold(making->arena, expr, state, &making->room, out))
+        return false;
+    if (*out == NULL) {
+        *out = expr;
+        option->full = true;
+    }
+    return true;
+}
+
+/* Has a number of a launch checked at each selection. */
 static bool add_extent(struct making *making, struct option *option,
-                       const struct shmt_launch *launch, size_t k,
-                       int64_t high, int64_t multiple,
+                       const struct shmt_launch *launch,
+                       const struct shmt_expr *expr, struct extent one,
                        struct shmt_expr_bounding *state)
 {
-    struct extent one = {.high = high, .multiple = multiple};
     struct shmt_expr_bound when;
 
-    if (option->extent_count == MOST_EXTENTS || launch->grid[k] == NULL ||
-        !shmt_expr_fold(making->arena, launch->grid[k], state, &making->room,
-                        &one.value) || one.value == NULL)
+    if (option->extent_count == MOST_EXTENTS || expr == NULL ||
+        !left_of(making, option, expr, state, &one.value))
         return false;
     if (launch->when != NULL) {
         when = shmt_expr_bounds(launch->when, state);
         if (shmt_expr_bound_truth(&when) != 1 &&
-            (!shmt_expr_fold(making->arena, launch->when, state,
-                             &making->room, &one.when) || one.when == NULL))
+            !left_of(making, option, launch->when, state, &one.when))
             return false;
     }
     option->extents[option->extent_count++] = one;
@@ -244,10 +259,36 @@ static int64_t cluster_of(const struct shmt_launch *launch, size_t k,
                ? bound.low + (bound.low == 0) : 0;
 }
 
+/* The shared memory of a launch, as large as it may be. */
+static bool shares(struct making *making, struct option *option,
+                   const struct shmt_launch *launch,
+                   struct shmt_expr_bounding *state,
+                   struct shmt_expr_bounding *base, struct shmt_geometry *most)
+{
+    const struct shmtune_device *const device = making->device;
+    const int64_t plain = device->shared_per_block > 0
+                              ? device->shared_per_block
+                              : SHMT_FIT_STATIC_BYTES;
+    const int64_t optin = device->shared_per_block_optin > plain
+                              ? device->shared_per_block_optin : plain;
+    struct extent one = {.low = 0, .high = plain, .multiple = 1};
+
+    if (launch->shared_static != NULL &&
+        !bounds_of(launch->shared_static, 0, 0, plain, state,
+                   &most->shared_static) &&
+        !add_extent(making, option, launch, launch->shared_static, one, base))
+        return false;
+    one.high = optin - (most->shared_static > 0 ? most->shared_static : 0);
+    return bounds_of(launch->shared_dynamic, 0, 0, one.high, state,
+                     &most->shared_dynamic) ||
+           add_extent(making, option, launch, launch->shared_dynamic, one,
+                      base);
+}
+
 /* Whether a launch fits the device wherever it is used, but for numbers of its
- * grid, which are then checked at each selection.  Each limit is on a number
- * that does not get smaller.  `base` is `state` without what is assumed: a
- * check holds under all alternatives. */
+ * grid and shared memory, which are then checked at each selection.  Each limit
+ * is on a number that does not get smaller.  `base` is `state` without what is
+ * assumed: a check holds under all alternatives. */
 static bool fits(struct making *making, struct option *option,
                  const struct shmt_launch *launch,
                  struct shmt_expr_bounding *state,
@@ -278,16 +319,13 @@ static bool fits(struct making *making, struct option *option,
         most.cluster[k] = launch->cluster[0] == NULL ? 0 : (uint32_t)cluster;
         if ((!bounds_of(launch->grid[k], 1, 1, highs[k], state, &number) ||
              cluster > 1) &&
-            !add_extent(making, option, launch, k, highs[k], cluster, base))
+            !add_extent(making, option, launch, launch->grid[k],
+                        (struct extent){.low = 1, .high = highs[k],
+                                        .multiple = cluster}, base))
             return false;
         most.grid[k] = (uint32_t)number;
     }
-    if (launch->shared_static != NULL &&
-        !bounds_of(launch->shared_static, 0, 0, INT32_MAX, state,
-                   &most.shared_static))
-        return false;
-    return bounds_of(launch->shared_dynamic, 0, 0, INT32_MAX, state,
-                     &most.shared_dynamic) &&
+    return shares(making, option, launch, state, base, &most) &&
            bounds_of(launch->carveout, -1, -1, 100, state, &number) &&
            shmt_fit_launch(making->device, &most, NULL, &fit);
 }
@@ -377,11 +415,10 @@ static bool make_conditions(struct making *making, size_t k,
             continue;
         conditions[c] = left_before(making, k, c, out->values);
         if (conditions[c] == NULL &&
-            !shmt_expr_fold(making->arena, constraint, state, &making->room,
-                            &conditions[c]))
+            !left_of(making, out, constraint, state, &conditions[c]))
             return false;
-        if (conditions[c] == NULL)
-            out->whole = true;
+        if (conditions[c] == constraint)
+            out->full = true;
     }
     out->conditions = conditions;
     out->count = spec->sized_count;
@@ -560,14 +597,14 @@ static bool is_inside(const struct extent *extent,
         return false;
     return !used ||
            (shmt_expr_next_int(extent->value, evaluation, &value, NULL) ==
-                SHMTUNE_OK && value >= 1 && value <= extent->high &&
+                SHMTUNE_OK &&
+            value >= extent->low &&
+            value <= extent->high &&
             value % extent->multiple == 0);
 }
 
-static bool may_run(const struct shmt_runtime_request *request,
-                    const struct shmt_runtime_tuning *tuning,
-                    const struct option *option,
-                    struct shmt_expr_evaluation *evaluation)
+static bool holds_here(const struct option *option,
+                       struct shmt_expr_evaluation *evaluation)
 {
     bool holds = !option->never;
 
@@ -577,6 +614,25 @@ static bool may_run(const struct shmt_runtime_request *request,
             holds = false;
     for (size_t k = 0; holds && k < option->extent_count; k++)
         holds = is_inside(&option->extents[k], evaluation);
+    return holds;
+}
+
+/* `sizes` has the values of the problem alone. */
+static bool may_run(const struct shmt_runtime_request *request,
+                    const struct shmt_runtime_tuning *tuning,
+                    const struct option *option,
+                    struct shmt_expr_evaluation *sizes)
+{
+    struct shmt_kernel_evaluated evaluated;
+    bool holds;
+
+    if (option->full) {
+        shmt_kernel_evaluate(request->kernel->spec, request->problem,
+                             option->values, &evaluated);
+        holds = holds_here(option, &evaluated.evaluation);
+    } else {
+        holds = holds_here(option, sizes);
+    }
     return holds && (!option->whole ||
                      check_whole(request, tuning, option->values, NULL));
 }

@@ -47,7 +47,9 @@ class Bench:
         if not os.path.isdir(self.tunings):
             shutil.copytree(args.tunings or os.path.join(source, "tunings"),
                             self.tunings,
-                            ignore=shutil.ignore_patterns("*.gz"))
+                            ignore=shutil.ignore_patterns(
+                                "*.gz", "*.journal", "*.dispatch",
+                                "*.trial-*"))
 
     def run(self, *words, capture=False):
         command = [self.shmtune, *words, "--device", self.args.device]

@@ -55,7 +55,15 @@ check "which show shows" all 'exits 0' 'out_has "WAY="'
 run check "$tuning"
 check "check accepts the tuning" exits 0
 run show "$tuning"
-check "show shows the tuning" exits 0
+check "show shows what was learnt" all 'exits 0' \
+    'out_has "^learnt from 150 sizes: held out, 9"' 'out_has "^rows.cols < "' \
+    'out_has "^  *[0-9]" '
+run show "$tuning" --json
+check "as JSON, too" all 'exits 0' is_json 'out_has "\"dispatch\""'
+sed '/^dispatch:/,$s/TILE: 128/TILE: 129/' learnt.yaml >"$root/bad.yaml"
+run check "$root/bad.yaml"
+check "check finds a value that the spec has not" all 'exits 2' \
+    'out_has "of its dispatch: found TILE = 129"'
 run dispatch cross --trial 100 --seed 9 -j 1
 learnt=$(mean)
 check "which is better at sizes that were not measured" all 'exits 0' \
@@ -107,6 +115,19 @@ cp learnt.yaml "$tuning"
 run tune cross --strategy exhaustive -j 1 -q --size rows=77,cols=100
 check "another size keeps the dispatch" all 'exits 0' \
     'lines $tuning "^- size:" 7' 'lines $tuning "^dispatch:" 1'
+
+# -- the benchmark -----------------------------------------------------------
+if command -v python3 >/dev/null; then
+    python3 "$source/tests/bench/dispatch.py" "$build" bench cross --count 20 \
+        --own 2 --own-budget 9 --budget 40 --tunings tunings \
+        >"$folder/out" 2>"$folder/err"
+    status=$?
+    check "the benchmark learns, judges, and tunes some sizes" all 'exits 0' \
+        'out_has "^cross: 40 sizes in "' 'out_has "^cross: 20 sizes, "' \
+        'out_has "what was tuned for the size itself, at 2: "'
+else
+    skip "the benchmark learns, judges, and tunes some sizes" "no python3"
+fi
 
 # A dispatch that is no better goes.
 rm -rf "$measured"
