@@ -4,7 +4,8 @@
  * then always the one with the largest expected improvement among the
  * neighbours of the best so far and some at random.  Of the compiled
  * candidates that wait for the GPU it picks the one with the largest expected
- * improvement.
+ * improvement.  Where other runs are known, a guide (engine/guide.h) has the
+ * first candidates, and then every second one.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "search/engine/engine.h"
 #include "search/registry.h"
 
-enum { INITIAL, ELITES, RANDOM, CLIP, THRIFT };
+enum { INITIAL, ELITES, RANDOM, CLIP, THRIFT, GUIDED };
 
 enum {
     PENDING = 64,
@@ -38,6 +39,9 @@ static const struct shmt_strategy_option options[] = {
     {"thrift", 1, 0, 2,
      "power of the seconds that an improvement is divided by; 0: they do not "
      "count"},
+    {"guided", 6, 0, 1000,
+     "where other runs are known, candidates that come from them alone; then "
+     "every second one does"},
     {NULL, 0, 0, 0, NULL}
 };
 
@@ -50,6 +54,8 @@ struct state {
     struct shmt_observations observations;
     struct shmt_coverage *coverage;
     struct shmt_predictor *predictor;
+    struct shmt_guide *guide;        /* NULL: there is no prior */
+    size_t guided;                   /* candidates that it proposed */
     struct shmt_observations spent;  /* seconds in the place of costs */
     struct shmt_predictor *clock;
     struct shmt_random drawn;        /* by the clock, so that where it is not
@@ -83,6 +89,7 @@ static void destroy(void *opaque)
     shmt_observations_end(&state->spent);
     shmt_predictor_free(state->clock);
     shmt_coverage_free(state->coverage);
+    shmt_guide_free(state->guide);
     shmt_predictor_free(state->predictor);
     free(state->neighbours);
     free(state);
@@ -99,6 +106,17 @@ static size_t initial_of(const struct shmt_search_view *view)
     return view->options[INITIAL] > 0
                ? (size_t)view->options[INITIAL]
                : (size_t)fmin(fmin(fmax(share, 3), 10), most);
+}
+
+/* False when there is no memory. */
+static bool make_guide(struct state *state)
+{
+    const struct shmt_search_view *const view = state->view;
+
+    if (view->prior == NULL || view->prior->count == 0)
+        return true;
+    state->guide = shmt_guide_new(view, &state->observations);
+    return state->guide != NULL;
 }
 
 static void *create(const struct shmt_search_view *view)
@@ -120,7 +138,8 @@ static void *create(const struct shmt_search_view *view)
     state->predictor = shmt_predictor_new(
         &state->observations, view->options[CLIP], view->random);
     if (state->neighbours == NULL || state->coverage == NULL
-        || state->predictor == NULL || state->clock == NULL) {
+        || state->predictor == NULL || state->clock == NULL
+        || !make_guide(state)) {
         destroy(state);
         return NULL;
     }
@@ -345,6 +364,24 @@ static void note_asked(struct state *state, uint64_t index)
     state->pending[state->pending_count++] = index;
 }
 
+/* Whether the guide has the next candidate.  The others are the model's, which
+ * knows nothing of other runs: where they mislead, not more is lost than every
+ * second candidate, and that for a while. */
+static bool follow(struct state *state, uint64_t *index)
+{
+    const size_t first = (size_t)state->view->options[GUIDED];
+    const bool alone = state->guided < first;
+
+    if (state->guide == NULL ||
+        state->observations.count >= SHMT_GUIDE_OBSERVATIONS ||
+        (!alone && state->asked % 2 == 1) ||
+        !shmt_guide_ask(state->guide, state->pending, state->pending_count,
+                        index))
+        return false;
+    state->guided++;
+    return true;
+}
+
 static enum shmt_search_ask ask(void *opaque, uint64_t *index)
 {
     struct state *const state = opaque;
@@ -356,6 +393,8 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
         note_asked(state, view->start);
     if (starts)
         *index = view->start;
+    else if (follow(state, index))
+        ;
     else if (state->asked < state->initial
              || state->observations.valid < 2)
         *index = shmt_coverage_draw(state->coverage, DRAWS);
@@ -399,6 +438,7 @@ const struct shmt_strategy shmt_strategy_model = {
     .name = "model",
     .summary = "Bayesian optimisation with a Gaussian process over "
                "parameters",
+    .learns = true,
     .options = options,
     .create = create,
     .destroy = destroy,

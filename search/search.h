@@ -23,6 +23,26 @@ struct shmt_strategy_option {
     const char *help;
 };
 
+/* What is known of a configuration from elsewhere: from another device, another
+ * problem, another tuner. */
+struct shmt_search_example {
+    size_t source;               /* whence, below source_count; */
+    double cost;                 /* to be compared with those of the same
+                                    source alone; INFINITY: it failed there */
+    const shmt_config *config;   /* it need not be in the space */
+};
+
+enum { SHMT_SEARCH_SOURCES = 16 };
+
+/* Where to look first.  A strategy may take notice of it; it is never taken
+ * for a result. */
+struct shmt_search_prior {
+    size_t source_count, count;
+    /* Its examples are what was best there: of the rest it knows nothing. */
+    bool winners[SHMT_SEARCH_SOURCES];
+    const struct shmt_search_example *examples;
+};
+
 /* What a strategy may read. */
 struct shmt_search_view {
     const struct shmt_space *space;
@@ -32,6 +52,7 @@ struct shmt_search_view {
                                         or UINT64_MAX when not in the space */
     uint64_t budget;                 /* evaluations to come; UINT64_MAX when
                                         that is not known */
+    const struct shmt_search_prior *prior;   /* NULL: none */
     /* Whether the session has handed out `index`. */
     bool (*seen)(const void *session, uint64_t index);
     const void *session;
@@ -46,6 +67,7 @@ enum shmt_search_ask {
 struct shmt_strategy {
     const char *name;
     const char *summary;
+    bool learns;                 /* from the view's prior */
     const struct shmt_strategy_option *options; /* ends with name NULL; or
                                                    NULL */
     /* NULL when there is no memory. */
@@ -79,6 +101,8 @@ struct shmt_session_options {
     const char *strategy;       /* "name" or "name:option=value,option=value" */
     uint64_t start, budget;     /* as in the view */
     uint64_t seed;
+    const struct shmt_search_prior *prior;   /* NULL, or it must outlive the
+                                                session */
 };
 
 /* Refusals name the option of the strategy and its range. */

@@ -198,6 +198,7 @@ shmt_session_open(const struct shmt_session_options *options,
         .start = options->start < shmt_space_count(space) ? options->start
                                                           : UINT64_MAX,
         .budget = options->budget,
+        .prior = options->prior,
         .seen = seen,
         .session = session,
     };

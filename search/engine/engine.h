@@ -8,7 +8,9 @@
 
 #include "search/engine/neighbours.h"
 #include "search/engine/coverage.h"
+#include "search/engine/guide.h"
 #include "search/engine/predictor.h"
+#include "search/engine/prior.h"
 #include "search/engine/observations.h"
 #include "search/engine/shuffle.h"
 #include "search/engine/surrogate.h"

@@ -127,12 +127,9 @@ void shmt_observations_end(struct shmt_observations *o)
     free(o->sorted);
 }
 
-void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
-                           uint8_t *row)
+void shmt_observations_row_of(const struct shmt_observations *o,
+                              const shmt_config *config, uint8_t *row)
 {
-    shmt_config config[SHMT_SPACE_PARAMETERS];
-
-    shmt_space_configuration(o->space, index, config);
     for (size_t k = 0; k < o->parameters; k++) {
         const size_t p = o->parameter[k];
         const size_t count = shmt_space_parameter(o->space, p)->count;
@@ -140,6 +137,15 @@ void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
         row[k] = (uint8_t)(count <= MOST_LEVELS
                                ? config[p] : config[p] * MOST_LEVELS / count);
     }
+}
+
+void shmt_observations_row(const struct shmt_observations *o, uint64_t index,
+                           uint8_t *row)
+{
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    shmt_space_configuration(o->space, index, config);
+    shmt_observations_row_of(o, config, row);
 }
 
 static bool make_room(struct shmt_observations *o)

@@ -38,6 +38,8 @@ bool shmt_observations_tell(struct shmt_observations *observations,
 /* The parameters of `index`. */
 void shmt_observations_row(const struct shmt_observations *observations,
                            uint64_t index, uint8_t *row);
+void shmt_observations_row_of(const struct shmt_observations *observations,
+                              const shmt_config *config, uint8_t *row);
 
 /* The cost at quantile `part` (0 to 1) of the valid ones; 0 when there are
  * none. */

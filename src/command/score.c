@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "command/command.h"
+#include "command/score_within.h"
 #include "command/json.h"
 #include "score/score.h"
 
@@ -32,26 +33,34 @@ static const char help[] =
     "  --recorded            take the recorded configurations as the space,\n"
     "                        even if they are only a sample of it\n"
     "  --strategies A,B      as for --strategy of tune, \"A:OPTION=VALUE,B\"\n"
-    "                        [all but exhaustive]\n"
+    "                        [all but exhaustive; with --from model]\n"
     "  --repeats N           runs of each strategy, by seed [100]\n"
     "  --seed N              of the first run [1]\n"
     "  --ahead N             candidates compiled, and waiting, at a time; the\n"
     "                        strategy picks among them [1]\n"
     "  --start               begin with the default configuration, as tune\n"
     "                        does\n"
+    "  --within PCT          instead: evaluations until a run is within so\n"
+    "                        many percent of the optimum [5 with --from]\n"
+    "  --from FILE           the same with what another run found: a tuning,\n"
+    "                        a journal, a recording, a folder of them; may be\n"
+    "                        repeated\n"
     "  -j, --jobs N          runs at a time [processors]\n"
     "  --json                everything, as JSON\n"
     "  --plot FILE.svg       draw how they converge\n"
     "\n"
     "examples:\n"
     "  shmtune score tunings/transpose/*.journal.gz\n"
-    "  shmtune score run.journal.gz --strategies model,hill:leap=2,random\n";
+    "  shmtune score run.journal.gz --strategies model,hill:leap=2,random\n"
+    "  shmtune score h200.journal.gz --from h100.journal.gz --repeats 200\n";
 
 enum { STRATEGIES = 64 };
 
 struct options {
     const char *spec, *strategies, *plot;
+    struct shmt_command_repeats from;
     int64_t repeats, seed, ahead, jobs;
+    int64_t within;                 /* percent; 0: scores are asked for */
     bool start, json, recorded;
 };
 
@@ -464,7 +473,7 @@ static enum shmtune_status load_column(struct shmt_arena *arena,
                                  options->recorded, &column->recording, err);
     if (status == SHMTUNE_OK)
         status = name_column(arena, column, err);
-    if (status == SHMTUNE_OK) {
+    if (status == SHMTUNE_OK && options->within == 0) {
         status = shmt_score_scale_new(&column->recording->table,
                                       &column->scale, err);
         if (status != SHMTUNE_OK)
@@ -537,8 +546,65 @@ static enum shmtune_status make_board(struct shmt_arena *arena,
         scoreboard->column_count++;
         status = load_column(arena, options, &scoreboard->columns[c], err);
     }
-    return status == SHMTUNE_OK ? score_all(call, options, scoreboard, err)
-                                : status;
+    return status == SHMTUNE_OK && options->within == 0
+               ? score_all(call, options, scoreboard, err) : status;
+}
+
+/* Evaluations to within some percent, in the place of scores. */
+static enum shmtune_status print_within(const struct shmt_command_call *call,
+                                        const struct options *options,
+                                        const struct scoreboard *scoreboard,
+                                        struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    json_t *const array = options->json ? json_array() : NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t c = 0; c < scoreboard->column_count && status == SHMTUNE_OK;
+         c++) {
+        const struct column *const column = &scoreboard->columns[c];
+        const struct shmt_command_within within = {
+            .path = column->path,
+            .name = column->name,
+            .recording = column->recording,
+            .rows = scoreboard->rows,
+            .row_count = scoreboard->row_count,
+            .from = &options->from,
+            .percent = (double)options->within,
+            .repeats = (size_t)options->repeats,
+            .jobs = (size_t)options->jobs,
+            .seed = (uint64_t)options->seed,
+            .start = options->start,
+            .colour = call->colour,
+        };
+
+        status = shmt_command_within(&within, array == NULL ? &text : NULL,
+                                     array, err);
+    }
+    if (status == SHMTUNE_OK && array == NULL)
+        return shmt_command_print(&text, err);
+    shmt_text_free(&text);
+    if (status != SHMTUNE_OK) {
+        json_decref(array);
+        return status;
+    }
+    return shmt_json_print(shmt_json_object(
+        "repeats", shmt_json_count(scoreboard->repeats),
+        "seed", shmt_json_count(scoreboard->seed),
+        "percent", shmt_json_count((uint64_t)options->within),
+        "recordings", array, NULL), err);
+}
+
+/* What says nothing about evaluations until a good one. */
+static enum shmtune_status check_within(const struct options *o,
+                                        struct shmt_error *err)
+{
+    if (o->plot == NULL && o->ahead == 1)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                          "--within and --from count evaluations, one after "
+                          "the other: leave out %s",
+                          o->plot != NULL ? "--plot" : "--ahead");
 }
 
 static enum shmtune_status parse(const struct shmt_command_call *call,
@@ -553,6 +619,8 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {"ahead", 0, SHMT_OPTION_INT, &o->ahead, 1, 1024},
         {"recorded", 0, SHMT_OPTION_FLAG, &o->recorded, 0, 0},
         {"start", 0, SHMT_OPTION_FLAG, &o->start, 0, 0},
+        {"within", 0, SHMT_OPTION_INT, &o->within, 1, 1000},
+        {"from", 0, SHMT_OPTION_REPEATED, &o->from, 0, 0},
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
@@ -565,6 +633,12 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     if (o->jobs > 256)
         o->jobs = 256;
     status = shmt_command_options(call, table, rest, err);
+    if (o->from.count > 0 && o->within == 0)
+        o->within = 5;
+    if (o->from.count > 0 && o->strategies == NULL)
+        o->strategies = "model";
+    if (status == SHMTUNE_OK && o->within > 0)
+        status = check_within(o, err);
     if (status == SHMTUNE_OK && *rest < 1)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "no recording is given; \"shmtune list\" has "
@@ -599,12 +673,17 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     scoreboard.repeats = (size_t)options.repeats;
     scoreboard.seed = (uint64_t)options.seed;
     status = make_board(arena, call, &options, &scoreboard, err);
+    if (status == SHMTUNE_OK && options.within > 0) {
+        status = print_within(call, &options, &scoreboard, err);
+        goto end;
+    }
     if (status == SHMTUNE_OK && options.plot != NULL)
         status = plot(&scoreboard, options.plot, err);
     if (status == SHMTUNE_OK)
         status = options.json
                      ? print_json(&scoreboard, err)
                      : print_tables(&scoreboard, call->colour, err);
+end:
     free_columns(&scoreboard);
     shmt_arena_free(arena);
     return status;

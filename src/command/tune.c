@@ -16,6 +16,7 @@
 #include "command/command.h"
 #include "command/tune_budget.h"
 #include "command/tune_device.h"
+#include "command/tune_from.h"
 #include "command/tune_show.h"
 #include "record/record.h"
 #include "target/target.h"
@@ -60,6 +61,10 @@ static const char help[] =
     "  --also FILE          a tuning of another run: its winners are tried\n"
     "                       too, and take part in the finals where they won\n"
     "                       the same problem; may be repeated\n"
+    "  --from FILE          begin with what another run found: a tuning, a\n"
+    "                       journal, a recording, a folder of them; may be\n"
+    "                       repeated; none: begin with nothing [on a GPU what\n"
+    "                       is shipped for the nearest one]\n"
     "  --resume, --no-resume\n"
     "                       resume from an existing journal [default], or\n"
     "                       start a new one; the old one is kept as .old\n"
@@ -88,7 +93,7 @@ struct plan {
 
 struct options {
     const char *device, *strategy, *budget, *total, *output, *record;
-    struct shmt_command_repeats sizes, also;
+    struct shmt_command_repeats sizes, also, from;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
     bool resume, json;
     struct shmt_command_far far;
@@ -109,6 +114,7 @@ struct job {
     struct shmt_sheet sheet;
     struct shmt_winners winners;   /* of this kernel's problems so far */
     struct shmt_winners also;      /* of --also */
+    struct shmt_tune_prior *prior; /* of this kernel, or NULL */
     struct shmt_error warm_start;  /* the failure that decides the exit
                                       status: the one that ended the run,
                                       else the first */
@@ -235,6 +241,7 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
         {"max-spill", 0, SHMT_OPTION_INT, &o->max_spill, 0, INT32_MAX},
         {"min-occupancy", 0, SHMT_OPTION_INT, &o->min_occupancy, 0, 100},
         {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
+        {"from", 0, SHMT_OPTION_REPEATED, &o->from, 0, 0},
         {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
         SHMT_COMMAND_FAR(o->far),
         SHMT_COMMAND_LIMITS(o->limits),
@@ -253,6 +260,8 @@ static enum shmtune_status parse_options(struct job *job, int *rest,
     if (status == SHMTUNE_OK)
         status = shmt_command_budget_parse(o->budget, o->total, o->strategy,
                                            &job->budget, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_from_check(&o->from, o->strategy, err);
     return status;
 }
 
@@ -322,6 +331,8 @@ static enum shmtune_status tune_problem(struct job *job,
                    (int)job->options.min_occupancy},
         .warm_start = &job->winners,
         .last = &job->also,
+        .prior = job->prior != NULL ? shmt_tune_prior_of(job->prior, problem)
+                                    : NULL,
         .resume = job->options.resume,
         .stop = &shmt_command_stopped,
         .observer = &observer,
@@ -380,6 +391,12 @@ static enum shmtune_status begin_kernel(struct job *job,
     if (status != SHMTUNE_OK)
         return status;
     status = check_output(job, *target, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_from_open(
+            &(struct shmt_command_from){
+                &job->options.from, job->options.strategy,
+                &job->device.places, job->arena, &job->display},
+            *target, &job->prior, err);
     if (status != SHMTUNE_OK)
         (*target)->operations->close(*target);
     return status;
@@ -463,8 +480,8 @@ static enum shmtune_status tune_next(struct job *job,
     return status;
 }
 
-/* False when nothing more is to be done. */
-static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
+/* Tunes its problems; false when nothing more is to be done. */
+static bool tune_problems(struct job *job, const struct shmt_kernel *kernel)
 {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_target *target;
@@ -498,6 +515,16 @@ static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
 }
 
 /* -- the command ---------------------------------------------------------- */
+
+/* False when nothing more is to be done. */
+static bool tune_kernel(struct job *job, const struct shmt_kernel *kernel)
+{
+    const bool more = tune_problems(job, kernel);
+
+    shmt_tune_prior_free(job->prior);
+    job->prior = NULL;
+    return more;
+}
 
 static enum shmtune_status tune_spec(struct job *job,
                                      const struct shmt_kernel *kernel,

@@ -70,6 +70,13 @@ enum shmtune_status shmt_journal_read(const char *path,
                                       const struct shmt_kernel *kernel,
                                       struct shmt_journal **out,
                                       struct shmt_error *err);
+/* The same of a journal that need not be of today's sources: configurations
+ * that the kernel does not have now are left out, and counted. */
+enum shmtune_status shmt_journal_read_some(const char *path,
+                                           const struct shmt_kernel *kernel,
+                                           size_t *left_out,
+                                           struct shmt_journal **out,
+                                           struct shmt_error *err);
 void shmt_journal_free(struct shmt_journal *journal);
 
 /* latest[k]: record k is the last result of its configuration.  Only the last

@@ -240,6 +240,7 @@ struct reading {
     int line;                        /* from 1 */
     struct shmt_journal_record *records;
     size_t room;
+    size_t *left_out;                /* NULL: what cannot be read is refused */
 };
 
 static const struct {
@@ -330,6 +331,11 @@ static enum shmtune_status read_record(struct reading *r,
         return shmt_error_memory(err);
     record->config = config;
     status = shmt_kernel_config_read(r->kernel, config_node, config, err);
+    if (status == SHMTUNE_INVALID_FILE && r->left_out != NULL) {
+        *r->left_out += record->kind == SHMT_JOURNAL_RESULT;
+        record->config = NULL;
+        return SHMTUNE_OK;
+    }
     if (status == SHMTUNE_OK && record->kind == SHMT_JOURNAL_RESULT)
         status = read_result(r, node, record, err);
     return status;
@@ -388,7 +394,8 @@ static enum shmtune_status read_records(struct reading *r,
         if (status != SHMTUNE_OK)
             return status;
         record.line = r->line;
-        r->records[r->journal->count++] = record;
+        if (record.config != NULL)
+            r->records[r->journal->count++] = record;
         at = stop + 1;
         r->line++;
     }
@@ -397,14 +404,15 @@ static enum shmtune_status read_records(struct reading *r,
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmt_journal_read(const char *path,
-                                      const struct shmt_kernel *kernel,
-                                      struct shmt_journal **out,
-                                      struct shmt_error *err)
+static enum shmtune_status read_journal(const char *path,
+                                        const struct shmt_kernel *kernel,
+                                        size_t *left_out,
+                                        struct shmt_journal **out,
+                                        struct shmt_error *err)
 {
     struct shmt_journal *const journal = calloc(1, sizeof *journal);
     struct reading r = {.path = path, .kernel = kernel, .journal = journal,
-                        .scratch = shmt_arena_new()};
+                        .scratch = shmt_arena_new(), .left_out = left_out};
     struct shmt_text text = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -435,6 +443,24 @@ enum shmtune_status shmt_journal_read(const char *path,
     }
     *out = journal;
     return SHMTUNE_OK;
+}
+
+enum shmtune_status shmt_journal_read(const char *path,
+                                      const struct shmt_kernel *kernel,
+                                      struct shmt_journal **out,
+                                      struct shmt_error *err)
+{
+    return read_journal(path, kernel, NULL, out, err);
+}
+
+enum shmtune_status shmt_journal_read_some(const char *path,
+                                           const struct shmt_kernel *kernel,
+                                           size_t *left_out,
+                                           struct shmt_journal **out,
+                                           struct shmt_error *err)
+{
+    *left_out = 0;
+    return read_journal(path, kernel, left_out, out, err);
 }
 
 void shmt_journal_free(struct shmt_journal *journal)

@@ -88,6 +88,43 @@ enum shmtune_status shmt_score_run(const struct shmt_score_scale *scale,
                                    struct shmt_score *out,
                                    struct shmt_error *err);
 
+/* -- within.c: evaluations until a good one ------------------------------ */
+
+struct shmt_score_within_plan {
+    const char *strategy;    /* as for shmt_session_open */
+    size_t repeats, jobs;
+    uint64_t seed;           /* repeat r takes seed + r */
+    bool start;              /* tell it the default configuration */
+    double part;             /* 0.05: within 5 % of the optimum */
+    /* NULL, or what it may learn from.  In each repeat the costs are others
+     * by a deviation of 1 %, as if they had been measured once more. */
+    const struct shmt_search_prior *prior;
+};
+
+/* How many evaluations it took, over the repeats. */
+struct shmt_score_within {
+    double median, error;    /* of the median: half of the distance between
+                                the order statistics one deviation below and
+                                above it */
+    double low, high;        /* quartiles */
+    double worst;
+};
+
+enum shmtune_status
+shmt_score_within(const struct shmt_score_table *table,
+                  const struct shmt_score_within_plan *plan,
+                  struct shmt_score_within *out, struct shmt_error *err);
+
+/* How many evaluations it takes to try what the sources know in the order of
+ * its cost there, of the first source first; INFINITY: all of it does not
+ * come so near.  *best_of_20: what the first 20 are over the optimum, 1 and
+ * more. */
+enum shmtune_status shmt_score_copy(const struct shmt_score_table *table,
+                                    const struct shmt_search_prior *prior,
+                                    double part, double *evaluations,
+                                    double *best_of_20,
+                                    struct shmt_error *err);
+
 /* -- load.c: a complete recording as a table of costs ------------------- */
 
 struct shmt_score_recording {

@@ -391,7 +391,8 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
         &(struct shmt_session_options){
             .strategy = strategy, .start = tune->start,
             .budget = tune->options->budget_count,
-            .seed = tune->options->seed},
+            .seed = tune->options->seed,
+            .prior = tune->options->prior},
         outcome->space, &tune->session, err);
     if (status != SHMTUNE_OK)
         return status;

@@ -56,6 +56,8 @@ struct shmt_tune_options {
      * instead, as the library would choose.  A winner in `last` of this very
      * problem takes part in the finals, whatever its time in the search. */
     const struct shmt_winners *warm_start, *last;
+    const struct shmt_search_prior *prior;   /* what the strategy begins with,
+                                                or NULL */
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */

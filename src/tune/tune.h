@@ -9,6 +9,7 @@
 #include "tune/failures.h"
 #include "tune/output.h"
 #include "tune/filter.h"
+#include "tune/prior.h"
 #include "tune/progress.h"
 #include "tune/run.h"
 #include "tune/winners.h"

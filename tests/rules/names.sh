@@ -29,8 +29,8 @@ kernel: answer argument catalogue dimension element features fill geometry
 device: device fit limiter occupancy resources
 record: dispatch gzip journal ledger recording result setting stage tuned tuning verdict
 search: search session strategy
-engine: coverage neighbours observation observations predictor shuffle
-    surrogate
+engine: coverage guide neighbours observation observations predictor prior
+    shuffle surrogate
 data: data npy pattern
 source: signature source
 gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas variable

@@ -15,6 +15,7 @@
 static struct shmt_kernel *toy;
 static const char *recording;
 static const struct shmt_strategy *strategy;
+static const struct shmt_search_prior *prior;
 static struct shmt_error err;
 
 static enum shmtune_status load(void)
@@ -34,7 +35,7 @@ static enum shmtune_status search(const struct shmt_space *space,
                                   uint64_t *asked)
 {
     const struct shmt_session_options options = {strategy->name, 0,
-                                                 UINT64_MAX, 3};
+                                                 UINT64_MAX, 3, prior};
     struct shmt_session *session = NULL;
     const enum shmtune_status status =
         shmt_session_open(&options, space, &session, &err);
@@ -67,6 +68,27 @@ static void a_recording_is_loaded_or_memory_is_missed(void)
     CHECK_INT(load(), SHMTUNE_OK);
 }
 
+static void search_or_miss_memory(const struct shmt_space *space)
+{
+    uint64_t asked;
+    long n = 0;
+
+    for (;; n++) {
+        enum shmtune_status status;
+
+        allocations_failing = n + 1;
+        status = search(space, &asked);
+        if (allocations_failing != 0 || check_failed)
+            break;
+        CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
+    }
+    allocations_failing = 0;
+    printf("# %s%s: %ld allocations\n", strategy->name,
+           prior != NULL ? " with a prior" : "", n);
+    CHECK_INT(search(space, &asked), SHMTUNE_OK);
+    CHECK_INT(asked, (shmt_space_count(space) + 1) / 2);
+}
+
 static void strategies_search_or_memory_is_missed(void)
 {
     struct shmt_score_recording *loaded = NULL;
@@ -74,24 +96,33 @@ static void strategies_search_or_memory_is_missed(void)
     CHECK_INT(shmt_score_load(recording, toy, true, &loaded, &err),
               SHMTUNE_OK);
     for (size_t k = 0; loaded != NULL &&
-                       (strategy = shmt_strategy_at(k)) != NULL; k++) {
-        uint64_t asked;
-        long n = 0;
+                       (strategy = shmt_strategy_at(k)) != NULL; k++)
+        search_or_miss_memory(loaded->space);
+    shmt_score_unload(loaded);
+}
 
-        for (;; n++) {
-            enum shmtune_status status;
+/* Two thirds of the recording are known from elsewhere. */
+static void with_a_prior_too(void)
+{
+    struct shmt_score_recording *loaded = NULL;
+    struct shmt_search_example examples[512];
+    struct shmt_search_prior known = {.source_count = 1,
+                                      .examples = examples};
 
-            allocations_failing = n + 1;
-            status = search(loaded->space, &asked);
-            if (allocations_failing != 0 || check_failed)
-                break;
-            CHECK(status == SHMTUNE_NO_MEMORY || status == SHMTUNE_OK);
-        }
-        allocations_failing = 0;
-        printf("# %s: %ld allocations\n", strategy->name, n);
-        CHECK_INT(search(loaded->space, &asked), SHMTUNE_OK);
-        CHECK_INT(asked, (shmt_space_count(loaded->space) + 1) / 2);
-    }
+    CHECK_INT(shmt_score_load(recording, toy, true, &loaded, &err),
+              SHMTUNE_OK);
+    for (size_t k = 0; loaded != NULL && k < loaded->journal->count &&
+                       known.count < 512; k++)
+        if (k % 3 > 0)
+            examples[known.count++] = (struct shmt_search_example){
+                .cost = 1 + (double)k,
+                .config = loaded->journal->records[k].config};
+    CHECK(known.count > 48);
+    strategy = shmt_strategy_find("model", 5);
+    prior = &known;
+    if (loaded != NULL && strategy != NULL)
+        search_or_miss_memory(loaded->space);
+    prior = NULL;
     shmt_score_unload(loaded);
 }
 
@@ -101,6 +132,7 @@ int main(void)
     recording = fixture_recording(toy);
     CHECK_RUN(a_recording_is_loaded_or_memory_is_missed);
     CHECK_RUN(strategies_search_or_memory_is_missed);
+    CHECK_RUN(with_a_prior_too);
     shmt_kernel_free(toy);
     return CHECK_END();
 }

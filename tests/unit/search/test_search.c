@@ -92,7 +92,7 @@ static struct shmt_session *open_session(const char *text,
 
     err.text[0] = '\0';
     if (shmt_session_open(&(struct shmt_session_options){
-                              text, start, UINT64_MAX, seed},
+                              text, start, UINT64_MAX, seed, NULL},
                           space, &session, &err)
         != SHMTUNE_OK) {
         CHECK(!"session opens");
@@ -154,7 +154,7 @@ static void refusals_name_what_is_there(void)
         struct shmt_session *session = NULL;
 
         CHECK_INT(shmt_session_open(&(struct shmt_session_options){
-                                        cases[k].text, 0, UINT64_MAX, 1},
+                                        cases[k].text, 0, UINT64_MAX, 1, NULL},
                                     space, &session, &err),
                   SHMTUNE_INVALID_ARGUMENT);
         CHECK_HAS(err.text, cases[k].message);
@@ -441,7 +441,7 @@ static void vast_spaces_are_searched(void)
 static size_t unmodelled(const struct shmt_space *space, uint64_t budget)
 {
     const struct shmt_session_options options = {"model", UINT64_MAX, budget,
-                                                 1};
+                                                 1, NULL};
     struct shmt_session *sessions[2] = {NULL, NULL};
     uint64_t index[2] = {0, 0};
     size_t same = 0;

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * prior: what other runs of a kernel found, for a search that begins with it
+ * (search/search.h): tunings, journals and recordings, of other devices, other
+ * problems, other tuners.
+ *
+ * Called by commands, which pass it to a run or to a score.
+ */
+#ifndef SHMT_TUNE_PRIOR_H
+#define SHMT_TUNE_PRIOR_H
+
+#include "kernel/kernel.h"
+#include "search/search.h"
+
+/* One file. */
+struct shmt_tune_source {
+    const char *path;
+    char device[256];
+    bool winners;            /* a tuning: it says what was best, and little of
+                                the rest */
+    bool other_sources;      /* the kernel's sources were others */
+    size_t count;            /* configurations that are taken */
+    size_t left_out;         /* that the kernel does not have now */
+};
+
+struct shmt_tune_prior;
+
+enum shmtune_status shmt_tune_prior_new(const struct shmt_kernel *kernel,
+                                        struct shmt_tune_prior **out,
+                                        struct shmt_error *err);
+void shmt_tune_prior_free(struct shmt_tune_prior *prior);
+
+/* Adds a tuning, a journal or a recording; of a folder, each that is one of
+ * this kernel, there or in a folder called like it.  SHMTUNE_INVALID_FILE for
+ * a file of another kernel, for one of which no configuration is left, and for
+ * a folder without any. */
+enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
+                                        const char *path,
+                                        struct shmt_error *err);
+
+size_t shmt_tune_prior_sources(const struct shmt_tune_prior *prior);
+const struct shmt_tune_source *
+shmt_tune_prior_source(const struct shmt_tune_prior *prior, size_t k);
+
+/* For a search of this problem: of a tuning, what won nearer problems comes
+ * first.  Valid until the next call; NULL when there is no source. */
+const struct shmt_search_prior *
+shmt_tune_prior_of(struct shmt_tune_prior *prior, const int64_t *problem);
+
+#endif

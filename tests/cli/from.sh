@@ -1,0 +1,126 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# --from of tune and score: what another run found, what is refused of it, and
+# what is shipped.  tests/fake/worker plays the workers.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+use_fake_worker
+
+device=sm_90-pretended-h100
+place=toy/$device.4096x1
+same() { cmp -s "$1" "$2"; }
+configs() { grep -o 'config: {[^}]*}' "$1"; }
+
+# -- a source, and a target that is another size -----------------------------
+run toy --size n=4096 --strategy exhaustive --output small --record small -q
+run toy --size n=8192 --strategy exhaustive --output large --record large -q
+small=small/$place.journal.gz
+large=large/toy/$device.8192x1.journal.gz
+check "two sizes are recorded" all '[ -f $small ]' '[ -f $large ]'
+
+run tune toy --device replay:$large --budget 6 --output cold
+configs cold/toy/$device.8192x1.journal >cold.configs
+check "a recorded device has no prior unasked" all 'exits 0' \
+    'err_lacks learning'
+run tune toy --device replay:$large --budget 6 --output none --from none
+configs none/toy/$device.8192x1.journal >none.configs
+check "none is the same" all 'exits 0' 'err_lacks learning' \
+    'same cold.configs none.configs'
+run tune toy --device replay:$large --budget 6 --output warm --from $small
+configs warm/toy/$device.8192x1.journal >warm.configs
+check "a recording is learned from" all 'exits 0' \
+    'err_has "^shmtune: toy: learning from $device.4096x1.journal.gz (Pret"' \
+    '! same cold.configs warm.configs'
+run tune toy --device replay:$large --budget 6 --output again --from $small
+configs again/toy/$device.8192x1.journal >again.configs
+check "the same again" all 'exits 0' 'same warm.configs again.configs'
+run tune toy --device replay:$large --budget 6 --output yaml \
+    --from small/toy/$device.yaml --from $small
+check "a tuning and a recording" all 'exits 0' \
+    'err_has "learning from $device.yaml (.*), $device.4096x1.journal.gz"'
+run tune toy --device replay:$large --budget 6 --output folder --from small
+check "a folder of them" all 'exits 0' \
+    'err_has "learning from $device.4096x1.journal (.*$device.yaml"'
+
+# -- a live device ----------------------------------------------------------
+mkdir -p shipped/tunings/toy
+cp small/toy/$device.yaml shipped/tunings/toy/
+cp $small shipped/tunings/toy/
+sed 's/compute_major: 9/compute_major: 8/' small/toy/$device.yaml \
+    >shipped/tunings/toy/sm_80-other.yaml
+SHMTUNE_PATH=$PWD/shipped:$SHMTUNE_PATH
+run toy --size n=8192 --budget 8 --output live
+check "on a GPU what is shipped for the nearest is learned from" all \
+    'exits 0' \
+    'err_has "learning from $device.yaml (.*), $device.4096x1.journal.gz"' \
+    'err_lacks sm_80'
+run toy --size n=8192 --budget 8 --output live2 --from none
+check "but not where nobody wants it" all 'exits 0' 'err_lacks learning'
+run toy --size n=8192 --budget 8 --output live3 --strategy random
+check "nor by a strategy that does not learn" all 'exits 0' \
+    'err_lacks learning'
+SHMTUNE_PATH=${SHMTUNE_PATH#*:}
+
+# -- refusals ---------------------------------------------------------------
+run tune toy --device replay:$large --output no --from absent.yaml
+check "a file that is not there" all '! exits 0' \
+    'err_has absent.yaml' '[ ! -e no/$place.journal ]'
+sed 's/^kernel: toy/kernel: other/' small/toy/$device.yaml >other.yaml
+run tune toy --device replay:$large --output no --from other.yaml
+check "a tuning of another kernel" all '! exits 0' \
+    'err_has "other.yaml: a tuning of other, not of toy"'
+zcat $small | sed 's/^kernel: toy/kernel: other/' >other.journal
+run tune toy --device replay:$large --output no --from other.journal
+check "a journal of another kernel" all '! exits 0' \
+    'err_has "other.journal:2:.*of the kernel other, expected toy"'
+mkdir empty
+run tune toy --device replay:$large --output no --from empty
+check "a folder without any" all '! exits 0' \
+    'err_has "empty: no tuning, journal or recording of toy"'
+run tune toy --device replay:$large --output no --from none --from $small
+check "none beside a file" all 'exits 1' 'err_has "none stands alone"'
+run tune toy --device replay:$large --output no --from $small \
+    --strategy hill
+check "a strategy that does not learn" all 'exits 1' \
+    'err_has "hill does not learn from other runs"'
+
+# -- other sources ----------------------------------------------------------
+zcat $small | sed -e 's/^digest: "..../digest: "ffff/' \
+    -e '/^- /s/BLOCK_X: 32,/BLOCK_X: 33,/' >changed.journal
+lost=$(grep -c 'BLOCK_X: 33' changed.journal)
+run tune toy --device replay:$large --budget 6 --output changed \
+    --from changed.journal
+check "what the kernel does not have now is left out, and told" all \
+    'exits 0' '[ $lost -gt 0 ]' \
+    'err_has "other sources, $lost configurations left out"'
+zcat $small | sed '/^- /s/BLOCK_X: /BLOCK_X: 7/' >strange.journal
+run tune toy --device replay:$large --output no --from strange.journal
+check "nothing is left of it" all '! exits 0' \
+    'err_has "strange.journal: nothing to learn from"'
+zcat $small | sed '$s/verdict: [a-z]*/verdict: superb/' >broken.journal
+run tune toy --device replay:$large --output no --from broken.journal
+check "and what is broken is refused" all '! exits 0' \
+    'err_has "broken.journal:[0-9]*:[0-9]*:"'
+
+# -- how much it helps --------------------------------------------------------
+run score $large --from $large --repeats 20 --jobs 1
+check "from the answer it takes one evaluation" all 'exits 0' err_empty \
+    'out_has "^model --from  *1.0  *0.0 "' \
+    'out_has "^copied in order  *1$"' \
+    'out_has "evaluations to within 5 %, of 20 repeats"' \
+    'out_has "^from .*252 configurations"'
+run score $large --from $small --repeats 9 --within 1 --json
+check "as JSON" all 'exits 0' is_json 'out_has "\"percent\": 1"' \
+    'out_has "\"from\": true"' 'out_has "\"best_of_20\""'
+run score $large --within 5 --repeats 9 --strategies model,random
+check "without a source" all 'exits 0' 'out_has "^random "' \
+    'out_lacks -- --from' 'out_lacks copied'
+run score $large --from $small --plot x.svg
+check "there is no curve of it" all 'exits 1' 'err_has -- "leave out --plot"'
+run score $large --from $small --ahead 3
+check "nor anything ahead" all 'exits 1' 'err_has -- "leave out --ahead"'
+run score $large --from other.yaml
+check "another kernel's is refused" all '! exits 0' 'err_has "not of toy"'
+
+finish
