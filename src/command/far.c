@@ -55,6 +55,7 @@ struct load {
     struct shmt_supply supply;
     char compiler[SHMT_SUPPLY_TEXT];
     struct shmt_courier *courier;
+    const char *here, *there;      /* the folder of the spec */
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
 };
@@ -184,6 +185,53 @@ static enum shmtune_status take(void *context, const char *path,
                                               err);
     shmt_text_free(&there);
     return status;
+}
+
+/* The folder of the spec goes by another name there. */
+static void rename_folder(void *context, char *text, size_t room)
+{
+    const struct load *load = context;
+    const size_t length = strlen(load->there);
+    struct shmt_text out = {0};
+    const char *at = text, *found;
+
+    if (length == 0 || strstr(text, load->there) == NULL)
+        return;
+    while ((found = strstr(at, load->there)) != NULL) {
+        shmt_text_add_bytes(&out, at, (size_t)(found - at));
+        shmt_text_add(&out, load->here);
+        at = found + length;
+    }
+    shmt_text_add(&out, at);
+    if (!out.failed)
+        snprintf(text, room, "%.*s", (int)room - 1, out.data);
+    shmt_text_free(&out);
+}
+
+/* "home/u/", for what is "./" here. */
+static enum shmtune_status name_folders(struct load *load,
+                                        struct shmt_error *err)
+{
+    const char *path = load->given->kernel->path;
+    const char *slash = strrchr(path, '/');
+    const char *whole = shmt_path_absolute(load->arena, path);
+    struct shmt_text there = {0};
+
+    load->here = shmt_arena_copy(load->arena, path,
+                                 slash == NULL ? 0
+                                               : (size_t)(slash - path) + 1);
+    if (whole != NULL)
+        add_plain(&there, whole);
+    slash = strrchr(shmt_text_string(&there), '/');
+    load->there = whole == NULL || there.failed
+                      ? NULL
+                      : shmt_arena_copy(load->arena, shmt_text_string(&there),
+                                        slash == NULL
+                                            ? 0
+                                            : (size_t)(slash - there.data) + 1);
+    shmt_text_free(&there);
+    return load->here == NULL || load->there == NULL ? shmt_error_memory(err)
+                                                     : SHMTUNE_OK;
 }
 
 /* -- what target/courier.c calls ------------------------------------------ */
@@ -316,7 +364,8 @@ shmt_command_courier(const struct shmt_command_courier *courier,
         .command = courier->far.on, .program = courier->far.program,
         .device = courier->device, .version = PACKAGE_VERSION,
         .silence_s = (double)courier->far.timeout_s, .out = courier->out,
-        .arrive = arrive, .prepare = prepare, .context = &load,
+        .arrive = arrive, .rename = rename_folder, .prepare = prepare,
+        .context = &load,
     };
     enum shmtune_status status;
 
@@ -324,7 +373,9 @@ shmt_command_courier(const struct shmt_command_courier *courier,
     if (load.arena == NULL)
         return shmt_error_memory(err);
     shmt_nvrtc_once_begin(&load.once, courier->images);
-    status = shmt_courier_run(&options, err);
+    status = name_folders(&load, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_courier_run(&options, err);
     shmt_nvrtc_once_end(&load.once);
     shmt_arena_free(load.arena);
     return status;

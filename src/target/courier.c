@@ -295,6 +295,12 @@ static enum shmtune_status await_note(struct shmt_courier *courier,
     return status;
 }
 
+static void name_as_here(const struct shmt_courier *courier, char *text,
+                         size_t room)
+{
+    courier->options->rename(courier->options->context, text, room);
+}
+
 /* A note of the measure worker goes on to the supervisor. */
 static enum shmtune_status pass_on(struct shmt_courier *courier,
                                    struct shmt_error *err)
@@ -307,6 +313,12 @@ static enum shmtune_status pass_on(struct shmt_courier *courier,
         lose(courier, "a message came out of turn");
         return SHMTUNE_OK;
     }
+    name_as_here(courier, note->error.text, sizeof note->error.text);
+    name_as_here(courier, note->reply.error.text,
+                 sizeof note->reply.error.text);
+    name_as_here(courier, note->reply.result.reason,
+                 sizeof note->reply.result.reason);
+    name_as_here(courier, note->reply.note, sizeof note->reply.note);
     return say(courier, note, err);
 }
 

@@ -35,6 +35,8 @@ struct shmt_courier_options {
                                   const struct shmtune_device *device,
                                   struct shmt_far_order *open,
                                   struct shmt_error *err);
+    /* Names files as this side does, in a text of the other's. */
+    void (*rename)(void *context, char *text, size_t room);
     /* Sends what a request needs, and says its tag.  *answered: the answer is
      * in *reply already. */
     enum shmtune_status (*prepare)(void *context, struct shmt_courier *courier,

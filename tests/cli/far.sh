@@ -82,7 +82,7 @@ uses() { [ "$(wc -l <uses)" -eq "$1" ]; }
 results() {
     grep -h '^- {config' "$1"/*/*.journal | sed -e 's/ at: [^,]*,//g' \
         -e 's/ compile_ms: [^,]*,//; s/ measure_ms: [^,}]*//' \
-        -e 's/killed after [0-9.]* s/killed/' -e "s|$folder/||g; s|${folder#/}/||g" | sort
+        -e 's/killed after [0-9.]* s/killed/' | sort
 }
 same() { # DIRECTORY [AS]
     results "${2:-here}" >one
@@ -135,6 +135,10 @@ open("data/x.npy", "wb").write(b"\x93NUMPY\x01\x00" +
     check "inputs of a file, on this machine" exits 0
     far -- ./filled.yaml --strategy random --budget 3 -o filled
     check "inputs of a file are sent" all 'exits 0' 'same filled filled-here'
+    sed -e 's/^  x: {type: f32/  x: {type: u32/' filled.yaml >odd.yaml
+    far -- ./odd.yaml --strategy random --budget 3 -o odd
+    check "files there are named as here" all 'exits 2' \
+        'err_has "error: \./odd.yaml:[0-9]*:[0-9]*: .*data/x.npy"'
 fi
 answer="{command: [sh, oracle.sh, $folder/ran], timeout_s: 20}"
 sed -e "/^reference:/,/^  arguments:/d" -e "s|^arguments:|answer: $answer\n&|" \
