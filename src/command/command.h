@@ -118,7 +118,7 @@ enum shmtune_status shmt_command_change_status(struct shmt_error *err,
                                                enum shmtune_status to);
 
 /* Whether `word` can name a GPU: a number, a UUID, or the beginning of one
- * ("GPU-4b..."). */
+ * ("GPU-4b..."), or the UUID of a MIG device ("MIG-..."). */
 bool shmt_command_is_gpu(const char *word);
 
 /* -- limits.c ---------------------------------------------------- */

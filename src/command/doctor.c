@@ -50,6 +50,7 @@ struct visit {
     struct shmt_table table;
     json_t *json;
     bool can_tune;
+    int usable, busy;    /* GPUs: busy ones may be usable later */
 };
 
 /* Adds a finding to the table; `what` must be short. */
@@ -151,44 +152,64 @@ static void look_at_profiler(struct visit *visit)
         add_finding(visit, NOTE, "ncu", "%s", err.text);
 }
 
+/* What of the memory is free; more than a tenth in use is somebody's. */
 static void look_at_memory(struct visit *visit,
                            const struct shmt_driver *driver, int ordinal)
 {
-    struct shmt_error err = {0};
-    CUdevice device;
-    CUcontext context;
     size_t unused = 0, total = 0;
     char what[32];
+    bool shared;
 
-    snprintf(what, sizeof what, "GPU %d memory", ordinal);
-    if (shmt_driver_check(driver, driver->DeviceGet(&device, ordinal), &err,
-                          "cuDeviceGet") != SHMTUNE_OK ||
-        shmt_driver_check(driver,
-                          driver->DevicePrimaryCtxRetain(&context, device),
-                          &err, "cuDevicePrimaryCtxRetain") != SHMTUNE_OK) {
-        add_finding(visit, MISSING, what,
-                    "a context cannot be made: %s; does another process have "
-                    "exclusive use of the device?", err.text);
-        visit->can_tune = false;
+    if (driver->MemGetInfo(&unused, &total) != CUDA_SUCCESS)
         return;
-    }
-    if (driver->CtxSetCurrent(context) == CUDA_SUCCESS &&
-        driver->MemGetInfo(&unused, &total) == CUDA_SUCCESS)
-        add_finding(visit, total - unused > total / 10 ? NOTE : GOOD, what,
-                    "%.1f of %.1f GiB free%s", (double)unused / 1073741824.0,
-                    (double)total / 1073741824.0,
-                    total - unused > total / 10
-                ? "; another process uses this device: times will be noisy"
-                : "");
-    driver->CtxSetCurrent(NULL);
-    driver->DevicePrimaryCtxRelease(device);
+    snprintf(what, sizeof what, "GPU %d memory", ordinal);
+    shared = total - unused > total / 10;
+    add_finding(visit, shared ? NOTE : GOOD, what, "%.1f of %.1f GiB free%s",
+                (double)unused / 1073741824.0, (double)total / 1073741824.0,
+                shared ? "; another process uses this device: times will be "
+                         "noisy" : "");
 }
 
+static void look_at_clocks(struct visit *visit,
+                           const struct shmtune_device *device, int ordinal)
+{
+    char what[32];
+
+    snprintf(what, sizeof what, "GPU %d clocks", ordinal);
+    /* By UUID: nvidia-smi numbers the GPUs in another order than CUDA. */
+    add_finding(visit, NOTE, what,
+                "up to %d MHz; for figures that repeat, lock it: nvidia-smi "
+                "-i %s --lock-gpu-clocks=%d (as root)",
+                device->clock_khz / 1000, device->uuid,
+                device->clock_khz / 1000);
+}
+
+/* Why there can be no context, and what can be done. */
+static void refuse_device(struct visit *visit, const char *what,
+                          const struct shmtune_device *device, CUresult code,
+                          const char *why)
+{
+    if (code != CUDA_ERROR_DEVICE_UNAVAILABLE) {
+        add_finding(visit, MISSING, what, "%s, %s: a context cannot be made: "
+                    "%s", device->name, device->uuid, why);
+        return;
+    }
+    visit->busy++;
+    add_finding(visit, NOTE, what, "%s, %s: another process has exclusive use "
+                "of it, or its compute mode prohibits any: wait for that "
+                "process, or nvidia-smi -i %s --compute-mode=0 (as root)",
+                device->name, device->uuid, device->uuid);
+}
+
+/* Each GPU has a verdict of its own: whether one can tune on it. */
 static void look_at_device(struct visit *visit,
                            const struct shmt_driver *driver, int ordinal)
 {
     struct shmt_error err = {0};
     struct shmtune_device device;
+    CUdevice handle = 0;
+    CUcontext context;
+    CUresult code;
     char what[32], arch[16];
 
     snprintf(what, sizeof what, "GPU %d", ordinal);
@@ -197,17 +218,26 @@ static void look_at_device(struct visit *visit,
         add_finding(visit, MISSING, what, "%s", err.text);
         return;
     }
+    code = driver->DeviceGet(&handle, ordinal);
+    if (code == CUDA_SUCCESS)
+        code = driver->DevicePrimaryCtxRetain(&context, handle);
+    if (shmt_driver_check(driver, code, &err, "cuDevicePrimaryCtxRetain") !=
+        SHMTUNE_OK) {
+        refuse_device(visit, what, &device, code, err.text);
+        return;
+    }
+    visit->usable++;
     shmt_device_arch_text(&device, arch);
     add_finding(visit, GOOD, what,
                 "%s, %s, %d multiprocessors, %lld KiB of shared memory a "
                 "block, %s",
                 device.name, arch, device.multiprocessors,
                 (long long)device.shared_per_block_optin / 1024, device.uuid);
-    add_finding(visit, NOTE, "clocks",
-                "GPU %d runs at up to %d MHz; for figures that repeat, lock "
-                "it: nvidia-smi -i %d --lock-gpu-clocks=%d (as root)", ordinal,
-                device.clock_khz / 1000, ordinal, device.clock_khz / 1000);
-    look_at_memory(visit, driver, ordinal);
+    look_at_clocks(visit, &device, ordinal);
+    if (driver->CtxSetCurrent(context) == CUDA_SUCCESS)
+        look_at_memory(visit, driver, ordinal);
+    driver->CtxSetCurrent(NULL);
+    driver->DevicePrimaryCtxRelease(handle);
 }
 
 static void look_at_driver(struct visit *visit)
@@ -231,6 +261,7 @@ static void look_at_driver(struct visit *visit)
     }
     for (int i = 0; i < count; i++)
         look_at_device(visit, driver, i);
+    visit->can_tune = visit->can_tune && visit->usable > 0;
     look_at_counters(visit);
     look_at_profiler(visit);
 }
@@ -428,6 +459,9 @@ static enum shmtune_status print(struct visit *visit, bool json, bool colour,
     }
     shmt_text_add(&text, visit->can_tune
                              ? "\nThis machine can tune on a GPU.\n"
+                         : visit->busy > 0 && visit->usable == 0
+                             ? "\nThis machine cannot tune on a GPU now: other "
+                               "processes have exclusive use of what it has.\n"
                              : "\nThis machine cannot tune on a GPU.\n");
     return shmt_command_print(&text, err);
 }

@@ -453,7 +453,7 @@ static void count(struct job *job)
     const struct shmt_counters_request request = {
         .kernel = job->kernel, .problem = all->problem, .count = all->count,
         .configs = configs, .worker = getenv("SHMTUNE_WORKER"),
-        .device = job->options.device,
+        .device = job->options.device, .uuid = job->target->device.uuid,
         .data_seed = (uint64_t)job->options.data_seed,
         .stop = &shmt_command_stopped,
     };
@@ -541,6 +541,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     status = work(&job, err);
     if (job.target != NULL)
         job.target->operations->close(job.target);
+    shmt_live_pool_close(job.device.pool);
     shmt_kernel_free(job.kernel);
     shmt_catalogue_close(job.device.catalogue);
     shmt_arena_free(job.arena);

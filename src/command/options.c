@@ -202,12 +202,21 @@ enum shmtune_status shmt_command_change_status(struct shmt_error *err,
 
 bool shmt_command_is_gpu(const char *word)
 {
-    static const char digits[] = "0123456789", prefix[] = "GPU-";
-    const size_t length = sizeof prefix - 1;
+    static const char digits[] = "0123456789";
+    static const struct {
+        const char *prefix, *digits;
+    } uuids[] = {
+        {"GPU-", "0123456789abcdefABCDEF-"},
+        /* Drivers before R470 wrote MIG-GPU-UUID/3/0. */
+        {"MIG-", "0123456789abcdefABCDEF-GPU/"},
+    };
 
-    if (strncasecmp(word, prefix, length) != 0)
-        return word[0] != '\0' && word[strspn(word, digits)] == '\0';
-    word += length;
-    return word[0] != '\0' &&
-           word[strspn(word, "0123456789abcdefABCDEF-")] == '\0';
+    for (size_t k = 0; k < sizeof uuids / sizeof *uuids; k++) {
+        const size_t length = strlen(uuids[k].prefix);
+        if (strncasecmp(word, uuids[k].prefix, length) == 0)
+            return word[length] != '\0' &&
+                   word[length + strspn(word + length, uuids[k].digits)] ==
+                       '\0';
+    }
+    return word[0] != '\0' && word[strspn(word, digits)] == '\0';
 }

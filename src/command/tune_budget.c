@@ -91,20 +91,25 @@ shmt_command_budget_parse(const char *budget, const char *total,
 }
 
 void shmt_command_budget_begin(struct shmt_command_budget *budget,
-                               size_t problems, bool all, double began_s)
+                               size_t problems, size_t devices, bool all,
+                               double began_s)
 {
     if (all && budget->usual && isinf(budget->total_s))
         budget->total_s = usual_total_s;
     budget->end_s = began_s + budget->total_s;
     budget->problems = problems;
+    budget->devices = devices;
 }
 
 enum shmtune_status
-shmt_command_budget_next(struct shmt_command_budget *budget, double *seconds,
+shmt_command_budget_next(struct shmt_command_budget *budget, size_t left,
+                         size_t devices, double *seconds,
                          struct shmt_error *err)
 {
     const double left_s = budget->end_s - shmt_clock_s();
     const size_t problems = budget->problems > 0 ? budget->problems : 1;
+    const double rounds = left > devices
+                              ? ceil((double)left / (double)devices) : 1;
 
     if (left_s < least_s)
         return shmt_error_set(err, SHMTUNE_INTERRUPTED,
@@ -113,7 +118,7 @@ shmt_command_budget_next(struct shmt_command_budget *budget, double *seconds,
                               problems, problems == 1 ? " was" : "s were",
                               budget->total_s);
     budget->problems -= budget->problems > 0;
-    *seconds = fmin(budget->seconds, left_s / (double)problems);
+    *seconds = fmin(budget->seconds, left_s / rounds);
     return SHMTUNE_OK;
 }
 
@@ -129,7 +134,9 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text)
 {
     const double all_s =
-        fmin(budget->total_s, budget->seconds * (double)budget->problems);
+        fmin(budget->total_s,
+             budget->seconds * ceil((double)budget->problems /
+                                    (double)budget->devices));
 
     if (budget->problems < 2 || isinf(all_s))
         return;

@@ -15,6 +15,7 @@ struct shmt_command_budget {
     double total_s;      /* for all of the command; INFINITY: any */
     double end_s;        /* on shmt_clock_s */
     size_t problems;     /* that have not begun */
+    size_t devices;
 };
 
 /* Reads "60s", "2m", "500", "all" or NULL (what is usual with `strategy`), and
@@ -25,16 +26,19 @@ shmt_command_budget_parse(const char *budget, const char *total,
                           struct shmt_command_budget *out,
                           struct shmt_error *err);
 
-/* So many problems are to be tuned on a GPU; `all`: of all built-in kernels,
- * which have a total unless the user gave a budget.  The command began at
- * `began_s` on shmt_clock_s. */
+/* So many problems are to be tuned on so many GPUs; `all`: of all built-in
+ * kernels, which have a total unless the user gave a budget.  The command began
+ * at `began_s` on shmt_clock_s. */
 void shmt_command_budget_begin(struct shmt_command_budget *budget,
-                               size_t problems, bool all, double began_s);
+                               size_t problems, size_t devices, bool all,
+                               double began_s);
 
 /* Seconds for the next problem, from now on: never more than its share of what
- * is left of the total.  SHMTUNE_INTERRUPTED when nothing is left. */
+ * is left of the total, where so many problems are left, with this one, to so
+ * many devices.  SHMTUNE_INTERRUPTED when nothing is left. */
 enum shmtune_status
-shmt_command_budget_next(struct shmt_command_budget *budget, double *seconds,
+shmt_command_budget_next(struct shmt_command_budget *budget, size_t left,
+                         size_t devices, double *seconds,
                          struct shmt_error *err);
 
 /* "118 problems: 9 min in all (--total), at most 15 s each (--budget)"; empty

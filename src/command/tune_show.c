@@ -39,9 +39,12 @@ void shmt_display_begin(struct shmt_display *display,
 
 void shmt_display_clear(struct shmt_display *display)
 {
+    if (display->shown && display->rows > 1)
+        fprintf(stderr, "\033[%zuA", display->rows - 1);
     if (display->shown)
-        fputs("\r\033[K", stderr);
+        fputs(display->rows > 1 ? "\r\033[J" : "\r\033[K", stderr);
     display->shown = false;
+    display->rows = 0;
 }
 
 static size_t terminal_width(void)
@@ -53,30 +56,72 @@ static size_t terminal_width(void)
     return (size_t)size.ws_col - 1;
 }
 
-void shmt_display_progress(void *context,
+/* Rows for lines of progress; one stays free. */
+static size_t terminal_rows(void)
+{
+    struct winsize size;
+
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 3)
+        return 1;
+    return (size_t)size.ws_row - 1;
+}
+
+static void show_lines(struct shmt_display *display)
+{
+    const size_t most = terminal_rows();
+
+    shmt_display_clear(display);
+    for (size_t k = 0; k < display->lanes && display->rows < most; k++)
+        if (display->lines[k] != NULL)
+            fprintf(stderr, "%s%s", display->rows++ > 0 ? "\n" : "",
+                    display->lines[k]);
+}
+
+void shmt_display_progress(struct shmt_display *display, size_t lane,
                            const struct shmt_tune_progress *now)
 {
-    struct shmt_display *const display = context;
+    const bool several = display->lanes > 1 && lane < SHMT_DISPLAY_LANES;
     const double time = shmt_clock_s();
     struct shmt_text line = {0};
     size_t room = display->terminal ? terminal_width() : 0;
+    double *last_s;
 
-    if (display->call->quiet ||
-        time - display->last_s < (display->terminal ? terminal_s : piped_s))
+    if (display->call->quiet)
         return;
-    display->last_s = time;
-    if (display->problems > 1 && (room == 0 || room > 40))
+    last_s = several && display->terminal ? &display->lane_s[lane]
+                                          : &display->last_s;
+    if (time - *last_s < (display->terminal ? terminal_s : piped_s))
+        return;
+    *last_s = time;
+    if (several && (room == 0 || room > 40))
+        shmt_text_addf(&line, "[%zu] ", lane);
+    else if (display->problems > 1 && (room == 0 || room > 40))
         shmt_text_addf(&line, "%zu/%zu ", display->problem,
                        display->problems);
     room -= room > line.length ? line.length : 0;
     shmt_progress_line(now, room, &line);
-    if (display->terminal)
+    if (several && display->terminal && !line.failed) {
+        free(display->lines[lane]);
+        display->lines[lane] = line.data;
+        show_lines(display);
+        line = (struct shmt_text){0};
+    } else if (display->terminal) {
         fprintf(stderr, "\r%s\033[K", shmt_text_string(&line));
-    else
+    } else {
         fprintf(stderr, "%s\n", shmt_text_string(&line));
+    }
     fflush(stderr);
     display->shown = display->terminal;
     shmt_text_free(&line);
+}
+
+void shmt_display_done(struct shmt_display *display, size_t lane)
+{
+    shmt_display_clear(display);
+    if (lane >= SHMT_DISPLAY_LANES)
+        return;
+    free(display->lines[lane]);
+    display->lines[lane] = NULL;
 }
 
 void shmt_display_notice(void *context, const char *text)
@@ -170,6 +215,8 @@ void shmt_display_result(struct shmt_display *display,
     add_effort(target, outcome, &text);
     shmt_progress_failures(outcome->verdicts, ", ", &text);
     shmt_text_addf(&text, "; %s", place->tuning);
+    if (display->lanes > 1)
+        shmt_text_addf(&text, ", on %s", target->device.uuid);
     shmt_display_notice(display, shmt_text_string(&text));
     if (!most && failures.length > 0 && !failures.failed)
         display_lines(display, failures.data);
@@ -328,12 +375,17 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_tune_outcome *outcome,
                     const struct shmt_output_paths *place)
 {
+    json_t *one;
+
     sheet->count++;
-    if (sheet->json)
-        json_array_append_new(sheet->results,
-                              outcome_json(target, outcome, place));
-    else
+    if (!sheet->json) {
         add_row(&sheet->table, target->kernel, outcome);
+        return;
+    }
+    one = outcome_json(target, outcome, place);
+    if (sheet->names_devices)
+        json_object_set_new(one, "uuid", shmt_json_text(target->device.uuid));
+    json_array_append_new(sheet->results, one);
 }
 
 void shmt_sheet_fail(struct shmt_sheet *sheet,

@@ -11,21 +11,29 @@
 
 /* -- standard error ------------------------------------------------------ */
 
-/* On a terminal one line that is rewritten; elsewhere a new line every ten
- * seconds. */
+/* On a terminal one line a device that is rewritten, as many as it has room
+ * for; elsewhere a new line every ten seconds. */
+enum { SHMT_DISPLAY_LANES = 64 };
+
 struct shmt_display {
     const struct shmt_command_call *call;
     bool terminal;
     bool shown;             /* a line that is not ended */
+    size_t lanes;           /* devices; 0: one */
+    size_t rows;            /* shown of them */
+    char *lines[SHMT_DISPLAY_LANES];    /* the last of each; NULL: none */
+    double lane_s[SHMT_DISPLAY_LANES];  /* and when that was shown */
     double last_s;          /* when something was shown; real seconds */
     size_t problem, problems;   /* which of them it is; 0: not known */
 };
 
 void shmt_display_begin(struct shmt_display *display,
                         const struct shmt_command_call *call);
-/* For struct shmt_tune_observer; `context` is the display. */
-void shmt_display_progress(void *context,
+/* The progress of a device's run, until that is done. */
+void shmt_display_progress(struct shmt_display *display, size_t lane,
                            const struct shmt_tune_progress *now);
+void shmt_display_done(struct shmt_display *display, size_t lane);
+/* For struct shmt_tune_observer; `context` is the display. */
 void shmt_display_notice(void *context, const char *text);
 /* An error that does not end the run.  It is printed even with -q, which
  * silences notices. */
@@ -54,6 +62,7 @@ struct json_t;
 /* The results of one use of the command. */
 struct shmt_sheet {
     bool json;
+    bool names_devices;     /* by UUID, because there are several */
     struct json_t *results;
     struct json_t *failures;
     struct shmt_table table;

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -32,6 +33,7 @@ static const char help[] =
     "                      [--requests FILE] [--compiler VERSIONS]\n"
     "                      [--on COMMAND]\n"
     "       shmtune worker --far | --describe --device N|UUID\n"
+    "       shmtune worker --devices [--device UUID]\n"
     "\n"
     "Compiles and measures candidates of one kernel for the tuner, which\n"
     "starts it. Says hello, then answers each line of its input:\n"
@@ -58,6 +60,7 @@ static const char help[] =
     "                   as in shmtune tune\n"
     "  --far            be the other end of --on: docs/architecture.md\n"
     "  --describe       say hello with the device, and no more\n"
+    "  --devices        say a hello for each GPU, by number, and end\n"
     "\n"
     "profile verifies a candidate and launches it once between\n"
     "cuProfilerStart and cuProfilerStop: start the worker through\n"
@@ -78,10 +81,41 @@ struct worker {
     struct shmt_nvrtc_once once;
     int compiler_version;
     struct shmt_bench *bench;      /* NULL without a device */
+    const char *device;            /* as it was asked for */
     const char *images;
     char arch[16];
     FILE *replies;
 };
+
+/* -- the device ---------------------------------------------------------- */
+
+static bool is_mig(const char *device)
+{
+    return strncasecmp(device, "MIG-", 4) == 0;
+}
+
+/* A process sees a MIG device only if that is all it sees.  Before the driver
+ * is opened. */
+static void see_device(const char *device)
+{
+    if (device != NULL && is_mig(device))
+        setenv("CUDA_VISIBLE_DEVICES", device, 1);
+}
+
+static enum shmtune_status find_device(const struct shmt_driver *driver,
+                                       const char *device, int *ordinal,
+                                       struct shmt_error *err)
+{
+    return shmt_driver_find_device(driver, is_mig(device) ? "0" : device,
+                                   ordinal, err);
+}
+
+/* A MIG device has the UUID that the user knows it by. */
+static void name_device(const char *device, struct shmtune_device *out)
+{
+    if (device != NULL && is_mig(device))
+        snprintf(out->uuid, sizeof out->uuid, "%s", device);
+}
 
 /* -- replies -------------------------------------------------------------- */
 
@@ -117,6 +151,7 @@ static enum shmtune_status say_hello(const struct worker *worker,
         snprintf(hello.protocol, sizeof hello.protocol, "%s",
                  shmt_bench_protocol(worker->bench));
         hello.device = *shmt_bench_device(worker->bench);
+        name_device(worker->device, &hello.device);
     }
     return send(worker, &hello, err);
 }
@@ -258,8 +293,11 @@ static enum shmtune_status open_device(struct worker *worker,
                                        struct shmt_bench_options options,
                                        struct shmt_error *err)
 {
-    enum shmtune_status status = shmt_driver_open(&options.driver, err);
+    enum shmtune_status status;
 
+    see_device(device);
+    worker->device = device;
+    status = shmt_driver_open(&options.driver, err);
     options.nvrtc = worker->nvrtc;
     options.nvrtc_version = worker->origin.nvrtc_version;
     options.nvcc = &worker->nvcc;
@@ -269,9 +307,7 @@ static enum shmtune_status open_device(struct worker *worker,
     if (options.cache != NULL && options.cache[0] != '/')
         options.cache = NULL;
     if (status == SHMTUNE_OK)
-        status =
-            shmt_driver_find_device(options.driver, device, &options.ordinal,
-                                         err);
+        status = find_device(options.driver, device, &options.ordinal, err);
     if (status == SHMTUNE_OK)
         status = shmt_bench_open(worker->kernel, &options, &worker->bench,
                                  err);
@@ -356,6 +392,36 @@ static void close_worker(struct worker *worker)
         fclose(worker->replies);
 }
 
+/* Says a hello for each GPU. */
+static enum shmtune_status list_devices(const char *device,
+                                        struct shmt_error *err)
+{
+    struct worker worker = {0};
+    const struct shmt_driver *driver;
+    int first = 0, count = 0;
+    enum shmtune_status status;
+
+    see_device(device);
+    status = shmt_driver_open(&driver, err);
+    if (status == SHMTUNE_OK)
+        status = take_output(&worker, err);
+    if (status == SHMTUNE_OK && device != NULL) {
+        status = find_device(driver, device, &first, err);
+        count = first + 1;
+    } else if (status == SHMTUNE_OK) {
+        status = shmt_driver_device_count(driver, &count, err);
+    }
+    for (int k = first; status == SHMTUNE_OK && k < count; k++) {
+        struct shmt_wire_reply hello = {.kind = SHMT_WIRE_HELLO};
+        hello.has_device = shmt_driver_describe_device(
+                               driver, k, &hello.device, NULL) == SHMTUNE_OK;
+        name_device(device, &hello.device);
+        status = send(&worker, &hello, err);
+    }
+    close_worker(&worker);
+    return status;
+}
+
 /* What a relay wants to know of the device, which is not measured on. */
 static enum shmtune_status describe(struct worker *worker, const char *device,
                                     struct shmt_error *err)
@@ -377,7 +443,7 @@ static enum shmtune_status describe(struct worker *worker, const char *device,
 /* The command line. */
 struct given {
     const char *spec, *arch, *device, *requests, *compiler;
-    bool far, describe;
+    bool far, describe, devices;
     struct shmt_command_courier courier;   /* far.on NULL: none */
     struct shmt_bench_options bench;
 };
@@ -389,6 +455,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     struct shmt_command_courier *const courier = &given->courier;
     int64_t data_seed = SHMT_COMMAND_SEED;
     const struct shmt_command_option options[] = {
+        {"devices", 0, SHMT_OPTION_FLAG, &given->devices, 0, 0},
         {"spec", 0, SHMT_OPTION_TEXT, &given->spec, 0, 0},
         {"arch", 0, SHMT_OPTION_TEXT, &given->arch, 0, 0},
         {"images", 0, SHMT_OPTION_TEXT, &worker->images, 0, 0},
@@ -415,6 +482,8 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         status = shmt_command_far_check(&courier->far, err);
     if (status != SHMTUNE_OK)
         return status;
+    if (given->devices && rest == 0)
+        return SHMTUNE_OK;
     if (rest > 0 || (given->far || given->describe
                          ? given->device == NULL
                          : given->spec == NULL || worker->images == NULL ||
@@ -459,6 +528,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return status;
     if (given.far)
         return shmt_command_relay(given.device, err);
+    if (given.devices)
+        return list_devices(given.device, err);
     shmt_nvrtc_once_begin(&worker.once, worker.images);
     status = take_requests(given.requests, err);
     if (status == SHMTUNE_OK)

@@ -517,9 +517,24 @@ collect(const struct shmt_counters_request *request,
     return status;
 }
 
-enum shmtune_status
-shmt_counters_collect(const struct shmt_counters_request *request,
-                      struct shmt_counters *out, struct shmt_error *err)
+/* A tuner that measures on the GPU waits for the counters, and the other way
+ * round.  NULL: nobody is waited for. */
+static enum shmtune_status wait_for_turn(
+    const struct shmt_counters_request *request, struct shmt_turn **turn,
+    struct shmt_error *err)
+{
+    *turn = NULL;
+    if (request->uuid == NULL || request->uuid[0] == '\0' ||
+        shmt_turn_open(request->uuid, turn, NULL) != SHMTUNE_OK ||
+        shmt_turn_wait(*turn, request->stop))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                          "interrupted while another tuner used the GPU");
+}
+
+static enum shmtune_status
+collect_each(const struct shmt_counters_request *request,
+             struct shmt_counters *out, struct shmt_error *err)
 {
     struct shmt_counters_request one = *request;
     enum shmtune_status status = SHMTUNE_OK;
@@ -531,5 +546,18 @@ shmt_counters_collect(const struct shmt_counters_request *request,
         one.configs = choice_at(request, k);
         status = collect(&one, &out[k], err);
     }
+    return status;
+}
+
+enum shmtune_status
+shmt_counters_collect(const struct shmt_counters_request *request,
+                      struct shmt_counters *out, struct shmt_error *err)
+{
+    struct shmt_turn *turn;
+    enum shmtune_status status = wait_for_turn(request, &turn, err);
+
+    if (status == SHMTUNE_OK)
+        status = collect_each(request, out, err);
+    shmt_turn_close(turn);
     return status;
 }

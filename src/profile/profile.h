@@ -91,6 +91,8 @@ struct shmt_counters_request {
     const shmt_config *configs;    /* [count][parameter_count] */
     const char *worker;            /* NULL: this program */
     const char *device;            /* "0" or "GPU-..." */
+    const char *uuid;              /* whose turn is waited for; NULL or "":
+                                      nobody's */
     uint64_t data_seed;            /* of the inputs */
     double deadline_s;             /* of all; 0: the usual one */
     const volatile sig_atomic_t *stop;

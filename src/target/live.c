@@ -16,7 +16,7 @@
 #include "device/device.h"
 #include "target/binaries.h"
 #include "target/pool.h"
-#include "target/scratch.h"
+#include "target/shared.h"
 
 /* How often a job is tried when its worker dies. */
 enum { ATTEMPTS = 2 };
@@ -26,15 +26,6 @@ struct compiled {
     bool known, outstanding;
     struct shmt_result result;
     struct shmt_target_queue waiting;
-};
-
-/* The workers of several targets, and where their binaries are. */
-struct shmt_live_pool {
-    struct shmt_pool *pool;
-    size_t jobs;
-    const char *images;
-    struct shmt_scratch scratch;
-    bool has_news;                  /* a target has become ready */
 };
 
 struct live {
@@ -440,7 +431,7 @@ static enum shmtune_status live_wait(struct shmt_target *target,
         const double left = end - shmt_clock_s();
         if (find_reply(shared->pool, &busy, got, reply, &status, err))
             return status;
-        if (!busy)
+        if (!busy && !shared->has_news)
             return shmt_error_set(err, SHMTUNE_INTERNAL, "a reply is awaited, "
                                   "and no request is outstanding");
         if (late || !woken || shared->has_news)
@@ -504,6 +495,7 @@ static void live_close(struct shmt_target *target)
 
     if (live->shared != NULL)
         shmt_pool_remove(pool_of(live), &live->client);
+    shmt_turn_close(live->client.turn);
     shmt_live_pool_close(live->own);
     shmt_target_queue_clear(&live->answers);
     for (size_t k = 0; k < live->compiled_count; k++)
@@ -564,6 +556,44 @@ static enum shmtune_status start_workers(struct live *live,
                : shmt_pool_start(pool_of(live), &live->client, verb, err);
 }
 
+/* -- turns ---------------------------------------------------------------- */
+
+static void tell_once(const struct live *live, const char *text)
+{
+    if (live->options.notice != NULL &&
+        shmt_live_pool_is_first(live->shared, live->target.device.uuid))
+        live->options.notice(live->options.notice_to, text);
+}
+
+static void on_waits(struct shmt_pool_client *client)
+{
+    struct live *const live = client->owner;
+    const long holder = shmt_turn_holder(client->turn);
+    char text[256], who[64] = "another tuner";
+
+    if (holder > 0)
+        snprintf(who, sizeof who, "process %ld", holder);
+    snprintf(text, sizeof text, "%.64s is measured on by %s too: taking turns",
+             live->target.device.uuid, who);
+    tell_once(live, text);
+}
+
+static void open_turn(struct live *live)
+{
+    struct shmt_error why = {0};
+    char text[512];
+
+    /* The locks of this machine are not those of another. */
+    if (live->options.on != NULL || live->target.device.uuid[0] == '\0' ||
+        shmt_turn_open(live->target.device.uuid, &live->client.turn, &why) ==
+            SHMTUNE_OK)
+        return;
+    live->client.turn = NULL;
+    snprintf(text, sizeof text, "no lock for the GPU, so another tuner on it "
+             "would disturb the times: %.400s", why.text);
+    tell_once(live, text);
+}
+
 /* The first hello of the measure worker names the device, for which the others
  * compile. */
 static enum shmtune_status begin_device(struct live *live,
@@ -585,6 +615,7 @@ static enum shmtune_status begin_device(struct live *live,
     live->target.data_seed = live->options.data_seed;
     live->target.data_digest = live->options.data_digest;
     live->target.name = live->target.device.name;
+    open_turn(live);
     shmt_device_arch_text(&live->target.device, arch);
     return start_workers(live, SHMT_TARGET_INSPECT, "--arch", arch, err);
 }
@@ -621,41 +652,10 @@ static enum shmtune_status on_hello(struct shmt_pool_client *client,
 
 static const struct shmt_pool_calls calls = {
     deadline_of, on_hello, on_reply, on_died, on_lost, on_notice,
-    forget_binary
+    forget_binary, on_waits
 };
 
 /* -- opening ------------------------------------------------------------- */
-
-enum shmtune_status shmt_live_pool_open(size_t jobs, const char *images,
-                                        struct shmt_live_pool **out,
-                                        struct shmt_error *err)
-{
-    struct shmt_live_pool *const shared = calloc(1, sizeof *shared);
-    enum shmtune_status status =
-        shared == NULL ? shmt_error_memory(err)
-                       : shmt_pool_new(jobs > 0 ? jobs : 1, &shared->pool, err);
-
-    if (status == SHMTUNE_OK && images != NULL)
-        status = shmt_path_make_folder(images, 0700, err);
-    else if (status == SHMTUNE_OK)
-        status = shmt_scratch_make("shmtune", &shared->scratch, err);
-    if (status != SHMTUNE_OK) {
-        shmt_live_pool_close(shared);
-        return status;
-    }
-    shared->images = images != NULL ? images : shared->scratch.folder;
-    *out = shared;
-    return SHMTUNE_OK;
-}
-
-void shmt_live_pool_close(struct shmt_live_pool *shared)
-{
-    if (shared == NULL)
-        return;
-    shmt_pool_free(shared->pool);
-    shmt_scratch_remove(&shared->scratch);
-    free(shared);
-}
 
 static enum shmtune_status await_ready(struct live *live,
                                        struct shmt_error *err)

@@ -52,7 +52,8 @@ struct shmt_live_options {
     const char *far_timeout;   /* and seconds of silence after which a worker
                                there is lost */
     void (*notice)(void *to, const char *text);   /* NULL, or is told when a
-                               worker is waited for, or lost */
+                               worker is waited for, or lost, and when another
+                               tuner has the GPU */
     void *notice_to;
     const volatile sig_atomic_t *stop;   /* NULL, or != 0: the first worker is
                                no longer waited for */

@@ -348,6 +348,44 @@ static enum shmtune_status assign_compiler(struct shmt_pool *pool,
     return send(worker, work, err);
 }
 
+/* While another tuner waits, a GPU is given back after so long, and asked for
+ * again so often. */
+static const double hold_s = 0.5, ask_s = 0.005;
+
+/* Whether the client may measure now.  It keeps the GPU between measurements
+ * that follow on each other. */
+static bool has_turn(struct shmt_pool_client *client)
+{
+    if (client->turn == NULL)
+        return true;
+    if (shmt_turn_held_s(client->turn) >= hold_s)
+        shmt_turn_give_back(client->turn);
+    if (shmt_turn_take(client->turn))
+        return true;
+    client->calls->waits(client);
+    return false;
+}
+
+static bool has_measurement(const struct shmt_pool_client *client)
+{
+    return is_idle(&client->measurer) &&
+           client->pending[SHMT_TARGET_MEASURE].first != NULL;
+}
+
+/* What has nothing to measure gives its GPU back. */
+static void give_back_turns(const struct shmt_pool *pool, double *patience_s)
+{
+    for (struct shmt_pool_client *client = pool->clients; client != NULL;
+         client = client->next) {
+        if (client->turn == NULL || client->measurer.job != NULL)
+            continue;
+        if (has_measurement(client))
+            *patience_s = fmin(*patience_s, ask_s);
+        else
+            shmt_turn_give_back(client->turn);
+    }
+}
+
 enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
                                      struct shmt_error *err)
 {
@@ -355,8 +393,7 @@ enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
 
     for (struct shmt_pool_client *client = pool->clients;
          status == SHMTUNE_OK && client != NULL; client = client->next)
-        if (is_idle(&client->measurer) &&
-            client->pending[SHMT_TARGET_MEASURE].first != NULL)
+        if (has_measurement(client) && has_turn(client))
             status = send(&client->measurer, client, err);
     for (size_t k = 0; status == SHMTUNE_OK && k < pool->jobs; k++)
         status = assign_compiler(pool, &pool->compilers[k], err);
@@ -517,6 +554,7 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
     if (status != SHMTUNE_OK)
         return status;
     count = watch_all(pool, &patience_s);
+    give_back_turns(pool, &patience_s);
     found = poll(pool->fds, count, (int)ceil(fmin(patience_s, 3600) * 1000));
     *woken = found >= 0;
     if (found < 0 && errno != EINTR)

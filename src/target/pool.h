@@ -13,6 +13,7 @@
 
 #include "target/jobs.h"
 #include "target/supervisor.h"
+#include "target/turn.h"
 
 struct shmt_pool;
 struct shmt_pool_client;
@@ -43,6 +44,8 @@ struct shmt_pool_calls {
     /* The job is cancelled while a worker is busy with it. */
     void (*cancelled)(struct shmt_pool_client *client,
                       const struct shmt_target_job *job);
+    /* Another tuner has the GPU; called for each measurement that waits. */
+    void (*waits)(struct shmt_pool_client *client);
 };
 
 /* A worker, and what it is busy with. */
@@ -64,6 +67,7 @@ struct shmt_pool_client {
     const char *const *argv[2];        /* by verb; NULL: not yet, or none */
     double start_s;                    /* deadline of a start */
     bool far;                          /* its measure worker is a courier */
+    struct shmt_turn *turn;            /* on its GPU; NULL: always its own */
     /* the pool's */
     struct shmt_target_queue pending[2];   /* by verb */
     struct shmt_pool_worker measurer;

@@ -9,6 +9,7 @@
 #define SHMT_TARGET_H
 
 #include "target/courier.h"
+#include "target/devices.h"
 #include "target/live.h"
 #include "target/wire.h"
 #include "target/program.h"
@@ -16,6 +17,7 @@
 #include "target/replay.h"
 #include "target/request.h"
 #include "target/scratch.h"
+#include "target/turn.h"
 #include "target/worker.h"
 
 #endif

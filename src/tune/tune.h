@@ -6,6 +6,7 @@
 #ifndef SHMT_TUNE_H
 #define SHMT_TUNE_H
 
+#include "tune/campaign.h"
 #include "tune/failures.h"
 #include "tune/output.h"
 #include "tune/filter.h"

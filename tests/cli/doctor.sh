@@ -102,12 +102,32 @@ if [ -e "$fake" ] && has_nvrtc; then
     run doctor
     check "with a driver" all "exits 0" "out_has '^ok  *driver'" \
         "out_has '^ok  *GPU 0 '" "out_has 'This machine can tune'"
+    check "a GPU's clocks are locked by its UUID" \
+        out_has 'nvidia-smi -i GPU-abababab-.* --lock-gpu-clocks=1980'
+    FAKE_CUDA_DEVICES=2 FAKE_CUDA_FAIL=DevicePrimaryCtxRetain=46,1
+    export FAKE_CUDA_DEVICES FAKE_CUDA_FAIL
+    run doctor
+    check "one of two in exclusive use" all "exits 0" \
+        "out_has '^note  *GPU 0  .*exclusive use.* -i GPU-abab.*ab00 --comp'" \
+        "out_has '^ok  *GPU 1 .*ab01'" "out_has 'This machine can tune'"
+    FAKE_CUDA_FAIL=DevicePrimaryCtxRetain=46
+    run doctor
+    check "both: there are GPUs, but not now" all "exits 6" \
+        "out_has '^note  *GPU 1  .*exclusive use'" \
+        "out_has 'cannot tune on a GPU now: other processes have'"
+    FAKE_CUDA_FAIL=DevicePrimaryCtxRetain=2
+    run doctor
+    check "without a context there is none" all "exits 6" \
+        "out_has '^missing  *GPU 1  .*ab01: a context cannot be made'" \
+        "out_has 'This machine cannot tune on a GPU.$'"
+    unset FAKE_CUDA_DEVICES FAKE_CUDA_FAIL
     # shellcheck disable=SC2046
     run $(sed -n 's/.* build\/shmtune \(doctor[a-z0-9 -]*\) >.*/\1/p' \
         "$source/quickstart")
     check "as quickstart asks" all "exits 0" "out_has 'This machine can'"
 else
     skip "with a driver" "no fake driver was built, or no NVRTC"
+    skip "verdicts of GPUs" "no fake driver was built, or no NVRTC"
     skip "as quickstart asks" "no fake driver was built, or no NVRTC"
 fi
 finish

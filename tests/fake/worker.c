@@ -19,7 +19,15 @@
  * FAKE_WORKER_START=bare     says it without a device
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
  * FAKE_WORKER_REFERENCE=bad  has no reference
- * FAKE_WORKER_LOG=FILE       appends a line for each request it begins
+ * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
+ *                            the number of its device, where there are several
+ * FAKE_WORKER_DEVICES=A,B    devices by name, with UUIDs; `--device` is a
+ *                            number or the beginning of a UUID
+ * FAKE_WORKER_FACTORS=1,1.5  what each takes longer
+ * FAKE_WORKER_ALONE=FILE     is there while a measurement lasts; one that
+ *                            finds it there writes a line "overlap" to the log
+ * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
+ *                            its worker cannot be started any more
  */
 #include <fcntl.h>
 #include <math.h>
@@ -38,6 +46,7 @@ struct fake {
     struct shmt_kernel *kernel;
     const char *images;
     const char *device;       /* NULL: compiles only */
+    size_t number;            /* of the device */
 };
 
 struct request {
@@ -62,6 +71,84 @@ static bool is_started(const char *how)
     return start != NULL && strcmp(start, how) == 0;
 }
 
+/* The k-th of a list with commas, into `out`; false: there are fewer. */
+static bool word_of(const char *list, size_t k, char out[64])
+{
+    for (; list != NULL && k > 0; k--) {
+        list = strchr(list, ',');
+        list += list != NULL;
+    }
+    if (list == NULL)
+        return false;
+    snprintf(out, 64, "%.*s", (int)strcspn(list, ","), list);
+    return true;
+}
+
+/* The device of that number; false: there is none. */
+static bool describe(size_t k, struct shmtune_device *out)
+{
+    const char *const list = getenv("FAKE_WORKER_DEVICES");
+    char name[64];
+
+    if (list == NULL ? k > 0 : !word_of(list, k, name))
+        return false;
+    shmt_device_for_arch("sm_90", out, NULL);
+    snprintf(out->name, sizeof out->name, "Pretended %s",
+             list == NULL ? "H100" : name);
+    if (list != NULL)
+        snprintf(out->uuid, sizeof out->uuid,
+                 "GPU-%08zx-0000-4000-8000-%012zx", k + 0xa0, k);
+    return true;
+}
+
+static void find(struct fake *fake)
+{
+    struct shmtune_device device;
+
+    if (getenv("FAKE_WORKER_DEVICES") == NULL)
+        return;
+    for (size_t k = 0; describe(k, &device); k++)
+        if (strncmp(device.uuid, fake->device, strlen(fake->device)) == 0)
+            fake->number = k;
+    if (fake->device[0] >= '0' && fake->device[0] <= '9')
+        fake->number = strtoul(fake->device, NULL, 10);
+    if (!describe(fake->number, &device)) {
+        fprintf(stderr, "no device \"%s\" (planted)\n", fake->device);
+        _exit(6);
+    }
+}
+
+static void list_devices(void)
+{
+    struct shmt_wire_reply hello = {.kind = SHMT_WIRE_HELLO,
+                                    .has_device = true};
+
+    for (size_t k = 0; describe(k, &hello.device); k++)
+        say(&hello);
+}
+
+/* Ends with the device, if that is the broken one and has measured enough;
+ * counts what it measures. */
+static void wear_out(const struct fake *fake, bool measured)
+{
+    const char *const broken = getenv("FAKE_WORKER_BROKEN");
+    char path[4096];
+    int fd;
+
+    if (broken == NULL || fake->device == NULL ||
+        strtoul(broken, NULL, 10) != fake->number)
+        return;
+    snprintf(path, sizeof path, "%s/worn", fake->images);
+    fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (fd < 0 || lseek(fd, 0, SEEK_END) >= 3) {
+        fprintf(stderr, "the device has fallen off the bus (planted)\n");
+        _exit(6);
+    }
+    if (measured && write(fd, "x", 1) < 0)
+        perror(path);
+    close(fd);
+}
+
 static void hello(const struct fake *fake)
 {
     struct shmt_wire_reply hello = {
@@ -69,9 +156,7 @@ static void hello(const struct fake *fake)
         .has_device = fake->device != NULL && !is_started("bare")};
 
     if (hello.has_device) {
-        shmt_device_for_arch("sm_90", &hello.device, NULL);
-        snprintf(hello.device.name, sizeof hello.device.name,
-                 "Pretended H100");
+        describe(fake->number, &hello.device);
         strcpy(hello.protocol, "cold-l2");
     }
     while (is_started("endless"))
@@ -112,6 +197,10 @@ static double time_of(const struct fake *fake,
                       const struct request *request)
 {
     double us = 40 + 0.001 * (double)request->said.problem[0];
+    char factor[64];
+
+    if (word_of(getenv("FAKE_WORKER_FACTORS"), fake->number, factor))
+        us *= strtod(factor, NULL);
     for (size_t p = 0; p < fake->kernel->parameter_count; p++) {
         const double count = (double)fake->kernel->parameters[p].count;
         const double off = (double)request->said.config[p] - floor(0.6 * count);
@@ -329,7 +418,10 @@ static void keep_log(const struct fake *fake,
     shmt_kernel_problem_write(fake->kernel, request->said.problem, &text);
     shmt_text_add(&text, " ");
     shmt_kernel_config_write(fake->kernel, request->said.config, &text);
-    shmt_text_addf(&text, " by %ld\n", (long)getpid());
+    shmt_text_addf(&text, " by %ld", (long)getpid());
+    if (getenv("FAKE_WORKER_DEVICES") != NULL && fake->device != NULL)
+        shmt_text_addf(&text, " on %zu", fake->number);
+    shmt_text_add(&text, "\n");
     fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
     if (fd >= 0 && write(fd, text.data, text.length) < 0)
         perror(path);
@@ -338,18 +430,46 @@ static void keep_log(const struct fake *fake,
     shmt_text_free(&text);
 }
 
+static void note_overlap(void)
+{
+    const int fd = open(getenv("FAKE_WORKER_LOG"),
+                        O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+    if (fd < 0 || write(fd, "overlap\n", 8) < 0)
+        perror("FAKE_WORKER_LOG");
+    close(fd);
+}
+
+/* Takes as long as it is asked to. */
+static void spend(bool measured)
+{
+    const char *const busy = getenv("FAKE_WORKER_BUSY_MS");
+    const char *const alone = measured ? getenv("FAKE_WORKER_ALONE") : NULL;
+    const int fd =
+        alone == NULL ? -1 : open(alone, O_WRONLY | O_CREAT | O_EXCL, 0600);
+
+    if (alone != NULL && fd < 0)
+        note_overlap();
+    if (busy != NULL)
+        usleep((useconds_t)(1000 * strtod(busy, NULL)));
+    if (fd >= 0) {
+        close(fd);
+        unlink(alone);
+    }
+}
+
 static void answer(const struct fake *fake,
                    const struct request *request)
 {
-    const char *const busy = getenv("FAKE_WORKER_BUSY_MS");
     const char *const reference = getenv("FAKE_WORKER_REFERENCE");
     const bool measured = request->said.verb == SHMT_TARGET_MEASURE;
     struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT,
                                     .tag = request->said.tag};
 
     keep_log(fake, request);
-    if (busy != NULL)
-        usleep((useconds_t)(1000 * strtod(busy, NULL)));
+    if (measured)
+        wear_out(fake, true);
+    spend(measured);
     if (measured)
         misbehave_measure(fake, request);
     else
@@ -455,6 +575,10 @@ int main(int argc, char **argv)
         hello(&fake);
         return 0;
     }
+    if (argc > 2 && strcmp(argv[2], "--devices") == 0) {
+        list_devices();
+        return 0;
+    }
     for (int k = 2; k + 1 < argc; k += 2) {
         if (strcmp(argv[k], "--spec") == 0)
             spec = argv[k + 1];
@@ -464,6 +588,9 @@ int main(int argc, char **argv)
             fake.device = argv[k + 1];
     }
     begin_badly();
+    if (fake.device != NULL)
+        find(&fake);
+    wear_out(&fake, false);
     if (shmt_kernel_read(spec, &fake.kernel, &err) != SHMTUNE_OK) {
         fprintf(stderr, "%s\n", err.text);
         return (int)err.status;

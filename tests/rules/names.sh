@@ -36,8 +36,8 @@ source: signature source
 gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas variable
     cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe supply
-target: courier far live pool program relay replay scratch supervisor target wire worker
-tune: filter output progress tune winner winners
+target: courier far live pool program relay replay scratch supervisor target turn wire worker
+tune: campaign filter output progress tune winner winners
 exchange: export import
 score: score
 learn: learn

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tune_work: see tune_work.h.  Called by command/tune.c.
+ */
+#include "config.h"
+
+#include "command/tune_work.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command/tune_from.h"
+#include "record/record.h"
+#include "target/target.h"
+
+/* What is known of a kernel on the devices of a model. */
+struct known {
+    struct shmt_winners winners;   /* of its problems so far */
+    struct shmt_winners also;      /* of --also */
+    struct shmt_tune_prior *prior; /* or NULL */
+    bool is_begun;                 /* `also` has been read, */
+    bool is_ready;                 /* and the prior */
+};
+
+size_t shmt_command_work_devices(const struct shmt_command_work *work)
+{
+    return work->device.replayed != NULL ? 1 : work->device.gpu_count;
+}
+
+/* -- which problems ------------------------------------------------------- */
+
+static bool has_before(int64_t (*problems)[SHMT_KERNEL_DIMENSIONS],
+                       size_t count, const int64_t *one, size_t dimensions)
+{
+    for (size_t k = 0; k < count; k++)
+        if (memcmp(problems[k], one, dimensions * sizeof *one) == 0)
+            return true;
+    return false;
+}
+
+/* The k-th problem, which may be there twice. */
+static enum shmtune_status choose_problem(const struct shmt_command_work *work,
+                                          const struct shmt_kernel *kernel,
+                                          const struct shmt_target *replay,
+                                          size_t k, int64_t *problem,
+                                          struct shmt_error *err)
+{
+    const int64_t *from;
+
+    if (work->options.sizes.count > 0)
+        return shmt_command_parse_problem(
+            kernel, work->options.sizes.items[k], problem, err);
+    from = replay != NULL ? shmt_replay_header(replay, k)->problem
+                          : kernel->sizes[k];
+    memcpy(problem, from, kernel->dimension_count * sizeof *problem);
+    return SHMTUNE_OK;
+}
+
+/* `replay` is NULL for a GPU. */
+static enum shmtune_status set_problems(struct shmt_command_work *work,
+                                        struct shmt_campaign_kernel *kernel,
+                                        const struct shmt_target *replay,
+                                        struct shmt_error *err)
+{
+    const size_t most = work->options.sizes.count > 0
+                            ? work->options.sizes.count
+                        : replay != NULL ? shmt_replay_count(replay)
+                                         : kernel->kernel->size_count;
+    int64_t (*const problems)[SHMT_KERNEL_DIMENSIONS] =
+        shmt_arena_alloc(work->arena, most + 1, sizeof *problems);
+    enum shmtune_status status = SHMTUNE_OK;
+    size_t count = 0;
+
+    if (problems == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < most; k++) {
+        memset(problems[count], 0, sizeof problems[count]);
+        status = choose_problem(work, kernel->kernel, replay, k,
+                                problems[count], err);
+        count += status == SHMTUNE_OK &&
+                 !has_before(problems, count, problems[count],
+                             kernel->kernel->dimension_count);
+    }
+    kernel->problems = problems;
+    kernel->count = count;
+    return status;
+}
+
+static size_t count_models(const struct shmt_command_work *work)
+{
+    size_t count = 1;
+
+    for (size_t k = 0; k < work->device.gpu_count; k++)
+        if (work->device.gpus[k].model >= count)
+            count = work->device.gpus[k].model + 1;
+    return count;
+}
+
+enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
+                                          const struct shmt_kernel *kernel,
+                                          struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t model = 0;
+         status == SHMTUNE_OK && model < count_models(work); model++) {
+        struct known *const known =
+            shmt_arena_alloc(work->arena, 1, sizeof *known);
+        struct shmt_campaign_kernel *one;
+        if (known == NULL ||
+            !shmt_array_reserve(&work->kernels, &work->kernel_room,
+                                work->kernel_count + 1,
+                                sizeof *work->kernels))
+            return shmt_error_memory(err);
+        memset(known, 0, sizeof *known);
+        one = &work->kernels[work->kernel_count++];
+        *one = (struct shmt_campaign_kernel){
+            .kernel = kernel, .model = model, .more = known};
+        if (work->device.replayed == NULL)
+            status = set_problems(work, one, NULL, err);
+    }
+    return status;
+}
+
+/* -- what becomes of them ------------------------------------------------- */
+
+static enum shmtune_status write_recording(
+    struct shmt_command_work *work, const struct shmt_target *target,
+    const struct shmt_tune_outcome *outcome, struct shmt_error *err)
+{
+    struct shmt_output_paths place;
+    enum shmtune_status status;
+
+    if (work->options.record == NULL)
+        return SHMTUNE_OK;
+    status = shmt_output_paths_of(work->arena, target, work->options.record,
+                                  outcome->header.problem, &place, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_recording_write(place.recording, target->kernel,
+                                      &outcome->header, outcome->ledger,
+                                      outcome->space, err);
+    return status;
+}
+
+static enum shmtune_status keep_results(
+    struct shmt_command_work *work, const struct shmt_target *target,
+    const struct shmt_tune_outcome *outcome,
+    const struct shmt_output_paths *place, struct shmt_winners *winners,
+    struct shmt_error *err)
+{
+    size_t left_out;
+    char text[256];
+    enum shmtune_status status = shmt_output_write_tuning(
+        target->kernel, outcome, place->tuning, &left_out, err);
+
+    if (status == SHMTUNE_OK)
+        status = write_recording(work, target, outcome, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (left_out > 0) {
+        snprintf(text, sizeof text, "%zu problem%s of other sources, another "
+                 "device or another protocol removed from the tuning",
+                 left_out, shmt_text_plural(left_out));
+        shmt_display_notice(&work->display, text);
+    }
+    shmt_display_result(&work->display, target, outcome, place);
+    shmt_sheet_add(&work->sheet, target, outcome, place);
+    return shmt_winners_add(target->kernel, outcome, winners, err);
+}
+
+/* Checks that the results can be written before anything is measured. */
+static enum shmtune_status check_output(const struct shmt_command_work *work,
+                                        const struct shmt_target *target,
+                                        struct shmt_error *err)
+{
+    const struct shmt_command_tune_options *const o = &work->options;
+    enum shmtune_status status =
+        shmt_output_make_folder(target, o->output, "--output", err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_output_check_tuning(target, o->output, err);
+    if (status == SHMTUNE_OK && o->record != NULL)
+        status = shmt_output_make_folder(target, o->record, "--record", err);
+    return status;
+}
+
+/* Whether the next problem would fail in the same way.  Running out of memory
+ * does not count, because it may be device memory, and a smaller problem may
+ * fit.  Neither does a problem that is not recorded, because another one may
+ * be. */
+static bool ends_run(const struct shmt_command_work *work,
+                     enum shmtune_status status)
+{
+    return status == SHMTUNE_INTERRUPTED || status == SHMTUNE_STORAGE ||
+           status == SHMTUNE_INVALID_ARGUMENT ||
+           (status == SHMTUNE_NO_DEVICE && work->device.replayed == NULL);
+}
+
+/* Reports a failure at once, because the run goes on.  The failure that ends
+ * the run decides the exit status, else the first one. */
+static void note_failure(struct shmt_command_work *work,
+                         const struct shmt_kernel *kernel,
+                         const int64_t *problem, const struct shmt_error *why)
+{
+    const struct shmt_error before = work->failure;
+    const bool decides =
+        before.status == SHMTUNE_OK || ends_run(work, why->status);
+
+    shmt_sheet_fail(&work->sheet, kernel, problem, why);
+    if (decides)
+        work->failure = *why;
+    if (before.status != SHMTUNE_OK)
+        shmt_display_failure(&work->display,
+                             decides ? before.text : why->text);
+}
+
+/* -- what a campaign asks ------------------------------------------------- */
+
+static enum shmtune_status
+open_kernel(void *context, const struct shmt_campaign_kernel *kernel,
+            size_t device, struct shmt_target **out, struct shmt_error *err)
+{
+    struct shmt_command_work *const work = context;
+    const struct shmt_command_repeats *const also = &work->options.also;
+    struct known *const known = kernel->more;
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0;
+         status == SHMTUNE_OK && !known->is_begun && k < also->count; k++)
+        status = shmt_winners_read(kernel->kernel, also->items[k],
+                                   &known->also, err);
+    known->is_begun = true;
+    return status == SHMTUNE_OK
+               ? shmt_command_device_start(&work->device, kernel->kernel,
+                                           device, out, err)
+               : status;
+}
+
+static enum shmtune_status opened_kernel(void *context,
+                                         struct shmt_campaign_kernel *kernel,
+                                         struct shmt_target *target,
+                                         struct shmt_error *err)
+{
+    struct shmt_command_work *const work = context;
+    struct known *const known = kernel->more;
+    enum shmtune_status status = check_output(work, target, err);
+
+    if (status == SHMTUNE_OK && !known->is_ready)
+        status = shmt_command_from_open(
+            &(struct shmt_command_from){
+                &work->options.from, work->options.strategy,
+                &work->device.places, work->arena, &work->display},
+            target, &known->prior, err);
+    known->is_ready = status == SHMTUNE_OK;
+    if (status == SHMTUNE_OK && kernel->problems == NULL)
+        status = set_problems(work, kernel, target, err);
+    return status;
+}
+
+static void slot_progress(void *context, const struct shmt_tune_progress *now)
+{
+    const struct shmt_command_slot *const slot = context;
+
+    shmt_display_progress(&slot->work->display, slot->device, now);
+}
+
+static void slot_notice(void *context, const char *text)
+{
+    const struct shmt_command_slot *const slot = context;
+    struct shmt_text whole = {0};
+
+    shmt_text_addf(&whole, "%s%s", slot->what, text);
+    shmt_display_notice(&slot->work->display, shmt_text_string(&whole));
+    shmt_text_free(&whole);
+}
+
+/* Where there are several, a notice says whose it is. */
+static void describe_slot(struct shmt_command_slot *slot,
+                          const struct shmt_kernel *kernel,
+                          const int64_t *problem)
+{
+    struct shmt_text text = {0};
+
+    slot->what[0] = '\0';
+    if (slot->work->slot_count < 2)
+        return;
+    shmt_kernel_describe_problem(kernel, problem, &text);
+    snprintf(slot->what, sizeof slot->what, "%s, %.200s: ", kernel->name,
+             shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
+static enum shmtune_status begin_problem(void *context,
+                                         const struct shmt_campaign_task *task,
+                                         struct shmt_tune_options *options,
+                                         struct shmt_error *err)
+{
+    struct shmt_command_work *const work = context;
+    struct shmt_command_slot *const slot = &work->slots[task->device];
+    struct shmt_command_limits *const limits = &work->options.limits;
+    const struct known *const known = task->kernel->more;
+    const int64_t *const problem = task->kernel->problems[task->number];
+    double budget_s = INFINITY;
+    enum shmtune_status status = shmt_command_budget_next(
+        &work->budget, task->left, task->devices, &budget_s, err);
+
+    work->display.problem += !task->again;
+    if (status == SHMTUNE_OK)
+        status = shmt_output_paths_of(work->arena, task->target,
+                                      work->options.output, problem,
+                                      &slot->place, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    /* Opening the device is part of the time of the problem that needs it. */
+    if (!task->target->recorded)
+        budget_s = fmax(budget_s - (shmt_clock_s() - task->since_s), 1e-3);
+    describe_slot(slot, task->kernel->kernel, problem);
+    slot->warm_start = known->winners;
+    slot->observer = (struct shmt_tune_observer){
+        slot, slot_progress, slot_notice, work->call->verbose};
+    limits->line = &work->display.shown;
+    *options = (struct shmt_tune_options){
+        .strategy = work->options.strategy,
+        .seed = (uint64_t)work->options.seed,
+        .budget_s = budget_s,
+        .budget_count = work->budget.count,
+        .policy = {(int)work->options.max_spill,
+                   (int)work->options.min_occupancy},
+        .warm_start = &slot->warm_start,
+        .last = &known->also,
+        .prior = known->prior != NULL
+                     ? shmt_tune_prior_of(known->prior, problem) : NULL,
+        .journal = slot->place.journal,
+        .resume = work->options.resume || task->again,
+        .stop = &shmt_command_stopped,
+        .observer = &slot->observer,
+        .limits = shmt_command_limits_begin(limits, work->call),
+    };
+    return SHMTUNE_OK;
+}
+
+static bool end_problem(void *context, const struct shmt_campaign_task *task,
+                        const struct shmt_tune_outcome *outcome,
+                        const struct shmt_error *why)
+{
+    struct shmt_command_work *const work = context;
+    const struct shmt_command_slot *const slot = &work->slots[task->device];
+    struct known *const known = task->kernel->more;
+    struct shmt_error err = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (why != NULL) {
+        err = *why;
+        status = why->status;
+    }
+    if (status == SHMTUNE_OK)
+        status = keep_results(work, task->target, outcome, &slot->place,
+                              &known->winners, &err);
+    else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
+        status = shmt_display_interrupt(task->target, outcome, &slot->place,
+                                        work->options.resume, &err);
+    shmt_display_done(&work->display, task->device);
+    if (status != SHMTUNE_OK)
+        note_failure(work, task->kernel->kernel,
+                     task->kernel->problems[task->number], &err);
+    return !ends_run(work, status);
+}
+
+static bool refuse_kernel(void *context,
+                          const struct shmt_campaign_kernel *kernel,
+                          const struct shmt_error *why)
+{
+    struct shmt_command_work *const work = context;
+    struct shmt_error err = *why;
+
+    if (err.status == SHMTUNE_NO_DEVICE && work->device.replayed == NULL)
+        shmt_command_device_advise(&err);
+    note_failure(work, kernel->kernel, NULL, &err);
+    return !ends_run(work, err.status);
+}
+
+static void lose_device(void *context, size_t device,
+                        const struct shmt_error *why)
+{
+    struct shmt_command_work *const work = context;
+    char text[SHMT_ERROR_BYTES];
+
+    snprintf(text, sizeof text, "%s is not used any more, what it had goes on "
+             "elsewhere: %.800s", work->device.gpus[device].uuid, why->text);
+    shmt_display_done(&work->display, device);
+    shmt_display_notice(&work->display, text);
+}
+
+static const struct shmt_campaign_calls calls = {
+    open_kernel, opened_kernel, begin_problem, end_problem, refuse_kernel,
+    lose_device
+};
+
+enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
+                                          struct shmt_error *err)
+{
+    const size_t devices = shmt_command_work_devices(work);
+    size_t *const models = shmt_arena_alloc(work->arena, devices,
+                                            sizeof *models);
+    const struct shmt_campaign campaign = {
+        .calls = &calls, .context = work,
+        .kernels = work->kernels, .kernel_count = work->kernel_count,
+        .models = models, .device_count = devices,
+        .began_s = work->began_s, .stop = &shmt_command_stopped,
+    };
+
+    work->slots = calloc(devices, sizeof *work->slots);
+    if (models == NULL || work->slots == NULL)
+        return shmt_error_memory(err);
+    work->slot_count = devices;
+    for (size_t k = 0; k < devices; k++) {
+        models[k] = work->device.replayed != NULL
+                        ? 0 : work->device.gpus[k].model;
+        work->slots[k].work = work;
+        work->slots[k].device = k;
+    }
+    return shmt_campaign_run(&campaign, err);
+}
+
+void shmt_command_work_end(struct shmt_command_work *work)
+{
+    shmt_live_pool_close(work->device.pool);
+    for (size_t k = 0; k < work->kernel_count; k++) {
+        const struct known *const known = work->kernels[k].more;
+        shmt_tune_prior_free(known->prior);
+    }
+    free(work->kernels);
+    free(work->slots);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tune_work: what `shmtune tune` does with the problems of a campaign
+ * (tune/campaign.h): opens the devices, gives each run its options, and keeps
+ * and shows what became of it.
+ */
+#ifndef SHMT_COMMAND_TUNE_WORK_H
+#define SHMT_COMMAND_TUNE_WORK_H
+
+#include "command/command.h"
+#include "command/tune_budget.h"
+#include "command/tune_device.h"
+#include "command/tune_show.h"
+#include "tune/tune.h"
+
+struct shmt_command_tune_options {
+    const char *device, *strategy, *budget, *total, *output, *record;
+    struct shmt_command_repeats sizes, also, from;
+    int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
+    bool resume, json;
+    struct shmt_command_far far;
+    struct shmt_command_limits limits;
+};
+
+/* What a device is busy with. */
+struct shmt_command_slot {
+    struct shmt_command_work *work;
+    size_t device;
+    struct shmt_output_paths place;
+    struct shmt_winners warm_start;   /* as it was when the run began */
+    struct shmt_tune_observer observer;
+    char what[320];                   /* kernel and size, before notices; "" */
+};
+
+/* One use of the command. */
+struct shmt_command_work {
+    const struct shmt_command_call *call;
+    struct shmt_command_tune_options options;
+    struct shmt_command_budget budget;
+    double began_s;                /* on shmt_clock_s */
+    struct shmt_arena *arena;
+    struct shmt_command_device device;
+    struct shmt_display display;
+    struct shmt_sheet sheet;
+    struct shmt_campaign_kernel *kernels;
+    size_t kernel_count, kernel_room;
+    struct shmt_command_slot *slots;   /* of each device */
+    size_t slot_count;
+    struct shmt_error failure;     /* the failure that decides the exit
+                                      status: the one that ended the run,
+                                      else the first */
+};
+
+/* How many devices there are: a recorded one is one. */
+size_t shmt_command_work_devices(const struct shmt_command_work *work);
+
+/* Adds the problems of a kernel, on each model of the devices.  The kernel has
+ * to stay. */
+enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
+                                          const struct shmt_kernel *kernel,
+                                          struct shmt_error *err);
+
+/* Tunes all of them. */
+enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
+                                          struct shmt_error *err);
+
+/* Frees what those calls have made. */
+void shmt_command_work_end(struct shmt_command_work *work);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* shared: see shared.h. */
+#include "target/shared.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum shmtune_status shmt_live_pool_open(size_t jobs, const char *images,
+                                        struct shmt_live_pool **out,
+                                        struct shmt_error *err)
+{
+    struct shmt_live_pool *const shared = calloc(1, sizeof *shared);
+    enum shmtune_status status =
+        shared == NULL ? shmt_error_memory(err)
+                       : shmt_pool_new(jobs > 0 ? jobs : 1, &shared->pool, err);
+
+    if (status == SHMTUNE_OK && images != NULL)
+        status = shmt_path_make_folder(images, 0700, err);
+    else if (status == SHMTUNE_OK)
+        status = shmt_scratch_make("shmtune", &shared->scratch, err);
+    if (status != SHMTUNE_OK) {
+        shmt_live_pool_close(shared);
+        return status;
+    }
+    shared->images = images != NULL ? images : shared->scratch.folder;
+    *out = shared;
+    return SHMTUNE_OK;
+}
+
+void shmt_live_pool_close(struct shmt_live_pool *shared)
+{
+    if (shared == NULL)
+        return;
+    shmt_pool_free(shared->pool);
+    free(shared->told);
+    shmt_scratch_remove(&shared->scratch);
+    free(shared);
+}
+
+bool shmt_live_pool_is_first(struct shmt_live_pool *shared, const char *uuid)
+{
+    for (size_t k = 0; k < shared->told_count; k++)
+        if (strcmp(shared->told[k], uuid) == 0)
+            return false;
+    if (!shmt_array_reserve(&shared->told, &shared->told_room,
+                            shared->told_count + 1, sizeof *shared->told))
+        return false;
+    snprintf(shared->told[shared->told_count++], sizeof *shared->told, "%s",
+             uuid);
+    return true;
+}

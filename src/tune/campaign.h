@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * campaign: tunes many problems on several devices at a time.  Devices of one
+ * model share the problems of their model; a kernel's problems are dealt in
+ * their order, to a device that has the kernel already where there is one.  A
+ * device that fails for good drops out, and another of its model goes on with
+ * its problem.
+ *
+ * Called by command/tune.c and tests.
+ */
+#ifndef SHMT_TUNE_CAMPAIGN_H
+#define SHMT_TUNE_CAMPAIGN_H
+
+#include "tune/run.h"
+
+/* The problems of a kernel, on the devices of one model. */
+struct shmt_campaign_kernel {
+    const struct shmt_kernel *kernel;
+    size_t model;
+    /* `opened` may set them, where they are not known before. */
+    size_t count;
+    int64_t (*problems)[SHMT_KERNEL_DIMENSIONS];
+    void *more;                  /* the caller's */
+};
+
+/* A problem that is to begin, or has ended. */
+struct shmt_campaign_task {
+    struct shmt_campaign_kernel *kernel;
+    size_t number;               /* of its problems */
+    size_t device;
+    bool again;                  /* on a device before that dropped out */
+    struct shmt_target *target;
+    double since_s;              /* when the device was given the problem, on
+                                    shmt_clock_s */
+    size_t left, devices;        /* problems of the model that have not ended
+                                    and that nobody has, with this one, and its
+                                    devices */
+};
+
+struct shmt_campaign_calls {
+    /* Opens the target; it may be ready later. */
+    enum shmtune_status (*open)(void *context,
+                                const struct shmt_campaign_kernel *kernel,
+                                size_t device, struct shmt_target **out,
+                                struct shmt_error *err);
+    /* It is ready.  A failure is the kernel's: none of its problems begins. */
+    enum shmtune_status (*opened)(void *context,
+                                  struct shmt_campaign_kernel *kernel,
+                                  struct shmt_target *target,
+                                  struct shmt_error *err);
+    /* Fills in the options of a run; they stay until it has ended. */
+    enum shmtune_status (*begin)(void *context,
+                                 const struct shmt_campaign_task *task,
+                                 struct shmt_tune_options *options,
+                                 struct shmt_error *err);
+    /* A run has ended.  `outcome` is freed afterwards, and NULL where there is
+     * none; `why` is NULL when all is well.  Returns whether others are to
+     * begin. */
+    bool (*end)(void *context, const struct shmt_campaign_task *task,
+                const struct shmt_tune_outcome *outcome,
+                const struct shmt_error *why);
+    /* None of a kernel's problems could begin.  As `end`. */
+    bool (*refused)(void *context, const struct shmt_campaign_kernel *kernel,
+                    const struct shmt_error *why);
+    /* A device has dropped out; the others go on. */
+    void (*lost)(void *context, size_t device, const struct shmt_error *why);
+};
+
+struct shmt_campaign {
+    const struct shmt_campaign_calls *calls;
+    void *context;
+    struct shmt_campaign_kernel *kernels;
+    size_t kernel_count;
+    const size_t *models;        /* of each device */
+    size_t device_count;
+    double began_s;              /* on shmt_clock_s */
+    const volatile sig_atomic_t *stop;   /* NULL, or != 0: stop */
+};
+
+/* Tunes everything.  What becomes of each problem is told by the calls; the
+ * status is SHMTUNE_NO_MEMORY or a failure to wait. */
+enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
+                                      struct shmt_error *err);
+
+#endif

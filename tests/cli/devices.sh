@@ -1,0 +1,147 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `--device` with several GPUs: which, how problems are dealt to them, and what
+# becomes of those of a GPU that fails.  tests/fake/worker plays them.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+use_fake_worker
+FAKE_WORKER_LOG=$folder/log
+SHMTUNE_LOCKS=$folder/locks
+export FAKE_WORKER_LOG SHMTUNE_LOCKS
+
+# have NAME,...: these GPUs; what was there is forgotten.
+have() {
+    FAKE_WORKER_DEVICES=$1
+    export FAKE_WORKER_DEVICES
+    rm -rf tunings other log
+}
+# measured K: how often the K-th GPU measured.
+measured() {
+    sed -n "s/^measure .* on $1\$/x/p" log | wc -l
+}
+# winners FOLDER: each problem's winner in all tunings.
+winners() {
+    sed -n '/^- size:/p;/^  configuration:/p' "$1"/toy/*.yaml
+}
+sizes="--size n=4096 --size n=8192 --size n=12000 --size n=16000"
+few="--budget 25 --strategy exhaustive"
+uuid0=GPU-000000a0-0000-4000-8000-000000000000
+uuid2=GPU-000000a2-0000-4000-8000-000000000002
+
+# -- which ------------------------------------------------------------------
+have H100,H100,H100,A100
+run toy --size n=4096 --budget 5 --device 1
+check "one by its number" all 'exits 0' '[ "$(measured 1)" -gt 0 ]' \
+    '[ "$(measured 0)" -eq 0 ]' 'err_lacks "$uuid0"'
+# shellcheck disable=SC2086
+run toy $sizes --budget 5 --device "0,GPU-000000A2"
+check "two, by number and the beginning of a UUID" all 'exits 0' \
+    '[ "$(measured 0)" -gt 0 ]' '[ "$(measured 2)" -gt 0 ]' \
+    'err_has "on $uuid0"' 'err_has "on $uuid2"'
+for words in 0,9 0,GPU-ffff; do
+    run toy --size n=4096 --device "$words"
+    check "$words: which there are" all 'exits 6' \
+        'err_has "no GPU .${words#*,}.; there are 0 (GPU-000000a0-"'
+done
+run toy --size n=4096 --device 0,GPU-000000a
+check "more than one has that beginning" all 'exits 6' \
+    'err_has "more than one GPU"'
+run toy --size n=4096 --device "0,$uuid0"
+check "the same one twice" all 'exits 1' 'err_has "names $uuid0 twice"'
+for words in 0, ,0 0,,1 all,0 0,nosuch MIG-; do
+    run toy --size n=4096 --device "$words"
+    check "--device $words is refused" all 'exits 1' \
+        'err_has "several with commas, all, or"'
+done
+run explain toy --size n=4096 --device 0,1
+check "explain wants one" all 'exits 1' 'err_has "--device names 2 GPUs"'
+FAKE_WORKER_START=refuse
+export FAKE_WORKER_START
+run toy --size n=4096 --device all
+check "no driver: how to do without" all 'exits 6' 'err_has planted' \
+    'err_has "tune on a recorded device"'
+unset FAKE_WORKER_START
+
+# -- dealing ----------------------------------------------------------------
+have H100
+# shellcheck disable=SC2086
+run toy $sizes $few --device all --output other
+winners other >one
+for gpus in H100,H100 H100,H100,H100,H100; do
+    have "$gpus"
+    # shellcheck disable=SC2086
+    run toy $sizes $few --device all
+    winners tunings >several
+    check "$gpus: the winners of one after the other" all 'exits 0' \
+        '[ -s several ]' 'diff one several'
+    check "and each GPU measured" all '[ "$(measured 0)" -gt 0 ]' \
+        '[ "$(measured 1)" -gt 0 ]'
+done
+check "four sizes on four GPUs: one each" all '[ "$(measured 2)" -gt 0 ]' \
+    '[ "$(measured 2)" -eq "$(measured 3)" ]'
+check "each result names its GPU" all 'err_has "on $uuid0"' \
+    'err_has "on $uuid2"'
+
+have H100,A100,H100
+# shellcheck disable=SC2086
+run toy $sizes --budget 10 --device all --json
+check "two models: two tunings" all 'exits 0' is_json \
+    '[ "$(winners tunings | grep -c configuration)" -eq 8 ]' \
+    '[ -f tunings/toy/sm_90-pretended-h100.yaml ]' \
+    '[ -f tunings/toy/sm_90-pretended-a100.yaml ]' \
+    '[ "$(grep -c "\"uuid\"" "$folder/out")" -eq 8 ]'
+
+# -- one that fails ---------------------------------------------------------
+FAKE_WORKER_BROKEN=1
+export FAKE_WORKER_BROKEN
+have H100,H100
+# shellcheck disable=SC2086
+run toy $sizes $few --device all
+winners tunings >several
+check "a GPU that fails drops out" all 'exits 0' \
+    'err_has "GPU-000000a1-.* is not used any more.*fallen off the bus"'
+check "another goes on with its problem" all 'err_has "resuming: "' \
+    'diff one several'
+have H100,A100
+# shellcheck disable=SC2086
+run toy $sizes --budget 10 --device all
+check "the last of a model: the other model goes on" all 'exits 6' \
+    'err_has "error: .*fallen off the bus"' \
+    '[ "$(winners tunings | grep -c configuration)" -ge 4 ]' \
+    '[ ! -f tunings/toy/sm_90-pretended-a100.yaml ]'
+unset FAKE_WORKER_BROKEN
+
+# -- time --------------------------------------------------------------------
+have H100,H100
+# shellcheck disable=SC2086
+run toy $sizes --device 0,1 --total 4s --budget 2s
+check "--total is divided over the GPUs" all 'exits 0' \
+    'err_has "4 problems, at most 4 s in all (--total) and 2 s each"' \
+    'err_lacks "not tuned"'
+
+# -- turns ------------------------------------------------------------------
+FAKE_WORKER_BUSY_MS=10
+FAKE_WORKER_ALONE=$folder/alone
+export FAKE_WORKER_BUSY_MS FAKE_WORKER_ALONE
+have H100
+"$build/shmtune" toy --size n=4096 --budget 60 --output other >out1 2>err1 \
+    </dev/null &
+run toy --size n=4096 --budget 60
+wait $! && first=0 || first=$?
+cat err1 >>err
+check "two tuners on one GPU: both end" all 'exits 0' '[ $first -eq 0 ]'
+check "never at the same time" all '[ "$(measured 0)" -gt 150 ]' \
+    '! grep -q overlap log'
+check "and say so, with the other's process" \
+    err_has "$uuid0 is measured on by process [0-9]* too: taking turns"
+sed -n 's/^measure .* by \([0-9]*\) .*/\1/p' log | uniq >turns
+check "by turns" '[ "$(wc -l <turns)" -ge 3 ]'
+unset FAKE_WORKER_BUSY_MS FAKE_WORKER_ALONE
+have H100
+SHMTUNE_LOCKS=/proc/no/locks
+run toy --size n=4096 --budget 5
+check "where there is no lock it goes on, with a notice" all 'exits 0' \
+    'err_has "no lock for the GPU, .*: /proc/no/locks: "'
+unset SHMTUNE_LOCKS
+finish
