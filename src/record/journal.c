@@ -27,7 +27,7 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_header *header,
                                struct shmt_text *text)
 {
-    shmt_text_add(text, "format: journal/2\nkernel: ");
+    shmt_text_add(text, "format: journal/3\nkernel: ");
     shmt_yaml_add_string(text, header->kernel);
     shmt_text_addf(text, "\ndigest: \"%s\"\n", header->digest);
     shmt_device_write(&header->device, text);

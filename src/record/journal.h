@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journal: what a tuning run leaves on disk as it goes (journal/2), and how
+ * journal: what a tuning run leaves on disk as it goes (journal/3), and how
  * it is read back: by the next run, which resumes, and as a recording.
  *
- *   format: journal/2
+ *   format: journal/3
  *   kernel: transpose
  *   ...
  *   records:

@@ -73,6 +73,7 @@ static const struct real {
     {"compile_ms", offsetof(struct shmt_result, compile_ms)},
     {"measure_ms", offsetof(struct shmt_result, measure_ms)},
     {"time_us", offsetof(struct shmt_result, time_us)},
+    {"scale", offsetof(struct shmt_result, scale)},
 };
 
 enum {
@@ -96,8 +97,8 @@ const char *const shmt_result_keys[] = {
 #define INTEGER_KEY(key, member, high) #key,
     INTEGERS(INTEGER_KEY)
 #undef INTEGER_KEY
-    "limiter", "excess", "compile_ms", "measure_ms", "time_us", "samples_us",
-    "image", "launches", NULL
+    "limiter", "excess", "compile_ms", "measure_ms", "time_us", "scale",
+    "samples_us", "image", "launches", NULL
 };
 
 const char *shmt_stage_word(enum shmt_stage stage)
@@ -222,6 +223,8 @@ void shmt_result_summarise(struct shmt_result *result)
     if (count % 2 == 0)
         result->time_us = ((double)sorted[count / 2 - 1] + result->time_us)
                           / 2;
+    if (result->scale > 0)
+        result->time_us *= result->scale;
 }
 
 static void write_samples(const struct shmt_result *result,

@@ -82,6 +82,9 @@ struct shmt_result {
     int sample_count;
     float samples_us[SHMT_RESULT_SAMPLES];
     double time_us;                   /* median; < 0: not timed */
+    double scale;                     /* of another device's samples to those
+                                         of the run's own: time_us is the
+                                         median x scale; < 0: its own */
     char image[SHMT_DIGEST_TEXT];   /* content key of its binary, or "" */
 };
 
@@ -94,7 +97,7 @@ void shmt_result_set_verdict(struct shmt_result *result,
                              const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Median of the samples into time_us. */
+/* Median of the samples, on the scale, into time_us. */
 void shmt_result_summarise(struct shmt_result *result);
 
 /* "verdict: ok, registers: 32, ..." : the inside of a flow mapping, fields

@@ -268,6 +268,7 @@ static enum shmtune_status live_begin(struct shmt_target *target,
     (void)err;
     for (size_t k = 0; k < target->kernel->dimension_count; k++)
         live->problem[k] = problem[k];
+    live->client.compiles = false;
     live->needs_setup = true;
     live->setup_s = -1;
     live->expected_s = -1;
@@ -343,6 +344,7 @@ static enum shmtune_status submit_inspect(struct live *live,
         shmt_target_job_free(job);
         return shmt_error_memory(err);
     }
+    live->client.compiles = true;
     if (compiled->known) {
         answer_shared(live, job, compiled);
         return SHMTUNE_OK;
@@ -475,7 +477,8 @@ static size_t live_capacity(const struct shmt_target *target,
     const struct live *const live = live_of(target);
 
     return verb == SHMT_TARGET_MEASURE ? measurers(live)
-                                       : shmt_pool_share(pool_of(live));
+                                       : shmt_pool_share(pool_of(live),
+                                                       &live->client);
 }
 
 static bool live_is_ready(const struct shmt_target *target)

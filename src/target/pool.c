@@ -227,11 +227,15 @@ static size_t fair(const struct shmt_pool *pool)
     return share > 0 ? share : 1;
 }
 
-size_t shmt_pool_share(const struct shmt_pool *pool)
+size_t shmt_pool_share(const struct shmt_pool *pool,
+                       const struct shmt_pool_client *client)
 {
-    const size_t clients = pool->client_count > 0 ? pool->client_count : 1;
+    size_t sharers = 0;
 
-    return (pool->jobs + clients - 1) / clients;
+    for (const struct shmt_pool_client *other = pool->clients; other != NULL;
+         other = other->next)
+        sharers += other->compiles || other == client;
+    return sharers < 2 ? pool->jobs : (pool->jobs + sharers - 1) / sharers;
 }
 
 /* How many workers run the command of a client, and of those, how many are

@@ -67,6 +67,7 @@ struct shmt_pool_client {
     const char *const *argv[2];        /* by verb; NULL: not yet, or none */
     double start_s;                    /* deadline of a start */
     bool far;                          /* its measure worker is a courier */
+    bool compiles;                     /* it has asked for that */
     struct shmt_turn *turn;            /* on its GPU; NULL: always its own */
     /* the pool's */
     struct shmt_target_queue pending[2];   /* by verb */
@@ -96,7 +97,8 @@ enum shmtune_status shmt_pool_start(struct shmt_pool *pool,
                                     enum shmt_target_verb verb,
                                     struct shmt_error *err);
 /* How many compile workers are a client's share. */
-size_t shmt_pool_share(const struct shmt_pool *pool);
+size_t shmt_pool_share(const struct shmt_pool *pool,
+                       const struct shmt_pool_client *client);
 
 /* Gives pending jobs to idle workers. */
 enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,

@@ -51,7 +51,7 @@ enum shmtune_status shmt_tune_run(struct shmt_target *target,
 
 /* -- many ----------------------------------------------------------------- */
 
-enum state { FREE, OPENING, RUNNING, GONE };
+enum state { FREE, OPENING, RUNNING, HELPING, GONE };
 
 /* A device, and what it is doing. */
 struct lane {
@@ -59,6 +59,9 @@ struct lane {
     struct shmt_campaign_task task;
     struct shmt_campaign_kernel *open;   /* whose target it is; NULL: none */
     bool is_new;                         /* it has not been ready before */
+    struct lane *helped;                 /* whose run it measures for, */
+    bool lent;                           /* and whether it does so already */
+    const struct shmt_tune *shunned;     /* a run that it cannot help */
     struct shmt_tune *run;
     struct shmt_tune_options options;
     bool due;                            /* the run can go on; */
@@ -280,6 +283,118 @@ static void deal(struct dealer *dealer, struct lane *lane)
         refuse_kernel(dealer, lane, &err);
 }
 
+/* -- helping -------------------------------------------------------------- */
+
+static size_t count_helpers(const struct dealer *dealer,
+                            const struct lane *helped)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->all->device_count; k++)
+        count += dealer->lanes[k].state == HELPING &&
+                 dealer->lanes[k].helped == helped;
+    return count;
+}
+
+/* The run with the fewest helpers that a device without a problem could help.
+ * NULL: none. */
+static struct lane *choose_helped(const struct dealer *dealer,
+                                  const struct lane *lane)
+{
+    struct lane *best = NULL;
+
+    for (size_t k = 0; k < dealer->all->device_count; k++) {
+        struct lane *const other = &dealer->lanes[k];
+        if (other->state == RUNNING && other->run != lane->shunned &&
+            model_of(dealer, other) == model_of(dealer, lane) &&
+            shmt_tune_wants_help(other->run) &&
+            (best == NULL ||
+             count_helpers(dealer, other) < count_helpers(dealer, best)))
+            best = other;
+    }
+    return best;
+}
+
+static void stop_helping(struct lane *lane)
+{
+    if (lane->lent)
+        shmt_tune_take_back(lane->helped->run, lane->task.target);
+    lane->lent = false;
+    lane->helped = NULL;
+    lane->state = FREE;
+}
+
+static void release_helpers(const struct dealer *dealer,
+                            const struct lane *helped)
+{
+    for (size_t k = 0; k < dealer->all->device_count; k++)
+        if (dealer->lanes[k].state == HELPING &&
+            dealer->lanes[k].helped == helped)
+            stop_helping(&dealer->lanes[k]);
+}
+
+/* A helper has failed: it is of no more use to this run, and of none at all
+ * when the device has failed. */
+static void fail_helping(struct dealer *dealer, struct lane *lane,
+                         const struct shmt_error *why)
+{
+    lane->shunned = lane->helped->run;
+    stop_helping(lane);
+    close_target(lane);
+    if (why->status != SHMTUNE_NO_DEVICE && why->status != SHMTUNE_INTERNAL)
+        return;
+    lane->state = GONE;
+    dealer->all->calls->lost(dealer->all->context, number_of(dealer, lane),
+                             why);
+}
+
+/* A device that has no problem left measures for the run of another. */
+static void help(struct dealer *dealer, struct lane *lane)
+{
+    const struct shmt_campaign *const all = dealer->all;
+    struct lane *const helped = choose_helped(dealer, lane);
+    struct shmt_error err = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (helped == NULL)
+        return;
+    lane->state = HELPING;
+    lane->helped = helped;
+    if (lane->open == helped->open && lane->task.target != NULL)
+        return;
+    close_target(lane);
+    lane->open = helped->open;
+    status = all->calls->open(all->context, lane->open,
+                              number_of(dealer, lane), &lane->task.target,
+                              &err);
+    if (status == SHMTUNE_OK)
+        return;
+    lane->task.target = NULL;
+    fail_helping(dealer, lane, &err);
+}
+
+static void go_on_helping(struct dealer *dealer, struct lane *lane)
+{
+    struct shmt_error err = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (!shmt_tune_is_searching(lane->helped->run)) {
+        stop_helping(lane);
+        return;
+    }
+    if (!lane->lent && is_ready(lane->task.target)) {
+        lane->lent = true;
+        status = shmt_tune_lend(lane->helped->run, lane->task.target, &err);
+    }
+    if (status != SHMTUNE_OK) {
+        fail_helping(dealer, lane, &err);
+    } else if (lane->lent &&
+               shmt_tune_is_useless(lane->helped->run, lane->task.target)) {
+        lane->shunned = lane->helped->run;
+        stop_helping(lane);
+    }
+}
+
 /* -- from the beginning of a run to its end ------------------------------- */
 
 static void end(struct dealer *dealer, struct lane *lane,
@@ -308,6 +423,7 @@ static void close_run(struct dealer *dealer, struct lane *lane,
     struct shmt_tune_outcome *outcome = NULL;
     struct shmt_tune *const run = lane->run;
 
+    release_helpers(dealer, lane);
     lane->run = NULL;
     if (run != NULL)
         status = shmt_tune_close(run, status, &outcome, err);
@@ -368,7 +484,7 @@ static void advance(struct dealer *dealer, struct lane *lane)
 /* How long the run can wait still. */
 static double wait_left(const struct lane *lane)
 {
-    if (lane->state == OPENING)
+    if (lane->state != RUNNING)
         return tick_s;
     if (lane->task.target->recorded)
         return lane->wait_s;
@@ -380,6 +496,8 @@ static void fail(struct dealer *dealer, struct lane *lane,
 {
     if (lane->state == RUNNING)
         close_run(dealer, lane, err->status, err);
+    else if (lane->state == HELPING)
+        fail_helping(dealer, lane, err);
     else if (lane->state == OPENING && can_drop_out(dealer, lane, err))
         drop_out(dealer, lane, err);
     else if (lane->state == OPENING)
@@ -417,6 +535,8 @@ static enum shmtune_status wait_for_all(struct dealer *dealer,
     lane = lane_of(dealer, reply.target);
     if (lane == NULL)
         return status;
+    if (status == SHMTUNE_OK && lane->state == HELPING)
+        lane = lane->helped;
     if (status == SHMTUNE_OK && lane->state == RUNNING) {
         lane->due = true;
         status = shmt_tune_reply(lane->run, &reply, err);
@@ -445,6 +565,11 @@ static void go_on(struct dealer *dealer, struct lane *lane)
         begin(dealer, lane);
     if (lane->state == RUNNING && (lane->due || wait_left(lane) <= 0))
         advance(dealer, lane);
+    if (lane->state == FREE && !dealer->stopped &&
+        choose_kernel(dealer, lane) == NULL)
+        help(dealer, lane);
+    if (lane->state == HELPING)
+        go_on_helping(dealer, lane);
     if (lane->state == FREE && (dealer->stopped ||
                                 choose_kernel(dealer, lane) == NULL))
         close_target(lane);
@@ -466,7 +591,7 @@ static enum shmtune_status go_through(struct dealer *dealer,
             struct lane *const lane = &dealer->lanes[k];
             more = more || (lane->state == FREE && !dealer->stopped &&
                             choose_kernel(dealer, lane) != NULL);
-            if (lane->state != RUNNING && lane->state != OPENING)
+            if (lane->state == FREE || lane->state == GONE)
                 continue;
             any = lane;
             wait_s = fmin(wait_s, wait_left(lane));

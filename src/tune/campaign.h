@@ -2,9 +2,10 @@
 /*
  * campaign: tunes many problems on several devices at a time.  Devices of one
  * model share the problems of their model; a kernel's problems are dealt in
- * their order, to a device that has the kernel already where there is one.  A
- * device that fails for good drops out, and another of its model goes on with
- * its problem.
+ * their order, to a device that has the kernel already where there is one.
+ * Where fewer problems than devices are left, the others measure candidates for
+ * their runs (lend.c).  A device that fails for good drops out, and another
+ * of its model goes on with its problem.
  *
  * Called by command/tune.c and tests.
  */

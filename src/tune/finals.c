@@ -401,6 +401,7 @@ static void begin_outcome(struct shmt_tune_finals *finals)
                                  final->config);
         final->result = entry->result;
         final->result.sample_count = 0;
+        final->result.scale = -1;   /* all are on the run's own device */
         final->figures = figures_of(entry);
         final->figures.is_default = entry->index == finals->tune->start;
     }

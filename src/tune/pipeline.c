@@ -96,12 +96,20 @@ static const struct shmt_result *known_result(const struct shmt_tune *tune,
     return entry != NULL && entry->known ? &entry->result : NULL;
 }
 
+/* To the run's own device, or the helper that has it. */
 static enum shmtune_status submit(struct shmt_tune *tune,
                                   struct shmt_tune_candidate *candidate,
                                   enum shmt_target_verb verb,
                                   struct shmt_error *err)
 {
-    const double best = tune->outcome->best_us;
+    const struct shmt_tune_helper *const helper =
+        candidate->helper == NULL
+            ? NULL : shmt_tune_helper_of(tune, candidate->helper);
+    struct shmt_target *const target =
+        helper == NULL ? tune->target : helper->target;
+    const double best = helper == NULL ? tune->outcome->best_us
+                                       : tune->outcome->best_us /
+                                             helper->scale;
     shmt_config config[SHMT_SPACE_PARAMETERS];
     const struct shmt_target_request request = {
         .verb = verb,
@@ -117,7 +125,7 @@ static enum shmtune_status submit(struct shmt_tune *tune,
     };
 
     shmt_space_configuration(tune->outcome->space, candidate->index, config);
-    return tune->target->operations->submit(tune->target, &request, err);
+    return target->operations->submit(target, &request, err);
 }
 
 static bool is_in_flight(const struct shmt_tune *tune, uint64_t index)
@@ -183,6 +191,7 @@ static size_t in_flight_limit(const struct shmt_tune *tune)
             want = fmin(fmax(ceil(3 * ratio) + 2, 4),
                         (double)capacity * 2 + 8);
     }
+    want += 2 * (double)tune->helper_count;
     return want < SHMT_TUNE_IN_FLIGHT ? (size_t)want : SHMT_TUNE_IN_FLIGHT;
 }
 
@@ -296,19 +305,44 @@ static struct shmt_tune_candidate *pick(struct shmt_tune *tune)
     return &tune->candidates[where[picked < count ? picked : 0]];
 }
 
-static enum shmtune_status measure_ready(struct shmt_tune *tune,
-                                         struct shmt_error *err)
+static size_t count_own(const struct shmt_tune *tune)
+{
+    size_t count = tune->in_stage[SHMT_TUNE_MEASURING];
+
+    for (size_t k = 0; k < tune->in_flight; k++)
+        count -= tune->candidates[k].helper != NULL;
+    return count;
+}
+
+/* A device that is free to measure: the run's own, then its helpers. */
+static bool find_device(struct shmt_tune *tune,
+                        struct shmt_tune_helper **helper)
 {
     const size_t devices =
         tune->target->operations->capacity(tune->target, SHMT_TARGET_MEASURE);
 
-    while (has_ready(tune) &&
-           tune->in_stage[SHMT_TUNE_MEASURING] < devices &&
+    *helper = NULL;
+    if (count_own(tune) < devices)
+        return true;
+    *helper = tune->holding ? NULL : shmt_tune_idle_helper(tune);
+    return *helper != NULL;
+}
+
+static enum shmtune_status measure_ready(struct shmt_tune *tune,
+                                         struct shmt_error *err)
+{
+    struct shmt_tune_helper *helper;
+
+    while (has_ready(tune) && find_device(tune, &helper) &&
            !shmt_tune_stopped(tune)) {
         struct shmt_tune_candidate *const candidate = pick(tune);
         enum shmtune_status status = shmt_tune_journal(
             tune, SHMT_JOURNAL_TRY, candidate->index, NULL, err);
         set_stage(tune, candidate, SHMT_TUNE_MEASURING);
+        if (helper != NULL) {
+            candidate->helper = helper->target;
+            helper->busy = true;
+        }
         if (status == SHMTUNE_OK)
             status = submit(tune, candidate, SHMT_TARGET_MEASURE, err);
         if (status != SHMTUNE_OK)
@@ -353,6 +387,7 @@ static void add_measured(const struct shmt_result *from,
     to->mismatches = from->mismatches;
     to->excess = from->excess;
     to->measure_ms = from->measure_ms;
+    to->scale = from->scale;
     to->time_us = from->time_us;
     to->sample_count = from->sample_count;
     memcpy(to->samples_us, from->samples_us, sizeof to->samples_us);
@@ -376,15 +411,18 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
             tune->first_ms = own->measure_ms;
         tune->timed_ms += own->measure_ms;
     }
-    tune->outcome->busy_s += own->measure_ms / 1000;
+    if (candidate->helper == NULL)
+        tune->outcome->busy_s += own->measure_ms / 1000;
     shmt_tune_expect_finalists(tune);
     return finish_candidate(tune, candidate, err);
 }
 
 enum shmtune_status shmt_tune_search_reply(
-    struct shmt_tune *tune, const struct shmt_target_reply *reply,
+    struct shmt_tune *tune, struct shmt_target_reply *reply,
     struct shmt_error *err)
 {
+    if (shmt_tune_helper_reply(tune, reply))
+        return SHMTUNE_OK;
     for (size_t k = 0; k < tune->in_flight; k++) {
         struct shmt_tune_candidate *const candidate = &tune->candidates[k];
         if (candidate->index != reply->tag)
@@ -454,6 +492,11 @@ void shmt_tune_cancel(struct shmt_tune *tune)
             (void)shmt_tune_journal(tune, SHMT_JOURNAL_DROP,
                                     tune->candidates[k].index, NULL, NULL);
     tune->target->operations->cancel(tune->target);
+    for (size_t k = 0; k < tune->helper_count; k++) {
+        struct shmt_target *const target = tune->helpers[k].target;
+        target->operations->cancel(target);
+        tune->helpers[k].busy = false;
+    }
     tune->in_flight = tune->warm_in_flight = 0;
     memset(tune->in_stage, 0, sizeof tune->in_stage);
 }

@@ -577,7 +577,7 @@ enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
 }
 
 enum shmtune_status shmt_tune_reply(struct shmt_tune *tune,
-                                    const struct shmt_target_reply *reply,
+                                    struct shmt_target_reply *reply,
                                     struct shmt_error *err)
 {
     return tune->phase == SHMT_TUNE_FINALS

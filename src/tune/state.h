@@ -33,8 +33,18 @@ struct shmt_tune_candidate {
     enum shmt_tune_stage stage;
     enum shmt_tune_origin origin;
     double since_s;          /* of the request it waits for */
+    const struct shmt_target *helper;    /* that measures it; NULL: the run's
+                                            own */
     struct shmt_result result;
 };
+
+/* A device that measures for the run beside its own. */
+struct shmt_tune_helper {
+    struct shmt_target *target;
+    double scale;            /* of its times; < 0: the default is measured */
+    bool busy, useless;
+};
+enum { SHMT_TUNE_HELPERS = 15 };
 
 /* In this order. */
 enum shmt_tune_phase {
@@ -72,6 +82,8 @@ struct shmt_tune {
     size_t in_flight;
     size_t warm_in_flight;                 /* of those, from the warm start */
     struct shmt_tune_candidate candidates[SHMT_TUNE_IN_FLIGHT];
+    size_t helper_count;
+    struct shmt_tune_helper helpers[SHMT_TUNE_HELPERS];
     size_t in_stage[3];
     double compile_ms, measure_ms;         /* sums of this run, */
     uint64_t compiled, measured;           /* over so many */
@@ -132,11 +144,19 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
 enum shmtune_status shmt_tune_feed(struct shmt_tune *tune, bool *over,
                                    double *wait_s, struct shmt_error *err);
 enum shmtune_status shmt_tune_search_reply(
-    struct shmt_tune *tune, const struct shmt_target_reply *reply,
+    struct shmt_tune *tune, struct shmt_target_reply *reply,
     struct shmt_error *err);
 /* Cancels the candidates in flight, when the run is interrupted or the search
  * has to end: they get no verdict. */
 void shmt_tune_cancel(struct shmt_tune *tune);
+
+/* lend.c.  shmt_tune_helper_reply: the reply of a helper is put on the scale
+ * of the run's own device; true: it was the default's, and is done with. */
+struct shmt_tune_helper *shmt_tune_helper_of(struct shmt_tune *tune,
+                                             const struct shmt_target *target);
+struct shmt_tune_helper *shmt_tune_idle_helper(struct shmt_tune *tune);
+bool shmt_tune_helper_reply(struct shmt_tune *tune,
+                            struct shmt_target_reply *reply);
 
 /* budget.c: a candidate has a time: how many finalists are to be expected. */
 void shmt_tune_expect_finalists(struct shmt_tune *tune);

@@ -23,7 +23,7 @@ enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
                                       double *wait_s, struct shmt_error *err);
 
 enum shmtune_status shmt_tune_reply(struct shmt_tune *tune,
-                                    const struct shmt_target_reply *reply,
+                                    struct shmt_target_reply *reply,
                                     struct shmt_error *err);
 
 /* Ends the run that came to `status`, and frees it.  On SHMTUNE_OK and
@@ -34,5 +34,20 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
                                     enum shmtune_status status,
                                     struct shmt_tune_outcome **out,
                                     struct shmt_error *err);
+
+/* lend.c: whether another device of the same model could be of use now, and
+ * whether those that were lent still can be. */
+bool shmt_tune_wants_help(const struct shmt_tune *tune);
+bool shmt_tune_is_searching(const struct shmt_tune *tune);
+/* The target is ready, and has the kernel of the run.  Its replies go to
+ * shmt_tune_reply until it is taken back. */
+enum shmtune_status shmt_tune_lend(struct shmt_tune *tune,
+                                   struct shmt_target *target,
+                                   struct shmt_error *err);
+/* What it measures is measured by another. */
+void shmt_tune_take_back(struct shmt_tune *tune, struct shmt_target *target);
+/* Whether the default fails there. */
+bool shmt_tune_is_useless(struct shmt_tune *tune,
+                          const struct shmt_target *target);
 
 #endif

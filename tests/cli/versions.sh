@@ -8,7 +8,8 @@
 # The newest version of a format.
 newest_of() {
     case $1 in
-    kernel | journal | tuning) echo 2 ;;
+    kernel | tuning) echo 2 ;;
+    journal) echo 3 ;;
     *) echo 1 ;;
     esac
 }
