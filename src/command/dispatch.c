@@ -742,6 +742,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (job.options.json && shmt_json_print(job.results, &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
+    shmt_live_pool_close(job.device.pool);
     shmt_catalogue_close(job.device.catalogue);
     shmt_arena_free(job.arena);
     return status;

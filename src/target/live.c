@@ -674,6 +674,7 @@ static enum shmtune_status await_ready(struct live *live,
             return shmt_error_set(err, SHMTUNE_INTERRUPTED,
                                   "interrupted while the worker started");
     }
+    live->shared->has_news = false;
     if (status == SHMTUNE_OK && live->client.failure.status != SHMTUNE_OK)
         status = shmt_error_set(err, live->client.failure.status, "%s",
                                 live->client.failure.text);

@@ -64,7 +64,7 @@ static void bind(struct shmt_pool_worker *worker,
         .far = far,
     };
     worker->client = client;
-    worker->since_s = shmt_clock_s();
+    worker->bound_s = worker->since_s = shmt_clock_s();
 }
 
 static void unbind(struct shmt_pool_worker *worker)
@@ -293,7 +293,7 @@ find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
             !is_short(pool, client, &bound))
             continue;
         if (worker->client == NULL || (bound < share && own > share) ||
-            (bound == 0 && now_s - worker->since_s >= turn_s) ||
+            (bound == 0 && now_s - worker->bound_s >= turn_s) ||
             (!has_work && now_s - worker->since_s >= idle_s))
             return client;
     }
@@ -374,6 +374,18 @@ static bool has_measurement(const struct shmt_pool_client *client)
 {
     return is_idle(&client->measurer) &&
            client->pending[SHMT_TARGET_MEASURE].first != NULL;
+}
+
+/* A compile worker may go over to one that is short, though nothing comes of
+ * any worker. */
+static bool is_any_short(const struct shmt_pool *pool)
+{
+    const struct shmt_pool_client *client = pool->clients;
+    size_t bound;
+
+    while (client != NULL && !is_short(pool, client, &bound))
+        client = client->next;
+    return client != NULL && pool->client_count > 1;
 }
 
 /* What has nothing to measure gives its GPU back. */
@@ -559,6 +571,8 @@ enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
         return status;
     count = watch_all(pool, &patience_s);
     give_back_turns(pool, &patience_s);
+    if (is_any_short(pool))
+        patience_s = fmin(patience_s, idle_s);
     found = poll(pool->fds, count, (int)ceil(fmin(patience_s, 3600) * 1000));
     *woken = found >= 0;
     if (found < 0 && errno != EINTR)

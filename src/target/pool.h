@@ -56,8 +56,8 @@ struct shmt_pool_worker {
     struct shmt_pool_client *served;   /* whose job it has, */
     struct shmt_target_job *job;       /* NULL: none */
     bool watched;                      /* in the poll at hand */
-    double since_s;                    /* when it was given its command, or
-                                          had its last reply */
+    double bound_s;                    /* when it was given its command, */
+    double since_s;                    /* and when it had its last reply */
 };
 
 struct shmt_pool_client {

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* Targets that share their workers: of two kernels and two GPUs. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/support/check.h"
+#include "tests/support/tune_fixture.h"
+
+static struct shmt_kernel *toy, *faults;
+static struct shmt_live_pool *pool;
+static struct shmt_error err;
+
+static const char *worker_path(void)
+{
+    static char path[1024];
+
+    snprintf(path, sizeof path, "%s/tests/fake/worker",
+             getenv("SHMT_BUILDDIR") == NULL ? "."
+                                             : getenv("SHMT_BUILDDIR"));
+    return path;
+}
+
+static struct shmt_target *start(const struct shmt_kernel *kernel,
+                                 const char *device)
+{
+    const struct shmt_live_options options = {
+        .pool = pool, .worker = worker_path(), .device = device,
+        .data_seed = 1, .start_s = 5};
+    struct shmt_target *target = NULL;
+
+    if (shmt_live_start(kernel, &options, &target, &err) != SHMTUNE_OK) {
+        printf("Bail out! %s\n", err.text);
+        exit(EXIT_FAILURE);
+    }
+    return target;
+}
+
+static bool is_ready(const struct shmt_target *target)
+{
+    return target->operations->is_ready(target);
+}
+
+static void await_ready(struct shmt_target *target)
+{
+    struct shmt_target_reply reply;
+    bool got = false;
+
+    for (int k = 0; k < 100 && !is_ready(target); k++) {
+        CHECK_INT(target->operations->wait(target, 0.1, &got, &reply, &err),
+                  SHMTUNE_OK);
+        CHECK(!got);
+    }
+    CHECK(is_ready(target));
+}
+
+/* `count` different configurations, with tags from 0 on. */
+static void ask(struct shmt_target *target, uint64_t count)
+{
+    CHECK_INT(target->operations->begin(target, target->kernel->sizes[0],
+                                        &err), SHMTUNE_OK);
+    for (uint64_t tag = 0; tag < count; tag++) {
+        shmt_config config[SHMT_SPACE_PARAMETERS] = {0};
+        const struct shmt_target_request request = {
+            .verb = SHMT_TARGET_INSPECT, .tag = tag, .config = config};
+        config[0] = (shmt_config)(tag % target->kernel->parameters[0].count);
+        config[1] = (shmt_config)(tag / target->kernel->parameters[0].count);
+        CHECK_INT(target->operations->submit(target, &request, &err),
+                  SHMTUNE_OK);
+    }
+}
+
+/* One compile worker serves two kernels, and nobody waits for the other's
+ * end; a reply says whose it is. */
+static void one_worker_two_kernels(void)
+{
+    struct shmt_target *a, *b;
+    struct shmt_target_reply reply;
+    size_t of_a = 0, of_b = 0, first_b = 0;
+    bool got;
+
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    setenv("FAKE_WORKER_BUSY_MS", "150", 1);
+    a = start(toy, "0");
+    await_ready(a);
+    b = start(faults, "1");
+    await_ready(b);
+    ask(a, 12);
+    ask(b, 2);
+    while (of_a + of_b < 14) {
+        got = false;
+        if (a->operations->wait(a, 20, &got, &reply, &err) != SHMTUNE_OK ||
+            !got)
+            break;
+        of_a += reply.target == a;
+        of_b += reply.target == b;
+        if (reply.target == b && first_b == 0)
+            first_b = of_a + 1;
+        CHECK_INT(reply.verb, SHMT_TARGET_INSPECT);
+        CHECK(reply.tag < (reply.target == a ? 12U : 2U));
+    }
+    CHECK_INT(of_a, 12);
+    CHECK_INT(of_b, 2);
+    CHECK(first_b > 0 && first_b < 12);
+    CHECK_INT(a->operations->wait(b, 1, &got, &reply, &err),
+              SHMTUNE_INTERNAL);
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    a->operations->close(a);
+    b->operations->close(b);
+    shmt_live_pool_close(pool);
+}
+
+/* The share of compilers is that of those who compile. */
+static void compilers_are_shared(void)
+{
+    struct shmt_target *a, *b;
+
+    CHECK_INT(shmt_live_pool_open(4, NULL, &pool, &err), SHMTUNE_OK);
+    a = start(toy, "0");
+    await_ready(a);
+    CHECK_INT(a->operations->capacity(a, SHMT_TARGET_INSPECT), 4);
+    b = start(toy, "1");
+    await_ready(b);
+    CHECK_INT(a->operations->capacity(a, SHMT_TARGET_INSPECT), 4);
+    ask(a, 1);
+    ask(b, 1);
+    CHECK_INT(a->operations->capacity(a, SHMT_TARGET_INSPECT), 2);
+    CHECK_INT(a->operations->capacity(a, SHMT_TARGET_MEASURE), 1);
+    b->operations->close(b);
+    CHECK_INT(a->operations->capacity(a, SHMT_TARGET_INSPECT), 4);
+    a->operations->close(a);
+    shmt_live_pool_close(pool);
+}
+
+/* What one cancels, or closes, is not the other's. */
+static void the_others_go_on(void)
+{
+    struct shmt_target *a, *b;
+    struct shmt_target_reply reply;
+    bool got = false;
+
+    CHECK_INT(shmt_live_pool_open(2, NULL, &pool, &err), SHMTUNE_OK);
+    setenv("FAKE_WORKER_BUSY_MS", "100", 1);
+    a = start(toy, "0");
+    b = start(toy, "1");
+    await_ready(a);
+    await_ready(b);
+    ask(a, 4);
+    ask(b, 3);
+    a->operations->cancel(a);
+    a->operations->close(a);
+    for (int k = 0; k < 3; k++) {
+        got = false;
+        CHECK_INT(b->operations->wait(b, 20, &got, &reply, &err),
+                  SHMTUNE_OK);
+        CHECK(got && reply.target == b);
+    }
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    b->operations->close(b);
+    shmt_live_pool_close(pool);
+}
+
+/* A device that is not there fails its own target alone. */
+static void a_failure_is_its_own(void)
+{
+    struct shmt_target *a, *lost;
+    struct shmt_target_reply reply = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+    bool got = false;
+
+    CHECK_INT(shmt_live_pool_open(1, NULL, &pool, &err), SHMTUNE_OK);
+    a = start(toy, "0");
+    await_ready(a);
+    lost = start(toy, "7");
+    for (int k = 0; k < 100 && status == SHMTUNE_OK; k++)
+        status = a->operations->wait(a, 0.1, &got, &reply, &err);
+    CHECK_INT(status, SHMTUNE_NO_DEVICE);
+    CHECK(reply.target == lost);
+    CHECK_HAS(err.text, "no device \"7\"");
+    lost->operations->close(lost);
+    ask(a, 1);
+    CHECK_INT(a->operations->wait(a, 20, &got, &reply, &err), SHMTUNE_OK);
+    CHECK(got && reply.target == a);
+    a->operations->close(a);
+    shmt_live_pool_close(pool);
+}
+
+static void devices_are_listed(void)
+{
+    struct shmtune_device *devices = NULL;
+    size_t count = 0;
+
+    CHECK_INT(shmt_live_devices(worker_path(), NULL, &devices, &count, &err),
+              SHMTUNE_OK);
+    CHECK_INT(count, 2);
+    if (count == 2)
+        CHECK_TEXT(devices[1].name, "Pretended A100");
+    free(devices);
+    setenv("FAKE_WORKER_DEVICES", "", 1);
+    CHECK_INT(shmt_live_devices("/nowhere/worker", NULL, &devices, &count,
+                                &err), SHMTUNE_STORAGE);
+    CHECK_INT(shmt_live_devices("/bin/false", NULL, &devices, &count, &err),
+              SHMTUNE_INTERNAL);
+    CHECK_INT(shmt_live_devices("/bin/echo", NULL, &devices, &count, &err),
+              SHMTUNE_INVALID_FILE);
+    CHECK_INT(shmt_live_devices("/bin/true", NULL, &devices, &count, &err),
+              SHMTUNE_NO_DEVICE);
+}
+
+int main(void)
+{
+    toy = fixture_kernel("toy");
+    faults = fixture_kernel("faults");
+    setenv("FAKE_WORKER_DEVICES", "H100,A100", 1);
+    setenv("SHMTUNE_LOCKS", fixture_path("locks"), 1);
+    CHECK_RUN(one_worker_two_kernels);
+    CHECK_RUN(compilers_are_shared);
+    CHECK_RUN(the_others_go_on);
+    CHECK_RUN(a_failure_is_its_own);
+    CHECK_RUN(devices_are_listed);
+    shmt_kernel_free(toy);
+    shmt_kernel_free(faults);
+    return CHECK_END();
+}

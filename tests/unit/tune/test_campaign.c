@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* Which device gets which problem, and what becomes of all. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/support/check.h"
+#include "tests/support/tune_fixture.h"
+
+enum { DEVICES = 3, PROBLEMS = 4 };
+
+/* What the calls were told. */
+struct told {
+    struct shmt_live_pool *pool;
+    size_t begun, ended, refused, lost;
+    size_t device[16], problem[16];      /* in the order of their beginning */
+    const struct shmt_kernel *kernel[16];
+    uint64_t winner[16];                 /* by kernel and problem */
+    enum shmtune_status status;          /* the last failure */
+    bool resume;
+    char journal[16][64];
+};
+
+static struct shmt_kernel *kernels[2];
+static int64_t problems[PROBLEMS][SHMT_KERNEL_DIMENSIONS];
+static struct shmt_error err;
+
+static enum shmtune_status open_target(void *context,
+                                       const struct shmt_campaign_kernel *of,
+                                       size_t device, struct shmt_target **out,
+                                       struct shmt_error *why)
+{
+    const struct told *const told = context;
+    static char worker[1024];
+    const char *const words[DEVICES] = {"0", "1", "2"};
+    const struct shmt_live_options options = {
+        .pool = told->pool, .worker = worker, .device = words[device],
+        .data_seed = 1, .start_s = 5};
+
+    snprintf(worker, sizeof worker, "%s/tests/fake/worker",
+             getenv("SHMT_BUILDDIR") == NULL ? "."
+                                             : getenv("SHMT_BUILDDIR"));
+    return shmt_live_start(of->kernel, &options, out, why);
+}
+
+static enum shmtune_status opened(void *context,
+                                  struct shmt_campaign_kernel *kernel,
+                                  struct shmt_target *target,
+                                  struct shmt_error *why)
+{
+    (void)context;
+    (void)kernel;
+    (void)why;
+    CHECK(target->operations->is_ready(target));
+    return SHMTUNE_OK;
+}
+
+static size_t slot_of(const struct shmt_campaign_task *task)
+{
+    return (task->kernel->kernel == kernels[1]) * PROBLEMS + task->number;
+}
+
+static enum shmtune_status begin(void *context,
+                                 const struct shmt_campaign_task *task,
+                                 struct shmt_tune_options *options,
+                                 struct shmt_error *why)
+{
+    struct told *const told = context;
+    char *const journal = told->journal[slot_of(task)];
+
+    (void)why;
+    told->device[told->begun] = task->device;
+    told->problem[told->begun] = task->number;
+    told->kernel[told->begun++] = task->kernel->kernel;
+    CHECK(task->left >= 1 && task->devices >= 1);
+    *options = fixture_options();
+    options->budget_count = 20;
+    if (told->resume) {
+        snprintf(journal, sizeof told->journal[0], "%zu.journal",
+                 slot_of(task));
+        options->journal = fixture_path(journal);
+    }
+    return SHMTUNE_OK;
+}
+
+static bool end(void *context, const struct shmt_campaign_task *task,
+                const struct shmt_tune_outcome *outcome,
+                const struct shmt_error *why)
+{
+    struct told *const told = context;
+
+    told->ended++;
+    if (why != NULL)
+        told->status = why->status;
+    else
+        told->winner[slot_of(task)] = outcome->finals[0].figures.index;
+    return true;
+}
+
+static bool refused(void *context, const struct shmt_campaign_kernel *kernel,
+                    const struct shmt_error *why)
+{
+    struct told *const told = context;
+
+    (void)kernel;
+    told->refused++;
+    told->status = why->status;
+    return true;
+}
+
+static void lost(void *context, size_t device, const struct shmt_error *why)
+{
+    struct told *const told = context;
+
+    (void)device;
+    CHECK_INT(why->status, SHMTUNE_NO_DEVICE);
+    told->lost++;
+}
+
+static const struct shmt_campaign_calls calls = {
+    open_target, opened, begin, end, refused, lost
+};
+
+/* Two kernels, so many problems of each, on so many devices. */
+static void run(struct told *told, size_t count, size_t devices,
+                const volatile sig_atomic_t *stop)
+{
+    static const size_t models[DEVICES] = {0};
+    struct shmt_campaign_kernel list[2] = {
+        {.kernel = kernels[0], .count = count, .problems = problems},
+        {.kernel = kernels[1], .count = count, .problems = problems}};
+    const struct shmt_campaign campaign = {
+        .calls = &calls, .context = told, .kernels = list, .kernel_count = 2,
+        .models = models, .device_count = devices,
+        .began_s = shmt_clock_s(), .stop = stop};
+
+    CHECK_INT(shmt_live_pool_open(2, NULL, &told->pool, &err), SHMTUNE_OK);
+    CHECK_INT(shmt_campaign_run(&campaign, &err), SHMTUNE_OK);
+    shmt_live_pool_close(told->pool);
+}
+
+/* One device takes all in their order; two have a kernel each; and the winners
+ * are the same. */
+static void dealt_in_order(void)
+{
+    struct told one = {0}, two = {0}, three = {0};
+
+    run(&one, 3, 1, NULL);
+    CHECK_INT(one.ended, 6);
+    for (size_t k = 0; k < one.begun; k++) {
+        CHECK(one.kernel[k] == kernels[k / 3]);
+        CHECK_INT(one.problem[k], k % 3);
+    }
+    run(&two, 3, 2, NULL);
+    CHECK_INT(two.ended, 6);
+    CHECK(two.kernel[0] != two.kernel[1]);
+    CHECK_INT(memcmp(one.winner, two.winner, sizeof one.winner), 0);
+    run(&three, 3, 3, NULL);
+    CHECK_INT(three.ended, 6);
+    CHECK_INT(memcmp(one.winner, three.winner, sizeof one.winner), 0);
+}
+
+/* The problem of a device that fails is begun again on another, and goes on
+ * from its journal. */
+static void a_device_drops_out(void)
+{
+    struct told one = {0}, told = {.resume = true};
+
+    run(&one, 2, 1, NULL);
+    setenv("FAKE_WORKER_BROKEN", "1", 1);
+    run(&told, 2, 2, NULL);
+    unsetenv("FAKE_WORKER_BROKEN");
+    CHECK_INT(told.lost, 1);
+    CHECK_INT(told.begun, 5);
+    CHECK_INT(told.ended, 4);
+    CHECK_INT(told.refused, 0);
+    CHECK_INT(memcmp(one.winner, told.winner, sizeof one.winner), 0);
+}
+
+/* The only one does not: its problems end with its failure. */
+static void the_last_stays(void)
+{
+    struct told told = {0};
+
+    setenv("FAKE_WORKER_BROKEN", "0", 1);
+    run(&told, 2, 1, NULL);
+    unsetenv("FAKE_WORKER_BROKEN");
+    CHECK_INT(told.lost, 0);
+    CHECK_INT(told.status, SHMTUNE_NO_DEVICE);
+    CHECK(told.ended + told.refused >= 2);
+}
+
+static void stopped_before_it_begins(void)
+{
+    const volatile sig_atomic_t stop = 1;
+    struct told told = {0};
+
+    run(&told, 2, 2, &stop);
+    CHECK_INT(told.begun, 0);
+    CHECK_INT(told.ended, 0);
+}
+
+int main(void)
+{
+    kernels[0] = fixture_kernel("toy");
+    kernels[1] = fixture_kernel("toy");
+    for (size_t k = 0; k < PROBLEMS; k++) {
+        memcpy(problems[k], kernels[0]->sizes[0], sizeof problems[k]);
+        problems[k][0] = 4096 * (int64_t)(k + 1);
+    }
+    setenv("FAKE_WORKER_DEVICES", "H100,H100,H100", 1);
+    setenv("SHMTUNE_LOCKS", fixture_path("locks"), 1);
+    CHECK_RUN(dealt_in_order);
+    CHECK_RUN(a_device_drops_out);
+    CHECK_RUN(the_last_stays);
+    CHECK_RUN(stopped_before_it_begins);
+    shmt_kernel_free(kernels[0]);
+    shmt_kernel_free(kernels[1]);
+    return CHECK_END();
+}
