@@ -15,6 +15,7 @@
 #include "command/command.h"
 #include "command/score_within.h"
 #include "command/json.h"
+#include "plot/plot.h"
 #include "score/score.h"
 
 static const char help[] =
@@ -113,18 +114,6 @@ static const char *const colours[] = {
 };
 enum { COLOURS = sizeof colours / sizeof *colours };
 
-static void add_escaped(struct shmt_text *svg, const char *string)
-{
-    for (; *string != '\0'; string++) {
-        switch (*string) {
-        case '&': shmt_text_add(svg, "&amp;"); break;
-        case '<': shmt_text_add(svg, "&lt;"); break;
-        case '>': shmt_text_add(svg, "&gt;"); break;
-        default: shmt_text_add_bytes(svg, string, 1);
-        }
-    }
-}
-
 static double x_of(double part)
 {
     return LEFT + part * (WIDTH - LEFT);
@@ -140,7 +129,7 @@ static double y_of(double gain)
 static void add_axes(struct shmt_text *svg, const char *title)
 {
     shmt_text_addf(svg, "<text x=\"%d\" y=\"20\" font-weight=\"bold\">", LEFT);
-    add_escaped(svg, title);
+    shmt_plot_add_escaped(svg, title);
     shmt_text_add(svg, "</text>\n");
     for (int k = -1; k <= 2; k++) {
         const double gain = k / 2.0;
@@ -171,6 +160,21 @@ static double gain_at(const struct scoreboard *scoreboard, size_t column,
     return sum / (double)scoreboard->column_count;
 }
 
+static void add_curve(const struct scoreboard *scoreboard, size_t column,
+                      size_t row, struct shmt_text *svg)
+{
+    struct shmt_plot_point places[SHMT_SCORE_POINTS / STRIDE + 1];
+    size_t count = 0;
+
+    for (size_t k = 0; k < SHMT_SCORE_POINTS; k += STRIDE)
+        places[count++] = (struct shmt_plot_point){
+            .x = x_of((double)k / (SHMT_SCORE_POINTS - 1)),
+            .y = y_of(gain_at(scoreboard, column, row, k))
+        };
+    shmt_plot_add_line(svg, colours[row % COLOURS], row >= COLOURS, places,
+                       count);
+}
+
 /* `column` of column_count: all of them. */
 static void add_panel(const struct scoreboard *scoreboard, size_t column,
                       struct shmt_text *svg)
@@ -183,17 +187,11 @@ static void add_panel(const struct scoreboard *scoreboard, size_t column,
         const double score = all ? mean_of(scoreboard, r)
                 : score_at(scoreboard, column, r)->score;
 
-        shmt_text_addf(svg, "<polyline fill=\"none\" stroke-width=\"1.6\" "
-                            "stroke=\"%s\"%s points=\"", colours[r % COLOURS],
-                       r >= COLOURS ? " stroke-dasharray=\"4 2\"" : "");
-        for (size_t k = 0; k < SHMT_SCORE_POINTS; k += STRIDE)
-            shmt_text_addf(svg, "%.1f,%.1f ",
-                           x_of((double)k / (SHMT_SCORE_POINTS - 1)),
-                           y_of(gain_at(scoreboard, column, r, k)));
-        shmt_text_addf(svg, "\"/>\n<text x=\"%d\" y=\"%zu\" fill=\"%s\">"
-                            "%.3f ", WIDTH + 10, TOP + 12 + 15 * r,
-                       colours[r % COLOURS], score);
-        add_escaped(svg, scoreboard->rows[r]);
+        add_curve(scoreboard, column, r, svg);
+        shmt_text_addf(svg, "<text x=\"%d\" y=\"%zu\" fill=\"%s\">%.3f ",
+                       WIDTH + 10, TOP + 12 + 15 * r, colours[r % COLOURS],
+                       score);
+        shmt_plot_add_escaped(svg, scoreboard->rows[r]);
         shmt_text_add(svg, "</text>\n");
     }
 }
