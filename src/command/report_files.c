@@ -54,14 +54,28 @@ static enum shmtune_status consider(struct shmt_command_files *files,
                                     const char *path, struct shmt_error *err)
 {
     enum shmt_command_format format;
+    struct shmt_error why = {0};
+    const size_t count = files->count;
+    enum shmtune_status status;
 
     if (ends_with(path, ".journal") || ends_with(path, ".journal.gz"))
         return add_file(files, path, true, true, err);
-    if (!ends_with(path, ".yaml") ||
-        shmt_command_format_of(path, &format, NULL) != SHMTUNE_OK ||
-        format == SHMT_FORMAT_SPEC)
+    if (!ends_with(path, ".yaml"))
         return SHMTUNE_OK;
-    return add_file(files, path, true, format == SHMT_FORMAT_JOURNAL, err);
+    status = shmt_command_format_of(path, &format, &why);
+    if (status == SHMTUNE_NO_MEMORY)
+        return shmt_error_memory(err);
+    /* Somebody else's, or a spec. */
+    if (status == SHMTUNE_INVALID_FILE ||
+        (status == SHMTUNE_OK && format == SHMT_FORMAT_SPEC))
+        return SHMTUNE_OK;
+    if (status == SHMTUNE_OK)
+        return add_file(files, path, true, format == SHMT_FORMAT_JOURNAL,
+                        err);
+    status = add_file(files, path, true, false, err);
+    if (status == SHMTUNE_OK && files->count > count)
+        files->items[count].why = why;
+    return status;
 }
 
 static enum shmtune_status look_into(struct shmt_command_files *files,

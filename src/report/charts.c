@@ -66,19 +66,20 @@ static void free_cloud(struct cloud *cloud)
 void shmt_report_add_thinned(const struct shmt_report_run *run,
                              struct shmt_text *out)
 {
-    struct cloud cloud;
-    size_t stride = stride_of(run->trail);
+    const size_t stride = stride_of(run->trail);
+    struct cloud cloud = {0};
 
-    if (stride > 1 && choose_points(run->trail, &cloud)) {
-        shmt_plot_add_count(out, cloud.count);
-        shmt_text_add(out, " of ");
-        shmt_plot_add_count(out, run->trail->try_count);
-        shmt_text_addf(out, " timed candidates are drawn as points: each that "
-                            "was the best so far, the %d fastest, and one in "
-                            "%zu in the order of time. ",
-                       SHMT_REPORT_FASTEST, stride);
-        free_cloud(&cloud);
-    }
+    if (stride == 1)
+        return;
+    if (!choose_points(run->trail, &cloud))
+        out->failed = true;
+    shmt_plot_add_count(out, cloud.count);
+    shmt_text_add(out, " of ");
+    shmt_plot_add_count(out, run->trail->try_count);
+    shmt_text_addf(out, " timed candidates are drawn as points: each that was "
+                        "the best so far, the %d fastest, and one in %zu in "
+                        "the order of time. ", SHMT_REPORT_FASTEST, stride);
+    free_cloud(&cloud);
 }
 
 /* -- figures --------------------------------------------------------------- */
@@ -345,10 +346,12 @@ static const char *label(struct labels *labels, size_t k,
     return shmt_text_string(&labels->texts[k]);
 }
 
-static void free_labels(struct labels *labels)
+static void free_labels(struct labels *labels, struct shmt_text *out)
 {
-    for (size_t k = 0; k < SHMT_REPORT_VALUES; k++)
+    for (size_t k = 0; k < SHMT_REPORT_VALUES; k++) {
+        out->failed |= labels->texts[k].failed;
         shmt_text_free(&labels->texts[k]);
+    }
 }
 
 /* How many characters the longest value has; the room for labels. */
@@ -383,9 +386,12 @@ static int add_spread(const struct shmt_report_run *run, size_t p, int y,
     struct labels labels = {0};
     struct shmt_text title = {0};
     struct shmt_plot_frame frame;
-    size_t all;
-    const size_t count = shmt_report_trail_spread(trail, p, spreads, &all);
+    size_t count, all;
 
+    if (!shmt_report_trail_spread(trail, p, spreads, &count, &all)) {
+        out->failed = true;
+        return 0;
+    }
     if (count < 2)
         return 0;
     for (size_t k = 0; k < count; k++)
@@ -414,8 +420,9 @@ static int add_spread(const struct shmt_report_run *run, size_t p, int y,
     end_figure(&frame, out);
     if (alone)
         shmt_plot_end_part(out);
+    out->failed |= title.failed;
     shmt_text_free(&title);
-    free_labels(&labels);
+    free_labels(&labels, out);
     return frame.height;
 }
 
@@ -464,8 +471,8 @@ static void add_pair(const struct shmt_report_run *run,
     end_figure(&frame, out);
     out->failed |= title.failed;
     shmt_text_free(&title);
-    free_labels(&row_labels);
-    free_labels(&column_labels);
+    free_labels(&row_labels, out);
+    free_labels(&column_labels, out);
 }
 
 enum shmtune_status shmt_report_add_pairs(const struct shmt_report_run *run,

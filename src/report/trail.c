@@ -210,23 +210,24 @@ static void spread_value(const struct shmt_report_trail *trail,
     out->high = times[count - 1];
 }
 
-size_t shmt_report_trail_spread(const struct shmt_report_trail *trail,
-                                size_t parameter,
-                                struct shmt_report_spread
-                                    out[SHMT_REPORT_VALUES], size_t *all)
+bool shmt_report_trail_spread(const struct shmt_report_trail *trail,
+                              size_t parameter,
+                              struct shmt_report_spread
+                                  out[SHMT_REPORT_VALUES], size_t *count,
+                              size_t *all)
 {
     size_t values[SHMT_REPORT_VALUES];
-    size_t count = choose_values(trail, parameter, values, all);
     double *const times = calloc(trail->timed_count + 1, sizeof *times);
 
     if (times == NULL)
-        count = 0;
-    for (size_t k = 0; k < count; k++) {
+        return false;
+    *count = choose_values(trail, parameter, values, all);
+    for (size_t k = 0; k < *count; k++) {
         out[k].value = values[k];
         spread_value(trail, parameter, times, &out[k]);
     }
     free(times);
-    return count;
+    return true;
 }
 
 /* -- pairs ----------------------------------------------------------------- */

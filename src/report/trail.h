@@ -45,11 +45,12 @@ struct shmt_report_spread {
     double low, first, middle, third, high;
 };
 /* Of the values that candidates have, those with the best times, in the
- * order of the list; returns how many, *all how many there are. */
-size_t shmt_report_trail_spread(const struct shmt_report_trail *trail,
-                                size_t parameter,
-                                struct shmt_report_spread
-                                    out[SHMT_REPORT_VALUES], size_t *all);
+ * order of the list; *all: how many there are.  False: there is no memory. */
+bool shmt_report_trail_spread(const struct shmt_report_trail *trail,
+                              size_t parameter,
+                              struct shmt_report_spread
+                                  out[SHMT_REPORT_VALUES], size_t *count,
+                              size_t *all);
 
 /* A pair of parameters: the best time with each two values, as multiples of
  * the best of all; NAN where no candidate ran. */
