@@ -93,11 +93,12 @@ static enum shmtune_status look_into(struct shmt_command_files *files,
 
         if (path == NULL)
             status = shmt_error_memory(err);
-        else if (!shmt_path_is_folder(path))
-            status = shmt_path_is_file(path) ? consider(files, path, err)
-                                             : SHMTUNE_OK;
-        else if (depth > 0)
+        else if (shmt_path_is_file(path))
+            status = consider(files, path, err);
+        else if (shmt_path_is_folder(path) && depth > 0)
             status = look_into(files, path, depth - 1, err);
+        else if (!shmt_path_exists(path) && !shmt_path_is_absent(path))
+            status = shmt_error_system(err, path, "cannot be examined");
     }
     return status;
 }

@@ -61,8 +61,6 @@ SCENARIOS = [
             '--no-counters', pinned=('stat EACCES',)),
     command('explain_json', 'explain', 'toy', '--device',
             f'replay:{RECORDING}', '--no-counters', '--json', sampled=False),
-    command('report', 'report', 'root/tunings', '-o', 'r.html', '--jobs', '1',
-            sampled=False, stride=3, notes=True),
     command('report_plot', 'report', 'root/tunings/scale/b.journal', '--plot',
             'r.svg', '--jobs', '1', stride=3),
     command('doctor', 'doctor', real=True, stride=5, notes=True),
