@@ -119,7 +119,8 @@ static const char *const texts[] = {
     "tiles * 2", "whole == 1 or x % 4 == 0", "mode == 'static'",
     "x % 4 == 0 or t > 40", "t <= 64 and x * t <= 64", "x + 0.5",
     "ceildiv(x, t) * ceildiv(y, t) <= 1", "x % t", "(x * y) % 7 // 2",
-    "min(x, y) <= max(x, y)", "0 <= abs(x)",
+    "min(x, y) <= max(x, y)", "0 <= abs(x)", "1 // x and y < 3",
+    "1 // x == 9 or y < 100", "1 // x < 9 < y",
 };
 enum { TEXTS = sizeof texts / sizeof texts[0] };
 
