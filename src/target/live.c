@@ -46,9 +46,8 @@ struct live {
     size_t outstanding;             /* requests without a reply so far */
     bool needs_setup;               /* the next measurement has to set the
                                        problem up first */
-    double setup_s;                 /* seconds that the first measurement
-                                       took, including setting up; < 0: not
-                                       known */
+    double setup_s;                 /* seconds that the first measurement took,
+                                       with setting up; < 0: not known */
     double expected_s;              /* the same, by earlier runs */
     double longest_s;               /* that a measurement took; < 0: none */
 };
@@ -382,6 +381,15 @@ live_submit(struct shmt_target *target,
     return shmt_pool_assign(pool_of(live), err);
 }
 
+/* Who has nothing to do holds no GPU: this process may want to profile. */
+static void settle(struct live *live, size_t outstanding)
+{
+    live->outstanding = outstanding;
+    if (outstanding == 0 && live->client.turn != NULL &&
+        live->client.measurer.job == NULL)
+        shmt_turn_give_back(live->client.turn);
+}
+
 /* The reply of a target that has one, or its failure: false when nobody has
  * any.  *busy when one of them may have later. */
 static bool find_reply(struct shmt_pool *pool, bool *busy, bool *got,
@@ -402,7 +410,7 @@ static bool find_reply(struct shmt_pool *pool, bool *busy, bool *got,
             reply->verb = job->verb;
             reply->tag = job->tag;
             reply->result = job->result;
-            live->outstanding--;
+            settle(live, live->outstanding - 1);
             shmt_target_job_free(job);
             *got = true;
             return true;
@@ -468,7 +476,7 @@ static void live_cancel(struct shmt_target *target)
     cancel_queue(live, &live->client.pending[SHMT_TARGET_INSPECT]);
     cancel_queue(live, &live->client.pending[SHMT_TARGET_MEASURE]);
     shmt_target_queue_clear(&live->answers);
-    live->outstanding = 0;
+    settle(live, 0);
 }
 
 static size_t live_capacity(const struct shmt_target *target,

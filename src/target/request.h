@@ -69,7 +69,7 @@ struct shmt_target_operations {
                                 bool *got, struct shmt_target_reply *reply,
                                 struct shmt_error *err);
     /* Forgets every request without a reply.  Workers that are busy with one
-     * are killed. */
+     * are killed.  The device is free for others until the next request. */
     void (*cancel)(struct shmt_target *target);
     /* How many requests of a verb the target works on at a time.  More are
      * queued, SHMT_TARGET_REQUESTS in all. */
