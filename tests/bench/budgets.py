@@ -2,8 +2,8 @@
 """budgets.py BUILD [--device N] [--budgets 1s,5s,30s] [--out DIR] KERNEL...:
 what a budget buys, and whether it is kept.
 
-Each kernel's first size is tuned afresh with each budget; the clock on the wall
-is that of the whole command.  Then all winners, and those of the tunings that
+Each kernel's first size is tuned afresh with each budget, from nothing that is
+known; the clock on the wall is that of the whole command.  Then all winners, and those of the tunings that
 ship, are measured in one process (--also): the loss of a budget is the time of
 its winner over the fastest of them.  The exit status says whether every command
 ended within 5 % or 1 s of its budget, and no winner was slower than the
@@ -30,7 +30,8 @@ def tune(options, kernel, size, out, *more):
     begun = time.monotonic()
     reply = subprocess.run(
         [os.path.join(options.build, "shmtune"), "tune", kernel, "--device",
-         options.device, "--size", size, "--no-resume", "--json", "-q",
+         options.device, "--size", size, "--no-resume", "--from", "none",
+         "--json", "-q",
          "--output", out, *more], capture_output=True, text=True)
     took = time.monotonic() - begun
     if reply.returncode != 0:

@@ -73,7 +73,8 @@ tune_into() {
         [ ! -f "$file" ] || set -- "$@" --also "$file"
     done
     within "$shmtune" tune "$kernel" --device "$device" --seed "$seed" --data-seed "$seed" \
-        --budget "$(budget_of "$kernel")" --output "$out/$folder" "$@"
+        --budget "$(budget_of "$kernel")" --from none \
+        --output "$out/$folder" "$@"
 }
 
 step_test() { within sh "$root/tests/gpu/run.sh" "$build"; }
@@ -171,7 +172,7 @@ step_record() {
 # Candidates a second, ours and Kernel Tuner's, on the same space.
 step_rate() {
     within "$shmtune" tune transpose --device "$device" --size rows=8192,cols=8192 \
-        --strategy random --budget 1500 --seed 4 --no-resume \
+        --strategy random --budget 1500 --seed 4 --no-resume --from none \
         --output "$out/rate"
     if python3 -c 'import kernel_tuner' 2>/dev/null; then
         within python3 "$root/tests/bench/kernel_tuner_rate.py" \
