@@ -255,9 +255,14 @@ static void refuse_reply(struct collection *c, uint64_t tag)
 static void read_reply(struct collection *c, const char *line)
 {
     struct shmt_wire_reply message;
+    enum shmtune_status status;
 
-    if (line[0] != '{' || shmt_wire_read_reply(line, &message, NULL) !=
-                              SHMTUNE_OK || message.kind == SHMT_WIRE_HELLO)
+    if (line[0] != '{')
+        return;
+    status = shmt_wire_read_reply(line, &message, NULL);
+    if (status == SHMTUNE_NO_MEMORY)
+        shmt_error_memory(&c->refused);
+    if (status != SHMTUNE_OK || message.kind == SHMT_WIRE_HELLO)
         return;
     if (message.tag != c->answers || c->answers >= c->request->count) {
         if (c->refused.status == SHMTUNE_OK)
