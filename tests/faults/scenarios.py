@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the fault lane runs: every command with a small input, and the library;
 and the folder that they run in."""
+import json
 import os
 import re
 import shutil
@@ -20,8 +21,9 @@ class Scenario:
     words: tuple                # of the command; those of the library: none
     roles: tuple = ('program',)
     stdin: str = ''             # a file of the folder
-    real: bool = False          # our own worker, NVRTC and the fake driver
-    stride: int = 1             # of allocations, where a run takes long
+    real: bool = False          # our own worker and the fake driver
+    stride: int = 1             # of allocations and getc, where a run takes
+                                # long
     before: tuple = ()          # another command, run once
     status: int = 0             # of the plain run
     notes: bool = False         # what is damaged is left out, and told
@@ -55,7 +57,7 @@ SCENARIOS = [
     command('show_json', 'show', 'root/tunings/scale/b.journal', '--json'),
     command('check', 'check', 'root/kernels/toy.yaml',
             'root/tunings/scale/a.yaml', 'root/tunings/scale/b.journal',
-            stride=3, sampled=False),
+            sampled=False),
     command('check_json', 'check', 'root/tunings/scale/a.yaml', '--json'),
     command('explain', 'explain', 'toy', '--device', f'replay:{RECORDING}',
             '--no-counters', pinned=('stat EACCES',)),
@@ -63,7 +65,7 @@ SCENARIOS = [
             f'replay:{RECORDING}', '--no-counters', '--json', sampled=False),
     command('report_plot', 'report', 'root/tunings/scale/b.journal', '--plot',
             'r.svg', '--jobs', '1', stride=3),
-    command('doctor', 'doctor', real=True, stride=5, notes=True),
+    command('doctor', 'doctor', real=True, notes=True),
     command('score', 'score', 'v.journal', '--repeats', '2', '--strategies',
             'random,hill,model', '--jobs', '1', '--plot', 'v.svg'),
     command('score_jobs', 'score', 'v.journal', '--repeats', '2',
@@ -92,7 +94,7 @@ SCENARIOS = [
             '--strategy', 'exhaustive', '--json', sampled=False),
     command('tune_real', 'tune', 'fake_kernel', '--device', '0',
             '--strategy', 'exhaustive', '--budget', '2', '-j', '1',
-            roles=('program', 'compile', 'measure'), real=True, stride=199),
+            roles=('program', 'compile', 'measure'), real=True, stride=31),
     command('worker', 'worker', '--spec', SPEC, '--images',
             'images', '--device', '0', stdin='requests', real=True,
             before=('worker', '--spec', SPEC, '--images',
@@ -101,12 +103,12 @@ SCENARIOS = [
             sampled=False),
     command('worker_compile', 'worker', '--spec', SPEC,
             '--images', 'images', '--arch', 'sm_90', stdin='inspections',
-            real=True, stride=17),
+            real=True),
     command('explain_counters', 'explain', 'fake_kernel', '--device',
             '0', '--config', 'TILE=32', '-q',
-            roles=('program', 'child', 'measure'), real=True, stride=199),
+            roles=('program', 'child', 'measure'), real=True, stride=7),
     Scenario('library', (), real=True, notes=True, before=('compile',)),
-    Scenario('library_compile', ('compile',), real=True, stride=17,
+    Scenario('library_compile', ('compile',), real=True,
              notes=True),
 ]
 
@@ -170,6 +172,8 @@ class House:
     def __init__(self, source, build, work):
         self.source, self.build, self.work = source, build, work
         self.program = work / 'bin' / 'shmtune'
+        self.nvrtc = None      # the real one, once the program is there
+        (work / 'kept').mkdir()
 
     def environment(self, folder, scenario):
         env = {'PATH': os.environ['PATH'], 'LC_ALL': 'C',
@@ -179,16 +183,26 @@ class House:
                'ASAN_OPTIONS': 'verify_asan_link_order=0:'
                                'allocator_may_return_null=1',
                'UBSAN_OPTIONS': 'print_stacktrace=1'}
-        for name in ('CUDA_HOME', 'CUDA_PATH', 'SHMTUNE_CUDA',
-                     'SHMTUNE_NVRTC'):
+        for name in ('CUDA_HOME', 'CUDA_PATH', 'SHMTUNE_CUDA'):
             if name in os.environ:
                 env[name] = os.environ[name]
+        env['SHMTUNE_NVRTC'] = f'{self.build}/tests/fake/.libs/nvrtc.so'
+        env['FAKE_NVRTC_REAL'] = self.nvrtc or self._find_nvrtc()
+        env['FAKE_NVRTC_KEPT'] = str(self.work / 'kept')
         if scenario.real:
             env['SHMTUNE_LIBCUDA'] = \
                 f'{self.build}/tests/fake/.libs/fake_cuda.so'
         else:
             env['SHMTUNE_WORKER'] = f'{self.build}/tests/fake/worker'
         return env
+
+    def _find_nvrtc(self):
+        found = subprocess.run([str(self.program), 'doctor', '--json'],
+                               capture_output=True, text=True)
+        for each in json.loads(found.stdout)['checks']:
+            if each['check'] == 'NVRTC':
+                self.nvrtc = re.search(r'(/\S+)$', each['text']).group(1)
+        return self.nvrtc
 
     def words(self, scenario, words=None):
         if scenario.name.startswith('library'):
