@@ -30,6 +30,7 @@ CUresult fake_DeviceGetName(char *out, int size, CUdevice ordinal)
 
 CUresult fake_DeviceGetUuid(CUuuid *out, CUdevice ordinal)
 {
+    FAKE_ENTER_DEVICE("DeviceGetUuid");
     memset(out->bytes, 0xab, sizeof out->bytes);
     out->bytes[15] = (char)ordinal;
     return CUDA_SUCCESS;

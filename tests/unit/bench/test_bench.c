@@ -489,6 +489,11 @@ static void devices_are_found(void)
               SHMTUNE_NO_DEVICE);
     CHECK_INT(shmt_driver_find_device(driver, "-1", &ordinal, &err),
               SHMTUNE_NO_DEVICE);
+    setenv("FAKE_CUDA_FAIL", "DeviceGetUuid=1", 1);
+    CHECK_INT(shmt_driver_describe_device(driver, 2, &device, &err),
+              SHMTUNE_CUDA);
+    CHECK_HAS(err.text, "UUID of device 2");
+    unsetenv("FAKE_CUDA_FAIL");
     unsetenv("FAKE_CUDA_DEVICES");
 }
 
