@@ -79,6 +79,9 @@ void fake_memory_forget(void);
 
 /* -- fake_launch.c -------------------------------------------------------- */
 
+/* How many are loaded: for tests, which find it by its name. */
+__attribute__((visibility("default"))) size_t fake_modules(void);
+
 /* What a function of a module is, by its name. */
 struct fake_module;
 struct fake_function {

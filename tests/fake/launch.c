@@ -30,6 +30,17 @@ struct fake_module {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct fake_module *modules;
 
+size_t fake_modules(void)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&lock);
+    for (const struct fake_module *one = modules; one != NULL; one = one->next)
+        count++;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
 CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 {
     struct fake_module *module;

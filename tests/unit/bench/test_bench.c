@@ -3,6 +3,7 @@
  * test_bench: verdicts of candidates on the fake driver.  Compiling needs
  * NVRTC: without one every test is skipped.
  */
+#include <dlfcn.h>
 #include <math.h>
 
 #include "bench/bench.h"
@@ -395,7 +396,7 @@ static void sizes_change(void)
     free(expected);
 }
 
-static void warm_samples_repeat(void)
+static void warm_samples_are_taken(void)
 {
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
@@ -435,8 +436,27 @@ static bool is_noticed(const char *call, int which)
     return noticed;
 }
 
+/* Modules that the fake driver holds. */
+static size_t modules_loaded(void)
+{
+    void *const library = dlopen(getenv("SHMTUNE_LIBCUDA"), RTLD_NOW);
+    size_t (*count)(void) = NULL;
+    size_t loaded;
+
+    if (library != NULL)
+        *(void **)(void *)&count = dlsym(library, "fake_modules");
+    if (count == NULL) {
+        printf("Bail out! no fake_modules: %s\n", dlerror());
+        exit(EXIT_FAILURE);
+    }
+    loaded = count();
+    dlclose(library);
+    return loaded;
+}
+
 /* Every use of every call, one at a time, until there are no more: nothing is
- * taken for success, and all memory is given back (under ASan). */
+ * taken for success, every module that was loaded is unloaded, and all memory
+ * is given back (under ASan). */
 static void failing_calls_are_noticed(void)
 {
     static const char *const calls[] = {
@@ -447,9 +467,16 @@ static void failing_calls_are_noticed(void)
         "EventRecord", "EventSynchronize",
         "OccupancyMaxActiveBlocksPerMultiprocessor"};
     enum { MOST_USES = 200 };
+    size_t loaded;
 
     shmt_bench_close(bench);
     bench = NULL;
+    loaded = modules_loaded();
+    need_bench();
+    CHECK(modules_loaded() > loaded);
+    shmt_bench_close(bench);
+    bench = NULL;
+    CHECK_INT(modules_loaded(), loaded);
     for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) {
         int which = 1;
 
@@ -459,6 +486,7 @@ static void failing_calls_are_noticed(void)
             printf("# cu%s may fail unnoticed\n", calls[k]);
         CHECK(which > 1);
         CHECK(which < MOST_USES);
+        CHECK_INT(modules_loaded(), loaded);
     }
 }
 
@@ -515,7 +543,7 @@ static void devices_are_found(void)
     X(mismatches_are_allowed)                                                \
     X(changed_sources_are_refused)                                           \
     X(sizes_change)                                                          \
-    X(warm_samples_repeat)                                                   \
+    X(warm_samples_are_taken)                                                \
     X(failing_calls_are_noticed)
 
 int main(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * test_probe: buffers with their guards, and what they are filled with, on the
- * fake driver.  Needs no NVRTC: nothing is launched.
+ * fake driver, and messages of what is loaded there.  Needs no NVRTC: nothing
+ * is launched.
  */
 #include "bench/probe.h"
 #include "tests/support/check.h"
@@ -95,8 +96,41 @@ static void errors_without_a_name_are_told(void)
                          "memory)");
 }
 
+/* What cannot be had of our own kernels is said to be of these. */
+static void the_measuring_kernels_are_named(void)
+{
+    static const struct shmtune_device device = {
+        .compute_major = 9, .multiprocessors = 1};
+    struct shmt_probe_options options = {
+        .driver = probe.driver, .nvrtc_version = 12080, .device = &device};
+    struct shmt_image *image = NULL;
+    struct shmt_probe none;
+
+    CHECK_INT(shmt_probe_image(&options, &image, &err), SHMTUNE_NOT_FOUND);
+    CHECK_HAS(err.text, "the measuring kernels: no binary ");
+    CHECK_INT(shmt_probe_open(&options, NULL, &none, &err),
+              SHMTUNE_NOT_FOUND);
+    CHECK_HAS(err.text, "the measuring kernels: no binary ");
+    CHECK(strstr(err.text, "kernels: the measuring") == NULL);
+}
+
+/* What is for another device says how old the driver is. */
+static void foreign_binaries_tell_the_driver(void)
+{
+    const struct shmt_image image = {.cubin = "no binary", .cubin_size = 9};
+    struct shmt_module module;
+
+    CHECK_INT(shmt_module_load(probe.driver, &image, &module, &err),
+              SHMTUNE_NO_CONFIGURATION);
+    CHECK_INT(err.status, SHMTUNE_NO_CONFIGURATION);
+    CHECK_TEXT(err.text, "cuModuleLoadData of 9 bytes (driver: CUDA 12.8): "
+                         "CUDA_ERROR_INVALID_IMAGE (200: device kernel image "
+                         "is invalid)");
+}
+
 int main(void)
 {
+    setenv("FAKE_CUDA_VERSION", "12080", 1);
     fixture_fake_driver();
     if (shmt_driver_open(&probe.driver, &err) != SHMTUNE_OK) {
         printf("Bail out! %s\n", err.text);
@@ -105,5 +139,7 @@ int main(void)
     CHECK_RUN(guards_are_whole);
     CHECK_RUN(filling_that_fails_is_told);
     CHECK_RUN(errors_without_a_name_are_told);
+    CHECK_RUN(the_measuring_kernels_are_named);
+    CHECK_RUN(foreign_binaries_tell_the_driver);
     return CHECK_END();
 }

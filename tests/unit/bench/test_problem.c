@@ -629,6 +629,75 @@ static void setups_fill_inputs(void)
     shmt_kernel_free(edited);
 }
 
+/* -- warm samples ---------------------------------------------------------- */
+
+/* How often the candidate that takes so long was launched. */
+static int count_launches(const struct shmt_kernel *edited, int samples,
+                          const char *cost_us)
+{
+    const struct shmt_bench_options options = {
+        .driver = driver, .nvrtc = nvrtc, .images = images, .warm = true};
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    const struct shmt_bench_request request = {
+        .problem = (int64_t[]){1000}, .config = config, .samples = samples,
+        .give_up_us = (double)INFINITY, .verify = true};
+    char path[512], line[256];
+    int count = 0;
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/launches", images);
+    write_beside("launches", "", 0);
+    fixture_choice(edited, config, "COST", cost_us, NULL);
+    CHECK_INT(shmt_bench_open(edited, &options, &bench, &err), SHMTUNE_OK);
+    setenv("FAKE_CUDA_LAUNCHES", path, 1);
+    CHECK_INT(shmt_bench_measure(bench, &request, &result, &note, &err),
+              SHMTUNE_OK);
+    unsetenv("FAKE_CUDA_LAUNCHES");
+    CHECK_INT(result.verdict, SHMT_VERDICT_OK);
+    CHECK_INT(result.sample_count, samples);
+    CHECK(fabs(result.time_us - strtod(cost_us, NULL)) < 0.01);
+    shmt_bench_close(bench);
+    bench = NULL;
+    file = fopen(path, "r");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        count += strcmp(line, "scale\n") == 0;
+    if (file != NULL)
+        fclose(file);
+    return count;
+}
+
+/* A sample lasts about 200 us, and has 100 runs at most; what changes its own
+ * input runs once. */
+static void warm_samples_repeat(void)
+{
+    static const struct {
+        const char *role, *cost_us;
+        int runs;
+    } cases[] = {
+        {"workspace", "1", 100}, {"workspace", "3", 66},
+        {"workspace", "30", 6}, {"workspace", "90", 2},
+        {"workspace", "150", 1}, {"workspace", "500", 1}, {"inout", "3", 1}};
+
+    copy_beside("fake_kernel.cu");
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        const struct edit edits[] = {
+            {"COST: {values: [5, 20, 100,", "COST: {values: [1, 3, 30, 90, "
+             "150, 500, 100,"},
+            {"role: inout, count: n, fill: ramp",
+             strcmp(cases[k].role, "inout") == 0
+                 ? "role: inout, count: n, fill: ramp"
+                 : "role: workspace, count: n"}};
+        struct shmt_kernel *edited = read_edited_by("fake_kernel", edits, 2);
+
+        if (edited == NULL)
+            return;
+        CHECK_INT(count_launches(edited, 7, cases[k].cost_us) -
+                      count_launches(edited, 2, cases[k].cost_us),
+                  5 * cases[k].runs);
+        shmt_kernel_free(edited);
+    }
+}
+
 /* X(test) */
 #define TEST_LIST(X)                                                         \
     X(inputs_come_from_files)                                                \
@@ -640,7 +709,8 @@ static void setups_fill_inputs(void)
     X(programs_that_fail)                                                    \
     X(the_spec_may_compare)                                                  \
     X(a_comparison_that_fails)                                               \
-    X(setups_fill_inputs)
+    X(setups_fill_inputs)                                                    \
+    X(warm_samples_repeat)
 
 int main(void)
 {
