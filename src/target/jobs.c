@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * jobs: queues of requests (jobs.h), as lists.  Called by live.c.
+ * jobs: queues of requests (jobs.h), as lists, and who goes first.  Called by
+ * live.c, compiled.c and pool.c.
  */
 #include "target/jobs.h"
 
@@ -48,4 +49,34 @@ void shmt_target_queue_clear(struct shmt_target_queue *queue)
 
     while ((job = shmt_target_queue_take(queue)) != NULL)
         shmt_target_job_free(job);
+}
+
+void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
+                                const void *owner)
+{
+    struct shmt_target_queue kept = {0};
+    struct shmt_target_job *job;
+
+    while ((job = shmt_target_queue_take(queue)) != NULL)
+        if (job->owner == owner)
+            shmt_target_job_free(job);
+        else
+            shmt_target_queue_add(&kept, job);
+    while ((job = shmt_target_queue_take(&kept)) != NULL)
+        shmt_target_queue_add(queue, job);
+}
+
+/* A job is passed over for so long at most. */
+static const double patience_s = 1;
+
+bool shmt_target_job_is_before(const struct shmt_target_job *job,
+                               const struct shmt_target_job *other,
+                               double now_s)
+{
+    const bool late = now_s - job->asked_s > patience_s;
+    const bool other_late = now_s - other->asked_s > patience_s;
+
+    if (late != other_late)
+        return late;
+    return late ? job->asked_s < other->asked_s : job->worth > other->worth;
 }

@@ -11,8 +11,11 @@
 /* A request, and its reply when there is one. */
 struct shmt_target_job {
     struct shmt_target_job *next;
+    void *owner;             /* whose request it is */
     enum shmt_target_verb verb;
     uint64_t tag;
+    double worth;            /* of the request */
+    double asked_s;          /* when it was made, on shmt_clock_s */
     size_t binary;           /* inspect */
     int attempts;
     double since_s;          /* of the last of them */
@@ -36,5 +39,15 @@ void shmt_target_queue_add_front(struct shmt_target_queue *queue,
 struct shmt_target_job *
 shmt_target_queue_take(struct shmt_target_queue *queue);
 void shmt_target_queue_clear(struct shmt_target_queue *queue);
+/* Frees those of one owner. */
+void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
+                                const void *owner);
+
+/* Whether of two jobs that wait for one worker or one GPU the first goes
+ * first: that which is worth more, or which has waited so long that it is its
+ * turn. */
+bool shmt_target_job_is_before(const struct shmt_target_job *job,
+                               const struct shmt_target_job *other,
+                               double now_s);
 
 #endif

@@ -14,19 +14,11 @@
 #include <string.h>
 
 #include "device/device.h"
-#include "target/binaries.h"
 #include "target/pool.h"
 #include "target/shared.h"
 
 /* How often a job is tried when its worker dies. */
 enum { ATTEMPTS = 2 };
-
-/* The result of compiling a binary, and the requests that wait for it. */
-struct compiled {
-    bool known, outstanding;
-    struct shmt_result result;
-    struct shmt_target_queue waiting;
-};
 
 struct live {
     struct shmt_target target;
@@ -39,9 +31,8 @@ struct live {
     const char *own_path;           /* of this program, if it is needed */
     char protocol[32];
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
-    struct shmt_target_binaries binaries;
-    struct compiled *compiled;      /* by number of the binary */
-    size_t compiled_count, compiled_room;
+    struct shmt_target_compiled *compiled;   /* of the shared; NULL: it has no
+                                       compile workers yet */
     struct shmt_target_queue answers;
     size_t outstanding;             /* requests without a reply so far */
     bool needs_setup;               /* the next measurement has to set the
@@ -69,21 +60,11 @@ static struct shmt_pool *pool_of(const struct live *live)
 
 /* -- binaries ------------------------------------------------------------ */
 
-/* NULL when there is no memory. */
-static struct compiled *compiled_at(struct live *live, size_t number)
-{
-    if (number == SIZE_MAX ||
-        !shmt_array_reserve(&live->compiled, &live->compiled_room, number + 1,
-                            sizeof *live->compiled))
-        return NULL;
-    while (live->compiled_count <= number)
-        live->compiled[live->compiled_count++] = (struct compiled){0};
-    return &live->compiled[number];
-}
-
-static void answer(struct live *live, struct shmt_target_job *job,
+static void answer(struct shmt_target_job *job,
                    const struct shmt_result *result)
 {
+    struct live *const live = job->owner;
+
     if (job->cancelled) {
         shmt_target_job_free(job);
         return;
@@ -94,26 +75,27 @@ static void answer(struct live *live, struct shmt_target_job *job,
 
 /* Answers for a candidate whose binary another one has compiled: its compile
  * time is 0. */
-static void answer_shared(struct live *live, struct shmt_target_job *job,
-                          const struct compiled *compiled)
+static void answer_shared(struct shmt_target_job *job,
+                          const struct shmt_target_compiled_one *compiled)
 {
     struct shmt_result result = compiled->result;
 
     result.compile_ms = fmin(result.compile_ms, 0);
-    answer(live, job, &result);
+    answer(job, &result);
 }
 
 static void finish_inspect(struct live *live, struct shmt_target_job *job,
                            const struct shmt_result *result)
 {
-    struct compiled *const compiled = &live->compiled[job->binary];
+    struct shmt_target_compiled_one *const compiled =
+        &live->compiled->list[job->binary];
     struct shmt_target_job *other;
 
     compiled->known = true;
     compiled->result = *result;
-    answer(live, job, result);
+    answer(job, result);
     while ((other = shmt_target_queue_take(&compiled->waiting)) != NULL)
-        answer_shared(live, other, compiled);
+        answer_shared(other, compiled);
 }
 
 /* A worker has done its job, or failed at it for good. */
@@ -123,7 +105,7 @@ static void finish(struct live *live, struct shmt_target_job *job,
     if (job->verb == SHMT_TARGET_INSPECT)
         finish_inspect(live, job, result);
     else
-        answer(live, job, result);
+        answer(job, result);
 }
 
 /* -- workers ------------------------------------------------------------- */
@@ -244,17 +226,20 @@ static void on_lost(struct shmt_pool_client *client,
     shmt_target_queue_add_front(&client->pending[job->verb], job);
 }
 
-/* The binary can be asked for again. */
+/* The binary can be asked for again, and is if another target waits for it. */
 static void forget_binary(struct shmt_pool_client *client,
                           const struct shmt_target_job *job)
 {
     const struct live *const live = client->owner;
-    struct compiled *const compiled = &live->compiled[job->binary];
+    struct shmt_target_job *const heir =
+        job->verb == SHMT_TARGET_INSPECT
+            ? shmt_target_compiled_forget(live->compiled, job) : NULL;
 
-    if (job->verb != SHMT_TARGET_INSPECT || compiled->known)
-        return;
-    compiled->outstanding = false;
-    shmt_target_queue_clear(&compiled->waiting);
+    if (heir != NULL) {
+        struct live *const other = heir->owner;
+        shmt_target_queue_add(&other->client.pending[SHMT_TARGET_INSPECT],
+                              heir);
+    }
 }
 
 /* -- the target ---------------------------------------------------------- */
@@ -317,8 +302,11 @@ static enum shmtune_status make_job(struct live *live,
         free(job);
         return shmt_error_memory(err);
     }
+    job->owner = live;
     job->verb = request->verb;
     job->tag = request->tag;
+    job->worth = request->worth;
+    job->asked_s = shmt_clock_s();
     job->line = line.data;
     *out = job;
     return SHMTUNE_OK;
@@ -329,23 +317,18 @@ static enum shmtune_status submit_inspect(struct live *live,
                                           struct shmt_target_job *job,
                                           struct shmt_error *err)
 {
-    struct shmt_kernel_evaluated evaluated;
-    char key[SHMT_DIGEST_TEXT];
-    struct compiled *compiled = NULL;
+    struct shmt_target_compiled_one *compiled;
 
-    shmt_kernel_evaluate(live->target.kernel, live->problem, config,
-                         &evaluated);
-    if (shmt_kernel_binary_key(&evaluated, key) == SHMTUNE_OK) {
-        job->binary = shmt_target_binaries_number(&live->binaries, key);
-        compiled = compiled_at(live, job->binary);
-    }
-    if (compiled == NULL) {
+    job->binary = shmt_target_compiled_number(
+        live->compiled, live->target.kernel, live->problem, config);
+    if (job->binary == SIZE_MAX) {
         shmt_target_job_free(job);
         return shmt_error_memory(err);
     }
+    compiled = &live->compiled->list[job->binary];
     live->client.compiles = true;
     if (compiled->known) {
-        answer_shared(live, job, compiled);
+        answer_shared(job, compiled);
         return SHMTUNE_OK;
     }
     shmt_target_queue_add(compiled->outstanding ? &compiled->waiting
@@ -385,9 +368,8 @@ live_submit(struct shmt_target *target,
 static void settle(struct live *live, size_t outstanding)
 {
     live->outstanding = outstanding;
-    if (outstanding == 0 && live->client.turn != NULL &&
-        live->client.measurer.job == NULL)
-        shmt_turn_give_back(live->client.turn);
+    if (outstanding == 0)
+        shmt_pool_release(pool_of(live), live->client.gpu);
 }
 
 /* The reply of a target that has one, or its failure: false when nobody has
@@ -455,8 +437,9 @@ static enum shmtune_status live_wait(struct shmt_target *target,
     return SHMTUNE_OK;
 }
 
-static void cancel_queue(struct live *live, struct shmt_target_queue *queue)
+static void cancel_queue(struct live *live, enum shmt_target_verb verb)
 {
+    struct shmt_target_queue *const queue = &live->client.pending[verb];
     struct shmt_target_job *job;
 
     while ((job = shmt_target_queue_take(queue)) != NULL) {
@@ -473,9 +456,12 @@ static void live_cancel(struct shmt_target *target)
 
     shmt_pool_cancel(pool_of(live), &live->client,
                      shmt_kernel_is_unchanged(target->kernel));
-    cancel_queue(live, &live->client.pending[SHMT_TARGET_INSPECT]);
-    cancel_queue(live, &live->client.pending[SHMT_TARGET_MEASURE]);
+    cancel_queue(live, SHMT_TARGET_INSPECT);
+    cancel_queue(live, SHMT_TARGET_MEASURE);
+    if (live->compiled != NULL)
+        shmt_target_compiled_withdraw(live->compiled, live);
     shmt_target_queue_clear(&live->answers);
+    live->client.compiles = false;
     settle(live, 0);
 }
 
@@ -504,15 +490,12 @@ static void live_close(struct shmt_target *target)
 {
     struct live *const live = live_of(target);
 
-    if (live->shared != NULL)
+    if (live->shared != NULL) {
+        live_cancel(target);
         shmt_pool_remove(pool_of(live), &live->client);
-    shmt_turn_close(live->client.turn);
+        shmt_live_pool_leave(live->shared, live->client.gpu);
+    }
     shmt_live_pool_close(live->own);
-    shmt_target_queue_clear(&live->answers);
-    for (size_t k = 0; k < live->compiled_count; k++)
-        shmt_target_queue_clear(&live->compiled[k].waiting);
-    free(live->compiled);
-    shmt_target_binaries_free(&live->binaries);
     shmt_arena_free(live->arena);
     free(live);
 }
@@ -562,7 +545,11 @@ static enum shmtune_status start_workers(struct live *live,
                                          struct shmt_error *err)
 {
     live->client.argv[verb] = make_command(live, where, what);
-    return live->client.argv[verb] == NULL
+    if (live->client.argv[verb] != NULL && verb == SHMT_TARGET_INSPECT)
+        live->compiled = shmt_live_pool_compiled(live->shared,
+                                                 live->client.argv[verb]);
+    return live->client.argv[verb] == NULL ||
+                   (verb == SHMT_TARGET_INSPECT && live->compiled == NULL)
                ? shmt_error_memory(err)
                : shmt_pool_start(pool_of(live), &live->client, verb, err);
 }
@@ -579,7 +566,7 @@ static void tell_once(const struct live *live, const char *text)
 static void on_waits(struct shmt_pool_client *client)
 {
     struct live *const live = client->owner;
-    const long holder = shmt_turn_holder(client->turn);
+    const long holder = shmt_turn_holder(client->gpu->turn);
     char text[256], who[64] = "another tuner";
 
     if (holder > 0)
@@ -589,20 +576,26 @@ static void on_waits(struct shmt_pool_client *client)
     tell_once(live, text);
 }
 
-static void open_turn(struct live *live)
+/* The GPUs and the locks of another machine are not those of this one. */
+static enum shmtune_status open_gpu(struct live *live, struct shmt_error *err)
 {
+    const char *const uuid = live->target.device.uuid;
     struct shmt_error why = {0};
     char text[512];
 
-    /* The locks of this machine are not those of another. */
-    if (live->options.on != NULL || live->target.device.uuid[0] == '\0' ||
-        shmt_turn_open(live->target.device.uuid, &live->client.turn, &why) ==
-            SHMTUNE_OK)
-        return;
-    live->client.turn = NULL;
+    if (live->options.on != NULL)
+        return SHMTUNE_OK;
+    live->client.gpu = shmt_live_pool_gpu(
+        live->shared, uuid[0] != '\0' ? uuid : live->options.device);
+    if (live->client.gpu == NULL)
+        return shmt_error_memory(err);
+    if (uuid[0] == '\0' || live->client.gpu->turn != NULL ||
+        shmt_turn_open(uuid, &live->client.gpu->turn, &why) == SHMTUNE_OK)
+        return SHMTUNE_OK;
     snprintf(text, sizeof text, "no lock for the GPU, so another tuner on it "
              "would disturb the times: %.400s", why.text);
     tell_once(live, text);
+    return SHMTUNE_OK;
 }
 
 /* The first hello of the measure worker names the device, for which the others
@@ -612,6 +605,7 @@ static enum shmtune_status begin_device(struct live *live,
                                         struct shmt_error *err)
 {
     char *const arch = shmt_arena_alloc(live->arena, 1, 16);
+    enum shmtune_status status;
 
     if (arch == NULL)
         return shmt_error_memory(err);
@@ -626,7 +620,9 @@ static enum shmtune_status begin_device(struct live *live,
     live->target.data_seed = live->options.data_seed;
     live->target.data_digest = live->options.data_digest;
     live->target.name = live->target.device.name;
-    open_turn(live);
+    status = open_gpu(live, err);
+    if (status != SHMTUNE_OK)
+        return status;
     shmt_device_arch_text(&live->target.device, arch);
     return start_workers(live, SHMT_TARGET_INSPECT, "--arch", arch, err);
 }

@@ -300,18 +300,32 @@ find_needy(const struct shmt_pool *pool, const struct shmt_pool_worker *worker,
     return NULL;
 }
 
-/* The next client with a job for the worker. */
+/* Whether a job of the client goes before one of the other, which may be
+ * NULL. */
+static bool is_before(const struct shmt_pool_client *client,
+                      const struct shmt_pool_client *other,
+                      enum shmt_target_verb verb)
+{
+    return other == NULL ||
+           shmt_target_job_is_before(client->pending[verb].first,
+                                     other->pending[verb].first,
+                                     shmt_clock_s());
+}
+
+/* The client whose job the worker is to have next. */
 static struct shmt_pool_client *
 find_work(const struct shmt_pool *pool, const struct shmt_pool_worker *worker)
 {
+    struct shmt_pool_client *found = NULL;
+
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next)
         if (client->pending[worker->verb].first != NULL &&
             (client == worker->client ||
-             (worker->verb == SHMT_TARGET_INSPECT &&
-              is_same_command(client, worker->client))))
-            return client;
-    return NULL;
+             is_same_command(client, worker->client)) &&
+            is_before(client, found, worker->verb))
+            found = client;
+    return found;
 }
 
 static enum shmtune_status send(struct shmt_pool_worker *worker,
@@ -356,15 +370,18 @@ static enum shmtune_status assign_compiler(struct shmt_pool *pool,
  * again so often. */
 static const double hold_s = 0.5, ask_s = 0.005;
 
-/* Whether the client may measure now.  It keeps the GPU between measurements
+/* Whether the client may measure now.  The GPU is kept between measurements
  * that follow on each other. */
 static bool has_turn(struct shmt_pool_client *client)
 {
-    if (client->turn == NULL)
+    struct shmt_turn *const turn =
+        client->gpu == NULL ? NULL : client->gpu->turn;
+
+    if (turn == NULL)
         return true;
-    if (shmt_turn_held_s(client->turn) >= hold_s)
-        shmt_turn_give_back(client->turn);
-    if (shmt_turn_take(client->turn))
+    if (shmt_turn_held_s(turn) >= hold_s)
+        shmt_turn_give_back(turn);
+    if (shmt_turn_take(turn))
         return true;
     client->calls->waits(client);
     return false;
@@ -374,6 +391,34 @@ static bool has_measurement(const struct shmt_pool_client *client)
 {
     return is_idle(&client->measurer) &&
            client->pending[SHMT_TARGET_MEASURE].first != NULL;
+}
+
+/* Whether another client measures on the GPU of this one. */
+static bool is_taken(const struct shmt_pool *pool,
+                     const struct shmt_pool_client *client)
+{
+    const struct shmt_pool_client *other = pool->clients;
+
+    while (other != NULL && (client->gpu == NULL ||
+                             other->gpu != client->gpu ||
+                             other->measurer.job == NULL))
+        other = other->next;
+    return other != NULL;
+}
+
+/* The client that is to measure next; NULL: none, or their GPUs are busy. */
+static struct shmt_pool_client *
+find_measurement(const struct shmt_pool *pool)
+{
+    struct shmt_pool_client *found = NULL;
+
+    for (struct shmt_pool_client *client = pool->clients; client != NULL;
+         client = client->next)
+        if (has_measurement(client) && !is_taken(pool, client) &&
+            (client->gpu == NULL || !client->gpu->refused) &&
+            is_before(client, found, SHMT_TARGET_MEASURE))
+            found = client;
+    return found;
 }
 
 /* A compile worker may go over to one that is short, though nothing comes of
@@ -388,29 +433,52 @@ static bool is_any_short(const struct shmt_pool *pool)
     return client != NULL && pool->client_count > 1;
 }
 
-/* What has nothing to measure gives its GPU back. */
+/* Whether a client measures on the GPU, or is to. */
+static bool is_wanted(const struct shmt_pool *pool,
+                      const struct shmt_pool_gpu *gpu)
+{
+    const struct shmt_pool_client *client = pool->clients;
+
+    while (client != NULL &&
+           (client->gpu != gpu ||
+            (client->measurer.job == NULL && !has_measurement(client))))
+        client = client->next;
+    return client != NULL;
+}
+
+void shmt_pool_release(const struct shmt_pool *pool,
+                       const struct shmt_pool_gpu *gpu)
+{
+    if (gpu != NULL && gpu->turn != NULL && !is_wanted(pool, gpu))
+        shmt_turn_give_back(gpu->turn);
+}
+
+/* A GPU on which there is nothing to measure is given back. */
 static void give_back_turns(const struct shmt_pool *pool, double *patience_s)
 {
     for (struct shmt_pool_client *client = pool->clients; client != NULL;
          client = client->next) {
-        if (client->turn == NULL || client->measurer.job != NULL)
-            continue;
-        if (has_measurement(client))
+        shmt_pool_release(pool, client->gpu);
+        if (has_measurement(client) && !is_taken(pool, client))
             *patience_s = fmin(*patience_s, ask_s);
-        else
-            shmt_turn_give_back(client->turn);
     }
 }
 
 enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
                                      struct shmt_error *err)
 {
+    struct shmt_pool_client *client;
     enum shmtune_status status = SHMTUNE_OK;
 
-    for (struct shmt_pool_client *client = pool->clients;
-         status == SHMTUNE_OK && client != NULL; client = client->next)
-        if (has_measurement(client) && has_turn(client))
+    for (client = pool->clients; client != NULL; client = client->next)
+        if (client->gpu != NULL)
+            client->gpu->refused = false;
+    while (status == SHMTUNE_OK &&
+           (client = find_measurement(pool)) != NULL)
+        if (has_turn(client))
             status = send(&client->measurer, client, err);
+        else
+            client->gpu->refused = true;
     for (size_t k = 0; status == SHMTUNE_OK && k < pool->jobs; k++)
         status = assign_compiler(pool, &pool->compilers[k], err);
     return status;
@@ -596,8 +664,9 @@ void shmt_pool_cancel(struct shmt_pool *pool, struct shmt_pool_client *client,
     for (size_t k = 0; (worker = worker_at(pool, k)) != NULL; k++) {
         if (worker->job == NULL || worker->served != client)
             continue;
+        if (!worker->job->cancelled)
+            client->calls->cancelled(client, worker->job);
         worker->job->cancelled = true;
-        client->calls->cancelled(client, worker->job);
         if (kill && !worker->supervisor.far)
             shmt_worker_kill(worker->supervisor.worker);
     }

@@ -60,6 +60,15 @@ struct shmt_pool_worker {
     double since_s;                    /* and when it had its last reply */
 };
 
+/* A GPU: of the clients that have it, one measures at a time. */
+struct shmt_pool_gpu {
+    struct shmt_pool_gpu *next;
+    char name[96];
+    size_t users;
+    struct shmt_turn *turn;            /* among tuners; NULL: always its own */
+    bool refused;                      /* another tuner has it */
+};
+
 struct shmt_pool_client {
     /* set by the owner */
     void *owner;
@@ -68,7 +77,7 @@ struct shmt_pool_client {
     double start_s;                    /* deadline of a start */
     bool far;                          /* its measure worker is a courier */
     bool compiles;                     /* it has asked for that */
-    struct shmt_turn *turn;            /* on its GPU; NULL: always its own */
+    struct shmt_pool_gpu *gpu;         /* NULL: one that no other has */
     /* the pool's */
     struct shmt_target_queue pending[2];   /* by verb */
     struct shmt_pool_worker measurer;
@@ -108,6 +117,11 @@ enum shmtune_status shmt_pool_assign(struct shmt_pool *pool,
  * client's `failure`. */
 enum shmtune_status shmt_pool_round(struct shmt_pool *pool, double timeout_s,
                                     bool *woken, struct shmt_error *err);
+
+/* Gives a GPU back to other tuners, if nobody measures on it or is to.  NULL is
+ * allowed. */
+void shmt_pool_release(const struct shmt_pool *pool,
+                       const struct shmt_pool_gpu *gpu);
 
 /* Cancels what workers are busy with for a client; kills them, or lets them
  * end it. */

@@ -29,6 +29,9 @@ struct shmt_target_request {
     int samples;                /* at most SHMT_RESULT_SAMPLES */
     double give_up_us;          /* give up after the first samples above it;
                                    INFINITY: never */
+    double worth;               /* where several targets wait for one GPU, or
+                                   for compilers, the largest goes first, but
+                                   nobody waits for long; 0: unknown */
     bool verify;                /* false only in the finals, whose candidates
                                    have been verified before */
     const struct shmt_result *known;  /* for recorded devices only, else

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Targets that share their workers: of two kernels and two GPUs. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "tests/support/check.h"
@@ -159,6 +161,78 @@ static void the_others_go_on(void)
     shmt_live_pool_close(pool);
 }
 
+/* How often the log has the word. */
+static size_t count_in_log(const char *word)
+{
+    size_t size, count = 0;
+    char *const log = fixture_read(fixture_path("log"), &size);
+
+    for (const char *at = log; (at = strstr(at, word)) != NULL; at++)
+        count++;
+    free(log);
+    return count;
+}
+
+static void measure(struct shmt_target *target, uint64_t tag, double worth)
+{
+    static struct shmt_result compiled;
+    shmt_config config[SHMT_SPACE_PARAMETERS] = {0};
+    const struct shmt_target_request request = {
+        .verb = SHMT_TARGET_MEASURE, .tag = tag, .config = config,
+        .compiled = &compiled, .samples = 7, .give_up_us = INFINITY,
+        .worth = worth};
+
+    strcpy(compiled.image, "1");
+    CHECK_INT(target->operations->submit(target, &request, &err), SHMTUNE_OK);
+}
+
+/* Two targets of one kernel on one GPU: what is compiled for one is compiled
+ * for the other, they measure one at a time, and what is worth more comes
+ * first. */
+static void two_on_one_gpu(void)
+{
+    struct shmt_target *a, *b;
+    struct shmt_target_reply reply;
+    size_t of_a = 0, of_b = 0;
+    bool got;
+
+    CHECK_INT(shmt_live_pool_open(2, NULL, &pool, &err), SHMTUNE_OK);
+    setenv("FAKE_WORKER_BUSY_MS", "20", 1);
+    setenv("FAKE_WORKER_LOG", fixture_path("log"), 1);
+    setenv("FAKE_WORKER_ALONE", fixture_path("alone"), 1);
+    a = start(toy, "0");
+    b = start(toy, "0");
+    await_ready(a);
+    await_ready(b);
+    ask(a, 6);
+    ask(b, 6);
+    while (of_a + of_b < 12 &&
+           a->operations->wait(a, 20, &got, &reply, &err) == SHMTUNE_OK &&
+           got) {
+        CHECK_INT(reply.result.verdict, SHMT_VERDICT_OK);
+        of_a += reply.target == a;
+        of_b += reply.target == b;
+    }
+    CHECK_INT(of_a, 6);
+    CHECK_INT(of_b, 6);
+    CHECK_INT(count_in_log("inspect"), 6);
+    for (uint64_t tag = 0; tag < 3; tag++)
+        measure(a, tag, 1);
+    measure(b, 3, 2);
+    for (size_t k = 0; k < 4; k++) {
+        CHECK_INT(a->operations->wait(a, 20, &got, &reply, &err), SHMTUNE_OK);
+        CHECK(got && (reply.tag == 3) == (k == 1));
+        CHECK((reply.target == b) == (reply.tag == 3));
+    }
+    CHECK_INT(count_in_log("overlap"), 0);
+    unsetenv("FAKE_WORKER_BUSY_MS");
+    unsetenv("FAKE_WORKER_ALONE");
+    unsetenv("FAKE_WORKER_LOG");
+    a->operations->close(a);
+    b->operations->close(b);
+    shmt_live_pool_close(pool);
+}
+
 /* A device that is not there fails its own target alone. */
 static void a_failure_is_its_own(void)
 {
@@ -215,6 +289,7 @@ int main(void)
     CHECK_RUN(one_worker_two_kernels);
     CHECK_RUN(compilers_are_shared);
     CHECK_RUN(the_others_go_on);
+    CHECK_RUN(two_on_one_gpu);
     CHECK_RUN(a_failure_is_its_own);
     CHECK_RUN(devices_are_listed);
     shmt_kernel_free(toy);
