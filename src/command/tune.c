@@ -41,8 +41,9 @@ static const char help[] =
     "  --strategy NAME[:OPTION=VALUE,...]\n"
     "                       see `shmtune list`\n"
     "  --budget 60s|500     time (s, m, h) for each problem, from its start\n"
-    "                       to its tuning, or candidates, or all [15s; all\n"
-    "                       with --strategy exhaustive]\n"
+    "                       to its tuning, or candidates, or all; those that\n"
+    "                       are tuned together spend theirs together [15s;\n"
+    "                       all with --strategy exhaustive]\n"
     "  --total 9m           time for the whole command on a GPU, shared among\n"
     "                       its problems [9m for all built-in kernels without\n"
     "                       --budget]\n"
@@ -369,8 +370,11 @@ static enum shmtune_status tune_words(struct job *job, int count,
     problems *= count_models(&work->device);
     /* With a recorded device it is not known yet which of them it has. */
     work->display.problems = live ? problems : 0;
-    work->display.lanes = shmt_command_work_devices(work);
-    work->sheet.names_devices = work->display.lanes > 1;
+    work->display.names_devices = work->sheet.names_devices =
+        shmt_command_work_devices(work) > 1;
+    work->display.lanes = work->display.names_devices ||
+                                  shmt_command_work_together(work) > 1
+                              ? SHMT_DISPLAY_LANES : 1;
     if (live)
         begin_budget(work, problems, count == 0);
     return shmt_command_work_run(work, err);

@@ -99,17 +99,22 @@ void shmt_command_budget_begin(struct shmt_command_budget *budget,
     budget->end_s = began_s + budget->total_s;
     budget->problems = problems;
     budget->devices = devices;
+    budget->began_s = began_s;
+    budget->dealt_s = budget->seconds *
+                      ceil((double)problems / (double)devices);
 }
 
 enum shmtune_status
-shmt_command_budget_next(struct shmt_command_budget *budget, size_t left,
-                         size_t devices, double *seconds,
-                         struct shmt_error *err)
+shmt_command_budget_next(struct shmt_command_budget *budget,
+                         const struct shmt_command_share *share,
+                         double *seconds, struct shmt_error *err)
 {
-    const double left_s = budget->end_s - shmt_clock_s();
+    const double now_s = shmt_clock_s();
+    const double left_s = budget->end_s - now_s;
     const size_t problems = budget->problems > 0 ? budget->problems : 1;
-    const double rounds = left > devices
-                              ? ceil((double)left / (double)devices) : 1;
+    const double places = (double)share->devices * (double)share->together;
+    const double rounds = fmax(ceil((double)share->left / places), 1);
+    const double own_s = budget->seconds * (double)share->together;
 
     if (left_s < least_s)
         return shmt_error_set(err, SHMTUNE_INTERRUPTED,
@@ -118,7 +123,11 @@ shmt_command_budget_next(struct shmt_command_budget *budget, size_t left,
                               problems, problems == 1 ? " was" : "s were",
                               budget->total_s);
     budget->problems -= budget->problems > 0;
-    *seconds = fmin(budget->seconds, left_s / rounds);
+    *seconds = fmin(own_s, left_s / rounds);
+    if (share->together > 1)
+        *seconds = fmin(*seconds,
+                        fmax(budget->began_s + budget->dealt_s - now_s,
+                             budget->seconds));
     return SHMTUNE_OK;
 }
 
@@ -133,10 +142,7 @@ static void add_time(struct shmt_text *text, double seconds)
 void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text)
 {
-    const double all_s =
-        fmin(budget->total_s,
-             budget->seconds * ceil((double)budget->problems /
-                                    (double)budget->devices));
+    const double all_s = fmin(budget->total_s, budget->dealt_s);
 
     if (budget->problems < 2 || isinf(all_s))
         return;

@@ -16,6 +16,16 @@ struct shmt_command_budget {
     double end_s;        /* on shmt_clock_s */
     size_t problems;     /* that have not begun */
     size_t devices;
+    double began_s;      /* on shmt_clock_s */
+    double dealt_s;      /* what --budget comes to for all problems, on one
+                            device after another */
+};
+
+/* Who shares the time that is left. */
+struct shmt_command_share {
+    size_t left;         /* problems, with the one that begins, */
+    size_t devices;      /* to so many devices; */
+    size_t together;     /* so many run on a device at a time */
 };
 
 /* Reads "60s", "2m", "500", "all" or NULL (what is usual with `strategy`), and
@@ -33,13 +43,14 @@ void shmt_command_budget_begin(struct shmt_command_budget *budget,
                                size_t problems, size_t devices, bool all,
                                double began_s);
 
-/* Seconds for the next problem, from now on: never more than its share of what
- * is left of the total, where so many problems are left, with this one, to so
- * many devices.  SHMTUNE_INTERRUPTED when nothing is left. */
+/* Seconds for the next problem, from now on: what --budget gives those that run
+ * together, for each of them to spend together, and never more than a share of
+ * what is left of the total, or of what all budgets come to.
+ * SHMTUNE_INTERRUPTED when nothing is left of the total. */
 enum shmtune_status
-shmt_command_budget_next(struct shmt_command_budget *budget, size_t left,
-                         size_t devices, double *seconds,
-                         struct shmt_error *err);
+shmt_command_budget_next(struct shmt_command_budget *budget,
+                         const struct shmt_command_share *share,
+                         double *seconds, struct shmt_error *err);
 
 /* "118 problems: 9 min in all (--total), at most 15 s each (--budget)"; empty
  * when time is no limit or there is one problem. */

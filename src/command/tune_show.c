@@ -78,9 +78,12 @@ static void show_lines(struct shmt_display *display)
 }
 
 void shmt_display_progress(struct shmt_display *display, size_t lane,
+                           const char *mark,
                            const struct shmt_tune_progress *now)
 {
-    const bool several = display->lanes > 1 && lane < SHMT_DISPLAY_LANES;
+    const bool several =
+        display->lanes > 1 && lane < SHMT_DISPLAY_LANES &&
+        (!display->terminal || terminal_rows() > 1);
     const double time = shmt_clock_s();
     struct shmt_text line = {0};
     size_t room = display->terminal ? terminal_width() : 0;
@@ -93,11 +96,8 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
     if (time - *last_s < (display->terminal ? terminal_s : piped_s))
         return;
     *last_s = time;
-    if (several && (room == 0 || room > 40))
-        shmt_text_addf(&line, "[%zu] ", lane);
-    else if (display->problems > 1 && (room == 0 || room > 40))
-        shmt_text_addf(&line, "%zu/%zu ", display->problem,
-                       display->problems);
+    if (room == 0 || room > 40)
+        shmt_text_add(&line, mark);
     room -= room > line.length ? line.length : 0;
     shmt_progress_line(now, room, &line);
     if (several && display->terminal && !line.failed) {
@@ -215,7 +215,7 @@ void shmt_display_result(struct shmt_display *display,
     add_effort(target, outcome, &text);
     shmt_progress_failures(outcome->verdicts, ", ", &text);
     shmt_text_addf(&text, "; %s", place->tuning);
-    if (display->lanes > 1)
+    if (display->names_devices)
         shmt_text_addf(&text, ", on %s", target->device.uuid);
     shmt_display_notice(display, shmt_text_string(&text));
     if (!most && failures.length > 0 && !failures.failed)

@@ -11,7 +11,7 @@
 
 /* -- standard error ------------------------------------------------------ */
 
-/* On a terminal one line a device that is rewritten, as many as it has room
+/* On a terminal one line a run that is rewritten, as many as it has room
  * for; elsewhere a new line every ten seconds. */
 enum { SHMT_DISPLAY_LANES = 64 };
 
@@ -19,7 +19,8 @@ struct shmt_display {
     const struct shmt_command_call *call;
     bool terminal;
     bool shown;             /* a line that is not ended */
-    size_t lanes;           /* devices; 0: one */
+    size_t lanes;           /* of the campaign, at most; 0: one */
+    bool names_devices;     /* because there are several */
     size_t rows;            /* shown of them */
     char *lines[SHMT_DISPLAY_LANES];    /* the last of each; NULL: none */
     double lane_s[SHMT_DISPLAY_LANES];  /* and when that was shown */
@@ -29,8 +30,10 @@ struct shmt_display {
 
 void shmt_display_begin(struct shmt_display *display,
                         const struct shmt_command_call *call);
-/* The progress of a device's run, until that is done. */
+/* The progress of a lane's run, until that is done; `mark` comes before it,
+ * where there is room. */
 void shmt_display_progress(struct shmt_display *display, size_t lane,
+                           const char *mark,
                            const struct shmt_tune_progress *now);
 void shmt_display_done(struct shmt_display *display, size_t lane);
 /* For struct shmt_tune_observer; `context` is the display. */

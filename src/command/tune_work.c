@@ -29,6 +29,19 @@ size_t shmt_command_work_devices(const struct shmt_command_work *work)
     return work->device.replayed != NULL ? 1 : work->device.gpu_count;
 }
 
+size_t shmt_command_work_together(const struct shmt_command_work *work)
+{
+    const size_t devices = shmt_command_work_devices(work);
+    size_t count = 0;
+
+    if (work->device.replayed != NULL || work->device.far.on != NULL)
+        return 1;
+    for (size_t k = 0; k < work->kernel_count; k++)
+        count += work->kernels[k].count;
+    count = (count + devices - 1) / devices;
+    return count < SHMT_CAMPAIGN_TOGETHER ? count : SHMT_CAMPAIGN_TOGETHER;
+}
+
 /* -- which problems ------------------------------------------------------- */
 
 static bool has_before(int64_t (*problems)[SHMT_KERNEL_DIMENSIONS],
@@ -263,7 +276,7 @@ static void slot_progress(void *context, const struct shmt_tune_progress *now)
 {
     const struct shmt_command_slot *const slot = context;
 
-    shmt_display_progress(&slot->work->display, slot->device, now);
+    shmt_display_progress(&slot->work->display, slot->lane, slot->mark, now);
 }
 
 static void slot_notice(void *context, const char *text)
@@ -276,17 +289,25 @@ static void slot_notice(void *context, const char *text)
     shmt_text_free(&whole);
 }
 
-/* Where there are several, a notice says whose it is. */
+/* Where there are several, a notice says whose it is, and a line of progress on
+ * which device, or which of all problems. */
 static void describe_slot(struct shmt_command_slot *slot,
-                          const struct shmt_kernel *kernel,
-                          const int64_t *problem)
+                          const struct shmt_campaign_task *task)
 {
+    const struct shmt_kernel *const kernel = task->kernel->kernel;
+    const struct shmt_display *const display = &slot->work->display;
     struct shmt_text text = {0};
 
-    slot->what[0] = '\0';
+    slot->what[0] = slot->mark[0] = '\0';
+    if (shmt_command_work_devices(slot->work) > 1)
+        snprintf(slot->mark, sizeof slot->mark, "[%zu] ", task->device);
+    else if (display->problems > 1)
+        snprintf(slot->mark, sizeof slot->mark, "%zu/%zu ", display->problem,
+                 display->problems);
     if (slot->work->slot_count < 2)
         return;
-    shmt_kernel_describe_problem(kernel, problem, &text);
+    shmt_kernel_describe_problem(kernel, task->kernel->problems[task->number],
+                                 &text);
     snprintf(slot->what, sizeof slot->what, "%s, %.200s: ", kernel->name,
              shmt_text_string(&text));
     shmt_text_free(&text);
@@ -298,13 +319,15 @@ static enum shmtune_status begin_problem(void *context,
                                          struct shmt_error *err)
 {
     struct shmt_command_work *const work = context;
-    struct shmt_command_slot *const slot = &work->slots[task->device];
+    struct shmt_command_slot *const slot = &work->slots[task->lane];
     struct shmt_command_limits *const limits = &work->options.limits;
     const struct known *const known = task->kernel->more;
     const int64_t *const problem = task->kernel->problems[task->number];
     double budget_s = INFINITY;
     enum shmtune_status status = shmt_command_budget_next(
-        &work->budget, task->left, task->devices, &budget_s, err);
+        &work->budget,
+        &(struct shmt_command_share){task->left, task->devices,
+                                     task->together}, &budget_s, err);
 
     work->display.problem += !task->again;
     if (status == SHMTUNE_OK)
@@ -316,7 +339,7 @@ static enum shmtune_status begin_problem(void *context,
     /* Opening the device is part of the time of the problem that needs it. */
     if (!task->target->recorded)
         budget_s = fmax(budget_s - (shmt_clock_s() - task->since_s), 1e-3);
-    describe_slot(slot, task->kernel->kernel, problem);
+    describe_slot(slot, task);
     slot->warm_start = known->winners;
     slot->observer = (struct shmt_tune_observer){
         slot, slot_progress, slot_notice, work->call->verbose};
@@ -334,6 +357,7 @@ static enum shmtune_status begin_problem(void *context,
                      ? shmt_tune_prior_of(known->prior, problem) : NULL,
         .journal = slot->place.journal,
         .resume = work->options.resume || task->again,
+        .together = task->together,
         .stop = &shmt_command_stopped,
         .observer = &slot->observer,
         .limits = shmt_command_limits_begin(limits, work->call),
@@ -346,7 +370,7 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
                         const struct shmt_error *why)
 {
     struct shmt_command_work *const work = context;
-    const struct shmt_command_slot *const slot = &work->slots[task->device];
+    const struct shmt_command_slot *const slot = &work->slots[task->lane];
     struct known *const known = task->kernel->more;
     struct shmt_error err = {0};
     enum shmtune_status status = SHMTUNE_OK;
@@ -361,7 +385,7 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
     else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
         status = shmt_display_interrupt(task->target, outcome, &slot->place,
                                         work->options.resume, &err);
-    shmt_display_done(&work->display, task->device);
+    shmt_display_done(&work->display, task->lane);
     if (status != SHMTUNE_OK)
         note_failure(work, task->kernel->kernel,
                      task->kernel->problems[task->number], &err);
@@ -389,7 +413,6 @@ static void lose_device(void *context, size_t device,
 
     snprintf(text, sizeof text, "%s is not used any more, what it had goes on "
              "elsewhere: %.800s", work->device.gpus[device].uuid, why->text);
-    shmt_display_done(&work->display, device);
     shmt_display_notice(&work->display, text);
 }
 
@@ -408,18 +431,20 @@ enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
         .calls = &calls, .context = work,
         .kernels = work->kernels, .kernel_count = work->kernel_count,
         .models = models, .device_count = devices,
+        .together = shmt_command_work_together(work),
         .began_s = work->began_s, .stop = &shmt_command_stopped,
     };
 
-    work->slots = calloc(devices, sizeof *work->slots);
+    work->slot_count = shmt_campaign_lanes(&campaign);
+    work->slots = calloc(work->slot_count, sizeof *work->slots);
     if (models == NULL || work->slots == NULL)
         return shmt_error_memory(err);
-    work->slot_count = devices;
-    for (size_t k = 0; k < devices; k++) {
+    for (size_t k = 0; k < devices; k++)
         models[k] = work->device.replayed != NULL
                         ? 0 : work->device.gpus[k].model;
+    for (size_t k = 0; k < work->slot_count; k++) {
         work->slots[k].work = work;
-        work->slots[k].device = k;
+        work->slots[k].lane = k;
     }
     return shmt_campaign_run(&campaign, err);
 }

@@ -22,14 +22,15 @@ struct shmt_command_tune_options {
     struct shmt_command_limits limits;
 };
 
-/* What a device is busy with. */
+/* What a lane of the campaign is busy with. */
 struct shmt_command_slot {
     struct shmt_command_work *work;
-    size_t device;
+    size_t lane;
     struct shmt_output_paths place;
     struct shmt_winners warm_start;   /* as it was when the run began */
     struct shmt_tune_observer observer;
     char what[320];                   /* kernel and size, before notices; "" */
+    char mark[48];                    /* before its progress; "" */
 };
 
 /* One use of the command. */
@@ -44,7 +45,7 @@ struct shmt_command_work {
     struct shmt_sheet sheet;
     struct shmt_campaign_kernel *kernels;
     size_t kernel_count, kernel_room;
-    struct shmt_command_slot *slots;   /* of each device */
+    struct shmt_command_slot *slots;   /* of each lane */
     size_t slot_count;
     struct shmt_error failure;     /* the failure that decides the exit
                                       status: the one that ended the run,
@@ -53,6 +54,9 @@ struct shmt_command_work {
 
 /* How many devices there are: a recorded one is one. */
 size_t shmt_command_work_devices(const struct shmt_command_work *work);
+/* How many problems a device has at a time: a recorded one, or one of another
+ * machine, one. */
+size_t shmt_command_work_together(const struct shmt_command_work *work);
 
 /* Adds the problems of a kernel, on each model of the devices.  The kernel has
  * to stay. */

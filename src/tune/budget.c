@@ -25,19 +25,25 @@ static const struct {
     {SHMT_TUNE_FINALS_PASSES, 8}, {5, 6}, {3, 4}, {1, 2}
 };
 
+/* Those that end together wait for each other's measurements. */
+static double waits(const struct shmt_tune *tune)
+{
+    return tune->options->together > 1 ? (double)tune->options->together : 1;
+}
+
 /* Seconds that one measurement takes; 0: not known. */
 static double measurement_s(const struct shmt_tune *tune)
 {
     if (tune->timed > 1)
-        return (tune->timed_ms - tune->first_ms) / 1000 /
+        return waits(tune) * (tune->timed_ms - tune->first_ms) / 1000 /
                (double)(tune->timed - 1);
-    return tune->first_ms / 1000;
+    return waits(tune) * tune->first_ms / 1000;
 }
 
 static double restart_s(const struct shmt_tune *tune)
 {
     return tune->target->operations->restart == NULL
-               ? 0 : worker_s + tune->first_ms / 1000;
+               ? 0 : worker_s + waits(tune) * tune->first_ms / 1000;
 }
 
 /* Counting them again after each measurement would take long in a large

@@ -1,59 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * campaign: see campaign.h.  This is the only place of the tuner that waits: it
- * lets the runs go on, waits for their targets, and gives each its replies.
+ * campaign: see campaign.h.  With alone.c this is the only place of the tuner
+ * that waits: it lets the runs go on, waits for their targets, and gives each
+ * its replies.
  */
 #include "tune/campaign.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+#include "tune/sizes.h"
 #include "tune/step.h"
 
-/* The longest time of one wait, hence the delay of the reaction to an
- * interrupt. */
-static const double tick_s = 0.2;
-
-/* -- one run -------------------------------------------------------------- */
-
-/* Nothing on a recorded device takes real time. */
-static double wait_of(const struct shmt_target *target, double wait_s)
-{
-    return target->recorded ? wait_s : fmin(wait_s, tick_s);
-}
-
-enum shmtune_status shmt_tune_run(struct shmt_target *target,
-                                  const int64_t *problem,
-                                  const struct shmt_tune_options *options,
-                                  struct shmt_tune_outcome **out,
-                                  struct shmt_error *err)
-{
-    struct shmt_tune *tune;
-    struct shmt_target_reply reply;
-    enum shmtune_status status =
-        shmt_tune_open(target, problem, options, &tune, err);
-    bool done = false, got;
-    double wait_s;
-
-    if (tune == NULL)
-        return status;
-    while (status == SHMTUNE_OK && !done) {
-        status = shmt_tune_advance(tune, &done, &wait_s, err);
-        if (status != SHMTUNE_OK || done)
-            break;
-        status = target->operations->wait(target, wait_of(target, wait_s),
-                                          &got, &reply, err);
-        if (status == SHMTUNE_OK && got)
-            status = shmt_tune_reply(tune, &reply, err);
-    }
-    return shmt_tune_close(tune, status, out, err);
-}
-
-/* -- many ----------------------------------------------------------------- */
+/* Of the memory of a device that the runs on it may need. */
+static const double memory_share = 0.8;
 
 enum state { FREE, OPENING, RUNNING, HELPING, GONE };
 
-/* A device, and what it is doing. */
+/* A place for a run on a device, and what it is doing. */
 struct lane {
     enum state state;
     struct shmt_campaign_task task;
@@ -65,6 +29,7 @@ struct lane {
     struct shmt_tune *run;
     struct shmt_tune_options options;
     bool due;                            /* the run can go on; */
+    double bytes;                        /* of the device's memory */
     double wait_s, since_s;              /* else it waits so long, from then
                                             on, on shmt_clock_s */
 };
@@ -83,16 +48,39 @@ struct returned {
 
 struct dealer {
     const struct shmt_campaign *all;
-    struct lane *lanes;        /* [device_count] */
+    struct lane *lanes;        /* [lane_count], device by device */
+    size_t lane_count, width;  /* `width` of each device */
     struct rest *rests;        /* [kernel_count] */
-    struct returned *returned; /* [device_count] */
+    struct returned *returned; /* [lane_count] */
     size_t returned_count;
     bool stopped;              /* no more is to begin */
 };
 
+size_t shmt_campaign_lanes(const struct shmt_campaign *campaign)
+{
+    return campaign->device_count *
+           (campaign->together > 1 ? 2 * campaign->together : 1);
+}
+
+/* Of its device. */
 static size_t number_of(const struct dealer *dealer, const struct lane *lane)
 {
-    return (size_t)(lane - dealer->lanes);
+    return (size_t)(lane - dealer->lanes) / dealer->width;
+}
+
+/* The k-th lane: the first of each device, then the second of each. */
+static struct lane *lane_at(const struct dealer *dealer, size_t k)
+{
+    const size_t devices = dealer->all->device_count;
+
+    return &dealer->lanes[k % devices * dealer->width + k / devices];
+}
+
+static bool is_beside(const struct dealer *dealer, const struct lane *lane,
+                      const struct lane *other)
+{
+    return lane != other &&
+           number_of(dealer, lane) == number_of(dealer, other);
 }
 
 static size_t model_of(const struct dealer *dealer, const struct lane *lane)
@@ -145,25 +133,55 @@ static size_t count_left(const struct dealer *dealer,
     return count;
 }
 
-static size_t count_lanes(const struct dealer *dealer, size_t model,
-                          const struct shmt_campaign_kernel *kernel)
+/* Whether a device is in use, and, unless it is NULL, has the kernel. */
+static bool has_kernel(const struct dealer *dealer, size_t device,
+                       const struct shmt_campaign_kernel *kernel)
+{
+    const struct lane *const lanes = &dealer->lanes[device * dealer->width];
+
+    for (size_t k = 0; k < dealer->width; k++)
+        if (lanes[k].state != GONE &&
+            (kernel == NULL || lanes[k].open == kernel))
+            return true;
+    return false;
+}
+
+static size_t count_devices(const struct dealer *dealer, size_t model,
+                            const struct shmt_campaign_kernel *kernel)
 {
     size_t count = 0;
 
     for (size_t k = 0; k < dealer->all->device_count; k++)
-        count += dealer->lanes[k].state != GONE &&
-                 dealer->all->models[k] == model &&
-                 (kernel == NULL || dealer->lanes[k].open == kernel);
+        count += dealer->all->models[k] == model &&
+                 has_kernel(dealer, k, kernel);
     return count;
 }
 
-/* The kernel of the next problem: the one the device has, else one that no
- * other has, else the first with a problem left.  NULL: nothing is left. */
+/* Runs that begin or search on devices of the model, or on that of a lane. */
+static size_t count_searching(const struct dealer *dealer, size_t model,
+                              const struct lane *beside)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        const struct lane *const lane = &dealer->lanes[k];
+        count += model_of(dealer, lane) == model && lane != beside &&
+                 (beside == NULL || is_beside(dealer, beside, lane)) &&
+                 (lane->state == OPENING ||
+                  (lane->state == RUNNING &&
+                   !shmt_tune_is_in_finals(lane->run)));
+    }
+    return count;
+}
+
+/* The kernel of the next problem: the one the lane has, else one that its
+ * device has, else one that no other has, else the first with a problem left.
+ * NULL: nothing is left. */
 static struct shmt_campaign_kernel *choose_kernel(const struct dealer *dealer,
                                                   const struct lane *lane)
 {
     const size_t model = model_of(dealer, lane);
-    struct shmt_campaign_kernel *first = NULL, *untouched = NULL;
+    struct shmt_campaign_kernel *first = NULL, *untouched = NULL, *own = NULL;
 
     for (size_t k = 0; k < dealer->all->kernel_count; k++) {
         struct shmt_campaign_kernel *const kernel = &dealer->all->kernels[k];
@@ -173,10 +191,38 @@ static struct shmt_campaign_kernel *choose_kernel(const struct dealer *dealer,
             return kernel;
         if (first == NULL)
             first = kernel;
-        if (untouched == NULL && count_lanes(dealer, model, kernel) == 0)
+        if (own == NULL && has_kernel(dealer, number_of(dealer, lane), kernel))
+            own = kernel;
+        if (untouched == NULL && count_devices(dealer, model, kernel) == 0)
             untouched = kernel;
     }
-    return untouched != NULL ? untouched : first;
+    return own != NULL ? own : untouched != NULL ? untouched : first;
+}
+
+/* Whether the lane is the one of its device that takes the next problem. */
+static bool may_take(const struct dealer *dealer, const struct lane *lane)
+{
+    const struct shmt_campaign_kernel *const kernel =
+        choose_kernel(dealer, lane);
+
+    if (lane->state != FREE || dealer->stopped || kernel == NULL)
+        return false;
+    if (dealer->width == 1)
+        return true;
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (dealer->lanes[k].state == FREE && lane->open != kernel &&
+            dealer->lanes[k].open == kernel &&
+            is_beside(dealer, lane, &dealer->lanes[k]))
+            return false;
+    return count_searching(dealer, model_of(dealer, lane), lane) <
+           dealer->all->together;
+}
+
+/* Another is to have the problem. */
+static void put_back(struct dealer *dealer, const struct lane *lane)
+{
+    dealer->returned[dealer->returned_count++] =
+        (struct returned){lane->task.kernel, lane->task.number};
 }
 
 static void take_problem(struct dealer *dealer, struct lane *lane,
@@ -189,9 +235,16 @@ static void take_problem(struct dealer *dealer, struct lane *lane,
     for (size_t k = 0; k < dealer->all->kernel_count; k++)
         if (dealer->all->kernels[k].model == model)
             task->left += count_left(dealer, &dealer->all->kernels[k]);
-    task->devices = count_lanes(dealer, model, NULL);
+    task->devices = count_devices(dealer, model, NULL);
+    task->together = (task->left + count_searching(dealer, model, NULL) +
+                      task->devices - 1) / task->devices;
+    if (task->together > dealer->all->together)
+        task->together = dealer->all->together;
+    if (task->together == 0)
+        task->together = 1;
     task->kernel = kernel;
     task->device = number_of(dealer, lane);
+    task->lane = (size_t)(lane - dealer->lanes);
     for (size_t k = 0; k < dealer->returned_count; k++)
         if (dealer->returned[k].kernel == kernel) {
             task->again = true;
@@ -203,6 +256,22 @@ static void take_problem(struct dealer *dealer, struct lane *lane,
     task->number = rest_of(dealer, kernel)->next++;
 }
 
+/* Neither the lane nor one of its device that has no run is used any more. */
+static void retire(struct dealer *dealer, struct lane *lane)
+{
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        struct lane *const other = &dealer->lanes[k];
+        if (other == lane || !is_beside(dealer, lane, other) ||
+            (other->state != FREE && other->state != OPENING))
+            continue;
+        if (other->state == OPENING)
+            put_back(dealer, other);
+        close_target(other);
+        other->state = GONE;
+    }
+    lane->state = GONE;
+}
+
 /* What a failure means for what has not begun: nothing more is to begin, or, if
  * the last device of a model has failed, nothing on that. */
 static void note_failure(struct dealer *dealer, struct lane *lane,
@@ -211,10 +280,10 @@ static void note_failure(struct dealer *dealer, struct lane *lane,
     bool others = false;
 
     for (size_t k = 0; k < dealer->all->device_count; k++)
-        others = others || (dealer->lanes[k].state != GONE &&
+        others = others || (has_kernel(dealer, k, NULL) &&
                             dealer->all->models[k] != model_of(dealer, lane));
     if (!more && why->status == SHMTUNE_NO_DEVICE && others)
-        lane->state = GONE;
+        retire(dealer, lane);
     else if (!more)
         dealer->stopped = true;
 }
@@ -234,23 +303,38 @@ static void refuse_kernel(struct dealer *dealer, struct lane *lane,
     rest->refused = true;
 }
 
+static size_t count_runs(const struct dealer *dealer, const struct lane *lane)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        count += dealer->lanes[k].state == RUNNING &&
+                 is_beside(dealer, lane, &dealer->lanes[k]);
+    return count;
+}
+
 /* Whether the device has failed, and not the problem, and another can have
- * its problem. */
+ * its problem, or the device itself, on which others run still. */
 static bool can_drop_out(const struct dealer *dealer, const struct lane *lane,
                          const struct shmt_error *why)
 {
     return (why->status == SHMTUNE_NO_DEVICE ||
             why->status == SHMTUNE_INTERNAL) &&
-           count_lanes(dealer, model_of(dealer, lane), NULL) > 1;
+           (count_runs(dealer, lane) > 0 ||
+            count_devices(dealer, model_of(dealer, lane), NULL) > 1);
 }
 
+/* While others run on the device, it is used as far as they do. */
 static void drop_out(struct dealer *dealer, struct lane *lane,
                      const struct shmt_error *why)
 {
-    dealer->returned[dealer->returned_count++] =
-        (struct returned){lane->task.kernel, lane->task.number};
+    put_back(dealer, lane);
     close_target(lane);
-    lane->state = GONE;
+    if (count_runs(dealer, lane) > 0) {
+        lane->state = GONE;
+        return;
+    }
+    retire(dealer, lane);
     dealer->all->calls->lost(dealer->all->context, number_of(dealer, lane),
                              why);
 }
@@ -267,6 +351,8 @@ static void deal(struct dealer *dealer, struct lane *lane)
         return;
     take_problem(dealer, lane, kernel);
     lane->state = OPENING;
+    if (dealer->width > 1)
+        lane->task.since_s = shmt_clock_s();
     if (lane->open == kernel)
         return;
     close_target(lane);
@@ -285,31 +371,39 @@ static void deal(struct dealer *dealer, struct lane *lane)
 
 /* -- helping -------------------------------------------------------------- */
 
+/* All, or those on the device of a lane. */
 static size_t count_helpers(const struct dealer *dealer,
-                            const struct lane *helped)
+                            const struct lane *helped,
+                            const struct lane *beside)
 {
     size_t count = 0;
 
-    for (size_t k = 0; k < dealer->all->device_count; k++)
+    for (size_t k = 0; k < dealer->lane_count; k++)
         count += dealer->lanes[k].state == HELPING &&
-                 dealer->lanes[k].helped == helped;
+                 dealer->lanes[k].helped == helped &&
+                 (beside == NULL ||
+                  is_beside(dealer, beside, &dealer->lanes[k]));
     return count;
 }
 
-/* The run with the fewest helpers that a device without a problem could help.
- * NULL: none. */
+/* The run with the fewest helpers that a device without a run could help, and
+ * does not yet.  NULL: none. */
 static struct lane *choose_helped(const struct dealer *dealer,
                                   const struct lane *lane)
 {
     struct lane *best = NULL;
 
-    for (size_t k = 0; k < dealer->all->device_count; k++) {
+    for (size_t k = 0; k < dealer->lane_count; k++) {
         struct lane *const other = &dealer->lanes[k];
+        if ((other->state == RUNNING || other->state == OPENING) &&
+            is_beside(dealer, lane, other))
+            return NULL;
         if (other->state == RUNNING && other->run != lane->shunned &&
             model_of(dealer, other) == model_of(dealer, lane) &&
             shmt_tune_wants_help(other->run) &&
-            (best == NULL ||
-             count_helpers(dealer, other) < count_helpers(dealer, best)))
+            count_helpers(dealer, other, lane) == 0 &&
+            (best == NULL || count_helpers(dealer, other, NULL) <
+                                 count_helpers(dealer, best, NULL)))
             best = other;
     }
     return best;
@@ -327,9 +421,19 @@ static void stop_helping(struct lane *lane)
 static void release_helpers(const struct dealer *dealer,
                             const struct lane *helped)
 {
-    for (size_t k = 0; k < dealer->all->device_count; k++)
+    for (size_t k = 0; k < dealer->lane_count; k++)
         if (dealer->lanes[k].state == HELPING &&
             dealer->lanes[k].helped == helped)
+            stop_helping(&dealer->lanes[k]);
+}
+
+/* A device has failed. */
+static void stop_all_helping(const struct dealer *dealer,
+                             const struct lane *lane)
+{
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (dealer->lanes[k].state == HELPING &&
+            is_beside(dealer, lane, &dealer->lanes[k]))
             stop_helping(&dealer->lanes[k]);
 }
 
@@ -343,7 +447,8 @@ static void fail_helping(struct dealer *dealer, struct lane *lane,
     close_target(lane);
     if (why->status != SHMTUNE_NO_DEVICE && why->status != SHMTUNE_INTERNAL)
         return;
-    lane->state = GONE;
+    stop_all_helping(dealer, lane);
+    retire(dealer, lane);
     dealer->all->calls->lost(dealer->all->context, number_of(dealer, lane),
                              why);
 }
@@ -443,6 +548,11 @@ static void begin(struct dealer *dealer, struct lane *lane)
     struct shmt_error err = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
+    if (rest_of(dealer, task->kernel)->refused) {
+        close_target(lane);
+        lane->state = FREE;
+        return;
+    }
     if (lane->is_new)
         status = all->calls->opened(all->context, task->kernel, task->target,
                                     &err);
@@ -466,6 +576,28 @@ static void begin(struct dealer *dealer, struct lane *lane)
         close_run(dealer, lane, status, &err);
 }
 
+/* Where several runs have buffers on a device, all of them have to fit it, with
+ * what CUDA itself takes for each; who does not waits for the end of others. */
+static bool has_room(const struct dealer *dealer, struct lane *lane)
+{
+    const struct shmt_target *const target = lane->task.target;
+    const double most = memory_share * (double)target->device.memory_bytes;
+    double sum;
+
+    if (dealer->width == 1 || lane->task.number >= lane->task.kernel->count)
+        return true;
+    sum = lane->bytes = shmt_sizes_bytes(
+        target->kernel, lane->task.kernel->problems[lane->task.number]);
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (is_beside(dealer, lane, &dealer->lanes[k]) &&
+            dealer->lanes[k].state == RUNNING)
+            sum += dealer->lanes[k].bytes;
+    if (!(most > 0) || sum <= most || count_runs(dealer, lane) == 0)
+        return true;
+    lane->task.since_s = shmt_clock_s();
+    return false;
+}
+
 /* Lets a run go on. */
 static void advance(struct dealer *dealer, struct lane *lane)
 {
@@ -474,7 +606,7 @@ static void advance(struct dealer *dealer, struct lane *lane)
     bool done = false;
 
     status = shmt_tune_advance(lane->run, &done, &lane->wait_s, &err);
-    lane->wait_s = wait_of(lane->task.target, lane->wait_s);
+    lane->wait_s = shmt_tune_wait_of(lane->task.target, lane->wait_s);
     lane->since_s = shmt_clock_s();
     lane->due = false;
     if (status != SHMTUNE_OK || done)
@@ -485,7 +617,7 @@ static void advance(struct dealer *dealer, struct lane *lane)
 static double wait_left(const struct lane *lane)
 {
     if (lane->state != RUNNING)
-        return tick_s;
+        return SHMT_TUNE_TICK_S;
     if (lane->task.target->recorded)
         return lane->wait_s;
     return fmax(lane->wait_s - (shmt_clock_s() - lane->since_s), 0);
@@ -509,7 +641,7 @@ static void fail(struct dealer *dealer, struct lane *lane,
 static struct lane *lane_of(const struct dealer *dealer,
                             const struct shmt_target *target)
 {
-    for (size_t k = 0; k < dealer->all->device_count; k++)
+    for (size_t k = 0; k < dealer->lane_count; k++)
         if (dealer->lanes[k].task.target == target)
             return &dealer->lanes[k];
     return NULL;
@@ -528,7 +660,7 @@ static enum shmtune_status wait_for_all(struct dealer *dealer,
     struct lane *lane;
 
     if (status == SHMTUNE_OK && !got) {
-        for (size_t k = 0; k < dealer->all->device_count; k++)
+        for (size_t k = 0; k < dealer->lane_count; k++)
             dealer->lanes[k].due = true;
         return SHMTUNE_OK;
     }
@@ -553,15 +685,15 @@ static void go_on(struct dealer *dealer, struct lane *lane)
 
     if (is_stopped(dealer))
         dealer->stopped = true;
-    while (lane->state == FREE && !dealer->stopped &&
-           choose_kernel(dealer, lane) != NULL)
+    while (may_take(dealer, lane))
         deal(dealer, lane);
     if (lane->state == OPENING && is_stopped(dealer)) {
         shmt_error_set(&why, SHMTUNE_INTERRUPTED,
                        "interrupted while the worker started");
         refuse_kernel(dealer, lane, &why);
     }
-    if (lane->state == OPENING && is_ready(lane->task.target))
+    if (lane->state == OPENING && is_ready(lane->task.target) &&
+        has_room(dealer, lane))
         begin(dealer, lane);
     if (lane->state == RUNNING && (lane->due || wait_left(lane) <= 0))
         advance(dealer, lane);
@@ -570,8 +702,10 @@ static void go_on(struct dealer *dealer, struct lane *lane)
         help(dealer, lane);
     if (lane->state == HELPING)
         go_on_helping(dealer, lane);
-    if (lane->state == FREE && (dealer->stopped ||
-                                choose_kernel(dealer, lane) == NULL))
+    if (lane->state == FREE &&
+        (dealer->stopped || choose_kernel(dealer, lane) == NULL ||
+         (dealer->width > 1 && lane->open != NULL &&
+          count_left(dealer, lane->open) == 0)))
         close_target(lane);
 }
 
@@ -585,12 +719,11 @@ static enum shmtune_status go_through(struct dealer *dealer,
         double wait_s = INFINITY;
         bool more = false;
 
-        for (size_t k = 0; k < dealer->all->device_count; k++)
-            go_on(dealer, &dealer->lanes[k]);
-        for (size_t k = 0; k < dealer->all->device_count; k++) {
+        for (size_t k = 0; k < dealer->lane_count; k++)
+            go_on(dealer, lane_at(dealer, k));
+        for (size_t k = 0; k < dealer->lane_count; k++) {
             struct lane *const lane = &dealer->lanes[k];
-            more = more || (lane->state == FREE && !dealer->stopped &&
-                            choose_kernel(dealer, lane) != NULL);
+            more = more || may_take(dealer, lane);
             if (lane->state == FREE || lane->state == GONE)
                 continue;
             any = lane;
@@ -608,23 +741,25 @@ static enum shmtune_status go_through(struct dealer *dealer,
 enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
                                       struct shmt_error *err)
 {
-    const size_t devices = campaign->device_count;
+    const size_t count = shmt_campaign_lanes(campaign);
     struct dealer dealer = {
         .all = campaign,
-        .lanes = calloc(devices + 1, sizeof(struct lane)),
+        .lanes = calloc(count + 1, sizeof(struct lane)),
+        .lane_count = count,
+        .width = count / campaign->device_count,
         .rests = calloc(campaign->kernel_count + 1, sizeof(struct rest)),
-        .returned = calloc(devices + 1, sizeof(struct returned)),
+        .returned = calloc(count + 1, sizeof(struct returned)),
     };
     enum shmtune_status status = SHMTUNE_OK;
 
     if (dealer.lanes == NULL || dealer.rests == NULL ||
         dealer.returned == NULL)
         status = shmt_error_memory(err);
-    for (size_t k = 0; status == SHMTUNE_OK && k < devices; k++)
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
         dealer.lanes[k].task.since_s = campaign->began_s;
     if (status == SHMTUNE_OK)
         status = go_through(&dealer, err);
-    for (size_t k = 0; dealer.lanes != NULL && k < devices; k++) {
+    for (size_t k = 0; dealer.lanes != NULL && k < count; k++) {
         struct shmt_tune_outcome *outcome = NULL;
         if (dealer.lanes[k].run != NULL)
             (void)shmt_tune_close(dealer.lanes[k].run, status, &outcome, NULL);

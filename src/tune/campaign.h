@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * campaign: tunes many problems on several devices at a time.  Devices of one
- * model share the problems of their model; a kernel's problems are dealt in
- * their order, to a device that has the kernel already where there is one.
- * Where fewer problems than devices are left, the others measure candidates for
- * their runs (lend.c).  A device that fails for good drops out, and another
- * of its model goes on with its problem.
+ * campaign: tunes many problems on several devices at a time, and several of
+ * them together on each (sizes.h): what is compiled for one size of a kernel is
+ * measured for the others.  Devices of one model share the problems of their
+ * model; a kernel's problems are dealt in their order, to a device that has the
+ * kernel already where there is one.  Where fewer problems than devices are
+ * left, the others measure candidates for their runs (lend.c).  A device that
+ * fails for good drops out, and another of its model goes on with its problems.
  *
  * Called by command/tune.c and tests.
  */
@@ -13,6 +14,10 @@
 #define SHMT_TUNE_CAMPAIGN_H
 
 #include "tune/run.h"
+
+/* Most runs that search on one device at a time.  Each has a measure worker,
+ * which takes some 500 MB of the device's memory besides its buffers. */
+enum { SHMT_CAMPAIGN_TOGETHER = 8 };
 
 /* The problems of a kernel, on the devices of one model. */
 struct shmt_campaign_kernel {
@@ -29,6 +34,7 @@ struct shmt_campaign_task {
     struct shmt_campaign_kernel *kernel;
     size_t number;               /* of its problems */
     size_t device;
+    size_t lane;                 /* of those that there are */
     bool again;                  /* on a device before that dropped out */
     struct shmt_target *target;
     double since_s;              /* when the device was given the problem, on
@@ -36,6 +42,7 @@ struct shmt_campaign_task {
     size_t left, devices;        /* problems of the model that have not ended
                                     and that nobody has, with this one, and its
                                     devices */
+    size_t together;             /* runs that share the device, with this one */
 };
 
 struct shmt_campaign_calls {
@@ -74,9 +81,15 @@ struct shmt_campaign {
     size_t kernel_count;
     const size_t *models;        /* of each device */
     size_t device_count;
+    size_t together;             /* runs that search on a device at a time, at
+                                    most SHMT_CAMPAIGN_TOGETHER; 0: one */
     double began_s;              /* on shmt_clock_s */
     const volatile sig_atomic_t *stop;   /* NULL, or != 0: stop */
 };
+
+/* How many runs there may be at a time: while one has its finals, the next
+ * begins. */
+size_t shmt_campaign_lanes(const struct shmt_campaign *campaign);
 
 /* Tunes everything.  What becomes of each problem is told by the calls; the
  * status is SHMTUNE_NO_MEMORY or a failure to wait. */

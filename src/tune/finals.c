@@ -233,6 +233,7 @@ static enum shmtune_status measure(struct shmt_tune_finals *finals, size_t k,
         .compiled = &entry->result,
         .samples = samples_of(entry),
         .give_up_us = INFINITY,
+        .worth = INFINITY,
         .verify = !finals->verified[k],
     };
 

@@ -576,6 +576,11 @@ enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
     return status;
 }
 
+bool shmt_tune_is_in_finals(const struct shmt_tune *tune)
+{
+    return tune->phase >= SHMT_TUNE_FINALS;
+}
+
 enum shmtune_status shmt_tune_reply(struct shmt_tune *tune,
                                     struct shmt_target_reply *reply,
                                     struct shmt_error *err)

@@ -60,6 +60,8 @@ struct shmt_tune_options {
                                                 or NULL */
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */
+    size_t together;             /* runs that measure on the target's device
+                                    in turn, with this one; 0: one */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */
     const struct shmt_tune_observer *observer;  /* NULL: nobody */
     const struct shmt_space_limits *limits;     /* of building the space, or

@@ -8,6 +8,12 @@
 
 #include "tune/state.h"
 
+/* The longest time of one wait, in seconds, hence the delay of the reaction to
+ * an interrupt. */
+#define SHMT_TUNE_TICK_S 0.2
+/* How long to wait for a target; nothing on a recorded one takes real time. */
+double shmt_tune_wait_of(const struct shmt_target *target, double wait_s);
+
 /* As shmt_tune_run, up to the first request.  The options and the problem have
  * to stay until the run is closed.  *out is NULL when there is no memory for
  * it; else it has to be closed, whatever the status is. */
@@ -34,6 +40,9 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
                                     enum shmtune_status status,
                                     struct shmt_tune_outcome **out,
                                     struct shmt_error *err);
+
+/* Whether its search is over. */
+bool shmt_tune_is_in_finals(const struct shmt_tune *tune);
 
 /* lend.c: whether another device of the same model could be of use now, and
  * whether those that were lent still can be. */

@@ -40,7 +40,8 @@ check "and so is what --budget comes to" \
 run toy --size n=4096 --budget 1s --output one
 check "one problem needs no words" err_lacks "at most"
 FAKE_WORKER_BUSY_MS=300 run toy --size n=4096 --size n=65536 --size n=256 \
-    --total 0.5s --output spent
+    --size n=512 --size n=768 --size n=1024 --size n=1280 --size n=1536 \
+    --size n=1792 --total 0.5s --output spent
 check "what there was no time for is told" all 'exits 130' \
     'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
 FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 0.3s --output short

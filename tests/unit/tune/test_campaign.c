@@ -12,6 +12,7 @@ enum { DEVICES = 3, PROBLEMS = 4 };
 struct told {
     struct shmt_live_pool *pool;
     size_t begun, ended, refused, lost;
+    size_t open, most_open, together;    /* runs at a time */
     size_t device[16], problem[16];      /* in the order of their beginning */
     const struct shmt_kernel *kernel[16];
     uint64_t winner[16];                 /* by kernel and problem */
@@ -72,6 +73,11 @@ static enum shmtune_status begin(void *context,
     told->problem[told->begun] = task->number;
     told->kernel[told->begun++] = task->kernel->kernel;
     CHECK(task->left >= 1 && task->devices >= 1);
+    CHECK(task->together >= 1 && task->together <= SHMT_CAMPAIGN_TOGETHER);
+    told->together = task->together;
+    told->open++;
+    told->most_open = told->open > told->most_open ? told->open
+                                                   : told->most_open;
     *options = fixture_options();
     options->budget_count = 20;
     if (told->resume) {
@@ -89,6 +95,7 @@ static bool end(void *context, const struct shmt_campaign_task *task,
     struct told *const told = context;
 
     told->ended++;
+    told->open--;
     if (why != NULL)
         told->status = why->status;
     else
@@ -120,9 +127,10 @@ static const struct shmt_campaign_calls calls = {
     open_target, opened, begin, end, refused, lost
 };
 
-/* Two kernels, so many problems of each, on so many devices. */
-static void run(struct told *told, size_t count, size_t devices,
-                const volatile sig_atomic_t *stop)
+/* Two kernels, so many problems of each, on so many devices, and so many at a
+ * time on each. */
+static void run_together(struct told *told, size_t count, size_t devices,
+                         size_t together, const volatile sig_atomic_t *stop)
 {
     static const size_t models[DEVICES] = {0};
     struct shmt_campaign_kernel list[2] = {
@@ -130,12 +138,18 @@ static void run(struct told *told, size_t count, size_t devices,
         {.kernel = kernels[1], .count = count, .problems = problems}};
     const struct shmt_campaign campaign = {
         .calls = &calls, .context = told, .kernels = list, .kernel_count = 2,
-        .models = models, .device_count = devices,
+        .models = models, .device_count = devices, .together = together,
         .began_s = shmt_clock_s(), .stop = stop};
 
     CHECK_INT(shmt_live_pool_open(2, NULL, &told->pool, &err), SHMTUNE_OK);
     CHECK_INT(shmt_campaign_run(&campaign, &err), SHMTUNE_OK);
     shmt_live_pool_close(told->pool);
+}
+
+static void run(struct told *told, size_t count, size_t devices,
+                const volatile sig_atomic_t *stop)
+{
+    run_together(told, count, devices, 1, stop);
 }
 
 /* One device takes all in their order; two have a kernel each; and the winners
@@ -176,6 +190,44 @@ static void a_device_drops_out(void)
     CHECK_INT(memcmp(one.winner, told.winner, sizeof one.winner), 0);
 }
 
+/* Several of a kernel at a time on a device, with the same winners: each is
+ * begun and ended once. */
+static void several_together(void)
+{
+    struct told one = {0}, two = {0}, many = {0};
+
+    run(&one, 3, 1, NULL);
+    CHECK_INT(one.most_open, 1);
+    CHECK_INT(one.together, 1);
+    run_together(&two, 3, 1, 2, NULL);
+    CHECK_INT(two.begun, 6);
+    CHECK_INT(two.ended, 6);
+    CHECK(two.most_open >= 2 && two.most_open <= 4);
+    CHECK_INT(memcmp(one.winner, two.winner, sizeof one.winner), 0);
+    run_together(&many, 4, 3, 8, NULL);
+    CHECK_INT(many.ended, 8);
+    CHECK_INT(many.refused + many.lost, 0);
+    for (size_t k = 0; k < 3; k++)
+        CHECK_INT(one.winner[k], many.winner[k]);
+}
+
+/* A device that fails is left by all of its runs; they go on from their
+ * journals. */
+static void a_device_drops_out_with_several(void)
+{
+    struct told one = {0}, told = {.resume = true};
+
+    run(&one, 3, 1, NULL);
+    setenv("FAKE_WORKER_BROKEN", "1", 1);
+    run_together(&told, 3, 2, 3, NULL);
+    unsetenv("FAKE_WORKER_BROKEN");
+    CHECK_INT(told.lost, 1);
+    CHECK(told.begun > 6);
+    CHECK_INT(told.ended, 6);
+    CHECK_INT(told.refused, 0);
+    CHECK_INT(memcmp(one.winner, told.winner, sizeof one.winner), 0);
+}
+
 /* The only one does not: its problems end with its failure. */
 static void the_last_stays(void)
 {
@@ -211,6 +263,8 @@ int main(void)
     setenv("SHMTUNE_LOCKS", fixture_path("locks"), 1);
     CHECK_RUN(dealt_in_order);
     CHECK_RUN(a_device_drops_out);
+    CHECK_RUN(several_together);
+    CHECK_RUN(a_device_drops_out_with_several);
     CHECK_RUN(the_last_stays);
     CHECK_RUN(stopped_before_it_begins);
     shmt_kernel_free(kernels[0]);
