@@ -43,6 +43,7 @@ static void print_help(FILE *to)
           "  -h, --help  how it is used, with examples\n"
           "  --json      results as JSON on standard output\n"
           "  --no-color  no colours (also: NO_COLOR in the environment)\n"
+          "  --wide      tables with all columns, however wide\n"
           "  -q          no progress, no notices\n"
           "  -v          say more: what was rejected and why (tune)\n"
           "  -V, --version\n"
@@ -78,6 +79,8 @@ static bool take_global(struct request *request, const char *word)
         request->version = true;
     else if (strcmp(word, "--no-color") == 0)
         request->no_color = true;
+    else if (strcmp(word, "--wide") == 0)
+        request->call.wide = true;
     else if (strcmp(word, "-q") == 0 || strcmp(word, "--quiet") == 0)
         request->call.quiet = true;
     else if (strcmp(word, "-v") == 0 || strcmp(word, "--verbose") == 0)
@@ -235,6 +238,9 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);   /* report a file that is too large as an
                                    error instead of dying */
     take_globals(&request, argc > 0 ? argc - 1 : 0, argv + 1);
+    request.call.width =
+        request.call.wide ? SHMT_COMMAND_WIDE
+                          : shmt_command_terminal_width(STDOUT_FILENO);
     request.call.colour = may_colour(&request, STDOUT_FILENO);
     request.call.error_colour = may_colour(&request, STDERR_FILENO);
     status = run(&request, &err);

@@ -8,15 +8,17 @@ usage: terminal.py SHMTUNE            write terminal.svg beside this file
 SHMTUNE is the command as it was built.  It runs in a terminal of its own (a
 pty), in an empty folder, on the recorded H100 that ships with the kernels, so
 every machine gets the same picture.  (Nearly: another processor may round the
-search's arithmetic another way, so --check leaves numbers out.)  The terminal
-cuts long lines off.
+search's arithmetic another way, so --check leaves numbers out.)
 """
+import fcntl
 import os
 import pathlib
 import pty
 import re
+import struct
 import sys
 import tempfile
+import termios
 from xml.sax.saxutils import escape
 
 COMMANDS = (
@@ -63,6 +65,8 @@ def output_of(command, program, folder):
     """All that a command writes to a terminal of its own."""
     pid, terminal = pty.fork()
     if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", 40, COLUMNS, 0, 0))
         os.chdir(folder)
         environment = {
             "HOME": str(folder), "TMPDIR": str(folder), "PATH": os.defpath,

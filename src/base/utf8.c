@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * utf8: decodes UTF-8 (RFC 3629), one character at a time.
+ * utf8: decodes UTF-8 (RFC 3629), one character at a time, and says how wide
+ * one is (after Unicode's East_Asian_Width and its combining marks).
  */
 #include "base/utf8.h"
 
@@ -46,4 +47,37 @@ bool shmt_utf8_printable(uint32_t code)
     if (code == 0x2028 || code == 0x2029 || code == 0xfeff)
         return false;
     return (code & 0xfffe) != 0xfffe;
+}
+
+struct range {
+    uint32_t first, last;
+};
+
+static bool is_among(const struct range *ranges, size_t count, uint32_t code)
+{
+    for (size_t k = 0; k < count; k++)
+        if (code >= ranges[k].first && code <= ranges[k].last)
+            return true;
+    return false;
+}
+
+int shmt_utf8_width(uint32_t code)
+{
+    static const struct range marks[] = {
+        {0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd}, {0x610, 0x61a},
+        {0x64b, 0x65f}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff},
+        {0x200b, 0x200f}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f},
+        {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+    };
+    static const struct range wide[] = {
+        {0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf},
+        {0xa960, 0xa97c}, {0xac00, 0xd7a3}, {0xf900, 0xfaff},
+        {0xfe30, 0xfe6f}, {0xff00, 0xff60}, {0xffe0, 0xffe6},
+        {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff},
+        {0x20000, 0x3fffd},
+    };
+
+    if (is_among(marks, sizeof marks / sizeof *marks, code))
+        return 0;
+    return is_among(wide, sizeof wide / sizeof *wide, code) ? 2 : 1;
 }

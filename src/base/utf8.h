@@ -18,4 +18,9 @@ size_t shmt_utf8_decode(const char *text, size_t size, uint32_t *code);
  * noncharacter.  Tab and LF are. */
 bool shmt_utf8_printable(uint32_t code);
 
+/* The columns that a printable character takes on a terminal: 0 for a mark
+ * that stands on the one before, 2 for what East Asian scripts and emoji are
+ * wide by, else 1. */
+int shmt_utf8_width(uint32_t code);
+
 #endif

@@ -74,17 +74,6 @@ static const struct {
     [SHMT_CHECK_SKIPPED] = {"skipped", SHMT_PAINT_DIM},
 };
 
-static void print_visible(struct shmt_check *check, const char *text,
-                          const char *behind)
-{
-    struct shmt_text shown = {0};
-
-    shmt_text_add_visible(&shown, text);
-    check->failed |= shown.failed;
-    printf("%s%s", shmt_text_string(&shown), behind);
-    shmt_text_free(&shown);
-}
-
 void shmt_check_report(struct shmt_check *check,
                        enum shmt_check_outcome outcome,
                        const char *format, ...)
@@ -92,6 +81,7 @@ void shmt_check_report(struct shmt_check *check,
     const bool colour = check->call->colour;
     char text[SHMT_ERROR_BYTES];
     const size_t length = strlen(check->file);
+    struct shmt_text line = {0};
     va_list arguments;
 
     va_start(arguments, format);
@@ -110,15 +100,20 @@ void shmt_check_report(struct shmt_check *check,
     }
     if (outcome == SHMT_CHECK_GOOD && check->call->quiet)
         return;
-    printf("%s%s%s%*s ",
-           shmt_command_begin_paint(outcomes[outcome].paint, colour),
-           outcomes[outcome].word,
-           shmt_command_end_paint(outcomes[outcome].paint, colour),
-           (int)(7 - strlen(outcomes[outcome].word)), "");
+    shmt_text_addf(&line, "%s%s%s%*s ",
+                   shmt_command_begin_paint(outcomes[outcome].paint, colour),
+                   outcomes[outcome].word,
+                   shmt_command_end_paint(outcomes[outcome].paint, colour),
+                   (int)(7 - strlen(outcomes[outcome].word)), "");
     /* Messages of the readers already begin with the name of the file. */
-    if (strncmp(text, check->file, length) != 0 || text[length] != ':')
-        print_visible(check, check->file, ": ");
-    print_visible(check, text, "\n");
+    if (strncmp(text, check->file, length) != 0 || text[length] != ':') {
+        shmt_text_add_visible(&line, check->file);
+        shmt_text_add(&line, ": ");
+    }
+    shmt_text_add_visible(&line, text);
+    shmt_text_add(&line, "\n");
+    check->failed |=
+        shmt_command_print_lines(&line, check->call, NULL) != SHMTUNE_OK;
     shmt_command_print_excerpt(stdout, text);
 }
 

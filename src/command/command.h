@@ -46,6 +46,8 @@ struct shmt_command_call {
     char **words;
     bool quiet;             /* -q: no progress, no notices */
     bool verbose;           /* -v */
+    bool wide;              /* --wide: all columns, however long a line gets */
+    size_t width;           /* of a line on standard output, in columns */
     bool colour;            /* on standard output */
     bool error_colour;      /* on standard error */
     /* NULL, or the command is not run: its options are shown, and
@@ -249,18 +251,58 @@ void shmt_command_json_begin(void);
 extern volatile sig_atomic_t shmt_command_stopped;
 void shmt_command_catch_signals(void);
 
-/* -- table.c ----------------------------------------------------- */
+/* -- lines.c ----------------------------------------------------- */
+
+/* How a line is wide that is not broken. */
+#define SHMT_COMMAND_WIDE SIZE_MAX
+
+/* Columns of the terminal that a file leads to; of none, what COLUMNS in the
+ * environment says, else 80.  20 at least. */
+size_t shmt_command_terminal_width(int descriptor);
+
+/* The columns that a text takes, colours none. */
+size_t shmt_command_text_width(const char *text);
+/* The bytes of a text that go on a line of so many columns: to the last blank
+ * or, in a word too long for the line, to a '/' or ','; one character at
+ * least. */
+size_t shmt_command_text_piece(const char *text, size_t columns);
 
 enum shmt_command_paint {
     SHMT_PAINT_NONE, SHMT_PAINT_GOOD, SHMT_PAINT_BAD, SHMT_PAINT_DIM,
     SHMT_PAINT_BOLD
 };
 
+/* The escape sequences that begin and end a colour; "" without colour or for
+ * NONE. */
+const char *shmt_command_begin_paint(enum shmt_command_paint paint,
+                                     bool colour);
+const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);
+
+/* Prints the text to standard output, and frees it: lines, colours, and
+ * whatever else does not print escaped.  SHMTUNE_NO_MEMORY when it has
+ * failed. */
+enum shmtune_status shmt_command_print(struct shmt_text *text,
+                                       struct shmt_error *err);
+/* The same for people: lines that are wider than the terminal are broken at
+ * blanks, and go on further to the right. */
+enum shmtune_status shmt_command_print_lines(struct shmt_text *text,
+                                      const struct shmt_command_call *call,
+                                      struct shmt_error *err);
+
+/* "shmtune: ", the head, and the text, escaped to one line, to standard
+ * error; broken as above where that is a terminal. */
+void shmt_command_tell(const char *head, const char *text);
+
+/* -- table.c ----------------------------------------------------- */
+
 struct shmt_table_cell;
 
-/* Starts as {.titles = "name|>count"}: the titles of the columns, with '>'
- * before those that are aligned to the right.  Cells are added row by row.
- * After a failed allocation `failed` is set and later additions do nothing. */
+/* Starts as {.titles = "name|>count"}: the titles of the columns.  Before a
+ * title stands '>' when the column is aligned to the right, '?' when it is left
+ * out where no row knows its value, '#' when it is left out where a line has
+ * no room for it, '_' when it then goes below its row.  Cells are added row by
+ * row.  After a failed allocation `failed` is set and later additions do
+ * nothing. */
 struct shmt_table {
     const char *titles;
     struct shmt_table_cell *cells;
@@ -275,30 +317,22 @@ void shmt_table_paint(struct shmt_table *table, enum shmt_command_paint paint,
     __attribute__((format(printf, 3, 4)));
 /* A number; "-" when it is below 0, which says that it is not known. */
 void shmt_table_add_known(struct shmt_table *table, int64_t number);
+/* A real number by its format; "-" when it is below 0 or none, and no decimals
+ * from 1000 on. */
+void shmt_table_add_real(struct shmt_table *table,
+                         enum shmt_command_paint paint, const char *format,
+                         double number);
 /* A bar of `cells` characters (40 at most) filled to `share` (0 to 1). */
 void shmt_table_add_bar(struct shmt_table *table, double share, int cells);
 /* The text, which is freed. */
 void shmt_table_add_text(struct shmt_table *table, struct shmt_text *text);
 /* Appends the title line and the rows, with two spaces between columns and
- * none at the end of a line, and frees the table. */
-void shmt_table_end(struct shmt_table *table, bool colour,
+ * none at the end of a line, and frees the table.  No line is wider than
+ * call->width: what is too long is broken in its column; where not even words
+ * have room, each cell has a line with its title before it. */
+void shmt_table_end(struct shmt_table *table,
+                    const struct shmt_command_call *call,
                     struct shmt_text *text);
-
-/* Prints the text to standard output, and frees it: lines, colours, and
- * whatever else does not print escaped.  SHMTUNE_NO_MEMORY when it has
- * failed. */
-enum shmtune_status shmt_command_print(struct shmt_text *text,
-                                       struct shmt_error *err);
-
-/* "shmtune: ", the head, and the text, escaped to one line, to standard
- * error. */
-void shmt_command_tell(const char *head, const char *text);
-
-/* The escape sequences that begin and end a colour; "" without colour or for
- * NONE. */
-const char *shmt_command_begin_paint(enum shmt_command_paint paint,
-                                     bool colour);
-const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);
 
 /* The line that a compiler's message speaks of, "FILE:LINE:COLUMN: error: ...",
  * with a caret below it; nothing where the message has no such place. */

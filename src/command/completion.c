@@ -63,6 +63,7 @@ static const struct {
     {"quiet", 'q', "no progress, no notices"},
     {"verbose", 'v', "say more"},
     {"no-color", 0, "no colours"},
+    {"wide", 0, "tables with all columns, however wide"},
 };
 enum { COMMON = sizeof common / sizeof common[0] };
 

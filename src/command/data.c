@@ -278,8 +278,8 @@ static enum shmtune_status tell(struct job *job,
     struct shmt_text text = {0};
 
     if (!job->json) {
-        shmt_table_end(&job->table, call->colour, &text);
-        return shmt_command_print(&text, err);
+        shmt_table_end(&job->table, call, &text);
+        return shmt_command_print_lines(&text, call, err);
     }
     return shmt_json_print(
         shmt_json_object(
@@ -316,7 +316,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
     struct job job = {.data_seed = SHMT_COMMAND_SEED,
-                      .table = {.titles = "argument|role|type|>count|file"}};
+                      .table = {.titles = "argument|role|type|>count|_file"}};
     const struct shmt_command_option options[] = {
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
         {"size", 0, SHMT_OPTION_TEXT, &job.size, 0, 0},
@@ -346,7 +346,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                  : shmt_command_kernel(call->words[0], &job.kernel, err);
     if (status == SHMTUNE_OK)
         status = write_all(&job, call, err);
-    shmt_table_end(&job.table, false, &rest);   /* what was not printed */
+    shmt_table_end(&job.table, call, &rest);   /* what was not printed */
     shmt_text_free(&rest);
     json_decref(job.list);
     shmt_kernel_free(job.kernel);

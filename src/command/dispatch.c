@@ -382,14 +382,16 @@ static enum shmtune_status measure_sizes(struct work *work, uint64_t count,
 
 /* -- learning ------------------------------------------------------------- */
 
-static void tell_learnt(struct work *work, const struct shmt_dispatch *learnt,
-                        const struct shmt_learn_outcome *outcome,
-                        bool written)
+static enum shmtune_status
+tell_learnt(struct work *work, const struct shmt_dispatch *learnt,
+            const struct shmt_learn_outcome *outcome, bool written,
+            struct shmt_error *err)
 {
     const struct shmt_learn_figures *const held = &outcome->held_out;
     const struct shmt_learn_figures *const nearest = &outcome->nearest;
     struct job *const job = work->job;
     struct shmt_text text = {0};
+    enum shmtune_status status;
 
     if (job->options.json) {
         json_array_append_new(job->results, shmt_json_object(
@@ -403,7 +405,7 @@ static void tell_learnt(struct work *work, const struct shmt_dispatch *learnt,
             "nodes", shmt_json_count(learnt->node_count),
             "configurations", shmt_json_count(learnt->config_count),
             "written", json_boolean(written), NULL));
-        return;
+        return SHMTUNE_OK;
     }
     shmt_text_addf(&text, "%s: %zu sizes in %.1f s; held out, the tree of %zu "
                    "nodes and %zu configurations reaches %.2f %% of the best "
@@ -414,9 +416,9 @@ static void tell_learnt(struct work *work, const struct shmt_dispatch *learnt,
                    100 * held->mean, 100 * held->low, 100 * nearest->mean,
                    100 * nearest->low,
                    written ? "written" : "not better, so not written");
-    fputs(shmt_text_string(&text), stdout);
+    status = shmt_command_print_lines(&text, job->call, err);
     fflush(stdout);
-    shmt_text_free(&text);
+    return status;
 }
 
 static enum shmtune_status learn(struct work *work, struct shmt_error *err)
@@ -442,7 +444,7 @@ static enum shmtune_status learn(struct work *work, struct shmt_error *err)
             work->paths.tuning, outcome.better ? learnt : NULL,
             work->tuning, err);
     if (status == SHMTUNE_OK)
-        tell_learnt(work, learnt, &outcome, outcome.better);
+        status = tell_learnt(work, learnt, &outcome, outcome.better, err);
     return status;
 }
 
@@ -538,7 +540,7 @@ static enum shmtune_status show_trials(struct work *work,
             &work->table, &trials));
     } else {
         shmt_command_show_trials(&work->table, &trials, &text);
-        status = shmt_command_print(&text, err);
+        status = shmt_command_print_lines(&text, work->job->call, err);
     }
     free(trials.list);
     return status;

@@ -445,12 +445,13 @@ static void look_at_folders(struct visit *visit)
 
 /* -- the command ---------------------------------------------------------- */
 
-static enum shmtune_status print(struct visit *visit, bool json, bool colour,
+static enum shmtune_status print(struct visit *visit, bool json,
+                                 const struct shmt_command_call *call,
                                  struct shmt_error *err)
 {
     struct shmt_text text = {0};
 
-    shmt_table_end(&visit->table, colour, &text);
+    shmt_table_end(&visit->table, call, &text);
     if (json && !text.failed) {
         shmt_text_free(&text);
         return shmt_json_print(json_pack("{s:b, s:O}", "can_tune",
@@ -463,7 +464,7 @@ static enum shmtune_status print(struct visit *visit, bool json, bool colour,
                              ? "\nThis machine cannot tune on a GPU now: other "
                                "processes have exclusive use of what it has.\n"
                              : "\nThis machine cannot tune on a GPU.\n");
-    return shmt_command_print(&text, err);
+    return shmt_command_print_lines(&text, call, err);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,
@@ -497,7 +498,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     look_at_compiler(&visit);
     look_at_nvcc(&visit);
     look_at_folders(&visit);
-    status = print(&visit, json, call->colour, err);
+    status = print(&visit, json, call, err);
     if (status == SHMTUNE_OK && !visit.can_tune)
         status = SHMTUNE_NO_DEVICE;   /* all has been said */
     json_decref(visit.json);

@@ -518,7 +518,7 @@ static enum shmtune_status work(struct job *job, struct shmt_error *err)
                               job->missing.text);
     status = job->options.json
                  ? shmt_explain_json(&job->all, err)
-                 : shmt_explain_show(&job->all, job->call->colour, err);
+                 : shmt_explain_show(&job->all, job->call, err);
     if (status == SHMTUNE_OK && job->missing.status != SHMTUNE_OK)
         status = shmt_error_set(err, job->missing.status, "no counters: %s",
                                 job->missing.text);

@@ -34,7 +34,8 @@ struct shmt_explain_view {
 
 /* Prints it as a table, or as JSON. */
 enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
-                                      bool colour, struct shmt_error *err);
+                                      const struct shmt_command_call *call,
+                                      struct shmt_error *err);
 enum shmtune_status shmt_explain_json(const struct shmt_explain_view *all,
                                       struct shmt_error *err);
 

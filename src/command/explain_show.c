@@ -240,6 +240,8 @@ static const struct {
     int decimals;
 } known[] = {
     {"time", "us", 2},
+    {"  bandwidth of its work", "GB/s", 0},
+    {"  arithmetic of its work", "GFLOP/s", 0},
     {"registers a thread", "", 0},
     {"  spilled", "B a thread", 0},
     {"  stack", "B a thread", 0},
@@ -248,13 +250,19 @@ static const struct {
     {"resident blocks", "a multiprocessor", 0},
     {"occupancy", "%", 0},
 };
-enum { KNOWN = sizeof known / sizeof *known };
+enum { BANDWIDTH = 1, ARITHMETIC = 2, KNOWN = sizeof known / sizeof *known };
 
 /* In the order of `known`. */
-static void list_known(const struct shmt_result *result, double out[KNOWN])
+static void list_known(const struct shmt_explain_view *all, size_t column,
+                       double out[KNOWN])
 {
+    const struct shmt_result *const result = &all->columns[column].result;
+    const struct shmt_kernel_work work =
+        shmt_kernel_work_of(all->kernel, all->problem);
     const double numbers[KNOWN] = {
-        result->time_us, result->resources.registers,
+        result->time_us, shmt_kernel_work_rate(work.bytes, result->time_us),
+        shmt_kernel_work_rate(work.flops, result->time_us),
+        result->resources.registers,
         result->resources.spill_store_bytes, result->resources.stack_bytes,
         (double)result->resources.shared_static_bytes,
         (double)result->shared_dynamic_bytes, result->resident_blocks,
@@ -269,11 +277,15 @@ static void add_known(struct sheet *sheet)
     const struct shmt_explain_view *const all = sheet->all;
     double first[KNOWN], numbers[KNOWN];
 
-    list_known(&all->columns[0].result, first);
+    list_known(all, 0, first);
     for (int i = 0; i < KNOWN; i++) {
+        /* What the spec does not state is no row. */
+        if ((i == BANDWIDTH && all->kernel->bytes == NULL) ||
+            (i == ARITHMETIC && all->kernel->flops == NULL))
+            continue;
         begin_row(sheet, known[i].title, known[i].unit);
         for (size_t k = 0; k < all->count; k++) {
-            list_known(&all->columns[k].result, numbers);
+            list_known(all, k, numbers);
             add_number(sheet, numbers[i], known[i].decimals);
         }
         add_ratio(sheet, first[i], numbers[i]);
@@ -354,7 +366,8 @@ static void add_remarks(const struct shmt_explain_view *all,
 }
 
 enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
-                                      bool colour, struct shmt_error *err)
+                                      const struct shmt_command_call *call,
+                                      struct shmt_error *err)
 {
     struct shmt_text text = {0}, titles = {0};
     struct sheet sheet = {.all = all};
@@ -370,11 +383,11 @@ enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
     add_known(&sheet);
     if (all->counted)
         add_counted(&sheet);
-    shmt_table_end(&sheet.table, colour, &text);
+    shmt_table_end(&sheet.table, call, &text);
     shmt_text_free(&titles);
     if (all->counted)
         add_remarks(all, &text);
-    return shmt_command_print(&text, err);
+    return shmt_command_print_lines(&text, call, err);
 }
 
 /* -- JSON ----------------------------------------------------------------- */
@@ -382,10 +395,16 @@ enum shmtune_status shmt_explain_show(const struct shmt_explain_view *all,
 static json_t *json_column(const struct shmt_explain_view *all,
                            const struct shmt_explain_column *column)
 {
+    const struct shmt_kernel_work work =
+        shmt_kernel_work_of(all->kernel, all->problem);
     json_t *const one = shmt_json_object(
         "label", shmt_json_text(column->label),
         "configuration", shmt_json_config(all->kernel, column->config),
-        "result", shmt_json_result(&column->result), NULL);
+        "result", shmt_json_result(&column->result),
+        "gb_per_s", shmt_json_measured(shmt_kernel_work_rate(
+            work.bytes, column->result.time_us)),
+        "gflop_per_s", shmt_json_measured(shmt_kernel_work_rate(
+            work.flops, column->result.time_us)), NULL);
     json_t *counters, *derived;
     double numbers[READING_COUNT];
 

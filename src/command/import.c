@@ -261,7 +261,7 @@ static enum shmtune_status report(const struct job *job,
         shmt_text_add_visible(&text, done->journal);
         shmt_text_add(&text, "\n");
     }
-    return shmt_command_print(&text, err);
+    return shmt_command_print_lines(&text, job->call, err);
 }
 
 /* Puts the spec that was there back, or none. */

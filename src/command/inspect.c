@@ -335,7 +335,7 @@ static enum shmtune_status print_table(const struct inspection *inspection,
 {
     struct shmt_table table = {
         .titles = ">regs|>spill|>stack|>static|>dynamic|>blocks|>occ|"
-                  "limiter||configuration"
+                  "limiter|?|_configuration"
     };
     const struct shmt_compiler_batch *batch = &inspection->batch;
     struct shmt_text text = {0};
@@ -353,10 +353,10 @@ static enum shmtune_status print_table(const struct inspection *inspection,
     for (size_t k = 0; k < batch->count; k++)
         add_row(&table, inspection->kernel, &batch->results[k],
                 batch->configs + k * inspection->kernel->parameter_count);
-    shmt_table_end(&table, inspection->call->colour, &text);
+    shmt_table_end(&table, inspection->call, &text);
     add_summary(inspection, &text);
     add_reasons(inspection, &text);
-    return shmt_command_print(&text, err);
+    return shmt_command_print_lines(&text, inspection->call, err);
 }
 
 static enum shmtune_status print_json(const struct inspection *inspection,

@@ -288,9 +288,9 @@ static const struct {
     enum shmtune_status (*list)(struct listing *listing);
 } sections[] = {
     {"kernels", "name|>parameters|>sizes|summary", list_kernels},
-    {"tunings", "kernel|device|>sizes|created|file", list_tunings},
-    {"recordings", "kernel|device|size|>space|file", list_recordings},
-    {"devices", ">device|name|arch|>memory|>shared/block|uuid", list_devices},
+    {"tunings", "kernel|device|>sizes|created|_file", list_tunings},
+    {"recordings", "kernel|device|size|>space|_file", list_recordings},
+    {"devices", ">device|name|arch|>memory|>shared/block|_uuid", list_devices},
     {"strategies", "name|option|summary", list_strategies},
 };
 
@@ -336,7 +336,7 @@ static enum shmtune_status list_section(struct listing *listing, size_t s,
     if (listing->table.cell_count == 0 && !listing->table.failed)
         shmt_text_add(text, "(none)\n");
     else
-        shmt_table_end(&listing->table, colour, text);
+        shmt_table_end(&listing->table, listing->call, text);
     shmt_text_add_visible(text, listing->why.text);
     if (listing->why.text[0] != '\0')
         shmt_text_add(text, "\n");
@@ -362,7 +362,7 @@ static enum shmtune_status list_chosen(struct listing *listing,
             status = list_section(listing, s, &text, root);
     if (status == SHMTUNE_OK)
         status = json ? shmt_json_print(json_incref(root), err)
-                      : shmt_command_print(&text, err);
+                      : shmt_command_print_lines(&text, listing->call, err);
     json_decref(root);
     shmt_text_free(&text);
     return status;

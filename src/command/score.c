@@ -257,7 +257,8 @@ static void add_row(const struct scoreboard *scoreboard, size_t column,
 }
 
 static void add_recording(const struct scoreboard *scoreboard, size_t column,
-                          bool colour, struct shmt_text *text)
+                          const struct shmt_command_call *call,
+                          struct shmt_text *text)
 {
     struct shmt_table table = {
         .titles = "strategy|>score|>spread|>to 10 %|>s|>to 5 %|>s|"
@@ -277,14 +278,15 @@ static void add_recording(const struct scoreboard *scoreboard, size_t column,
                    (unsigned long long)scale->budget_evaluations);
     for (size_t r = 0; r < scoreboard->row_count; r++)
         add_row(scoreboard, column, r, &table);
-    shmt_table_end(&table, colour, text);
+    shmt_table_end(&table, call, text);
     shmt_text_add(text, "\n");
 }
 
-static void add_means(const struct scoreboard *scoreboard, bool colour,
+static void add_means(const struct scoreboard *scoreboard,
+                      const struct shmt_command_call *call,
                       struct shmt_text *text)
 {
-    struct shmt_table table = {.titles = "strategy|>score|"};
+    struct shmt_table table = {.titles = "strategy|>score|#"};
 
     shmt_text_addf(text, "mean of %zu recordings, %zu repeats\n\n",
                    scoreboard->column_count, scoreboard->repeats);
@@ -294,19 +296,20 @@ static void add_means(const struct scoreboard *scoreboard, bool colour,
         add_number(&table, "%.3f", mean_of(scoreboard, r));
         shmt_table_add_bar(&table, fmax(0, mean_of(scoreboard, r)), 40);
     }
-    shmt_table_end(&table, colour, text);
+    shmt_table_end(&table, call, text);
 }
 
 static enum shmtune_status print_tables(const struct scoreboard *scoreboard,
-                                        bool colour, struct shmt_error *err)
+                                        const struct shmt_command_call *call,
+                                        struct shmt_error *err)
 {
     struct shmt_text text = {0};
 
     for (size_t c = 0; c < scoreboard->column_count; c++)
-        add_recording(scoreboard, c, colour, &text);
+        add_recording(scoreboard, c, call, &text);
     if (scoreboard->column_count > 1)
-        add_means(scoreboard, colour, &text);
-    return shmt_command_print(&text, err);
+        add_means(scoreboard, call, &text);
+    return shmt_command_print_lines(&text, call, err);
 }
 
 /* -- results as JSON ------------------------------------------------------ */
@@ -573,14 +576,14 @@ static enum shmtune_status print_within(const struct shmt_command_call *call,
             .jobs = (size_t)options->jobs,
             .seed = (uint64_t)options->seed,
             .start = options->start,
-            .colour = call->colour,
+            .call = call,
         };
 
         status = shmt_command_within(&within, array == NULL ? &text : NULL,
                                      array, err);
     }
     if (status == SHMTUNE_OK && array == NULL)
-        return shmt_command_print(&text, err);
+        return shmt_command_print_lines(&text, call, err);
     shmt_text_free(&text);
     if (status != SHMTUNE_OK) {
         json_decref(array);
@@ -680,7 +683,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK)
         status = options.json
                      ? print_json(&scoreboard, err)
-                     : print_tables(&scoreboard, call->colour, err);
+                     : print_tables(&scoreboard, call, err);
 end:
     free_columns(&scoreboard);
     shmt_arena_free(arena);

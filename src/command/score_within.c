@@ -173,7 +173,7 @@ shmt_command_within(const struct shmt_command_within *within,
     if (status == SHMTUNE_OK)
         status = add_rows(&board, err);
     if (text != NULL) {
-        shmt_table_end(&table, within->colour, text);
+        shmt_table_end(&table, within->call, text);
         shmt_text_add(text, "\n");
     } else {
         json_array_append_new(array, shmt_json_object(

@@ -22,7 +22,8 @@ struct shmt_command_within {
     double percent;
     size_t repeats, jobs;
     uint64_t seed;
-    bool start, colour;
+    bool start;
+    const struct shmt_command_call *call;
 };
 
 /* Appends a table to `text`, or what it says to `array`, whichever is not

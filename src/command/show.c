@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "command/command.h"
 #include "command/json.h"
+#include "command/sheet.h"
 #include "device/device.h"
 #include "record/record.h"
 #include "yaml/yaml.h"
@@ -38,7 +39,7 @@ struct show {
     const char *spec;       /* NULL: found by the kernel's name */
     int64_t top;
     bool json;
-    bool colour;
+    const struct shmt_command_call *call;
 };
 
 enum { BAR = 24 };
@@ -66,61 +67,6 @@ static void add_settings(struct shmt_text *text,
     }
 }
 
-static void add_time(struct shmt_table *table, double time_us)
-{
-    if (time_us < 0)
-        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
-    else
-        shmt_table_add(table, "%.2f", time_us);
-}
-
-static double gain(const struct shmt_tuned *tuned)
-{
-    return tuned->default_us > 0 && tuned->result.time_us > 0
-               ? tuned->default_us / tuned->result.time_us : -1;
-}
-
-static void add_gain(struct shmt_table *table,
-                     const struct shmt_tuned *tuned, double most)
-{
-    const double ratio = gain(tuned);
-
-    if (ratio < 0) {
-        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
-        shmt_table_add(table, "%s", "");
-        return;
-    }
-    shmt_table_paint(table, ratio > 1 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
-                     "%.2fx", ratio);
-    shmt_table_add_bar(table, ratio / most, BAR);
-}
-
-static void add_row(struct shmt_table *table,
-                    const struct shmt_tuned *tuned, double most)
-{
-    const struct shmt_result *result = &tuned->result;
-    struct shmt_text size = {0};
-
-    add_settings(&size, tuned->size, tuned->size_count);
-    shmt_table_add_text(table, &size);
-    add_time(table, result->time_us);
-    add_time(table, tuned->default_us);
-    add_gain(table, tuned, most);
-    if (tuned->floor_us > 0 && result->time_us > 0)
-        shmt_table_add(table, "%.0f %%",
-                       100 * tuned->floor_us / result->time_us);
-    else
-        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
-    shmt_table_add_known(table, result->resources.registers);
-    shmt_table_add_known(table, result->resources.spill_store_bytes);
-    shmt_table_add_known(table, result->resources.shared_static_bytes);
-    shmt_table_add_known(table, result->shared_dynamic_bytes);
-    shmt_table_add_known(table, result->occupancy_percent);
-    shmt_table_add_known(table, (int64_t)tuned->tried);
-    shmt_table_add_known(table, (int64_t)tuned->space_count);
-    shmt_table_add_known(table, (int64_t)tuned->tie_count);
-}
-
 static void add_tuning_heading(const struct shmt_tuning *tuning,
                                struct shmt_text *text)
 {
@@ -142,31 +88,57 @@ static void add_tuning_heading(const struct shmt_tuning *tuning,
     shmt_text_add(text, "\n\n");
 }
 
-static void add_tables(const struct shmt_tuning *tuning, bool colour,
-                       struct shmt_text *text)
+/* What a problem has to move and to compute, where the kernel is known. */
+static struct shmt_kernel_work work_of(const struct shmt_kernel *kernel,
+                                       const struct shmt_tuned *tuned)
 {
-    struct shmt_table times = {
-        .titles = "problem|>us|>default|>gain||>of floor|>regs|"
-                  ">spill|>static|>dynamic|>occ %|>tried|>of|>ties"
-    };
-    struct shmt_table configurations = {.titles = "problem|configuration"};
-    double most = 1;
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+
+    /* A tuning of other sources may have other dimensions. */
+    if (kernel == NULL || shmt_tuning_problem(kernel, tuned, problem, NULL) !=
+                              SHMTUNE_OK)
+        return (struct shmt_kernel_work){-1, -1};
+    return shmt_kernel_work_of(kernel, problem);
+}
+
+static void add_tuned(struct shmt_table *table, bool wide,
+                      const struct shmt_kernel *kernel,
+                      const struct shmt_tuned *tuned)
+{
+    const uint64_t measured = tuned->verdicts[SHMT_VERDICT_OK] +
+                              tuned->verdicts[SHMT_VERDICT_SLOW];
+    struct shmt_text size = {0}, settings = {0};
+
+    add_settings(&size, tuned->size, tuned->size_count);
+    add_settings(&settings, tuned->settings, tuned->setting_count);
+    table->failed |= size.failed || settings.failed;
+    shmt_sheet_add_row(table, wide, &(struct shmt_sheet_row){
+        .kernel = "",
+        .problem = shmt_text_string(&size),
+        .config = shmt_text_string(&settings),
+        .default_us = tuned->default_us,
+        .floor_us = tuned->floor_us,
+        .work = work_of(kernel, tuned),
+        .ties = tuned->tie_count,
+        .result = &tuned->result,
+        .measured = measured > 0 ? (double)measured : -1,
+        .rejected = measured > 0 ? (double)(tuned->tried - measured) : -1,
+        .space = (double)tuned->space_count,
+        .rate = -1,
+        .busy = -1});
+    shmt_text_free(&size);
+    shmt_text_free(&settings);
+}
+
+static void add_table(const struct show *show,
+                      const struct shmt_tuning *tuning,
+                      const struct shmt_kernel *kernel, struct shmt_text *text)
+{
+    struct shmt_table table = shmt_sheet_table(show->call->wide);
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
-        most = gain(tuning->tuned[i]) > most ? gain(tuning->tuned[i]) : most;
-    for (size_t i = 0; i < tuning->tuned_count; i++) {
-        const struct shmt_tuned *tuned = tuning->tuned[i];
-        struct shmt_text size = {0}, settings = {0};
-
-        add_row(&times, tuned, most);
-        add_settings(&size, tuned->size, tuned->size_count);
-        add_settings(&settings, tuned->settings, tuned->setting_count);
-        shmt_table_add_text(&configurations, &size);
-        shmt_table_add_text(&configurations, &settings);
-    }
-    shmt_table_end(&times, colour, text);
-    shmt_text_add(text, "\n");
-    shmt_table_end(&configurations, colour, text);
+        add_tuned(&table, show->call->wide, kernel, tuning->tuned[i]);
+    shmt_table_end(&table, show->call, text);
 }
 
 /* What was learnt: its figures, and the tree, a step further to the right for
@@ -239,8 +211,11 @@ static json_t *digest_json(const char *digest)
     return digest == NULL || digest[0] == '\0' ? NULL : shmt_json_text(digest);
 }
 
-static json_t *tuned_json(const struct shmt_tuned *tuned)
+static json_t *tuned_json(const struct shmt_kernel *kernel,
+                          const struct shmt_tuned *tuned)
 {
+    const struct shmt_kernel_work work = work_of(kernel, tuned);
+    const double time_us = tuned->result.time_us;
     json_t *const ties = json_array();
 
     for (size_t i = 0; i < tuned->tie_count; i++)
@@ -251,7 +226,12 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
         "config", settings_json(tuned->settings, tuned->setting_count),
         "result", shmt_json_result(&tuned->result),
         "default_us", shmt_json_measured(tuned->default_us),
-        "gain", shmt_json_measured(gain(tuned)),
+        "gain", shmt_json_measured(shmt_sheet_gain(time_us,
+                                                   tuned->default_us)),
+        "gb_per_s", shmt_json_measured(shmt_kernel_work_rate(work.bytes,
+                                                             time_us)),
+        "gflop_per_s", shmt_json_measured(shmt_kernel_work_rate(work.flops,
+                                                                time_us)),
         "floor_us", shmt_json_measured(tuned->floor_us),
         "spread", shmt_json_measured(tuned->spread),
         "elapsed_s", shmt_json_measured(tuned->elapsed_s),
@@ -265,12 +245,13 @@ static json_t *tuned_json(const struct shmt_tuned *tuned)
         "ties", ties, NULL);
 }
 
-static json_t *tuning_json(const struct shmt_tuning *tuning)
+static json_t *tuning_json(const struct shmt_tuning *tuning,
+                           const struct shmt_kernel *kernel)
 {
     json_t *const tuned = json_array();
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
-        json_array_append_new(tuned, tuned_json(tuning->tuned[i]));
+        json_array_append_new(tuned, tuned_json(kernel, tuning->tuned[i]));
     return shmt_json_object(
         "kernel", shmt_json_text(tuning->kernel),
         "digest", shmt_json_text(tuning->digest),
@@ -281,25 +262,47 @@ static json_t *tuning_json(const struct shmt_tuning *tuning)
         "tuned", tuned, "dispatch", dispatch_json(tuning->dispatch), NULL);
 }
 
+/* The kernel that the rates need; NULL: it is not known, which costs only
+ * those, unless its spec was named. */
+static enum shmtune_status find_kernel(const struct show *show,
+                                       const struct shmt_tuning *tuning,
+                                       struct shmt_kernel **out,
+                                       struct shmt_error *err)
+{
+    struct shmt_error why = {0};
+    const enum shmtune_status status = shmt_command_kernel_of(
+        show->file, tuning->kernel, show->spec, out, &why);
+
+    if (status == SHMTUNE_OK)
+        return SHMTUNE_OK;
+    *out = NULL;
+    if (show->spec == NULL && status != SHMTUNE_NO_MEMORY)
+        return SHMTUNE_OK;
+    return shmt_error_set(err, why.status, "%s", why.text);
+}
+
 static enum shmtune_status show_tuning(const struct show *show,
                                        struct shmt_error *err)
 {
     struct shmt_tuning *tuning;
+    struct shmt_kernel *kernel = NULL;
     struct shmt_text text = {0};
     enum shmtune_status status = shmt_tuning_read(show->file, &tuning, err);
 
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);
-    if (show->json) {
-        status = shmt_json_print(tuning_json(tuning), err);
-    } else {
+    status = find_kernel(show, tuning, &kernel, err);
+    if (status == SHMTUNE_OK && show->json) {
+        status = shmt_json_print(tuning_json(tuning, kernel), err);
+    } else if (status == SHMTUNE_OK) {
         add_tuning_heading(tuning, &text);
-        add_tables(tuning, show->colour, &text);
+        add_table(show, tuning, kernel, &text);
         if (tuning->dispatch != NULL)
             add_dispatch(tuning->dispatch, &text);
-        status = shmt_command_print(&text, err);
+        status = shmt_command_print_lines(&text, show->call, err);
     }
+    shmt_kernel_free(kernel);
     shmt_tuning_free(tuning);
     return status;
 }
@@ -402,10 +405,11 @@ static void add_journal_heading(const struct summary *summary,
     shmt_text_add(text, "\n\n");
 }
 
-static void add_verdicts(const struct summary *summary, bool colour,
+static void add_verdicts(const struct summary *summary,
+                         const struct shmt_command_call *call,
                          struct shmt_text *text)
 {
-    struct shmt_table table = {.titles = "verdict|>count||meaning"};
+    struct shmt_table table = {.titles = "verdict|>count|#|meaning"};
 
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++) {
 
@@ -419,7 +423,7 @@ static void add_verdicts(const struct summary *summary, bool colour,
                                        (double)summary->count, BAR);
         shmt_table_add(&table, "%s", shmt_verdict_text((enum shmt_verdict)v));
     }
-    shmt_table_end(&table, colour, text);
+    shmt_table_end(&table, call, text);
 }
 
 /* Why, by the first candidate of each verdict. */
@@ -449,11 +453,12 @@ static void add_reasons(const struct summary *summary, struct shmt_text *text)
 }
 
 /* Counts the configurations by their distance from the best. */
-static void add_distribution(const struct summary *summary, bool colour,
+static void add_distribution(const struct summary *summary,
+                             const struct shmt_command_call *call,
                              struct shmt_text *text)
 {
     static const double edges[] = {1.01, 1.05, 1.1, 1.25, 1.5, 2, 4, 1e300};
-    struct shmt_table table = {.titles = ">of the best|>count|"};
+    struct shmt_table table = {.titles = ">of the best|>count|#"};
     const double best =
         summary->timed > 0 ? summary->results[0]->result->time_us : 0;
     size_t at = 0;
@@ -473,7 +478,7 @@ static void add_distribution(const struct summary *summary, bool colour,
                            (double)(at - before) / (double)summary->timed, BAR);
     }
     shmt_text_add(text, "\n");
-    shmt_table_end(&table, colour, text);
+    shmt_table_end(&table, call, text);
 }
 
 static void add_one(struct shmt_table *table,
@@ -496,12 +501,13 @@ static void add_one(struct shmt_table *table,
     shmt_text_free(&config);
 }
 
-static void add_best(const struct summary *summary, int64_t top, bool colour,
+static void add_best(const struct summary *summary, int64_t top,
+                     const struct shmt_command_call *call,
                      struct shmt_text *text)
 {
     struct shmt_table table = {
-        .titles = ">us||>regs|>spill|>occ %|"
-                  "configuration"
+        .titles = ">us|#|>regs|>spill|>occ %|"
+                  "_configuration"
     };
     bool usual_shown = summary->usual == NULL ||
                        !is_timed(summary->usual->result);
@@ -514,7 +520,7 @@ static void add_best(const struct summary *summary, int64_t top, bool colour,
         add_one(&table, summary, summary->usual);
     if (table.cell_count > 0 || table.failed) {
         shmt_text_add(text, "\n");
-        shmt_table_end(&table, colour, text);
+        shmt_table_end(&table, call, text);
     }
 }
 
@@ -558,13 +564,13 @@ static enum shmtune_status print_journal(const struct show *show,
     if (show->json)
         return shmt_json_print(summary_json(summary), err);
     add_journal_heading(summary, &text);
-    add_verdicts(summary, show->colour, &text);
+    add_verdicts(summary, show->call, &text);
     add_reasons(summary, &text);
     if (summary->timed > 0) {
-        add_distribution(summary, show->colour, &text);
-        add_best(summary, show->top, show->colour, &text);
+        add_distribution(summary, show->call, &text);
+        add_best(summary, show->top, show->call, &text);
     }
-    return shmt_command_print(&text, err);
+    return shmt_command_print_lines(&text, show->call, err);
 }
 
 static enum shmtune_status show_journal(const struct show *show,
@@ -596,7 +602,7 @@ static enum shmtune_status show_journal(const struct show *show,
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct show show = {.top = 10, .colour = call->colour};
+    struct show show = {.top = 10, .call = call};
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &show.spec, 0, 0},
         {"top", 0, SHMT_OPTION_INT, &show.top, 0, INT32_MAX},

@@ -279,7 +279,7 @@ static void add_stage(struct shmt_table *table, const char *what,
 }
 
 static enum shmtune_status print_table(const struct funnel *funnel,
-                                       bool colour, struct shmt_error *err)
+                                       struct shmt_error *err)
 {
     const struct shmt_kernel *kernel = funnel->kernel;
     struct shmt_table table = {.titles = ">left|>kept|after"};
@@ -293,7 +293,7 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     for (size_t i = 0; i < kernel->constraint_count; i++)
         add_stage(&table, shmt_expr_text(kernel->constraints[i]),
                   &funnel->stages[i + 1], &funnel->stages[i]);
-    shmt_table_end(&table, colour, &text);
+    shmt_table_end(&table, funnel->call, &text);
     shmt_text_add(&text, "\n");
     shmt_command_add_count(&text, funnel->valid);
     shmt_text_addf(&text, " valid configurations, %s in %.2f ms as ",
@@ -302,7 +302,7 @@ static enum shmtune_status print_table(const struct funnel *funnel,
     shmt_command_add_count(&text, funnel->nodes);
     shmt_text_addf(&text, " nodes (%.1f KiB)\n",
                    (double)funnel->bytes / 1024);
-    return shmt_command_print(&text, err);
+    return shmt_command_print_lines(&text, funnel->call, err);
 }
 
 static enum shmtune_status print(struct funnel *funnel,
@@ -319,7 +319,7 @@ static enum shmtune_status print(struct funnel *funnel,
         return status;
     return funnel->options.json
                ? shmt_json_print(funnel_json(funnel), err)
-               : print_table(funnel, funnel->call->colour, err);
+               : print_table(funnel, err);
 }
 
 static enum shmtune_status run(const struct shmt_command_call *call,

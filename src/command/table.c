@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: formats tables, numbers with separators, bars and colours for people.
- * Called by all commands.
+ * table: lays out tables that fit the terminal, and numbers with separators
+ * and bars in them.  Called by all commands.
  */
 #define _GNU_SOURCE   /* vasprintf */
 #include "config.h"
@@ -9,6 +9,7 @@
 #include "command/command.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,20 @@ void shmt_table_add_known(struct shmt_table *table, int64_t number)
         shmt_table_add(table, "%" PRId64, number);
 }
 
+void shmt_table_add_real(struct shmt_table *table,
+                         enum shmt_command_paint paint, const char *format,
+                         double number)
+{
+    char text[32];
+
+    if (!(number >= 0) || isinf(number)) {
+        shmt_table_paint(table, SHMT_PAINT_DIM, "-");
+        return;
+    }
+    snprintf(text, sizeof text, number >= 1000 ? "%.0f" : format, number);
+    shmt_table_paint(table, paint, "%s", text);
+}
+
 void shmt_table_add_text(struct shmt_table *table, struct shmt_text *text)
 {
     table->failed |= text->failed;
@@ -88,26 +103,32 @@ void shmt_table_add_bar(struct shmt_table *table, double share, int cells)
     shmt_table_add(table, "%.*s", filled, bar);
 }
 
-/* Characters, not bytes: continuation bytes of UTF-8 take no room. */
-static size_t width(const char *text)
-{
-    size_t count = 0;
-
-    for (; *text != '\0'; text++)
-        count += ((unsigned char)*text & 0xc0) != 0x80;
-    return count;
-}
-
 static void add_spaces(struct shmt_text *text, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         shmt_text_add(text, " ");
 }
 
+/* -- the columns ---------------------------------------------------------- */
+
+enum { GAP = 2, BELOW = 4, LEAST_WORD = 8, MOST_WORD = 20 };
+
 struct column {
     char *title;
-    size_t room;
-    bool right, last;
+    size_t room;               /* of the widest cell; as it is laid out */
+    size_t least;              /* of the widest word */
+    bool right, optional, spare, below;
+    bool known;                /* some row has something to say */
+    bool hidden;               /* left out, or below the row */
+};
+
+struct layout {
+    const struct shmt_command_call *call;
+    struct column *columns;
+    size_t count;
+    const struct shmt_table_cell *cells;
+    size_t rows;
+    bool is_list;              /* each cell on a line of its own */
 };
 
 /* Cuts `titles` into columns, and returns how many they are. */
@@ -119,137 +140,307 @@ static size_t cut_titles(char *titles, struct column *columns)
         struct column *const column = &columns[count++];
 
         end = strchr(titles, '|');
-        column->last = end == NULL;
         if (end != NULL)
             *end++ = '\0';
-        column->right = *titles == '>';
-        column->title = titles + column->right;
-        column->room = width(column->title);
+        for (;; titles++) {
+            column->right |= *titles == '>';
+            column->optional |= *titles == '?';
+            column->spare |= *titles == '#';
+            column->below |= *titles == '_';
+            if (*titles == '\0' || strchr(">?#_", *titles) == NULL)
+                break;
+        }
+        column->title = titles;
     }
     return count;
 }
 
-static void add_cell(const struct column *column,
-                     const struct shmt_table_cell *cell, bool colour,
-                     struct shmt_text *text)
+static size_t longest_word(const char *text)
 {
-    const size_t used = width(cell->text);
-    const size_t fill = column->room > used ? column->room - used : 0;
+    size_t most = 0;
 
-    if (column->right)
-        add_spaces(text, fill);
-    shmt_text_add(text, shmt_command_begin_paint(cell->paint, colour));
-    shmt_text_add(text, cell->text);
-    shmt_text_add(text, shmt_command_end_paint(cell->paint, colour));
-    if (!column->last) {
-        add_spaces(text, column->right ? 2 : fill + 2);
-        return;
+    for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
+        const size_t length = strcspn(text, " ");
+
+        most = length > most ? length : most;
+        text += length;
     }
-    /* Drop the blanks that an empty last cell leaves behind. */
-    while (text->length > 0 && text->data[text->length - 1] == ' ')
-        text->data[--text->length] = '\0';
-    shmt_text_add(text, "\n");
+    return most;
 }
 
-void shmt_table_end(struct shmt_table *table, bool colour,
+static void measure_text(struct column *column, const char *text)
+{
+    const size_t width = shmt_command_text_width(text);
+    const size_t word = longest_word(text);
+
+    if (width > column->room)
+        column->room = width;
+    if (word > column->least)
+        column->least = word;
+}
+
+static void measure_columns(struct layout *layout)
+{
+    for (size_t c = 0; c < layout->count; c++) {
+        struct column *const column = &layout->columns[c];
+
+        column->known = !column->optional;
+        measure_text(column, column->title);
+        for (size_t r = 0; r < layout->rows; r++) {
+            const char *const text = layout->cells[r * layout->count + c].text;
+
+            measure_text(column, text);
+            column->known |= text[0] != '\0' && strcmp(text, "-") != 0;
+        }
+        if (column->least > MOST_WORD)
+            column->least = MOST_WORD;
+        if (column->least < LEAST_WORD)
+            column->least = LEAST_WORD;
+        if (column->right || column->least > column->room)
+            column->least = column->room;
+    }
+}
+
+static size_t width_of(const struct layout *layout)
+{
+    size_t width = 0;
+
+    for (size_t c = 0; c < layout->count; c++)
+        if (!layout->columns[c].hidden)
+            width += layout->columns[c].room + (width > 0 ? GAP : 0);
+    return width;
+}
+
+/* The widest column that can be narrower; NULL: there is none. */
+static struct column *widest(const struct layout *layout)
+{
+    struct column *most = NULL;
+
+    for (size_t c = 0; c < layout->count; c++) {
+        struct column *const column = &layout->columns[c];
+
+        if (!column->hidden && column->room > column->least &&
+            (most == NULL || column->room > most->room))
+            most = column;
+    }
+    return most;
+}
+
+/* Lays out with or without the columns that may go; whether they then fit. */
+static bool try_columns(struct layout *layout, bool spare, bool below)
+{
+    for (size_t c = 0; c < layout->count; c++) {
+        struct column *const column = &layout->columns[c];
+
+        column->hidden = !column->known || (!spare && column->spare) ||
+                         (!below && column->below);
+    }
+    return width_of(layout) <= layout->call->width;
+}
+
+/* Makes the columns fit the line, by what costs the reader least. */
+static void fit_columns(struct layout *layout)
+{
+    const size_t width = layout->call->width;
+    struct column *column;
+
+    if (try_columns(layout, true, true) || try_columns(layout, false, true) ||
+        try_columns(layout, true, false) || try_columns(layout, false, false))
+        return;
+    while (width_of(layout) > width && (column = widest(layout)) != NULL)
+        column->room--;
+    layout->is_list = width_of(layout) > width;
+}
+
+/* -- the rows ------------------------------------------------------------- */
+
+static void add_painted(struct shmt_text *text, const char *at, size_t length,
+                        enum shmt_command_paint paint, bool colour)
+{
+    shmt_text_add(text, shmt_command_begin_paint(paint, colour));
+    shmt_text_add_bytes(text, at, length);
+    shmt_text_add(text, shmt_command_end_paint(paint, colour));
+}
+
+/* The next line of a cell: `at` goes on behind it.  Returns its length, and
+ * its columns in *used. */
+static size_t next_piece(const char **at, size_t room, size_t *used,
+                         struct shmt_text *copy)
+{
+    const size_t length = shmt_command_text_piece(*at, room);
+
+    shmt_text_clear(copy);
+    shmt_text_add_bytes(copy, *at, length);
+    *used = shmt_command_text_width(shmt_text_string(copy));
+    *at += length;
+    *at += strspn(*at, " ");
+    return length;
+}
+
+/* The cells of one row, side by side, in as many lines as they need. */
+static void add_row(const struct layout *layout,
+                    const struct shmt_table_cell *cells, const char **rest,
+                    struct shmt_text *text)
+{
+    struct shmt_text copy = {0};
+    bool more = true;
+
+    for (size_t c = 0; c < layout->count; c++)
+        rest[c] = cells[c].text;
+    while (more && !text->failed) {
+        size_t blanks = 0;
+
+        more = false;
+        for (size_t c = 0; c < layout->count; c++) {
+            const struct column *const column = &layout->columns[c];
+            const char *const at = rest[c];
+            size_t used, length, left;
+
+            if (column->hidden)
+                continue;
+            length = next_piece(&rest[c], column->room, &used, &copy);
+            left = used < column->room ? column->room - used : 0;
+            more |= *rest[c] != '\0';
+            if (length == 0) {
+                blanks += column->room + GAP;
+                continue;
+            }
+            add_spaces(text, blanks + (column->right ? left : 0));
+            add_painted(text, at, length, cells[c].paint,
+                        layout->call->colour);
+            blanks = GAP + (column->right ? 0 : left);
+        }
+        shmt_text_add(text, "\n");
+        text->failed |= copy.failed;
+    }
+    shmt_text_free(&copy);
+}
+
+/* A text in lines of its own, further to the right by `indent`; the first
+ * begins behind what is there. */
+static void add_lines(const struct layout *layout,
+                      const struct shmt_table_cell *cell, size_t indent,
+                      struct shmt_text *text)
+{
+    const char *at = cell->text;
+    struct shmt_text copy = {0};
+    size_t used;
+
+    while (*at != '\0' && !text->failed) {
+        const char *const begin = at;
+        const size_t length =
+            next_piece(&at, layout->call->width - indent, &used, &copy);
+
+        if (begin != cell->text)
+            add_spaces(text, indent);
+        add_painted(text, begin, length, cell->paint, layout->call->colour);
+        shmt_text_add(text, "\n");
+        text->failed |= copy.failed;
+    }
+    shmt_text_free(&copy);
+}
+
+static void add_below(const struct layout *layout,
+                      const struct shmt_table_cell *cells,
+                      struct shmt_text *text)
+{
+    for (size_t c = 0; c < layout->count; c++)
+        if (layout->columns[c].below && layout->columns[c].hidden &&
+            cells[c].text[0] != '\0') {
+            add_spaces(text, BELOW);
+            add_lines(layout, &cells[c], BELOW, text);
+        }
+}
+
+/* One row as a list: what has no title, then titles and cells. */
+static void add_list(const struct layout *layout,
+                     const struct shmt_table_cell *cells,
+                     struct shmt_text *text)
+{
+    size_t indent = 0;
+
+    for (size_t c = 0; c < layout->count; c++) {
+        const struct column *const column = &layout->columns[c];
+        const size_t width = shmt_command_text_width(column->title);
+
+        indent = width > indent ? width : indent;
+    }
+    indent += 2 * GAP;
+    if (indent > layout->call->width / 2)
+        indent = layout->call->width / 2;
+    for (size_t c = 0; c < layout->count; c++) {
+        const struct column *const column = &layout->columns[c];
+        const size_t width =
+            shmt_command_text_width(column->title) + GAP;
+
+        if (cells[c].text[0] == '\0' || column->spare || !column->known)
+            continue;
+        if (column->title[0] == '\0') {
+            add_lines(layout, &cells[c], 0, text);
+            continue;
+        }
+        add_spaces(text, GAP);
+        shmt_text_add(text, column->title);
+        if (width + GAP > indent)
+            shmt_text_add(text, "\n");
+        add_spaces(text, width + GAP > indent ? indent : indent - width);
+        add_lines(layout, &cells[c], indent, text);
+    }
+}
+
+static void add_table(const struct layout *layout, struct shmt_text *text)
+{
+    struct shmt_table_cell *const titles =
+        calloc(layout->count, sizeof *titles);
+    const char **const rest = calloc(layout->count, sizeof *rest);
+
+    text->failed |= titles == NULL || rest == NULL;
+    for (size_t c = 0; !text->failed && c < layout->count; c++)
+        titles[c] = (struct shmt_table_cell){layout->columns[c].title,
+                                             SHMT_PAINT_BOLD};
+    if (!text->failed && !layout->is_list)
+        add_row(layout, titles, rest, text);
+    for (size_t r = 0; !text->failed && r < layout->rows; r++) {
+        const struct shmt_table_cell *const cells =
+            &layout->cells[r * layout->count];
+
+        if (layout->is_list) {
+            shmt_text_add(text, r > 0 ? "\n" : "");
+            add_list(layout, cells, text);
+        } else {
+            add_row(layout, cells, rest, text);
+            add_below(layout, cells, text);
+        }
+    }
+    free(titles);
+    free(rest);
+}
+
+void shmt_table_end(struct shmt_table *table,
+                    const struct shmt_command_call *call,
                     struct shmt_text *text)
 {
     char *const titles = strdup(table->titles);
     struct column *const columns =
         calloc(strlen(table->titles) + 1, sizeof *columns);
-    const bool failed = table->failed || titles == NULL || columns == NULL;
-    const size_t count = failed ? 0 : cut_titles(titles, columns);
+    struct layout layout = {.call = call, .columns = columns,
+                            .cells = table->cells};
 
-    text->failed |= failed;
-    for (size_t i = 0; !failed && i < table->cell_count; i++)
-        if (width(table->cells[i].text) > columns[i % count].room)
-            columns[i % count].room = width(table->cells[i].text);
-    for (size_t c = 0; c < count; c++)
-        add_cell(&columns[c], &(struct shmt_table_cell){columns[c].title,
-                                                        SHMT_PAINT_BOLD},
-                 colour, text);
-    for (size_t i = 0; i < table->cell_count; i++) {
-        if (!failed)
-            add_cell(&columns[i % count], &table->cells[i], colour, text);
-        free(table->cells[i].text);
+    text->failed |= table->failed || titles == NULL || columns == NULL;
+    if (!text->failed) {
+        layout.count = cut_titles(titles, columns);
+        layout.rows = table->cell_count / layout.count;
+        measure_columns(&layout);
+        fit_columns(&layout);
+        add_table(&layout, text);
     }
+    for (size_t i = 0; i < table->cell_count; i++)
+        free(table->cells[i].text);
     free(columns);
     free(titles);
     free(table->cells);
     table->cells = NULL;
     table->cell_count = table->room = 0;
-}
-
-static const char *const paints[] = {
-    [SHMT_PAINT_NONE] = "", [SHMT_PAINT_GOOD] = "\033[32m",
-    [SHMT_PAINT_BAD] = "\033[31m", [SHMT_PAINT_DIM] = "\033[2m",
-    [SHMT_PAINT_BOLD] = "\033[1m"
-};
-static const char end_paint[] = "\033[0m";
-
-/* How long what stands here and is our own is: a line's end, a colour's. */
-static size_t own_length(const char *at)
-{
-    if (*at == '\n')
-        return 1;
-    if (*at != '\033')
-        return 0;
-    if (strncmp(at, end_paint, sizeof end_paint - 1) == 0)
-        return sizeof end_paint - 1;
-    for (size_t k = 1; k < sizeof paints / sizeof *paints; k++)
-        if (strncmp(at, paints[k], strlen(paints[k])) == 0)
-            return strlen(paints[k]);
-    return 0;
-}
-
-enum shmtune_status shmt_command_print(struct shmt_text *text,
-                                       struct shmt_error *err)
-{
-    struct shmt_text shown = {0};
-    char *const whole = text->data;
-    bool failed;
-
-    for (char *at = whole, *end; !text->failed && at != NULL && *at != '\0';
-         at = end) {
-        const size_t own = own_length(at);
-        char kept;
-
-        for (end = at + own; own == 0 && *end != '\0' && own_length(end) == 0;)
-            end++;
-        kept = *end;
-        *end = '\0';
-        if (own > 0)
-            shmt_text_add(&shown, at);
-        else
-            shmt_text_add_visible(&shown, at);
-        *end = kept;
-    }
-    failed = text->failed || shown.failed;
-    if (!failed)
-        fputs(shmt_text_string(&shown), stdout);
-    shmt_text_free(&shown);
-    shmt_text_free(text);
-    return failed ? shmt_error_memory(err) : SHMTUNE_OK;
-}
-
-void shmt_command_tell(const char *head, const char *text)
-{
-    struct shmt_text shown = {0};
-
-    shmt_text_add_visible(&shown, text);
-    fprintf(stderr, "shmtune: %s%s\n", head, shmt_text_string(&shown));
-    shmt_text_free(&shown);
-}
-
-const char *shmt_command_begin_paint(enum shmt_command_paint paint,
-                                     bool colour)
-{
-    return colour ? paints[paint] : "";
-}
-
-const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour)
-{
-    return colour && paint != SHMT_PAINT_NONE ? end_paint : "";
 }
 
 void shmt_command_add_count(struct shmt_text *text, uint64_t count)

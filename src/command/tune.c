@@ -335,17 +335,43 @@ static size_t count_models(const struct shmt_command_device *device)
     return most + 1;
 }
 
-/* Says how long it will take. */
-static void begin_budget(struct shmt_command_work *work, size_t problems,
-                         bool all)
+static void add_place(const struct shmt_command_device *device,
+                      struct shmt_text *text)
 {
+    if (device->replayed != NULL)
+        shmt_text_addf(text, "the recorded device %s", device->replayed);
+    else if (device->far.on != NULL)
+        shmt_text_addf(text, "the GPU behind '%s'", device->far.on);
+    else if (device->gpu_count > 1)
+        shmt_text_addf(text, "%zu GPUs", device->gpu_count);
+    else
+        shmt_text_addf(text, "GPU %s", device->gpus[0].word);
+}
+
+/* Says what will be done, where, and how long it will take: "tuning 118
+ * problems of 12 kernels on GPU 0: at most 9 min in all ...".  With a recorded
+ * device it is not known yet how many problems there are. */
+static void tell_plan(struct shmt_command_work *work, size_t problems)
+{
+    const struct shmt_command_device *const device = &work->device;
+    const size_t kernels = work->kernel_count / count_models(device);
     struct shmt_text text = {0};
 
-    shmt_command_budget_begin(&work->budget, problems, work->device.gpu_count,
-                              all, work->began_s);
+    shmt_text_add(&text, "tuning ");
+    if (problems > 0)
+        shmt_text_addf(&text, "%zu problem%s of ", problems,
+                       shmt_text_plural(problems));
+    shmt_text_addf(&text, "%zu kernel%s on ", kernels,
+                   shmt_text_plural(kernels));
+    add_place(device, &text);
+    shmt_text_add(&text, ": ");
     shmt_command_budget_tell(&work->budget, &text);
-    if (text.length > 0)
-        shmt_display_notice(&work->display, shmt_text_string(&text));
+    if (device->replayed != NULL)
+        shmt_text_add(&text, ", in its own time, which takes a second or so "
+                             "for each problem here");
+    shmt_text_addf(&text, "; tunings and journals go to %s",
+                   work->options.output);
+    shmt_display_notice(&work->display, shmt_text_string(&text));
     shmt_text_free(&text);
 }
 
@@ -376,7 +402,10 @@ static enum shmtune_status tune_words(struct job *job, int count,
                                   shmt_command_work_together(work) > 1
                               ? SHMT_DISPLAY_LANES : 1;
     if (live)
-        begin_budget(work, problems, count == 0);
+        shmt_command_budget_begin(&work->budget, problems,
+                                  work->device.gpu_count, count == 0,
+                                  work->began_s);
+    tell_plan(work, work->display.problems);
     return shmt_command_work_run(work, err);
 }
 
@@ -450,7 +479,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_error_memory(err);
     shmt_command_catch_signals();
     shmt_display_begin(&work->display, call);
-    shmt_sheet_begin(&work->sheet, work->options.json);
+    shmt_sheet_begin(&work->sheet, call, work->options.json);
     status = choose_device(work, err);
     if (status == SHMTUNE_OK)
         status = tune_words(&job, rest, err);
@@ -459,9 +488,11 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK && work->failure.status != SHMTUNE_OK)
         status = shmt_error_set(err, work->failure.status, "%s",
                                 work->failure.text);
-    if (shmt_sheet_end(&work->sheet, call->colour, &printed) !=
+    if (shmt_sheet_end(&work->sheet, &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
+    shmt_display_summary(&work->display, &work->sheet, work->options.output);
+    shmt_sheet_free(&work->sheet);
     end(&job);
     return status;
 }

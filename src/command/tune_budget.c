@@ -142,16 +142,28 @@ static void add_time(struct shmt_text *text, double seconds)
 void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text)
 {
-    const double all_s = fmin(budget->total_s, budget->dealt_s);
+    const double all_s = budget->problems == 0
+                             ? INFINITY
+                             : fmin(budget->total_s, budget->dealt_s);
 
-    if (budget->problems < 2 || isinf(all_s))
-        return;
-    shmt_text_addf(text, "%zu problems, at most ", budget->problems);
-    add_time(text, all_s);
-    shmt_text_add(text, " in all (--total)");
-    if (isfinite(budget->seconds)) {
-        shmt_text_add(text, " and ");
+    if (isfinite(all_s)) {
+        shmt_text_add(text, "at most ");
+        add_time(text, all_s);
+        shmt_text_add(text, budget->problems > 1 ? " in all (--total)"
+                                                 : " (--budget)");
+    }
+    if (isfinite(budget->seconds) &&
+        (budget->problems > 1 || isinf(all_s))) {
+        shmt_text_add(text, isfinite(all_s) ? " and " : "");
         add_time(text, budget->seconds);
         shmt_text_add(text, " each (--budget)");
     }
+    if (isfinite(all_s) || isfinite(budget->seconds))
+        return;
+    if (budget->count != UINT64_MAX)
+        shmt_text_addf(text, "%llu candidates each (--budget)",
+                       (unsigned long long)budget->count);
+    else
+        shmt_text_add(text, "as long as all candidates of each take "
+                            "(--budget)");
 }

@@ -52,8 +52,8 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,
                          double *seconds, struct shmt_error *err);
 
-/* "118 problems: 9 min in all (--total), at most 15 s each (--budget)"; empty
- * when time is no limit or there is one problem. */
+/* "at most 9 min in all (--total) and 15 s each (--budget)"; 0 problems: it is
+ * not known how many there are. */
 void shmt_command_budget_tell(const struct shmt_command_budget *budget,
                               struct shmt_text *text);
 

@@ -16,6 +16,7 @@
 
 #include "base/base.h"
 #include "command/json.h"
+#include "command/sheet.h"
 #include "tune/tune.h"
 
 /* Seconds between two progress lines when piped, and between two updates on a
@@ -45,15 +46,6 @@ void shmt_display_clear(struct shmt_display *display)
         fputs(display->rows > 1 ? "\r\033[J" : "\r\033[K", stderr);
     display->shown = false;
     display->rows = 0;
-}
-
-static size_t terminal_width(void)
-{
-    struct winsize size;
-
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < 20)
-        return 79;
-    return (size_t)size.ws_col - 1;
 }
 
 /* Rows for lines of progress; one stays free. */
@@ -86,7 +78,8 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
         (!display->terminal || terminal_rows() > 1);
     const double time = shmt_clock_s();
     struct shmt_text line = {0};
-    size_t room = display->terminal ? terminal_width() : 0;
+    size_t room = display->terminal
+                      ? shmt_command_terminal_width(STDERR_FILENO) - 1 : 0;
     double *last_s;
 
     if (display->call->quiet)
@@ -167,9 +160,14 @@ static void add_effort(const struct shmt_target *target,
     if (outcome->resumed > 0)
         shmt_text_addf(text, ", %llu of them known before",
                        (unsigned long long)outcome->resumed);
+    if (outcome->verdicts[SHMT_VERDICT_NOT_RECORDED] > 0)
+        shmt_text_addf(text, ", %llu of them not recorded",
+                       (unsigned long long)
+                           outcome->verdicts[SHMT_VERDICT_NOT_RECORDED]);
     if (rate_of(outcome) < 0)
         return;
-    if (outcome->resumed > 0)
+    if (outcome->resumed > 0 ||
+        outcome->verdicts[SHMT_VERDICT_NOT_RECORDED] > 0)
         shmt_text_addf(text, ", %llu %s",
                        (unsigned long long)outcome->taken,
                        target->recorded ? "replayed" : "tried");
@@ -177,6 +175,40 @@ static void add_effort(const struct shmt_target *target,
                    outcome->search_s,
                    target->recorded ? " of the recorded device's" : "",
                    rate_of(outcome), 100 * busy_of(outcome));
+}
+
+/* "25.76 us (default 58.94 us; 25.57 us was the best of the search, 20 tie in
+ * the finals and the tie rule chose)". */
+static void add_winner(const struct shmt_tune_outcome *outcome,
+                       struct shmt_text *text)
+{
+    const double time_us = outcome->finals[0].result.time_us;
+    struct shmt_text best = {0}, mine = {0};
+    const char *before = " (";
+
+    shmt_text_add_us(&mine, time_us);
+    shmt_text_add_us(&best, outcome->best_us);
+    text->failed |= mine.failed || best.failed;
+    shmt_text_add(text, shmt_text_string(&mine));
+    if (outcome->default_us > 0) {
+        shmt_text_add(text, " (default ");
+        shmt_text_add_us(text, outcome->default_us);
+        before = "; ";
+    }
+    if (outcome->best_us > 0 &&
+        strcmp(shmt_text_string(&mine), shmt_text_string(&best)) != 0) {
+        shmt_text_addf(text, "%s%s was the best of the search", before,
+                       shmt_text_string(&best));
+        before = ", ";
+    }
+    if (outcome->tie_count > 1) {
+        shmt_text_addf(text, "%s%zu tie in the finals and the tie rule chose",
+                       before, outcome->tie_count);
+        before = ", ";
+    }
+    shmt_text_add(text, before[0] == ' ' ? "" : ")");
+    shmt_text_free(&mine);
+    shmt_text_free(&best);
 }
 
 /* Each line of a text. */
@@ -205,12 +237,7 @@ void shmt_display_result(struct shmt_display *display,
     shmt_kernel_describe_problem(target->kernel, outcome->header.problem,
                                  &text);
     shmt_text_add(&text, ": ");
-    shmt_text_add_us(&text, outcome->finals[0].result.time_us);
-    if (outcome->default_us > 0) {
-        shmt_text_add(&text, " (default ");
-        shmt_text_add_us(&text, outcome->default_us);
-        shmt_text_add(&text, ")");
-    }
+    add_winner(outcome, &text);
     shmt_text_add(&text, "; ");
     add_effort(target, outcome, &text);
     shmt_progress_failures(outcome->verdicts, ", ", &text);
@@ -253,15 +280,74 @@ shmt_display_interrupt(const struct shmt_target *target,
     return SHMTUNE_INTERRUPTED;
 }
 
+static int compare_gains(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static size_t count_kernels(const struct shmt_sheet *sheet)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < sheet->count; k++) {
+        size_t other = 0;
+
+        while (strcmp(sheet->kernels[other], sheet->kernels[k]) != 0)
+            other++;
+        count += other == k;
+    }
+    return count;
+}
+
+/* "1.15 to 2.31 times as fast as the default, 1.20 in the median". */
+static void add_gains(const struct shmt_sheet *sheet, struct shmt_text *text)
+{
+    const size_t n = sheet->gain_count;
+    double *const gains = sheet->gains;
+
+    if (n == 0)
+        return;
+    qsort(gains, n, sizeof *gains, compare_gains);
+    if (n == 1)
+        shmt_text_addf(text, ": %.2f times as fast as the default", gains[0]);
+    else
+        shmt_text_addf(text, ": %.2f to %.2f times as fast as the default, "
+                       "%.2f in the median", gains[0], gains[n - 1],
+                       (gains[(n - 1) / 2] + gains[n / 2]) / 2);
+}
+
+void shmt_display_summary(struct shmt_display *display,
+                          const struct shmt_sheet *sheet, const char *output)
+{
+    struct shmt_text text = {0};
+
+    if (sheet->count == 0)
+        return;
+    fflush(stdout);
+    shmt_text_addf(&text, "tuned %zu problem%s of %zu kernel%s", sheet->count,
+                   shmt_text_plural(sheet->count), count_kernels(sheet),
+                   shmt_text_plural(count_kernels(sheet)));
+    if (sheet->failed > 0)
+        shmt_text_addf(&text, ", %zu failed", sheet->failed);
+    add_gains(sheet, &text);
+    shmt_text_addf(&text, "; all files are in %s; next: `shmtune show %s`, "
+                   "`shmtune report %s -o report.html`", output, sheet->last,
+                   output);
+    shmt_display_notice(display, shmt_text_string(&text));
+    shmt_text_free(&text);
+}
+
 /* -- standard output ----------------------------------------------------- */
 
-void shmt_sheet_begin(struct shmt_sheet *sheet, bool json)
+void shmt_sheet_begin(struct shmt_sheet *sheet,
+                      const struct shmt_command_call *call, bool json)
 {
     *sheet = (struct shmt_sheet){
+        .call = call,
         .json = json,
-        .table = {.titles = "kernel|problem|>time us|>x default|>regs|>spills|"
-                            ">occupancy|>measured|>rejected|>cand/s|>GPU busy|"
-                            "configuration"},
+        .table = shmt_sheet_table(call->wide),
     };
     if (json) {
         sheet->results = json_array();
@@ -275,58 +361,34 @@ static uint64_t measured_of(const struct shmt_tune_outcome *outcome)
            outcome->verdicts[SHMT_VERDICT_SLOW];
 }
 
-static double speedup_of(const struct shmt_tune_outcome *outcome)
-{
-    const double time = outcome->finals[0].result.time_us;
-    return outcome->default_us > 0 && time > 0 ? outcome->default_us / time
-                                               : -1;
-}
-
-/* What an imported run does not say is below 0. */
-static void add_real(struct shmt_table *table,
-                     enum shmt_command_paint paint, const char *format,
-                     double value)
-{
-    char text[32];
-
-    if (value < 0) {
-        shmt_table_paint(table, SHMT_PAINT_DIM, "%s", "-");
-        return;
-    }
-    if (value >= 1000)
-        format = "%.0f";
-    snprintf(text, sizeof text, format, value);
-    shmt_table_paint(table, paint, "%s", text);
-}
-
-static void add_row(struct shmt_table *table,
-                    const struct shmt_kernel *kernel,
+static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
                     const struct shmt_tune_outcome *outcome)
 {
     const struct shmt_tune_final *const winner = &outcome->finals[0];
-    const struct shmt_result *const result = &winner->result;
-    const double speedup = speedup_of(outcome);
     const uint64_t measured = measured_of(outcome);
-    struct shmt_text text = {0};
+    struct shmt_text problem = {0}, config = {0};
 
-    shmt_kernel_describe_problem(kernel, outcome->header.problem, &text);
-    shmt_table_add(table, "%s", kernel->name);
-    shmt_table_add_text(table, &text);
-    add_real(table, SHMT_PAINT_BOLD, "%.4g", result->time_us);
-    add_real(table, speedup > 1.01 ? SHMT_PAINT_GOOD : SHMT_PAINT_NONE,
-             "%.2f", speedup);
-    shmt_table_add_known(table, result->resources.registers);
-    add_real(table, result->resources.spill_store_bytes > 0 ? SHMT_PAINT_BAD
-                                                            : SHMT_PAINT_NONE,
-             "%.0f", result->resources.spill_store_bytes);
-    add_real(table, SHMT_PAINT_NONE, "%.0f %%", result->occupancy_percent);
-    shmt_table_add(table, "%llu", (unsigned long long)measured);
-    shmt_table_add(table, "%llu",
-                   (unsigned long long)(outcome->tried - measured));
-    add_real(table, SHMT_PAINT_NONE, "%.1f", rate_of(outcome));
-    add_real(table, SHMT_PAINT_NONE, "%.0f %%", 100 * busy_of(outcome));
-    shmt_kernel_describe_config(kernel, winner->config, &text);
-    shmt_table_add_text(table, &text);
+    shmt_kernel_describe_problem(kernel, outcome->header.problem, &problem);
+    shmt_kernel_describe_config(kernel, winner->config, &config);
+    sheet->table.failed |= problem.failed || config.failed;
+    shmt_sheet_add_row(&sheet->table, sheet->call->wide,
+                       &(struct shmt_sheet_row){
+        .kernel = kernel->name,
+        .problem = shmt_text_string(&problem),
+        .config = shmt_text_string(&config),
+        .default_us = outcome->default_us,
+        .floor_us = outcome->floor_us,
+        .work = shmt_kernel_work_of(kernel, outcome->header.problem),
+        .ties = outcome->tie_count,
+        .result = &winner->result,
+        .measured = (double)measured,
+        .rejected = (double)(outcome->tried - measured -
+                             outcome->verdicts[SHMT_VERDICT_NOT_RECORDED]),
+        .space = (double)outcome->header.space_count,
+        .rate = rate_of(outcome),
+        .busy = busy_of(outcome)});
+    shmt_text_free(&problem);
+    shmt_text_free(&config);
 }
 
 /* -- JSON ---------------------------------------------------------------- */
@@ -338,6 +400,9 @@ static json_t *outcome_json(const struct shmt_target *target,
     const struct shmt_kernel *const kernel = target->kernel;
     const struct shmt_journal_header *const header = &outcome->header;
     const struct shmt_tune_final *const winner = &outcome->finals[0];
+    const struct shmt_kernel_work work =
+        shmt_kernel_work_of(kernel, header->problem);
+    const double time_us = winner->result.time_us;
     json_t *const ties = json_array();
 
     for (size_t k = 0; k < outcome->tie_count; k++)
@@ -352,7 +417,12 @@ static json_t *outcome_json(const struct shmt_target *target,
         "result", shmt_json_result(&winner->result),
         "spread", shmt_json_real(outcome->spread),
         "default_us", shmt_json_known(outcome->default_us),
-        "speedup", shmt_json_known(speedup_of(outcome)),
+        "speedup", shmt_json_known(shmt_sheet_gain(time_us,
+                                                   outcome->default_us)),
+        "gb_per_s", shmt_json_known(shmt_kernel_work_rate(work.bytes,
+                                                          time_us)),
+        "gflop_per_s", shmt_json_known(shmt_kernel_work_rate(work.flops,
+                                                             time_us)),
         "floor_us", shmt_json_known(outcome->floor_us),
         "ties", ties,
         "strategy", shmt_json_text(outcome->strategy),
@@ -370,6 +440,26 @@ static json_t *outcome_json(const struct shmt_target *target,
         "journal", shmt_json_text(place->journal), NULL);
 }
 
+/* For the summary, which is short of what there is no memory for. */
+static void count_result(struct shmt_sheet *sheet,
+                         const struct shmt_kernel *kernel,
+                         const struct shmt_tune_outcome *outcome,
+                         const struct shmt_output_paths *place)
+{
+    const double gain = shmt_sheet_gain(outcome->finals[0].result.time_us,
+                                        outcome->default_us);
+
+    if (!shmt_array_reserve(&sheet->gains, &sheet->room,
+                            sheet->gain_count + 1, sizeof *sheet->gains) ||
+        !shmt_array_reserve(&sheet->kernels, &sheet->kernel_room,
+                            sheet->count + 1, sizeof *sheet->kernels))
+        return;
+    if (gain > 0)
+        sheet->gains[sheet->gain_count++] = gain;
+    sheet->kernels[sheet->count++] = kernel->name;
+    sheet->last = place->tuning;
+}
+
 void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_target *target,
                     const struct shmt_tune_outcome *outcome,
@@ -377,9 +467,9 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
 {
     json_t *one;
 
-    sheet->count++;
+    count_result(sheet, target->kernel, outcome, place);
     if (!sheet->json) {
-        add_row(&sheet->table, target->kernel, outcome);
+        add_row(sheet, target->kernel, outcome);
         return;
     }
     one = outcome_json(target, outcome, place);
@@ -393,6 +483,7 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
                      const int64_t *problem,
                      const struct shmt_error *why)
 {
+    sheet->failed++;
     if (sheet->json)
         json_array_append_new(
             sheet->failures,
@@ -405,7 +496,7 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
 }
 
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
-                                   bool colour, struct shmt_error *err)
+                                   struct shmt_error *err)
 {
     struct shmt_text text = {0};
 
@@ -413,7 +504,13 @@ enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
         return shmt_json_print(shmt_json_object("results", sheet->results,
                                                 "failures", sheet->failures,
                                                 NULL), err);
-    if (sheet->count > 0)
-        shmt_table_end(&sheet->table, colour, &text);
-    return shmt_command_print(&text, err);
+    if (sheet->table.cell_count > 0 || sheet->table.failed)
+        shmt_table_end(&sheet->table, sheet->call, &text);
+    return shmt_command_print_lines(&text, sheet->call, err);
+}
+
+void shmt_sheet_free(struct shmt_sheet *sheet)
+{
+    free(sheet->gains);
+    free(sheet->kernels);
 }

@@ -47,6 +47,12 @@ void shmt_display_result(struct shmt_display *display,
                          const struct shmt_target *target,
                          const struct shmt_tune_outcome *outcome,
                          const struct shmt_output_paths *place);
+struct shmt_sheet;
+
+/* The last line: what became of all of them, where it is, and what may be typed
+ * next.  Nothing where nothing was tuned. */
+void shmt_display_summary(struct shmt_display *display,
+                          const struct shmt_sheet *sheet, const char *output);
 /* Before anything else is written to standard error. */
 void shmt_display_clear(struct shmt_display *display);
 
@@ -64,15 +70,22 @@ struct json_t;
 
 /* The results of one use of the command. */
 struct shmt_sheet {
+    const struct shmt_command_call *call;
     bool json;
     bool names_devices;     /* by UUID, because there are several */
     struct json_t *results;
     struct json_t *failures;
     struct shmt_table table;
-    size_t count;
+    size_t count, failed;
+    size_t gain_count, room;
+    double *gains;          /* of those whose default was timed */
+    const char **kernels;   /* of each result, its name */
+    size_t kernel_room;
+    const char *last;       /* the tuning that was written last */
 };
 
-void shmt_sheet_begin(struct shmt_sheet *sheet, bool json);
+void shmt_sheet_begin(struct shmt_sheet *sheet,
+                      const struct shmt_command_call *call, bool json);
 void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_target *target,
                     const struct shmt_tune_outcome *outcome,
@@ -83,8 +96,10 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
                      const struct shmt_kernel *kernel,
                      const int64_t *problem,
                      const struct shmt_error *why);
-/* Prints the sheet, and frees it. */
+/* Prints the sheet. */
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
-                                   bool colour, struct shmt_error *err);
+                                   struct shmt_error *err);
+/* Frees what the sheet has counted. */
+void shmt_sheet_free(struct shmt_sheet *sheet);
 
 #endif

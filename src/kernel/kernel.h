@@ -593,4 +593,19 @@ shmt_kernel_problem_read(const struct shmt_kernel *kernel,
 void shmt_kernel_problem_write(const struct shmt_kernel *kernel,
                                const int64_t *problem, struct shmt_text *text);
 
+/* -- work ----------------------------------------------------------------- */
+
+/* Bytes and floating-point operations of a problem, whatever the configuration;
+ * below 0: the spec does not say. */
+struct shmt_kernel_work {
+    double bytes, flops;
+};
+struct shmt_kernel_work shmt_kernel_work_of(const struct shmt_kernel *kernel,
+                                            const int64_t *problem);
+/* Of `work` done in so many microseconds: 10^9 a second, GB/s or GFLOP/s; below
+ * 0: not known. */
+double shmt_kernel_work_rate(double work, double time_us);
+/* Whether arithmetic says more of a kernel than bytes do. */
+bool shmt_kernel_work_is_arithmetic(const struct shmt_kernel_work *work);
+
 #endif

@@ -310,14 +310,12 @@ find_device(const struct shmt_report_run *runs, size_t count,
     return NULL;
 }
 
-/* Whether arithmetic says more of a kernel than bytes do. */
+/* Whether arithmetic says more of the kernel than bytes do. */
 static bool is_arithmetic(const struct shmt_report_run *runs, size_t count)
 {
-    enum { FLOPS_A_BYTE = 10 };
-
     for (size_t k = 0; k < count; k++)
-        if (runs[k].flops > 0)
-            return runs[k].flops > FLOPS_A_BYTE * runs[k].bytes;
+        if (runs[k].work.flops > 0)
+            return shmt_kernel_work_is_arithmetic(&runs[k].work);
     return false;
 }
 

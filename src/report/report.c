@@ -52,44 +52,17 @@ double shmt_report_floor_share(const struct shmt_report_run *run)
                ? run->floor_us / run->time_us : -1;
 }
 
-/* `work` in one run of so many microseconds, in 10^9 a second. */
-static double rate(double work, double time_us)
-{
-    return work > 0 && time_us > 0 ? work / time_us / 1e3 : -1;
-}
-
 double shmt_report_bandwidth(const struct shmt_report_run *run)
 {
-    return rate(run->bytes, run->time_us);
+    return shmt_kernel_work_rate(run->work.bytes, run->time_us);
 }
 
 double shmt_report_arithmetic(const struct shmt_report_run *run)
 {
-    return rate(run->flops, run->time_us);
+    return shmt_kernel_work_rate(run->work.flops, run->time_us);
 }
 
 /* -- what is added --------------------------------------------------------- */
-
-static double evaluate(const struct shmt_expr *work,
-                       const struct shmt_kernel_evaluated *evaluated)
-{
-    int64_t number;
-
-    return work != NULL && shmt_expr_eval_int(work, evaluated->values,
-                                              &number, NULL) == SHMTUNE_OK
-               ? (double)number : -1;
-}
-
-/* The same for every configuration. */
-static void find_work(struct shmt_report_run *run, const int64_t *problem)
-{
-    struct shmt_kernel_evaluated evaluated;
-
-    shmt_kernel_evaluate_part(run->spec, SHMT_KERNEL_REFERENCE, problem,
-                              &evaluated);
-    run->bytes = evaluate(run->spec->bytes, &evaluated);
-    run->flops = evaluate(run->spec->flops, &evaluated);
-}
 
 static struct shmt_report_run *add_run(struct shmt_report *report)
 {
@@ -97,8 +70,8 @@ static struct shmt_report_run *add_run(struct shmt_report *report)
                             sizeof *report->runs))
         return NULL;
     report->runs[report->count] = (struct shmt_report_run){
-        .time_us = -1, .default_us = -1, .floor_us = -1, .bytes = -1,
-        .flops = -1, .protocol = "", .created = ""
+        .time_us = -1, .default_us = -1, .floor_us = -1,
+        .work = {-1, -1}, .protocol = "", .created = ""
     };
     return &report->runs[report->count++];
 }
@@ -150,7 +123,7 @@ static enum shmtune_status take_tuned(struct shmt_report *report,
     /* A tuning of other sources may have other dimensions. */
     if (kernel != NULL &&
         shmt_tuning_problem(kernel, tuned, problem, NULL) == SHMTUNE_OK)
-        find_work(run, problem);
+        run->work = shmt_kernel_work_of(kernel, problem);
     return name_problem(report, run, err);
 }
 
@@ -200,7 +173,7 @@ shmt_report_add_journal(struct shmt_report *report, const char *path,
     run->protocol = header->protocol;
     run->journal = journal;
     run->journal_path = path;
-    find_work(run, header->problem);
+    run->work = shmt_kernel_work_of(kernel, header->problem);
     status = shmt_report_trail_new(kernel, journal, &run->trail, err);
     if (status != SHMTUNE_OK)
         return status;

@@ -30,7 +30,7 @@ struct shmt_report_run {
                                           that of its fastest */
     const struct shmt_result *usual;   /* the default's, of the journal */
     double time_us, default_us, floor_us;
-    double bytes, flops;           /* the work */
+    struct shmt_kernel_work work;
     uint64_t tried, space_count;
     const uint64_t *verdicts;      /* [SHMT_VERDICT_COUNT] */
 };

@@ -208,6 +208,7 @@ static size_t collect_shapes(const struct shmt_tune_outcome *outcome,
         uint64_t hash;
 
         if (!entry->counted || result->reason[0] == '\0' ||
+            result->verdict == SHMT_VERDICT_NOT_RECORDED ||
             shmt_verdict_stage(result->verdict) == SHMT_STAGE_TIME)
             continue;
         hash = shape_of(result);

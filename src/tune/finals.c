@@ -344,14 +344,18 @@ static void shuffle(struct shmt_tune_finals *finals)
     }
 }
 
-static void add_pass(struct shmt_tune_final *final, size_t pass,
+/* A recording gives the same samples in each pass: they are kept once. */
+static void add_pass(struct shmt_tune_finals *finals, size_t k, size_t pass,
                      const struct shmt_result *result)
 {
+    struct shmt_tune_final *const final = &finals->tune->outcome->finals[k];
     struct shmt_result *const all = &final->result;
+    const int most = finals->tune->target->recorded
+                         ? finals->entries[k]->result.sample_count
+                         : SHMT_RESULT_SAMPLES;
 
     final->figures.pass_us[pass] = result->time_us;
-    for (int s = 0; s < result->sample_count &&
-                    all->sample_count < SHMT_RESULT_SAMPLES; s++)
+    for (int s = 0; s < result->sample_count && all->sample_count < most; s++)
         all->samples_us[all->sample_count++] = result->samples_us[s];
 }
 
@@ -559,7 +563,7 @@ static enum shmtune_status take_time(struct shmt_tune_finals *finals,
     finals->waited_for = SIZE_MAX;
     finals->verified[k] = true;
     if (isfinite(shmt_ledger_cost(result)))
-        add_pass(&finals->tune->outcome->finals[k], pass, result);
+        add_pass(finals, k, pass, result);
     else
         status = drop(finals, k, result, err);
     shmt_tune_report(finals->tune, "finals",

@@ -62,7 +62,7 @@ void shmt_progress_failures(const uint64_t *verdicts, const char *before,
 {
     for (int v = 0; v < SHMT_VERDICT_COUNT; v++) {
         if (verdicts[v] == 0 || v == SHMT_VERDICT_OK ||
-            v == SHMT_VERDICT_SLOW)
+            v == SHMT_VERDICT_SLOW || v == SHMT_VERDICT_NOT_RECORDED)
             continue;
         shmt_text_addf(text, "%s%llu %s", before,
                        (unsigned long long)verdicts[v],

@@ -15,7 +15,8 @@ void shmt_progress_line(const struct shmt_tune_progress *now, size_t width,
                         struct shmt_text *text);
 
 /* Appends "12 too_large, 4 wrong" with `before` in front of it; nothing when
- * no candidate failed.  `verdicts` has SHMT_VERDICT_COUNT entries. */
+ * no candidate failed: what no recording has is no failure.  `verdicts` has
+ * SHMT_VERDICT_COUNT entries. */
 void shmt_progress_failures(const uint64_t *verdicts, const char *before,
                             struct shmt_text *text);
 

@@ -32,13 +32,17 @@ check "--compile-timeout gives up a compile" all 'exits 0' \
 # -- the whole command --------------------------------------------------------
 run toy --size n=4096 --size n=65536 --total 4s
 check "--total is said at the start" all 'exits 0' \
-    'err_has "2 problems, at most 4 s in all (--total) and 15 s each"' \
+    'err_has "tuning 2 problems of 1 kernel on GPU 0: at most 4 s in all (--total) and 15 s each (--budget); .* go to ./tunings"' \
     'out_has "n=4096 m=1" ' 'out_has "n=65536 m=1"'
 run toy --size n=4096 --size n=65536 --budget 1s --output each
 check "and so is what --budget comes to" \
-    err_has "2 problems, at most 2 s in all"
+    err_has "at most 2 s in all (--total) and 1 s each (--budget)"
 run toy --size n=4096 --budget 1s --output one
-check "one problem needs no words" err_lacks "at most"
+check "of one problem, too" err_has "tuning 1 problem of 1 kernel on GPU 0: at most 1 s (--budget); "
+run toy --size n=4096 --budget 7 --output one
+check "a budget of candidates" err_has "on GPU 0: 7 candidates each (--budget); "
+run toy --size n=4096 --budget 1s --output one -q
+check "but not with -q" err_empty
 FAKE_WORKER_BUSY_MS=300 run toy --size n=4096 --size n=65536 --size n=256 \
     --size n=512 --size n=768 --size n=1024 --size n=1280 --size n=1536 \
     --size n=1792 --total 0.5s --output spent

@@ -9,6 +9,7 @@
 
 SHMTUNE_PATH=$source
 PATH=$build:$PATH
+COLUMNS=80    # as wide as a page
 export PATH
 
 run inspect transpose --limit 1 --arch sm_90

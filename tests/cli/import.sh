@@ -66,9 +66,10 @@ run check "$out/tunings/conv/a-gpu.journal.gz" "$out/kernels/conv.yaml"
 check "what came without its constraints is no mistake" all "exits 0" \
     "out_has '^note .*without its constraints: 3 of the [0-9]* conf'" \
     "out_has '^2 ok, 0 wrong'"
-run tune "$out/kernels/conv.yaml" --output "$folder/tuned" \
+run tune "$out/kernels/conv.yaml" --output "$folder/tuned" --wide \
     --device "replay:$out/tunings/conv/a-gpu.journal.gz"
-check "and tuned on" all "exits 0" "out_has 'conv .* - *- *- '" \
+check "and tuned on" all "exits 0" "out_has '^conv '" \
+    "out_lacks 'regs\|occ'" \
     "out_lacks ' -1 '" "[ -s $folder/tuned/conv/*.yaml ]"
 run tune "$out/kernels/conv.yaml" --device 0
 check "but not on a device" all "exits 2" "err_has 'nothing to launch'"

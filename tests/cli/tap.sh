@@ -4,7 +4,8 @@
 # `run` for the command, and tests in TAP.  Sourced.
 set -u
 LC_ALL=C
-export LC_ALL
+COLUMNS=1000    # no line is broken, whatever a path is long
+export LC_ALL COLUMNS
 
 source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
 data=$source/tests/cli/data

@@ -51,13 +51,13 @@ done
 
 # -- resuming -------------------------------------------------------------
 cp "$journal" before
-run toy --strategy exhaustive -j 2
+run toy --strategy exhaustive -j 2 --wide
 check "a second run resumes" all 'exits 0' \
     'err_has "resuming: 252 candidates are known from"'
 check "and tries nothing again" same before "$journal"
 check "of which there is no rate" all \
     'err_has "252 of 252 candidates, 252 of them known before; .*tunings/"' \
-    'err_lacks "/s, GPU busy"' 'out_has "n=4096 m=1 .*  -  *-  *BLOCK_X="'
+    'err_lacks "/s, GPU busy"' 'out_lacks "cand/s"' 'out_has " regs "'
 run toy --no-resume --strategy exhaustive -q
 check "--no-resume starts a new journal and keeps the old journal" all 'exits 0' \
     'same before $journal.old' err_empty
@@ -80,6 +80,28 @@ run toy --device replay:h100 --strategy exhaustive --output again
 check "replays what is recorded under a name" all 'exits 0' \
     'out_has "n=4096 m=1"' 'out_has "n=65536 m=3"' \
     'err_has "of the recorded device"'
+check "it says at its start what it will do" all \
+    '[ "$(head -n 1 err | cut -d: -f2)" = " tuning 1 kernel on the recorded device h100" ]' \
+    'err_has "h100: as long as all candidates of each take (--budget), in its own time, .*; tunings and journals go to again$"'
+check "and the last line sums up" all \
+    '[ "$(tail -n 1 err | cut -d: -f2)" = " tuned 2 problems of 1 kernel" ]' \
+    'err_has "kernel: [0-9.]* to [0-9.]* times as fast as the default, [0-9.]* in the median; all files are in again; next: .shmtune show again/"'
+tail -n 1 err | grep -o '`shmtune [^`]*`' | tr -d '`' >next
+while read -r command words; do
+    run $words
+    check "what is to be typed next works: $words" exits 0
+done <next
+check "both" [ "$(wc -l <next)" -eq 2 ]
+recorded() { # FILE...: samples of each line, the most
+    sed -n 's/.*samples_us: \[\([^]]*\)\].*/\1/p' "$@" |
+        awk -F, 'NF > most { most = NF } END { print most + 0 }'
+}
+gzip -dc rec/toy/$device.4096x1.journal.gz >recorded.journal
+check "a replay's tuning has the recorded samples once" all \
+    '[ "$(recorded recorded.journal)" -gt 1 ]' \
+    '[ "$(recorded again/toy/$device.yaml)" -le "$(recorded recorded.journal)" ]' \
+    '[ "$(recorded again/toy/$device.yaml)" -gt 1 ]'
+run toy --device replay:h100 --strategy exhaustive --output again
 sed 's/.*BLOCK_X/BLOCK_X/' first >a
 sed 's/.*BLOCK_X/BLOCK_X/' "$folder/out" >b
 check "with the same winners" same a b
@@ -142,7 +164,9 @@ run toy --size n=4096 --strategy random --budget 60 --record part \
 run --device "replay:part/toy/$device.4096x1.journal.gz" --json \
     --strategy exhaustive --output again6
 check "what is not recorded is not in the rate" all 'exits 0' \
-    'err_has "252 of 252 candidates in .*, 192 not_recorded"' 'took 60'
+    'err_has "252 of 252 candidates, 192 of them not recorded, 60 replayed"' \
+    'err_lacks "192 not_recorded"' 'took 60' \
+    'out_has "\"not_recorded\": 192"'
 run toy --device replay:h100 --size n=4096 --output again4 --budget 1s
 check "--size chooses one" all 'exits 0' 'out_has "n=4096"' \
     'out_lacks "n=65536"'
@@ -291,7 +315,7 @@ check "what is no tuning is refused before anything is measured" all \
     'exits 2' 'err_has "file that is there: stranger/toy/.*; move it away, or "' \
     'err_has "with --output DIR"' \
     'no_file stranger/toy/$device.4096x1.journal' \
-    'lines $folder/err stranger 1' '[ $(cat stranger/toy/$device.yaml) = x ]'
+    'lines $folder/err "error: .*stranger" 1' '[ $(cat stranger/toy/$device.yaml) = x ]'
 mkdir -p shut/toy && chmod a-w shut/toy
 if [ -w shut/toy ]; then
     skip "a folder that cannot be written: exit 5" "root may write anywhere"
