@@ -162,6 +162,7 @@ static enum shmtune_status run(struct request *request,
 {
     struct shmt_command_call *call = &request->call;
     enum shmtune_status status;
+    bool speaks;
 
     if (call->count > 0 && strcmp(call->words[0], "help") == 0) {
         request->help = true;
@@ -182,7 +183,16 @@ static enum shmtune_status run(struct request *request,
         fputs(call->command->help, stdout);
         return SHMTUNE_OK;
     }
-    return call->command->run(call, err);
+    /* A log of a run may be read as it grows; of other commands only what a
+     * person sees. */
+    speaks = !call->quiet && call->command->summary != NULL &&
+             (isatty(STDERR_FILENO) || call->command == &shmt_command_tune ||
+              call->command == &shmt_command_dispatch);
+    if (speaks)
+        shmt_command_pulse_begin();
+    status = call->command->run(call, err);
+    shmt_command_pulse_end();
+    return status;
 }
 
 /* Fails when standard output could not be written. */

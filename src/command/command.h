@@ -293,6 +293,19 @@ enum shmtune_status shmt_command_print_lines(struct shmt_text *text,
  * error; broken as above where that is a terminal. */
 void shmt_command_tell(const char *head, const char *text);
 
+/* -- pulse.c ----------------------------------------------------- */
+
+/* A command that has said nothing for four seconds says that it is still at
+ * work, and at what, from begin to end; without a thread for that it does not.
+ */
+void shmt_command_pulse_begin(void);
+void shmt_command_pulse_end(void);
+/* Something was said. */
+void shmt_command_pulse_said(void);
+/* What is begun: "compiling 24 configurations". */
+void shmt_command_pulse_work(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
 /* -- table.c ----------------------------------------------------- */
 
 struct shmt_table_cell;

@@ -73,6 +73,7 @@ static void show_progress(const struct run *run, size_t *shown)
     if (!run->batch->progress || run->done == *shown)
         return;
     *shown = run->done;
+    shmt_command_pulse_said();
     fprintf(stderr, "\r%zu of %zu compiled%s", run->done, run->batch->count,
             run->done == run->batch->count ? "\r\033[K" : "");
     fflush(stderr);
@@ -147,6 +148,8 @@ enum shmtune_status shmt_compiler_run(struct shmt_target *compiler,
         }
     };
 
+    shmt_command_pulse_work("compiling %zu configuration%s", batch->count,
+                            shmt_text_plural(batch->count));
     return work(&run, err);
 }
 

@@ -23,6 +23,7 @@ static void tell(void *context, const struct shmt_space_progress *now)
                 (unsigned long long)now->states, now->bytes >> 20);
     fputs("\033[K", stderr);
     fflush(stderr);
+    shmt_command_pulse_said();
     *limits->line = true;
 }
 
@@ -38,6 +39,7 @@ shmt_command_limits_begin(struct shmt_command_limits *limits,
         .exact = limits->exact,
         .context = limits,
     };
+    shmt_command_pulse_work("building a space");
     if (!call->quiet && isatty(STDERR_FILENO))
         limits->space.tell = tell;
     return &limits->space;

@@ -177,6 +177,7 @@ static enum shmtune_status print(struct shmt_text *text, size_t width,
     failed = text->failed || shown.failed;
     if (!failed)
         fputs(shmt_text_string(&shown), stdout);
+    shmt_command_pulse_said();
     shmt_text_free(&shown);
     shmt_text_free(text);
     return failed ? shmt_error_memory(err) : SHMTUNE_OK;
@@ -208,6 +209,7 @@ void shmt_command_tell(const char *head, const char *text)
     fprintf(stderr, "%s\n",
             shmt_text_string(shown.length > 0 && !shown.failed ? &shown
                                                                : &line));
+    shmt_command_pulse_said();
     shmt_text_free(&line);
     shmt_text_free(&shown);
 }

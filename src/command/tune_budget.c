@@ -161,8 +161,9 @@ void shmt_command_budget_tell(const struct shmt_command_budget *budget,
     if (isfinite(all_s) || isfinite(budget->seconds))
         return;
     if (budget->count != UINT64_MAX)
-        shmt_text_addf(text, "%llu candidates each (--budget)",
-                       (unsigned long long)budget->count);
+        shmt_text_addf(text, "%llu candidate%s each (--budget)",
+                       (unsigned long long)budget->count,
+                       shmt_text_plural(budget->count));
     else
         shmt_text_add(text, "as long as all candidates of each take "
                             "(--budget)");

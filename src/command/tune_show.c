@@ -21,7 +21,7 @@
 
 /* Seconds between two progress lines when piped, and between two updates on a
  * terminal. */
-static const double piped_s = 10, terminal_s = 0.1;
+static const double piped_s = 4, terminal_s = 0.1;
 
 /* -- standard error ------------------------------------------------------ */
 
@@ -104,6 +104,7 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
         fprintf(stderr, "%s\n", shmt_text_string(&line));
     }
     fflush(stderr);
+    shmt_command_pulse_said();
     display->shown = display->terminal;
     shmt_text_free(&line);
 }

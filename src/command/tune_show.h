@@ -12,7 +12,7 @@
 /* -- standard error ------------------------------------------------------ */
 
 /* On a terminal one line a run that is rewritten, as many as it has room
- * for; elsewhere a new line every ten seconds. */
+ * for; elsewhere a new line every four seconds. */
 enum { SHMT_DISPLAY_LANES = 64 };
 
 struct shmt_display {

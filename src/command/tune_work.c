@@ -245,6 +245,7 @@ open_kernel(void *context, const struct shmt_campaign_kernel *kernel,
         status = shmt_winners_read(kernel->kernel, also->items[k],
                                    &known->also, err);
     known->is_begun = true;
+    shmt_command_pulse_work("opening the device for %s", kernel->kernel->name);
     return status == SHMTUNE_OK
                ? shmt_command_device_start(&work->device, kernel->kernel,
                                            device, out, err)
@@ -276,6 +277,7 @@ static void slot_progress(void *context, const struct shmt_tune_progress *now)
 {
     const struct shmt_command_slot *const slot = context;
 
+    shmt_command_pulse_work("tuning %s %s", now->kernel, now->size);
     shmt_display_progress(&slot->work->display, slot->lane, slot->mark, now);
 }
 

@@ -157,7 +157,8 @@ have H100,H100
 # shellcheck disable=SC2086
 run toy $sizes --device 0,1 --total 4s --budget 2s
 check "--total is divided over the GPUs" all 'exits 0' \
-    'err_has "4 problems, at most 4 s in all (--total) and 2 s each"' \
+    'err_has "tuning 4 problems of 1 kernel on 2 GPUs: at most 4 s in all "' \
+    'err_has " in all (--total) and 2 s each"' \
     'err_lacks "not tuned"'
 
 # -- turns ------------------------------------------------------------------

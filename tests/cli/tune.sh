@@ -353,6 +353,19 @@ else
     skip "which problem of how many" "no script(1) here"
 fi
 
+# -- what takes long -------------------------------------------------------
+cat >late <<END
+#!/bin/sh
+case " \$* " in *" --device "*) sleep 6 ;; esac
+exec "$SHMTUNE_WORKER" "\$@"
+END
+chmod +x late
+SHMTUNE_WORKER=$folder/late run toy --size n=4096 --budget 3 --output late_out
+check "nobody waits for a word for more than five seconds" all 'exits 0' \
+    'err_has "^shmtune: opening the device for toy: [45] s$"'
+SHMTUNE_WORKER=$folder/late run toy --size n=4096 --budget 3 --output late_out -q
+check "but with -q" all 'exits 0' err_empty
+
 # -- interrupted -----------------------------------------------------------
 # start ARGUMENT...: in the background, $pid
 start() {
