@@ -88,7 +88,7 @@ extern "C" {
 /* The version of this header: as three numbers, as one to compare with
  * (1.2.3 is 10203), and as a text. */
 #define SHMTUNE_VERSION_MAJOR 0
-#define SHMTUNE_VERSION_MINOR 1
+#define SHMTUNE_VERSION_MINOR 2
 #define SHMTUNE_VERSION_PATCH 0
 #define SHMTUNE_VERSION_NUMBER                                               \
     (SHMTUNE_VERSION_MAJOR * 10000 + SHMTUNE_VERSION_MINOR * 100             \
