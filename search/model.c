@@ -5,7 +5,8 @@
  * neighbours of the best so far and some at random.  Of the compiled
  * candidates that wait for the GPU it picks the one with the largest expected
  * improvement.  Where other runs are known, a guide (engine/guide.h) has the
- * first candidates, and then every second one.
+ * first candidates, and then every second one.  What is heard of other sizes of
+ * the kernel is in the model as well, with the size as a feature.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -132,11 +133,11 @@ static void *create(const struct shmt_search_view *view)
         state->room += shmt_space_parameter(view->space, p)->count;
     shmt_observations_begin(&state->spent, view->space);
     shmt_random_seed(&state->drawn, 1);
-    state->clock = shmt_predictor_new(&state->spent, 1, &state->drawn);
+    state->clock = shmt_predictor_new(&state->spent, 1, NULL, &state->drawn);
     state->neighbours = calloc(state->room + 1, sizeof *state->neighbours);
     state->coverage = shmt_coverage_new(view);
     state->predictor = shmt_predictor_new(
-        &state->observations, view->options[CLIP], view->random);
+        &state->observations, view->options[CLIP], view->sizes, view->random);
     if (state->neighbours == NULL || state->coverage == NULL
         || state->predictor == NULL || state->clock == NULL
         || !make_guide(state)) {
@@ -168,7 +169,7 @@ static void shortlist_add(struct shortlist *list, uint64_t index, double mean)
 /* Candidates that are judged together. */
 struct batch {
     uint64_t indices[SHMT_SURROGATE_BATCH];
-    uint8_t rows[SHMT_SURROGATE_BATCH][SHMT_SPACE_PARAMETERS];
+    uint8_t rows[SHMT_SURROGATE_BATCH][SHMT_SURROGATE_FEATURES];
     const uint8_t *places[SHMT_SURROGATE_BATCH];
     size_t count;
 };
@@ -178,8 +179,7 @@ static void batch_add(const struct state *state, struct batch *batch,
 {
     batch->indices[batch->count] = index;
     batch->places[batch->count] = batch->rows[batch->count];
-    shmt_observations_row(&state->observations, index,
-                          batch->rows[batch->count++]);
+    shmt_predictor_row(state->predictor, index, batch->rows[batch->count++]);
 }
 
 /* Whether candidates are known to differ in the seconds they take. */
@@ -192,16 +192,43 @@ static bool differ(const struct state *state)
                n * n * LEAST_SPREAD * LEAST_SPREAD;
 }
 
-/* Makes improvements of a candidate those of a second. */
+/* Makes improvements of a candidate those of a second; what is compiled already
+ * takes less. */
 static void divide(const struct state *state, const struct batch *batch,
                    double *improvement)
 {
+    const struct shmt_search_view *const view = state->view;
     float mean[SHMT_SURROGATE_BATCH];
 
-    shmt_surrogate_means(shmt_predictor_surrogate(state->clock),
-                         batch->places, batch->count, mean);
-    for (size_t k = 0; k < batch->count; k++)
-        improvement[k] *= exp(-state->view->options[THRIFT] * mean[k]);
+    if (differ(state))
+        shmt_surrogate_means(shmt_predictor_surrogate(state->clock),
+                             batch->places, batch->count, mean);
+    else
+        for (size_t k = 0; k < batch->count; k++)
+            mean[k] = (float)(state->spent_sum / (double)state->spent.count);
+    for (size_t k = 0; k < batch->count; k++) {
+        const double ready_s =
+            view->compiled_s == NULL
+                ? -1 : view->compiled_s(view->context, batch->indices[k]);
+
+        improvement[k] *= exp(-view->options[THRIFT] *
+                              (ready_s > 0 ? log(ready_s) : mean[k]));
+    }
+}
+
+/* Whether seconds are known, and count. */
+static bool are_counted(const struct state *state)
+{
+    return differ(state) ||
+           (state->view->compiled_s != NULL && state->spent.count > 2 &&
+            state->view->options[THRIFT] > 0);
+}
+
+/* Whether there is something to predict costs from. */
+static bool can_predict(const struct state *state)
+{
+    return state->observations.valid +
+               (shmt_predictor_heard(state->predictor) > 0) > 1;
 }
 
 /* The one of `indices` with the largest expected improvement, of a second or
@@ -264,12 +291,12 @@ static void shortlist_neighbours(struct state *state, uint64_t index,
     const struct shmt_observations *const o = &state->observations;
     struct shmt_surrogate *const surrogate =
         shmt_predictor_surrogate(state->predictor);
-    uint8_t here[SHMT_SPACE_PARAMETERS], there[SHMT_SPACE_PARAMETERS];
+    uint8_t here[SHMT_SURROGATE_FEATURES], there[SHMT_SPACE_PARAMETERS];
     size_t count = shmt_space_neighbours(view->space, index,
                                          SHMT_SPACE_HAMMING,
                                          state->neighbours, state->room);
 
-    shmt_observations_row(o, index, here);
+    shmt_predictor_row(state->predictor, index, here);
     shmt_surrogate_set_base(surrogate, here);
     for (size_t k = 0; k < MOST_NEIGHBOURS && count > 0; k++) {
         const size_t drawn = count > MOST_NEIGHBOURS - k
@@ -320,7 +347,7 @@ static void shortlist_random(struct state *state, struct shortlist *list)
 
 static uint64_t choose(struct state *state)
 {
-    const bool of_a_second = differ(state);
+    const bool of_a_second = are_counted(state);
     const struct shmt_observations *const o = &state->observations;
     struct shortlist near = {.most = SHORTLIST_NEAR};
     struct shortlist far = {.most = SHORTLIST_FAR};
@@ -329,7 +356,7 @@ static uint64_t choose(struct state *state)
 
     shmt_predictor_update(state->predictor, state->pending,
                           state->pending_count);
-    if (of_a_second)
+    if (of_a_second && differ(state))
         shmt_predictor_update(state->clock, NULL, 0);
     for (size_t k = 0; k < count; k++)
         shortlist_neighbours(state, o->list[elites[k]].index, &near);
@@ -395,8 +422,9 @@ static enum shmt_search_ask ask(void *opaque, uint64_t *index)
         *index = view->start;
     else if (follow(state, index))
         ;
-    else if (state->asked < state->initial
-             || state->observations.valid < 2)
+    else if (state->asked + shmt_predictor_heard(state->predictor) <
+                 state->initial
+             || !can_predict(state))
         *index = shmt_coverage_draw(state->coverage, DRAWS);
     else
         *index = choose(state);
@@ -411,6 +439,30 @@ static void tell(void *opaque, uint64_t index, double cost)
     if (!remove_pending(state, index))
         shmt_coverage_note(state->coverage, index);
     shmt_observations_tell(&state->observations, index, cost);
+    if (index == state->view->start && isfinite(cost) && cost > 0)
+        shmt_predictor_set_default(state->predictor, log(cost));
+}
+
+static void hear(void *opaque, uint64_t index, size_t size, double cost)
+{
+    const struct state *const state = opaque;
+
+    shmt_predictor_hear(state->predictor, index, size, cost);
+}
+
+static double worth(void *opaque, uint64_t index)
+{
+    const struct state *const state = opaque;
+    struct batch batch = {.count = 0};
+    double improvement = 0;
+
+    if (!can_predict(state))
+        return 1;
+    shmt_predictor_update(state->predictor, NULL, 0);
+    batch_add(state, &batch, index);
+    shmt_predictor_improvement(state->predictor, batch.places, 1,
+                               &improvement);
+    return improvement;
 }
 
 static void took(void *opaque, uint64_t index, double seconds)
@@ -427,7 +479,7 @@ static size_t pick(void *opaque, const uint64_t *indices, size_t count)
 {
     struct state *const state = opaque;
 
-    if (state->observations.valid < 2)
+    if (!can_predict(state))
         return 0;
     shmt_predictor_update(state->predictor, NULL, 0);
     /* What it took to compile them is spent. */
@@ -445,5 +497,7 @@ const struct shmt_strategy shmt_strategy_model = {
     .ask = ask,
     .tell = tell,
     .took = took,
+    .hear = hear,
+    .worth = worth,
     .pick = pick,
 };

@@ -43,6 +43,16 @@ struct shmt_search_prior {
     const struct shmt_search_example *examples;
 };
 
+enum { SHMT_SEARCH_SIZES = 64, SHMT_SEARCH_DIMENSIONS = 8 };
+
+/* The sizes of a kernel that are searched together: a feature of what is heard
+ * of the others. */
+struct shmt_search_sizes {
+    size_t count, dimensions;    /* count at most SHMT_SEARCH_SIZES */
+    size_t own;                  /* position of the one that is searched for */
+    const int64_t (*list)[SHMT_SEARCH_DIMENSIONS];
+};
+
 /* What a strategy may read. */
 struct shmt_search_view {
     const struct shmt_space *space;
@@ -53,6 +63,11 @@ struct shmt_search_view {
     uint64_t budget;                 /* evaluations to come; UINT64_MAX when
                                         that is not known */
     const struct shmt_search_prior *prior;   /* NULL: none */
+    const struct shmt_search_sizes *sizes;   /* NULL: this one alone */
+    /* NULL, or what measuring a configuration takes that is compiled; < 0: it
+     * is not. */
+    double (*compiled_s)(const void *context, uint64_t index);
+    const void *context;
     /* Whether the session has handed out `index`. */
     bool (*seen)(const void *session, uint64_t index);
     const void *session;
@@ -83,6 +98,12 @@ struct shmt_strategy {
     /* Optional.  Called before tell for a candidate whose trying took
      * `seconds` of the search, which is more than 0. */
     void (*took)(void *state, uint64_t index, double seconds);
+    /* Optional.  What a configuration costs at another of the sizes: over the
+     * default's cost there; INFINITY: it fails at any size. */
+    void (*hear)(void *state, uint64_t index, size_t size, double cost);
+    /* Optional.  The improvement, as a share of the best cost, that is expected
+     * of trying a configuration. */
+    double (*worth)(void *state, uint64_t index);
     /* Optional.  Chooses which of `count` compiled candidates to measure
      * first; returns its position in `indices`. */
     size_t (*pick)(void *state, const uint64_t *indices, size_t count);
@@ -103,6 +124,9 @@ struct shmt_session_options {
     uint64_t seed;
     const struct shmt_search_prior *prior;   /* NULL, or it must outlive the
                                                 session */
+    const struct shmt_search_sizes *sizes;   /* the same */
+    double (*compiled_s)(const void *context, uint64_t index);
+    const void *context;        /* as in the view */
 };
 
 /* Refusals name the option of the strategy and its range. */
@@ -126,6 +150,11 @@ void shmt_session_took(struct shmt_session *session, uint64_t index,
                        double seconds);
 void shmt_session_tell(struct shmt_session *session, uint64_t index,
                        double cost);
+/* What is known of another size (shmt_strategy). */
+void shmt_session_hear(struct shmt_session *session, uint64_t index,
+                       size_t size, double cost);
+/* Of a configuration that was handed out or not; 0: it is not known. */
+double shmt_session_worth(struct shmt_session *session, uint64_t index);
 size_t shmt_session_pick(struct shmt_session *session,
                          const uint64_t *indices, size_t count);
 size_t shmt_session_in_flight(const struct shmt_session *session);

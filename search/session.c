@@ -199,6 +199,9 @@ shmt_session_open(const struct shmt_session_options *options,
                                                           : UINT64_MAX,
         .budget = options->budget,
         .prior = options->prior,
+        .sizes = options->sizes,
+        .compiled_s = options->compiled_s,
+        .context = options->context,
         .seen = seen,
         .session = session,
     };
@@ -302,6 +305,19 @@ void shmt_session_tell(struct shmt_session *session, uint64_t index,
     (void)shmt_map_set(&session->state_of, index, TOLD); /* it is there */
     session->in_flight--;
     session->strategy->tell(session->state, index, cost);
+}
+
+void shmt_session_hear(struct shmt_session *session, uint64_t index,
+                       size_t size, double cost)
+{
+    if (session->strategy->hear != NULL)
+        session->strategy->hear(session->state, index, size, cost);
+}
+
+double shmt_session_worth(struct shmt_session *session, uint64_t index)
+{
+    return session->strategy->worth == NULL
+               ? 0 : session->strategy->worth(session->state, index);
 }
 
 size_t shmt_session_pick(struct shmt_session *session,

@@ -15,9 +15,22 @@ enum {
     HELD = 144,          /* observations after a selection */
     ADDED = 24,          /* more until the next one */
     PENDING = 24,
-    ROOM = HELD + ADDED + PENDING,
-    TUNED_WITH = 112     /* observations that weights are tuned with */
+    REPORTS = 48,        /* of other sizes, after a selection, */
+    ROOM = HELD + ADDED + PENDING + REPORTS,
+    TUNED_WITH = 112,    /* observations that weights are tuned with, */
+    TUNED_REPORTS = 32,  /* with so many of them in the place of as many */
+    MOST_REPORTS = 4096
 };
+
+/* What another size has told. */
+struct report {
+    uint64_t index;
+    size_t size;
+    double cost;         /* logarithm over the default's; INFINITY: failed */
+};
+
+/* A position in `subset` from here on is one of a report. */
+static const size_t REPORT = SIZE_MAX / 2;
 
 struct shmt_predictor {
     const struct shmt_observations *observations;
@@ -28,29 +41,147 @@ struct shmt_predictor {
     size_t held_count;
     size_t read;             /* observations looked at */
     size_t tuned_at;
-    uint64_t pending[ROOM - HELD - ADDED];
+    uint64_t pending[PENDING];
     size_t pending_count;
     float targets[ROOM];
     double ceiling;          /* costs above it count as it */
+    /* Of several sizes. */
+    const struct shmt_search_sizes *sizes;   /* NULL: one */
+    struct shmt_surrogate_feature *features; /* of parameters, then of sizes */
+    size_t size_features;
+    uint8_t levels[SHMT_SEARCH_SIZES][SHMT_SEARCH_DIMENSIONS];   /* of each */
+    struct report *reports;
+    size_t report_count;
+    size_t selected;         /* of them at the last selection, and how many the */
+    size_t reports_held;     /* surrogate holds */
+    double of_default;       /* its cost here; INFINITY: not known */
+    struct shmt_map observed;
+    size_t noted;            /* observations that are in it */
 };
+
+/* -- sizes ---------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* A dimension in which the sizes differ is a feature: by their logarithms. */
+static void add_dimension(struct shmt_predictor *predictor, size_t d)
+{
+    const struct shmt_search_sizes *const sizes = predictor->sizes;
+    struct shmt_surrogate_feature *const feature =
+        &predictor->features[predictor->observations->parameters +
+                             predictor->size_features];
+    int64_t sorted[SHMT_SEARCH_SIZES];
+    size_t count = 0;
+
+    for (size_t k = 0; k < sizes->count; k++)
+        sorted[k] = sizes->list[k][d];
+    qsort(sorted, sizes->count, sizeof *sorted, compare_numbers);
+    for (size_t k = 0; k < sizes->count; k++)
+        if (count == 0 || sorted[k] != sorted[count - 1])
+            sorted[count++] = sorted[k];
+    if (count < 2)
+        return;
+    *feature = (struct shmt_surrogate_feature){
+        .levels = (uint16_t)count, .ordered = true, .size = true};
+    for (size_t k = 0; k < count; k++)
+        feature->along[k] =
+            (float)(log(fmax(1, (double)sorted[k])) /
+                    log(fmax(2, (double)sorted[count - 1])));
+    for (size_t k = 0; k < sizes->count; k++)
+        for (size_t at = 0; at < count; at++)
+            if (sorted[at] == sizes->list[k][d])
+                predictor->levels[k][predictor->size_features] = (uint8_t)at;
+    predictor->size_features++;
+}
+
+/* False when there is no memory. */
+static bool add_sizes(struct shmt_predictor *predictor,
+                      const struct shmt_search_sizes *sizes)
+{
+    const struct shmt_observations *const o = predictor->observations;
+
+    if (sizes == NULL)
+        return true;
+    predictor->features =
+        calloc(SHMT_SURROGATE_FEATURES, sizeof *predictor->features);
+    predictor->reports = calloc(MOST_REPORTS, sizeof *predictor->reports);
+    if (predictor->features == NULL || predictor->reports == NULL)
+        return false;
+    memcpy(predictor->features, o->features,
+           o->parameters * sizeof *o->features);
+    predictor->sizes = sizes;
+    for (size_t d = 0; d < sizes->dimensions; d++)
+        add_dimension(predictor, d);
+    return true;
+}
+
+void shmt_predictor_hear(struct shmt_predictor *predictor, uint64_t index,
+                         size_t size, double cost)
+{
+    if (predictor->sizes == NULL || size >= predictor->sizes->count ||
+        predictor->report_count == MOST_REPORTS)
+        return;
+    predictor->reports[predictor->report_count++] =
+        (struct report){index, size,
+                        isfinite(cost) && cost > 0 ? log(cost) : INFINITY};
+}
+
+void shmt_predictor_set_default(struct shmt_predictor *predictor, double cost)
+{
+    predictor->of_default = cost;
+}
+
+size_t shmt_predictor_heard(const struct shmt_predictor *predictor)
+{
+    return isfinite(predictor->of_default) ? predictor->report_count : 0;
+}
+
+/* Appends a size to a row. */
+static void complete_row(const struct shmt_predictor *predictor, size_t size,
+                         uint8_t *row)
+{
+    for (size_t k = 0; k < predictor->size_features; k++)
+        row[predictor->observations->parameters + k] =
+            predictor->levels[size][k];
+}
+
+void shmt_predictor_row(const struct shmt_predictor *predictor,
+                        uint64_t index, uint8_t *row)
+{
+    shmt_observations_row(predictor->observations, index, row);
+    if (predictor->sizes != NULL)
+        complete_row(predictor, predictor->sizes->own, row);
+}
+
+/* -- a predictor ---------------------------------------------------------- */
 
 struct shmt_predictor *
 shmt_predictor_new(const struct shmt_observations *observations,
-                   double clip, struct shmt_random *random)
+                   double clip, const struct shmt_search_sizes *sizes,
+                   struct shmt_random *random)
 {
     struct shmt_predictor *predictor = calloc(1, sizeof *predictor);
 
     if (predictor == NULL)
         return NULL;
-    predictor->surrogate = shmt_surrogate_new(
-        observations->parameters, observations->features, ROOM);
-    if (predictor->surrogate == NULL) {
-        free(predictor);
-        return NULL;
-    }
     predictor->observations = observations;
     predictor->clip = clip;
     predictor->random = random;
+    predictor->of_default = INFINITY;
+    if (add_sizes(predictor, sizes))
+        predictor->surrogate = shmt_surrogate_new(
+            observations->parameters + predictor->size_features,
+            sizes == NULL ? observations->features : predictor->features,
+            sizes == NULL ? ROOM - REPORTS : ROOM);
+    if (predictor->surrogate == NULL) {
+        shmt_predictor_free(predictor);
+        return NULL;
+    }
     return predictor;
 }
 
@@ -59,14 +190,30 @@ void shmt_predictor_free(struct shmt_predictor *predictor)
     if (predictor == NULL)
         return;
     shmt_surrogate_free(predictor->surrogate);
+    shmt_map_free(&predictor->observed);
+    free(predictor->features);
+    free(predictor->reports);
     free(predictor);
 }
 
-static const uint8_t *row_of(const struct shmt_predictor *predictor,
-                             size_t position)
+/* Adds an observation or a report to what the surrogate holds. */
+static void hold(struct shmt_predictor *predictor, size_t position)
 {
-    return predictor->observations->rows +
-           position * predictor->observations->parameters;
+    const struct shmt_observations *const o = predictor->observations;
+    uint8_t row[SHMT_SURROGATE_FEATURES];
+
+    predictor->subset[predictor->held_count++] = position;
+    if (position >= REPORT) {
+        const struct report *const one =
+            &predictor->reports[position - REPORT];
+        shmt_observations_row(o, one->index, row);
+        complete_row(predictor, one->size, row);
+    } else {
+        memcpy(row, o->rows + position * o->parameters, o->parameters);
+        if (predictor->sizes != NULL)
+            complete_row(predictor, predictor->sizes->own, row);
+    }
+    shmt_surrogate_add(predictor->surrogate, row);
 }
 
 /* Selects at most `most` positions: the best observations for one half of it,
@@ -106,22 +253,105 @@ static size_t select_some(const struct shmt_predictor *predictor, size_t most,
     return count;
 }
 
+static double cost_of(const struct shmt_predictor *predictor,
+                      size_t position)
+{
+    return position >= REPORT
+               ? predictor->of_default +
+                     predictor->reports[position - REPORT].cost
+               : predictor->observations->list[position].cost;
+}
+
+static int compare_costs(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Of the observations, or, where reports are held, of all that is held. */
+static void set_ceiling(struct shmt_predictor *predictor)
+{
+    double costs[ROOM];
+    size_t count = 0;
+
+    predictor->ceiling = shmt_observations_quantile(predictor->observations,
+                                                    predictor->clip);
+    if (predictor->reports_held == 0)
+        return;
+    for (size_t k = 0; k < predictor->held_count; k++) {
+        const double cost = cost_of(predictor, predictor->subset[k]);
+        if (isfinite(cost))
+            costs[count++] = cost;
+    }
+    if (count == 0)
+        return;
+    qsort(costs, count, sizeof *costs, compare_costs);
+    predictor->ceiling =
+        costs[(size_t)((double)(count - 1) * predictor->clip)];
+}
+
 static void set_targets(struct shmt_predictor *predictor)
 {
+    set_ceiling(predictor);
     for (size_t k = 0; k < predictor->held_count; k++)
         predictor->targets[k] = (float)fmin(
-            predictor->ceiling,
-            predictor->observations->list[predictor->subset[k]].cost);
+            predictor->ceiling, cost_of(predictor, predictor->subset[k]));
+}
+
+/* Reports of what is not observed here, the best for one half of them, and a
+ * sample of the others. */
+static void hold_reports(struct shmt_predictor *predictor, size_t most)
+{
+    const struct shmt_observations *const o = predictor->observations;
+    size_t *const left = malloc((predictor->report_count + 1) * sizeof *left);
+    size_t count = 0;
+
+    for (; predictor->noted < o->count; predictor->noted++)
+        (void)shmt_map_add(&predictor->observed,
+                           o->list[predictor->noted].index, 1);
+    for (size_t k = 0; left != NULL && k < predictor->report_count; k++)
+        if (shmt_map_find(&predictor->observed, predictor->reports[k].index) ==
+            SHMT_MAP_NONE)
+            left[count++] = k;
+    for (size_t n = 0; n < most && count > 0; n++) {
+        size_t at = shmt_random_below(predictor->random, count);
+        for (size_t k = 0; n < most / 2 && k < count; k++)
+            if (predictor->reports[left[k]].cost <
+                predictor->reports[left[at]].cost)
+                at = k;
+        hold(predictor, REPORT + left[at]);
+        predictor->reports_held++;
+        left[at] = left[--count];
+    }
+    free(left);
+    predictor->selected = predictor->report_count;
 }
 
 static void select_subset(struct shmt_predictor *predictor, size_t most)
 {
+    const bool hears = shmt_predictor_heard(predictor) > 0;
+    const size_t reports = !hears               ? 0
+                           : most == TUNED_WITH ? TUNED_REPORTS : REPORTS;
+    size_t own[ROOM], count;
+
     shmt_surrogate_keep(predictor->surrogate, 0);
-    predictor->held_count = select_some(predictor, most, predictor->subset);
-    for (size_t k = 0; k < predictor->held_count; k++)
-        shmt_surrogate_add(predictor->surrogate,
-                           row_of(predictor, predictor->subset[k]));
+    predictor->held_count = predictor->reports_held = 0;
+    count = select_some(predictor,
+                        most == TUNED_WITH ? most - reports : most, own);
+    for (size_t k = 0; k < count; k++)
+        hold(predictor, own[k]);
+    if (hears)
+        hold_reports(predictor, reports);
     predictor->read = predictor->observations->count;
+}
+
+/* Whether so much was told that some of it should be held. */
+static bool has_news(const struct shmt_predictor *predictor)
+{
+    return shmt_predictor_heard(predictor) > 0 &&
+           predictor->report_count >
+               predictor->selected + predictor->selected / 8 + 8;
 }
 
 /* The number of observations at which the weights are fitted next: often at
@@ -138,7 +368,6 @@ static void add_new(struct shmt_predictor *predictor)
     const struct shmt_observations *const o = predictor->observations;
 
     shmt_surrogate_keep(predictor->surrogate, predictor->held_count);
-    predictor->ceiling = shmt_observations_quantile(o, predictor->clip);
     if (o->count >= tune_again_at(predictor)) {
         predictor->tuned_at = o->count;
         select_subset(predictor, TUNED_WITH);
@@ -146,15 +375,13 @@ static void add_new(struct shmt_predictor *predictor)
         shmt_surrogate_tune(predictor->surrogate, predictor->targets,
                             predictor->random);
         select_subset(predictor, HELD);
-    } else if (predictor->held_count + (o->count - predictor->read) > HELD +
-               ADDED) {
+    } else if (predictor->held_count - predictor->reports_held +
+                       (o->count - predictor->read) > HELD + ADDED ||
+               has_news(predictor)) {
         select_subset(predictor, HELD);
     }
-    while (predictor->read < o->count) {
-        predictor->subset[predictor->held_count++] = predictor->read;
-        shmt_surrogate_add(predictor->surrogate,
-                           row_of(predictor, predictor->read++));
-    }
+    while (predictor->read < o->count)
+        hold(predictor, predictor->read++);
     set_targets(predictor);
     shmt_surrogate_solve(predictor->surrogate, predictor->targets);
 }
@@ -177,7 +404,8 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
     const size_t skipped = count > PENDING ? count - PENDING : 0;
     size_t kept = 0;
 
-    if (predictor->read < predictor->observations->count) {
+    if (predictor->read < predictor->observations->count ||
+        has_news(predictor)) {
         add_new(predictor);
     } else {
         kept = common_prefix(predictor, pending + skipped, count - skipped);
@@ -186,9 +414,9 @@ void shmt_predictor_update(struct shmt_predictor *predictor,
     for (predictor->pending_count = kept; predictor->pending_count <
          count - skipped;) {
         const uint64_t index = pending[skipped + predictor->pending_count];
-        uint8_t row[SHMT_SPACE_PARAMETERS];
+        uint8_t row[SHMT_SURROGATE_FEATURES];
 
-        shmt_observations_row(predictor->observations, index, row);
+        shmt_predictor_row(predictor, index, row);
         shmt_surrogate_add(predictor->surrogate, row);
         predictor->pending[predictor->pending_count++] = index;
     }

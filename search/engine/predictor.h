@@ -3,7 +3,9 @@
  * predictor: keeps a surrogate up to date.  It decides which observations the
  * surrogate holds and when its weights are fitted again, and adds predicted
  * costs for candidates in flight ("kriging believer", Ginsbourger et al.
- * 2010).  For search/ only.
+ * 2010).  Where several sizes are searched together, their dimensions are
+ * features too, and what others report is held where nothing is observed here.
+ * For search/ only.
  */
 #ifndef SHMT_ENGINE_PREDICTOR_H
 #define SHMT_ENGINE_PREDICTOR_H
@@ -13,11 +15,24 @@
 
 struct shmt_predictor;
 
-/* NULL when there is no memory. */
+/* `sizes` may be NULL.  NULL when there is no memory. */
 struct shmt_predictor *
 shmt_predictor_new(const struct shmt_observations *observations,
-                   double clip, struct shmt_random *random);
+                   double clip, const struct shmt_search_sizes *sizes,
+                   struct shmt_random *random);
 void shmt_predictor_free(struct shmt_predictor *predictor);
+
+/* A row for the surrogate. */
+void shmt_predictor_row(const struct shmt_predictor *predictor,
+                        uint64_t index, uint8_t *row);
+
+/* What another size reports: over the cost of the default there, to be compared
+ * once that of the default here is known, its logarithm. */
+void shmt_predictor_hear(struct shmt_predictor *predictor, uint64_t index,
+                         size_t size, double cost);
+void shmt_predictor_set_default(struct shmt_predictor *predictor, double cost);
+/* How many reports there are that can be compared. */
+size_t shmt_predictor_heard(const struct shmt_predictor *predictor);
 
 /* Adds the observations made since the last call, then the candidates in
  * flight, `pending` (the latest, if there are many).  The cost of these is

@@ -18,7 +18,7 @@ enum {
     ROWS = 4    /* of the factor at a time, so that their sums overlap */
 };
 
-static const float STEP = 0.3f, SLOPE = 1.4f;
+static const float STEP = 0.3f, SLOPE = 1.4f, SIZE = 0.25f;
 static const float LEAST_PIVOT = 1e-5f;
 static const double LEAST_NOISE = 1e-3, MOST_NOISE = 0.3;
 static const double LEAST_WEIGHT = 0.02, MOST_WEIGHT = 8;
@@ -82,6 +82,8 @@ static float distance(const struct shmt_surrogate_feature *shape,
 
     if (shape->ordered)
         far = STEP + SLOPE * fabsf(shape->along[a] - shape->along[b]);
+    if (shape->size)
+        far *= SIZE;
     if (shape->divisible)
         far = (1 - divisibility) * far
               + divisibility * 2 * fabsf(shape->divisibility[a] -

@@ -20,12 +20,14 @@ enum { SHMT_SURROGATE_LEVELS = 64 };
 struct shmt_surrogate_feature {
     uint16_t levels;         /* 2 to SHMT_SURROGATE_LEVELS */
     bool ordered, divisible;
+    bool size;               /* of the problem: it matters less, as a rule */
     float along[SHMT_SURROGATE_LEVELS]; /* 0 to 1, in any order */
     float divisibility[SHMT_SURROGATE_LEVELS]; /* 0 to 1 */
 };
 
-/* Most features: one a parameter. */
-enum { SHMT_SURROGATE_FEATURES = SHMT_SPACE_PARAMETERS };
+/* Most features: one a parameter, and one a dimension. */
+enum { SHMT_SURROGATE_FEATURES = SHMT_SPACE_PARAMETERS +
+                                 SHMT_SEARCH_DIMENSIONS };
 
 struct shmt_surrogate;
 

@@ -37,6 +37,18 @@ size_t shmt_target_compiled_number(struct shmt_target_compiled *compiled,
     return number;
 }
 
+bool shmt_target_compiled_has(struct shmt_target_compiled *compiled,
+                              const struct shmt_kernel *kernel,
+                              const int64_t *problem,
+                              const shmt_config *config)
+{
+    const size_t number =
+        shmt_target_compiled_number(compiled, kernel, problem, config);
+
+    return number != SIZE_MAX && compiled->list[number].known &&
+           compiled->list[number].result.verdict == SHMT_VERDICT_OK;
+}
+
 struct shmt_target_job *
 shmt_target_compiled_forget(struct shmt_target_compiled *compiled,
                             const struct shmt_target_job *job)

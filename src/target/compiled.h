@@ -35,6 +35,11 @@ size_t shmt_target_compiled_number(struct shmt_target_compiled *compiled,
                                    const struct shmt_kernel *kernel,
                                    const int64_t *problem,
                                    const shmt_config *config);
+/* Whether a configuration was compiled, and without a failure. */
+bool shmt_target_compiled_has(struct shmt_target_compiled *compiled,
+                              const struct shmt_kernel *kernel,
+                              const int64_t *problem,
+                              const shmt_config *config);
 /* Its binary will not come of that job: nor do others of the same owner wait
  * for it.  Returns one of another owner that does, and has to be queued in its
  * place; NULL: there is none. */

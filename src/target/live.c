@@ -84,28 +84,22 @@ static void answer_shared(struct shmt_target_job *job,
     answer(job, &result);
 }
 
-static void finish_inspect(struct live *live, struct shmt_target_job *job,
-                           const struct shmt_result *result)
-{
-    struct shmt_target_compiled_one *const compiled =
-        &live->compiled->list[job->binary];
-    struct shmt_target_job *other;
-
-    compiled->known = true;
-    compiled->result = *result;
-    answer(job, result);
-    while ((other = shmt_target_queue_take(&compiled->waiting)) != NULL)
-        answer_shared(other, compiled);
-}
-
 /* A worker has done its job, or failed at it for good. */
-static void finish(struct live *live, struct shmt_target_job *job,
+static void finish(const struct live *live, struct shmt_target_job *job,
                    const struct shmt_result *result)
 {
-    if (job->verb == SHMT_TARGET_INSPECT)
-        finish_inspect(live, job, result);
-    else
-        answer(job, result);
+    struct shmt_target_compiled_one *const compiled =
+        job->verb == SHMT_TARGET_INSPECT ? &live->compiled->list[job->binary]
+                                         : NULL;
+    struct shmt_target_job *other;
+
+    answer(job, result);
+    if (compiled == NULL)
+        return;
+    compiled->known = true;
+    compiled->result = *result;
+    while ((other = shmt_target_queue_take(&compiled->waiting)) != NULL)
+        answer_shared(other, compiled);
 }
 
 /* -- workers ------------------------------------------------------------- */
@@ -486,6 +480,15 @@ static double live_now(const struct shmt_target *target)
     return shmt_clock_s();
 }
 
+static bool live_is_compiled(struct shmt_target *target,
+                             const shmt_config *config)
+{
+    const struct live *const live = live_of(target);
+
+    return shmt_target_compiled_has(live->compiled, target->kernel,
+                                    live->problem, config);
+}
+
 static void live_close(struct shmt_target *target)
 {
     struct live *const live = live_of(target);
@@ -502,7 +505,8 @@ static void live_close(struct shmt_target *target)
 
 static const struct shmt_target_operations operations = {
     live_begin, live_set_longest, live_submit, live_wait, live_cancel,
-    live_capacity, live_restart, live_now, live_is_ready, live_close
+    live_capacity, live_restart, live_now, live_is_ready, live_close,
+    live_is_compiled
 };
 
 /* -- hellos --------------------------------------------------------------- */

@@ -433,7 +433,7 @@ static void replay_close(struct shmt_target *target)
 
 static const struct shmt_target_operations operations = {
     replay_begin, NULL, replay_submit, replay_wait, replay_cancel,
-    replay_capacity, NULL, replay_now, NULL, replay_close
+    replay_capacity, NULL, replay_now, NULL, replay_close, NULL
 };
 
 /* -- opening ------------------------------------------------------------- */

@@ -88,6 +88,9 @@ struct shmt_target_operations {
      * nothing but waiting and closing is possible. */
     bool (*is_ready)(const struct shmt_target *target);
     void (*close)(struct shmt_target *target);
+    /* May be NULL.  Whether the binary of a configuration of this problem is
+     * there, so that an inspect takes no time. */
+    bool (*is_compiled)(struct shmt_target *target, const shmt_config *config);
 };
 
 struct shmt_target {

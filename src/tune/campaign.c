@@ -37,6 +37,7 @@ struct lane {
 /* What is left of a kernel. */
 struct rest {
     size_t next;               /* problem */
+    struct shmt_sizes *sizes;  /* NULL: problems are tuned one at a time */
     bool refused;              /* none is to begin */
 };
 
@@ -540,6 +541,25 @@ static void close_run(struct dealer *dealer, struct lane *lane,
     end(dealer, lane, outcome, status == SHMTUNE_OK ? NULL : err);
 }
 
+/* What the runs of a kernel find is told to those of its other sizes. */
+static enum shmtune_status share_findings(struct dealer *dealer,
+                                          struct lane *lane,
+                                          struct shmt_error *err)
+{
+    const struct shmt_campaign_kernel *const kernel = lane->task.kernel;
+    struct rest *const rest = rest_of(dealer, kernel);
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (kernel->count < 2)
+        return status;
+    if (rest->sizes == NULL)
+        status = shmt_sizes_new(kernel->kernel, kernel->problems,
+                                kernel->count, &rest->sizes, err);
+    lane->options.sizes = rest->sizes;
+    lane->options.size = lane->task.number;
+    return status;
+}
+
 /* The target is ready: the run begins. */
 static void begin(struct dealer *dealer, struct lane *lane)
 {
@@ -566,6 +586,8 @@ static void begin(struct dealer *dealer, struct lane *lane)
         return;
     }
     status = all->calls->begin(all->context, task, &lane->options, &err);
+    if (status == SHMTUNE_OK && dealer->width > 1)
+        status = share_findings(dealer, lane, &err);
     if (status == SHMTUNE_OK)
         status = shmt_tune_open(task->target,
                                 task->kernel->problems[task->number],
@@ -695,7 +717,8 @@ static void go_on(struct dealer *dealer, struct lane *lane)
     if (lane->state == OPENING && is_ready(lane->task.target) &&
         has_room(dealer, lane))
         begin(dealer, lane);
-    if (lane->state == RUNNING && (lane->due || wait_left(lane) <= 0))
+    if (lane->state == RUNNING && (lane->due || wait_left(lane) <= 0 ||
+                                   shmt_tune_has_news(lane->run)))
         advance(dealer, lane);
     if (lane->state == FREE && !dealer->stopped &&
         choose_kernel(dealer, lane) == NULL)
@@ -767,6 +790,9 @@ enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
         close_target(&dealer.lanes[k]);
     }
     free(dealer.lanes);
+    for (size_t k = 0; dealer.rests != NULL && k < campaign->kernel_count;
+         k++)
+        shmt_sizes_free(dealer.rests[k].sizes);
     free(dealer.rests);
     free(dealer.returned);
     return status;

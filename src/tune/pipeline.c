@@ -11,6 +11,9 @@
 /* The most warm-start candidates in flight at a time. */
 enum { WARM_IN_FLIGHT = 3 };
 
+/* More that are compiled and wait are not to be. */
+enum { MOST_READY = 16 };
+
 /* A candidate slower than best * factor + slack is given up after its first
  * samples. */
 static const double give_up_factor = 2.0, give_up_slack_us = 3.0;
@@ -85,6 +88,7 @@ finish_candidate(struct shmt_tune *tune, struct shmt_tune_candidate *candidate,
         tune->holding = false;
     tell_seconds(tune, entry);
     tell(tune, entry);
+    shmt_tune_tell_sizes(tune, entry);
     return status;
 }
 
@@ -119,6 +123,7 @@ static enum shmtune_status submit(struct shmt_tune *tune,
         .samples = SHMT_TUNE_SAMPLES,
         .give_up_us = best < 0 ? INFINITY
                                 : best * give_up_factor + give_up_slack_us,
+        .worth = shmt_tune_worth(tune, candidate, verb),
         .verify = true,
         .known = tune->target->recorded ? known_result(tune, candidate->index)
                                         : NULL,
@@ -157,6 +162,7 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
         status = shmt_tune_record_result(tune, entry, err);
         tell_seconds(tune, entry);
         tell(tune, entry);
+        shmt_tune_tell_sizes(tune, entry);
         return status;
     }
     if (is_in_flight(tune, index))
@@ -207,7 +213,7 @@ static bool budget_spent(const struct shmt_tune *tune)
 }
 
 /* The next configuration of the warm start that satisfies this problem's
- * constraints. */
+ * constraints, then what other sizes offer. */
 static bool next_warm_start(struct shmt_tune *tune, uint64_t *index)
 {
     const struct shmt_winners *const warm_start = tune->options->warm_start;
@@ -218,7 +224,7 @@ static bool next_warm_start(struct shmt_tune *tune, uint64_t *index)
                              index) &&
             shmt_session_claim(tune->session, *index))
             return true;
-    return false;
+    return shmt_tune_next_offer(tune, index);
 }
 
 /* Starts a few warm-start candidates at a time.  Their binaries usually exist
@@ -239,6 +245,17 @@ static enum shmtune_status fill_from_warm_start(struct shmt_tune *tune,
     return status;
 }
 
+/* Of several sizes the device measures one, and what is compiled waits for
+ * that; the compilers do not. */
+static size_t count_asked(const struct shmt_tune *tune)
+{
+    const size_t count = tune->in_flight - tune->warm_in_flight;
+    const size_t ready = tune->in_stage[SHMT_TUNE_READY];
+
+    return tune->sizes != NULL && ready < MOST_READY
+               ? count - (ready < count ? ready : count) : count;
+}
+
 static enum shmtune_status fill(struct shmt_tune *tune,
                                 struct shmt_error *err)
 {
@@ -247,10 +264,12 @@ static enum shmtune_status fill(struct shmt_tune *tune,
         2 * tune->target->operations->capacity(tune->target,
                                                SHMT_TARGET_INSPECT);
     const size_t limit = in_flight_limit(tune);
-    enum shmtune_status status = fill_from_warm_start(tune, err);
+    enum shmtune_status status;
 
+    shmt_tune_hear_sizes(tune);
+    status = fill_from_warm_start(tune, err);
     while (status == SHMTUNE_OK && !tune->exhausted &&
-           tune->in_flight - tune->warm_in_flight < limit &&
+           count_asked(tune) < limit &&
            tune->in_flight < SHMT_TUNE_IN_FLIGHT && !shmt_tune_stopped(tune) &&
            tune->in_stage[SHMT_TUNE_COMPILING] < compiling) {
         uint64_t index;

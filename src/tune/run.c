@@ -17,6 +17,7 @@
 
 #include "device/device.h"
 #include "tune/failures.h"
+#include "tune/sizes.h"
 #include "tune/state.h"
 
 /* -- what the world is told ----------------------------------------------- */
@@ -356,6 +357,34 @@ static enum shmtune_status refuse_empty(const struct shmt_tune *tune,
     return SHMTUNE_NO_CONFIGURATION;
 }
 
+/* Strategies that learn hear of other sizes. */
+static enum shmtune_status open_session(struct shmt_tune *tune,
+                                        const char *strategy,
+                                        struct shmt_error *err)
+{
+    const struct shmt_tune_options *const options = tune->options;
+    const struct shmt_strategy *const found =
+        shmt_strategy_find(strategy, strcspn(strategy, ":"));
+    struct shmt_session_options session = {
+        .strategy = strategy, .start = tune->start,
+        .budget = options->budget_count, .seed = options->seed,
+        .prior = options->prior};
+
+    if (found != NULL && found->learns && options->sizes != NULL) {
+        tune->sizes = options->sizes;
+        tune->search_sizes =
+            shmt_sizes_of_search(options->sizes, options->size);
+        if (tune->search_sizes.count > 0)
+            session.sizes = &tune->search_sizes;
+        session.compiled_s = shmt_tune_compiled_s;
+        session.context = tune;
+        /* That each tries something else. */
+        session.seed ^= (uint64_t)options->size << 32;
+    }
+    return shmt_session_open(&session, tune->outcome->space, &tune->session,
+                             err);
+}
+
 static enum shmtune_status prepare(struct shmt_tune *tune,
                                    struct shmt_error *err)
 {
@@ -387,13 +416,7 @@ static enum shmtune_status prepare(struct shmt_tune *tune,
     outcome->ledger = shmt_ledger_new();
     if (outcome->ledger == NULL)
         return shmt_error_memory(err);
-    status = shmt_session_open(
-        &(struct shmt_session_options){
-            .strategy = strategy, .start = tune->start,
-            .budget = tune->options->budget_count,
-            .seed = tune->options->seed,
-            .prior = tune->options->prior},
-        outcome->space, &tune->session, err);
+    status = open_session(tune, strategy, err);
     if (status != SHMTUNE_OK)
         return status;
     outcome->strategy = shmt_session_strategy(tune->session)->name;

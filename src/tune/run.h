@@ -42,6 +42,8 @@ struct shmt_tune_observer {
     bool rejections;
 };
 
+struct shmt_sizes;
+
 struct shmt_tune_options {
     const char *strategy;        /* NULL: shmt_strategy_default */
     uint64_t seed;               /* of the strategy and of the finals */
@@ -60,6 +62,10 @@ struct shmt_tune_options {
                                                 or NULL */
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */
+    struct shmt_sizes *sizes;    /* sizes.h: what other sizes tell, and are
+                                    told; NULL: nothing.  For strategies that
+                                    learn */
+    size_t size;                 /* the position of this one */
     size_t together;             /* runs that measure on the target's device
                                     in turn, with this one; 0: one */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */

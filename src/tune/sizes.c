@@ -2,6 +2,96 @@
 /* sizes: see sizes.h. */
 #include "tune/sizes.h"
 
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct shmt_sizes {
+    const struct shmt_kernel *kernel;
+    int64_t (*problems)[SHMT_KERNEL_DIMENSIONS];
+    size_t problem_count;
+    double *best;                /* of each problem */
+    struct shmt_sizes_finding *findings;
+    size_t count, room;
+};
+
+_Static_assert((int)SHMT_SEARCH_DIMENSIONS == (int)SHMT_KERNEL_DIMENSIONS,
+               "a search sees every dimension");
+
+enum shmtune_status
+shmt_sizes_new(const struct shmt_kernel *kernel,
+               int64_t (*problems)[SHMT_KERNEL_DIMENSIONS], size_t count,
+               struct shmt_sizes **out, struct shmt_error *err)
+{
+    struct shmt_sizes *const sizes = calloc(1, sizeof *sizes);
+    double *const best = malloc((count + 1) * sizeof *best);
+
+    if (sizes == NULL || best == NULL) {
+        free(sizes);
+        free(best);
+        return shmt_error_memory(err);
+    }
+    for (size_t k = 0; k < count; k++)
+        best[k] = INFINITY;
+    sizes->kernel = kernel;
+    sizes->problems = problems;
+    sizes->problem_count = count;
+    sizes->best = best;
+    *out = sizes;
+    return SHMTUNE_OK;
+}
+
+void shmt_sizes_free(struct shmt_sizes *sizes)
+{
+    if (sizes == NULL)
+        return;
+    free(sizes->best);
+    free(sizes->findings);
+    free(sizes);
+}
+
+struct shmt_search_sizes shmt_sizes_of_search(const struct shmt_sizes *sizes,
+                                              size_t own)
+{
+    return (struct shmt_search_sizes){
+        .count = sizes->problem_count <= SHMT_SEARCH_SIZES
+                     ? sizes->problem_count : 0,
+        .dimensions = sizes->kernel->dimension_count,
+        .own = own,
+        .list = (const int64_t (*)[SHMT_SEARCH_DIMENSIONS])sizes->problems};
+}
+
+void shmt_sizes_tell(struct shmt_sizes *sizes, size_t size, double cost,
+                     const shmt_config *config)
+{
+    struct shmt_sizes_finding *one;
+
+    if (!shmt_array_reserve(&sizes->findings, &sizes->room, sizes->count + 1,
+                            sizeof *sizes->findings))
+        return;
+    one = &sizes->findings[sizes->count++];
+    one->size = size;
+    one->cost = cost;
+    one->leads = cost < sizes->best[size];
+    sizes->best[size] = fmin(sizes->best[size], cost);
+    memcpy(one->config, config,
+           sizes->kernel->parameter_count * sizeof *config);
+}
+
+const struct shmt_sizes_finding *
+shmt_sizes_next(const struct shmt_sizes *sizes, size_t own, size_t *read)
+{
+    while (*read < sizes->count)
+        if (sizes->findings[(*read)++].size != own)
+            return &sizes->findings[*read - 1];
+    return NULL;
+}
+
+size_t shmt_sizes_count(const struct shmt_sizes *sizes)
+{
+    return sizes->count;
+}
+
 /* What CUDA takes for a process. */
 static const double process_bytes = 6e8;
 

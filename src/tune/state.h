@@ -24,7 +24,7 @@ enum shmt_tune_stage { SHMT_TUNE_COMPILING, SHMT_TUNE_READY,
 enum shmt_tune_origin {
     SHMT_TUNE_FROM_RUN,      /* the run itself */
     SHMT_TUNE_FROM_STRATEGY,
-    SHMT_TUNE_FROM_WARM_START /* options->warm_start */
+    SHMT_TUNE_FROM_WARM_START /* options->warm_start, or another size */
 };
 
 /* A candidate in flight: between the strategy's ask and tell. */
@@ -45,6 +45,14 @@ struct shmt_tune_helper {
     bool busy, useless;
 };
 enum { SHMT_TUNE_HELPERS = 15 };
+
+/* What was compiled for another size and may be good here. */
+struct shmt_tune_offer {
+    uint64_t index;
+    double cost;             /* the least over that of a default */
+    bool leads;              /* it was the fastest at a size */
+};
+enum { SHMT_TUNE_OFFERS = 256 };
 
 /* In this order. */
 enum shmt_tune_phase {
@@ -79,6 +87,12 @@ struct shmt_tune {
     double search_since_s;                 /* elapsed when it began */
     size_t last_next;                      /* position in options->last */
     size_t warm_next;                      /* position in options->warm_start */
+    struct shmt_sizes *sizes;              /* offers.c; NULL: it is alone */
+    struct shmt_search_sizes search_sizes;
+    size_t heard;                          /* findings that were read */
+    bool sated;                            /* no offer is worth it now */
+    size_t offer_count;
+    struct shmt_tune_offer offers[SHMT_TUNE_OFFERS];
     size_t in_flight;
     size_t warm_in_flight;                 /* of those, from the warm start */
     struct shmt_tune_candidate candidates[SHMT_TUNE_IN_FLIGHT];
@@ -149,6 +163,20 @@ enum shmtune_status shmt_tune_search_reply(
 /* Cancels the candidates in flight, when the run is interrupted or the search
  * has to end: they get no verdict. */
 void shmt_tune_cancel(struct shmt_tune *tune);
+
+/* offers.c: what the runs of several sizes of a kernel do for each other.  The
+ * results of one are told to the others, and told to the strategy of each. */
+void shmt_tune_tell_sizes(struct shmt_tune *tune,
+                          const struct shmt_ledger_entry *entry);
+void shmt_tune_hear_sizes(struct shmt_tune *tune);
+/* Claims what was compiled for another size and is worth measuring here. */
+bool shmt_tune_next_offer(struct shmt_tune *tune, uint64_t *index);
+/* Of a request, for the target. */
+double shmt_tune_worth(struct shmt_tune *tune,
+                       const struct shmt_tune_candidate *candidate,
+                       enum shmt_target_verb verb);
+/* For the strategy: `context` is the run. */
+double shmt_tune_compiled_s(const void *context, uint64_t index);
 
 /* lend.c.  shmt_tune_helper_reply: the reply of a helper is put on the scale
  * of the run's own device; true: it was the default's, and is done with. */

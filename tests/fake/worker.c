@@ -18,6 +18,7 @@
  * FAKE_WORKER_START=endless  says hello without an end
  * FAKE_WORKER_START=bare     says it without a device
  * FAKE_WORKER_BUSY_MS=N      really takes so long for each request
+ * FAKE_WORKER_COMPILE_MS=N   and so long for each compilation
  * FAKE_WORKER_REFERENCE=bad  has no reference
  * FAKE_WORKER_LOG=FILE       appends a line for each request it begins, and
  *                            the number of its device, where there are several
@@ -443,7 +444,10 @@ static void note_overlap(void)
 /* Takes as long as it is asked to. */
 static void spend(bool measured)
 {
-    const char *const busy = getenv("FAKE_WORKER_BUSY_MS");
+    const char *const compile =
+        measured ? NULL : getenv("FAKE_WORKER_COMPILE_MS");
+    const char *const busy =
+        compile != NULL ? compile : getenv("FAKE_WORKER_BUSY_MS");
     const char *const alone = measured ? getenv("FAKE_WORKER_ALONE") : NULL;
     const int fd =
         alone == NULL ? -1 : open(alone, O_WRONLY | O_CREAT | O_EXCL, 0600);

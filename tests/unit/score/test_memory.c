@@ -34,8 +34,12 @@ static enum shmtune_status load(void)
 static enum shmtune_status search(const struct shmt_space *space,
                                   uint64_t *asked)
 {
-    const struct shmt_session_options options = {strategy->name, 0,
-                                                 UINT64_MAX, 3, prior};
+    static const int64_t list[2][SHMT_SEARCH_DIMENSIONS] = {{1}, {2}};
+    static const struct shmt_search_sizes sizes = {
+        .count = 2, .dimensions = 1, .list = list};
+    const struct shmt_session_options options = {
+        .strategy = strategy->name, .budget = UINT64_MAX, .seed = 3,
+        .prior = prior, .sizes = &sizes};
     struct shmt_session *session = NULL;
     const enum shmtune_status status =
         shmt_session_open(&options, space, &session, &err);

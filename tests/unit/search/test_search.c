@@ -92,7 +92,8 @@ static struct shmt_session *open_session(const char *text,
 
     err.text[0] = '\0';
     if (shmt_session_open(&(struct shmt_session_options){
-                              text, start, UINT64_MAX, seed, NULL},
+                              .strategy = text, .start = start,
+                              .budget = UINT64_MAX, .seed = seed},
                           space, &session, &err)
         != SHMTUNE_OK) {
         CHECK(!"session opens");
@@ -154,7 +155,8 @@ static void refusals_name_what_is_there(void)
         struct shmt_session *session = NULL;
 
         CHECK_INT(shmt_session_open(&(struct shmt_session_options){
-                                        cases[k].text, 0, UINT64_MAX, 1, NULL},
+                                        .strategy = cases[k].text,
+                                        .budget = UINT64_MAX, .seed = 1},
                                     space, &session, &err),
                   SHMTUNE_INVALID_ARGUMENT);
         CHECK_HAS(err.text, cases[k].message);
@@ -399,6 +401,66 @@ static void seconds_count(void)
     shmt_space_free(space);
 }
 
+/* The best of a few evaluations at one of two sizes, of which the other was
+ * looked at before, or not. */
+static double best_beside(const struct shmt_space *space, uint64_t seed,
+                          size_t told, double *gap)
+{
+    static const int64_t list[2][SHMT_SEARCH_DIMENSIONS] = {{1024}, {2048}};
+    static const struct shmt_search_sizes sizes = {
+        .count = 2, .dimensions = 1, .list = list};
+    const double usual = cost_of(space, 0);
+    struct shmt_session *session = NULL;
+    struct shmt_random random;
+    uint64_t index = 0, good = 0, bad = 0;
+    double best = INFINITY;
+
+    CHECK_INT(shmt_session_open(&(struct shmt_session_options){
+                  .strategy = "model", .start = 0, .budget = UINT64_MAX,
+                  .seed = seed, .sizes = &sizes}, space, &session, &err),
+              SHMTUNE_OK);
+    shmt_random_seed(&random, seed);
+    for (size_t k = 0; k < told; k++) {
+        const uint64_t one =
+            shmt_random_below(&random, shmt_space_count(space));
+        const double cost = cost_of(space, one);
+        shmt_session_hear(session, one, 1, cost / usual * 1.02);
+        if (isfinite(cost) && cost < cost_of(space, good))
+            good = one;
+        if (isfinite(cost) && cost > cost_of(space, bad))
+            bad = one;
+    }
+    CHECK_INT(shmt_session_in_flight(session), 0);
+    for (int k = 0; k < 6; k++) {
+        CHECK_INT(shmt_session_ask(session, &index), SHMT_SEARCH_CANDIDATE);
+        best = fmin(best, cost_of(space, index));
+        shmt_session_tell(session, index, cost_of(space, index));
+        if (k == 0)
+            *gap = shmt_session_worth(session, good) -
+                   shmt_session_worth(session, bad);
+    }
+    CHECK(told == 0 || bad == 0 || shmt_session_claim(session, bad));
+    shmt_session_close(session);
+    return best;
+}
+
+/* What is heard of another size is looked for first, and is no result: it can
+ * be tried here. */
+static void what_is_heard_counts(void)
+{
+    struct shmt_space *space = make_space(5, "(a + b) % 3 != 0");
+    double alone = 0, beside = 0, gap;
+
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        alone += best_beside(space, seed, 0, &gap) / 8;
+        beside += best_beside(space, seed, 200, &gap) / 8;
+        CHECK(gap > 0);
+    }
+    printf("# best of six: %.2f alone, %.2f beside another\n", alone, beside);
+    CHECK(beside < 0.98 * alone);
+    shmt_space_free(space);
+}
+
 static void strategies_find_what_random_does_not(void)
 {
     enum { SEEDS = 8, EVALUATIONS = 120 };
@@ -440,8 +502,8 @@ static void vast_spaces_are_searched(void)
  * two sessions that are told opposite costs part there. */
 static size_t unmodelled(const struct shmt_space *space, uint64_t budget)
 {
-    const struct shmt_session_options options = {"model", UINT64_MAX, budget,
-                                                 1, NULL};
+    const struct shmt_session_options options = {
+        .strategy = "model", .start = UINT64_MAX, .budget = budget, .seed = 1};
     struct shmt_session *sessions[2] = {NULL, NULL};
     uint64_t index[2] = {0, 0};
     size_t same = 0;
@@ -533,6 +595,7 @@ int main(void)
     CHECK_RUN(what_is_claimed_does_not_come_out);
     CHECK_RUN(the_default_configuration_comes_first);
     CHECK_RUN(seconds_count);
+    CHECK_RUN(what_is_heard_counts);
     CHECK_RUN(strategies_find_what_random_does_not);
     CHECK_RUN(vast_spaces_are_searched);
     CHECK_RUN(initial_candidates_follow_the_budget);

@@ -1,0 +1,132 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# Several sizes of a kernel together on one GPU: what is compiled for one is
+# measured for all, each finds its winner, and none takes another with it.
+# tests/fake/worker plays the workers.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+use_fake_worker
+FAKE_WORKER_LOG=$folder/log
+FAKE_WORKER_DEVICES=H100
+SHMTUNE_LOCKS=$folder/locks
+export FAKE_WORKER_LOG FAKE_WORKER_DEVICES SHMTUNE_LOCKS
+cp "$source"/tests/fake/data/cross.yaml "$source"/tests/fake/data/toy.cu .
+sizes="--size n=4096 --size n=8192 --size n=12000 --size n=16000"
+journals() { echo tunings/toy/sm_90-pretended-h100.*.journal; }
+
+# compiled: how often anything was; binaries: how many different ones.
+compiled() { grep -c '^inspect' log; }
+binaries() {
+    sed -n 's/^inspect {[^}]*} \({.*}\) by.*/\1/p' log | sort -u | wc -l
+}
+# winners FOLDER: each problem's winner in all tunings.
+winners() {
+    sed -n '/^- size:/p;/^  configuration:/p' "$1"/*/*.yaml
+}
+
+# -- winners ------------------------------------------------------------------
+for size in 64,64 1024,1024 1000,1001 4096,4096 4095,4095 64,8192; do
+    run ./cross.yaml --size "rows=${size%,*},cols=${size#*,}" \
+        --strategy exhaustive --output alone -q
+done
+winners alone >one
+rm -f log
+run ./cross.yaml --budget 6s
+winners tunings >several
+check "six sizes together: the winner of each is that of it alone" all \
+    'exits 0' '[ "$(grep -c configuration several)" -eq 6 ]' \
+    'diff one several' '[ "$(sort -u several | grep -c config)" -gt 1 ]'
+check "each binary is compiled once" all '[ "$(compiled)" -gt 4 ]' \
+    '[ "$(compiled)" -eq "$(binaries)" ]'
+
+# -- compiling ----------------------------------------------------------------
+FAKE_WORKER_COMPILE_MS=50
+FAKE_WORKER_ALONE=$folder/alone.lock
+export FAKE_WORKER_COMPILE_MS FAKE_WORKER_ALONE
+rm -rf tunings log
+# shellcheck disable=SC2086
+run toy $sizes --budget 60 -j 2
+together=$(compiled)
+cat log >together.log
+check "four sizes, sixty candidates each" all 'exits 0' \
+    '[ "$(winners tunings | grep -c "^- size")" -eq 4 ]' \
+    '[ "$(grep -c configuration several)" -eq 6 ]'
+check "one measures at a time" all '! grep -q overlap log' \
+    '[ "$(grep -c "^measure" log)" -gt 240 ]'
+# What a size is told by another is no result of its own.
+own() {
+    for journal in $(journals); do
+        n=${journal##*h100.}
+        n=${n%x1.journal}
+        grep 'verdict: ok' "$journal" | grep -o 'config: {[^}]*}' | sort -u |
+            wc -l
+        sed -n "s/^measure {n: $n,[^}]*} \({[^}]*}\) by.*/\1/p" together.log |
+            sort -u | wc -l
+    done
+}
+check "a journal has what was measured at its size" all \
+    '[ "$(own | wc -l)" -eq 8 ]' \
+    'own | paste - - | awk "{ if (\$1 != \$2 || \$1 < 40) exit 1 }"'
+rm -f log
+for n in 4096 8192 12000 16000; do
+    run toy --size n=$n --budget 60 -j 2 --output other -q
+done
+check "one after the other compiles twice as much" \
+    [ $((2 * together)) -lt "$(compiled)" ]
+unset FAKE_WORKER_COMPILE_MS FAKE_WORKER_ALONE
+
+# -- what does not go well ----------------------------------------------------
+sed -e 's/^    values: .*/    values: [good, fine, die, crash, wrong, compile_error]/' \
+    -e '/^             /d' "$source/tests/fake/data/faults.yaml" >faulty.yaml
+run tune ./faulty.yaml --size n=4096 --size n=8192 --budget all
+check "what a candidate does at one size is a verdict of that size" all \
+    'exits 0' '[ "$(grep -c "^  configuration: .*good\|fine" \
+    tunings/faults/*.yaml)" -eq 2 ]' 'err_has " crash"' \
+    'err_has "2 compile_error"'
+FAKE_WORKER_BUSY_MS=10
+FAKE_WORKER_COMPILE_MS=30
+export FAKE_WORKER_BUSY_MS FAKE_WORKER_COMPILE_MS
+rm -rf tunings log
+# shellcheck disable=SC2086
+"$build/shmtune" toy $sizes --budget all -j 2 -q >out 2>err </dev/null &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -f log ] && [ "$(grep -c '^measure' log)" -ge 40 ] && break
+    sleep 0.2
+done
+kill -9 $pid
+wait $pid 2>/dev/null
+unset FAKE_WORKER_BUSY_MS FAKE_WORKER_COMPILE_MS
+# shellcheck disable=SC2086
+run toy $sizes --budget all
+check "killed, all of them resume" all 'exits 0' \
+    '[ "$(grep -c "resuming: [0-9]* candidates* " err)" -eq 4 ]' \
+    '[ "$(winners tunings | grep -c "^- size")" -eq 4 ]'
+whole() {
+    for journal in $(journals); do
+        run show "$journal"
+        grep -q '^252 candidates of 252: complete' out || return 1
+    done
+}
+check "each journal is whole, with every candidate once" whole
+run toy --size n=4096 --strategy exhaustive --output best -q
+check "and the winner is the best of all" \
+    [ "$(winners best | tail -1)" = "$(winners tunings | tail -1)" ]
+
+# -- many ---------------------------------------------------------------------
+rm -rf tunings log
+many=
+for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+    many="$many --size n=$((n * 1024))"
+done
+# shellcheck disable=SC2086
+run toy $many --budget 10 --strategy random
+check "twelve sizes, eight at a time, none is lost from the tuning" all \
+    'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 12 ]'
+begun=$(date +%s)
+# shellcheck disable=SC2086
+FAKE_WORKER_BUSY_MS=20 run toy $sizes --budget 1s --output timed -q
+check "four with a second each have four seconds together" all 'exits 0' \
+    '[ $(($(date +%s) - begun)) -ge 2 ]' '[ $(($(date +%s) - begun)) -le 7 ]'
+finish
