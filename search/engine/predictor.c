@@ -52,8 +52,8 @@ struct shmt_predictor {
     uint8_t levels[SHMT_SEARCH_SIZES][SHMT_SEARCH_DIMENSIONS];   /* of each */
     struct report *reports;
     size_t report_count;
-    size_t selected;         /* of them at the last selection, and how many the */
-    size_t reports_held;     /* surrogate holds */
+    size_t selected;         /* of them, at the last selection */
+    size_t reports_held;     /* by the surrogate */
     double of_default;       /* its cost here; INFINITY: not known */
     struct shmt_map observed;
     size_t noted;            /* observations that are in it */
