@@ -17,6 +17,7 @@
 enum {
     JUDGED = 48,         /* offers, by cost, of which the strategy chooses */
     LEAST_MEASURED = 8,  /* before that any offer is worth it */
+    PATIENCE = 8,
     READY_ENOUGH = 3     /* compiled candidates that keep the device busy */
 };
 
@@ -33,7 +34,7 @@ void shmt_tune_tell_sizes(struct shmt_tune *tune,
     const double default_us = tune->outcome->default_us;
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    tune->sated = false;
+    tune->patience -= tune->patience > 0;
     if (tune->sizes == NULL)
         return;
     shmt_space_configuration(tune->outcome->space, entry->index, config);
@@ -89,7 +90,9 @@ void shmt_tune_hear_sizes(struct shmt_tune *tune)
                               &offer.index))
             continue;
         shmt_session_hear(tune->session, offer.index, one->size, one->cost);
-        tune->sated = false;
+        tune->patience -= tune->patience > 0;
+        if (one->leads)
+            tune->patience = 0;
         if (isfinite(one->cost))
             put_offer(tune, &offer);
     }
@@ -147,11 +150,11 @@ static size_t choose(struct shmt_tune *tune)
 bool shmt_tune_next_offer(struct shmt_tune *tune, uint64_t *index)
 {
     while (tune->sizes != NULL && tune->phase == SHMT_TUNE_SEARCH &&
-           !tune->sated) {
+           tune->patience == 0) {
         const size_t k = choose(tune);
 
         if (k == SIZE_MAX) {
-            tune->sated = true;
+            tune->patience = PATIENCE;
             break;
         }
         *index = tune->offers[k].index;

@@ -90,7 +90,9 @@ struct shmt_tune {
     struct shmt_sizes *sizes;              /* offers.c; NULL: it is alone */
     struct shmt_search_sizes search_sizes;
     size_t heard;                          /* findings that were read */
-    bool sated;                            /* no offer is worth it now */
+    size_t patience;                       /* no offer was worth it: they are
+                                              judged again after so many more
+                                              results, here or elsewhere */
     size_t offer_count;
     struct shmt_tune_offer offers[SHMT_TUNE_OFFERS];
     size_t in_flight;

@@ -124,6 +124,18 @@ done
 run toy $many --budget 10 --strategy random
 check "twelve sizes, eight at a time, none is lost from the tuning" all \
     'exits 0' '[ "$(winners tunings | grep -c "^- size")" -eq 12 ]'
+# turns: how often another size than before was measured.
+turns() { sed -n 's/^measure {\([^}]*\)}.*/\1/p' log | uniq | wc -l; }
+rm -f log
+# shellcheck disable=SC2086
+run toy $sizes --budget 20 --output wide -q
+check "with memory for all of them they take turns" all 'exits 0' \
+    '[ "$(turns)" -gt 8 ]'
+rm -f log
+# shellcheck disable=SC2086
+FAKE_WORKER_MEMORY=1400000000 run toy $sizes --budget 20 --output narrow -q
+check "with memory for one, they follow each other" all 'exits 0' \
+    '[ "$(turns)" -eq 4 ]' '[ "$(winners narrow | grep -c "^- size")" -eq 4 ]'
 begun=$(date +%s)
 # shellcheck disable=SC2086
 FAKE_WORKER_BUSY_MS=20 run toy $sizes --budget 1s --output timed -q

@@ -25,6 +25,7 @@
  * FAKE_WORKER_DEVICES=A,B    devices by name, with UUIDs; `--device` is a
  *                            number or the beginning of a UUID
  * FAKE_WORKER_FACTORS=1,1.5  what each takes longer
+ * FAKE_WORKER_MEMORY=BYTES   what each has
  * FAKE_WORKER_ALONE=FILE     is there while a measurement lasts; one that
  *                            finds it there writes a line "overlap" to the log
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
@@ -96,6 +97,8 @@ static bool describe(size_t k, struct shmtune_device *out)
     shmt_device_for_arch("sm_90", out, NULL);
     snprintf(out->name, sizeof out->name, "Pretended %s",
              list == NULL ? "H100" : name);
+    if (getenv("FAKE_WORKER_MEMORY") != NULL)
+        out->memory_bytes = strtoll(getenv("FAKE_WORKER_MEMORY"), NULL, 10);
     if (list != NULL)
         snprintf(out->uuid, sizeof out->uuid,
                  "GPU-%08zx-0000-4000-8000-%012zx", k + 0xa0, k);
