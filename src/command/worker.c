@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <strings.h>
 #include <unistd.h>
 
@@ -498,6 +499,14 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     return SHMTUNE_OK;
 }
 
+/* There are as many of them as processors, and one that measures. */
+static void come_second(void)
+{
+    enum { STEP = 5 };
+
+    (void)setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + STEP);
+}
+
 /* Compiles, or measures, itself. */
 static enum shmtune_status work(struct worker *worker,
                                 const struct given *given,
@@ -508,6 +517,8 @@ static enum shmtune_status work(struct worker *worker,
             ? use_no_compiler(worker, given->compiler, err)
             : open_compiler(worker, given->device != NULL, err);
 
+    if (given->device == NULL)
+        come_second();
     if (status == SHMTUNE_OK)
         status = given->device == NULL
                      ? check_arch(worker, given->arch, err)

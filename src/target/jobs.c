@@ -66,13 +66,16 @@ void shmt_target_queue_withdraw(struct shmt_target_queue *queue,
         shmt_target_queue_add(queue, job);
 }
 
-/* A job is passed over for so long at most. */
-static const double patience_s = 1;
+/* A job is passed over for so long at most: a compile that takes a second has
+ * others of a second before it. */
+static const double compile_patience_s = 10, measure_patience_s = 2;
 
 bool shmt_target_job_is_before(const struct shmt_target_job *job,
                                const struct shmt_target_job *other,
                                double now_s)
 {
+    const double patience_s = job->verb == SHMT_TARGET_INSPECT
+                                  ? compile_patience_s : measure_patience_s;
     const bool late = now_s - job->asked_s > patience_s;
     const bool other_late = now_s - other->asked_s > patience_s;
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """sizes.py BUILD [--device N] [--totals 180s,...] [--kernels K,...]
-[--repeats N] [--out DIR]: what the sizes of all kernels are tuned to together.
+[--repeats N] [--out DIR] [--stage both|tune|compare]: what the sizes of all
+kernels are tuned to together.
 
 For each total time one command tunes every problem of the kernels, from
 nothing that is known.  Then its winners and those of the tunings that ship for
@@ -9,7 +10,8 @@ loss at a size is the time of the winner over that of the shipped one, less
 one, and the median over the repeats.  Printed as it goes, and kept in
 DIR/sizes.jsonl: each size; then geometric mean and worst of the losses, the
 share of the time in which the GPU measured for the search, and candidates a
-second."""
+second.  The two stages can be two commands; the second takes the winners from
+DIR/TOTAL."""
 import argparse
 import glob
 import json
@@ -97,9 +99,17 @@ def losses_of(options, kernel, folder, scratch):
     return {size: losses for size, losses in found.items() if losses}
 
 
-def one_total(options, total, folder, log):
+def keep(log, row):
+    json.dump(row, log)
+    log.write("\n")
+    log.flush()
+
+
+def tune_all(options, total, folder, log):
     words = options.kernels.split(",") if options.kernels else []
     results, took = tune(options, folder, *words, "--total", total)
+    if not results:
+        sys.exit(f"{total}: nothing was tuned")
     busy_s = sum(one["gpu_busy"] * one["search_s"] for one in results
                  if one["gpu_busy"] is not None)
     tried = sum(one["tried"] for one in results)
@@ -109,9 +119,15 @@ def one_total(options, total, folder, log):
           f"{tried / took:.1f} a second, GPU busy "
           f"{100 * busy_s / took:.1f} %, {slower} slower than the default",
           flush=True)
+    keep(log, {"total": total, "took_s": took, "problems": len(results),
+               "tried": tried, "per_s": tried / took, "busy": busy_s / took,
+               "slower": slower})
+
+
+def compare_all(options, total, folder, log):
     all_losses = []
     with tempfile.TemporaryDirectory() as scratch:
-        for kernel in sorted({one["kernel"] for one in results}):
+        for kernel in sorted(os.listdir(folder)):
             for size, losses in losses_of(options, kernel, folder,
                                           scratch).items():
                 loss = statistics.median(losses)
@@ -119,13 +135,17 @@ def one_total(options, total, folder, log):
                 text = " ".join(f"{name}={value}" for name, value in size)
                 print(f"{total} {kernel:11} {text:36} {100 * loss:6.2f} %",
                       flush=True)
-                json.dump({"total": total, "kernel": kernel,
-                           "size": dict(size), "losses": losses}, log)
-                log.write("\n")
-                log.flush()
-    return {"total": total, "took_s": took, "problems": len(results),
-            "tried": tried, "per_s": tried / took, "busy": busy_s / took,
-            "slower": slower}, all_losses
+                keep(log, {"total": total, "kernel": kernel,
+                           "size": dict(size), "losses": losses})
+    if not all_losses:
+        return
+    mean = math.exp(statistics.fmean(
+        math.log1p(loss) for loss in all_losses)) - 1
+    print(f"{total}: geometric mean {100 * mean:.2f} %, worst "
+          f"{100 * max(all_losses):.2f} % behind the shipped, "
+          f"{len(all_losses)} problems", flush=True)
+    keep(log, {"total": total, "mean": mean, "worst": max(all_losses),
+               "compared": len(all_losses)})
 
 
 def main():
@@ -136,24 +156,19 @@ def main():
     parser.add_argument("--device", default="0")
     parser.add_argument("--totals", "--total", default="180s")
     parser.add_argument("--kernels", help="with commas; all if not given")
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--stage", default="both",
+                        choices=("both", "tune", "compare"))
     parser.add_argument("--out", default="sizes-out")
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
     with open(os.path.join(options.out, "sizes.jsonl"), "a") as log:
         for total in options.totals.split(","):
-            row, losses = one_total(options, total,
-                                    os.path.join(options.out, total), log)
-            if losses:
-                row["mean"] = math.exp(statistics.fmean(
-                    math.log1p(loss) for loss in losses)) - 1
-                row["worst"] = max(losses)
-                print(f"{total}: geometric mean {100 * row['mean']:.2f} %, "
-                      f"worst {100 * row['worst']:.2f} % behind the shipped, "
-                      f"{len(losses)} problems", flush=True)
-            json.dump(row, log)
-            log.write("\n")
-            log.flush()
+            folder = os.path.join(options.out, total)
+            if options.stage != "compare":
+                tune_all(options, total, folder, log)
+            if options.stage != "tune":
+                compare_all(options, total, folder, log)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,23 @@ if [ $status -eq 8 ]; then
     echo "1..0 # SKIP $(head -n 1 "$folder/err")"
     exit 0
 fi
+# nice_of PID: how much it leaves to others.
+nice_of() { sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f17; }
+mkfifo "$folder/pipe"
+"$build/shmtune" worker --spec "$specs/$spec.yaml" --images "$folder/images" \
+    --arch sm_90 <"$folder/pipe" >"$folder/hello" 2>"$folder/err" &
+pid=$!
+exec 3>"$folder/pipe"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ -s "$folder/hello" ] && break
+    sleep 0.2
+done
+nice=$(nice_of $pid)
+exec 3>&-
+wait $pid
+own=$(nice_of $$)
+check "what compiles comes second to what measures" \
+    '[ "$nice" -eq $((own + 5)) ] || [ "$nice" -eq 19 ]'
 check "says hello and ends with its input" \
     '[ $status -eq 0 ] && lines 1 && has "^{hello: 1, nvrtc: [0-9]*, arch: sm_90, digest: \"*[0-9a-f]*\"*}$"'
 
