@@ -74,6 +74,14 @@ for n in 4096 8192 12000 16000; do
 done
 check "one after the other compiles twice as much" \
     [ $((2 * together)) -lt "$(compiled)" ]
+rm -rf tunings log
+# shellcheck disable=SC2086
+FAKE_WORKER_COMPILE_MS=200 FAKE_WORKER_BUSY_MS=1 run toy $sizes --budget 1s -j 2
+# shellcheck disable=SC2046
+results=$(cat $(journals) | grep -c 'verdict: ok')
+# Where nobody told the others it would be 17 of 10.
+check "what is compiled for one is measured for others" all 'exits 0' \
+    '[ "$(compiled)" -gt 8 ]' '[ $((10 * results)) -gt $((22 * $(compiled))) ]'
 unset FAKE_WORKER_COMPILE_MS FAKE_WORKER_ALONE
 
 # -- what does not go well ----------------------------------------------------
