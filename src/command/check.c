@@ -91,11 +91,13 @@ void shmt_check_report(struct shmt_check *check,
     check->bad += outcome == SHMT_CHECK_BAD;
     check->skipped += outcome == SHMT_CHECK_SKIPPED;
     if (check->json != NULL) {
-        json_array_append_new(
-            check->json,
-            json_pack("{s:o, s:s, s:o}", "file", shmt_json_text(check->file),
-                      "outcome", outcomes[outcome].word, "text",
-                      shmt_json_text(text)));
+        json_t *const finding = shmt_json_object(
+            "file", shmt_json_text(check->file),
+            "outcome", shmt_json_text(outcomes[outcome].word),
+            "text", shmt_json_text(text), NULL);
+
+        shmt_json_add_place(finding, text);
+        json_array_append_new(check->json, finding);
         return;
     }
     if (outcome == SHMT_CHECK_GOOD && check->call->quiet)
@@ -400,7 +402,7 @@ static enum shmtune_status sum_up(struct shmt_check *check,
     if (check->failed)
         return shmt_error_memory(err);
     if (check->json != NULL)
-        status = shmt_json_print(
+        status = shmt_json_print("check",
             json_pack("{s:O, s:I, s:I, s:I}", "findings", check->json, "ok",
                       (json_int_t)check->good, "wrong",
                       (json_int_t)check->bad, "skipped",

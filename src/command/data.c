@@ -281,8 +281,7 @@ static enum shmtune_status tell(struct job *job,
         shmt_table_end(&job->table, call, &text);
         return shmt_command_print_lines(&text, call, err);
     }
-    return shmt_json_print(
-        shmt_json_object(
+    return shmt_json_print("data", shmt_json_object(
             "kernel", shmt_json_text(job->kernel->name),
             "size", shmt_json_problem(job->kernel, job->problem),
             "data_seed", shmt_json_count((uint64_t)job->data_seed),

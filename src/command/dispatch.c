@@ -741,7 +741,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     if (status == SHMTUNE_OK)
         status = do_all(&job, rest, err);
     shmt_display_clear(&job.display);
-    if (job.options.json && shmt_json_print(job.results, &printed) !=
+    if (job.options.json && shmt_json_print(
+            job.options.trial > 0 ? "trial" : "dispatch",
+            shmt_json_object("results", job.results, NULL), &printed) !=
             SHMTUNE_OK && status == SHMTUNE_OK)
         status = shmt_error_set(err, printed.status, "%s", printed.text);
     shmt_live_pool_close(job.device.pool);

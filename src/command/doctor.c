@@ -454,7 +454,7 @@ static enum shmtune_status print(struct visit *visit, bool json,
     shmt_table_end(&visit->table, call, &text);
     if (json && !text.failed) {
         shmt_text_free(&text);
-        return shmt_json_print(json_pack("{s:b, s:O}", "can_tune",
+        return shmt_json_print("doctor", json_pack("{s:b, s:O}", "can_tune",
                                          visit->can_tune, "checks",
                                          visit->json), err);
     }

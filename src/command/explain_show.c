@@ -399,7 +399,7 @@ static json_t *json_column(const struct shmt_explain_view *all,
         shmt_kernel_work_of(all->kernel, all->problem);
     json_t *const one = shmt_json_object(
         "label", shmt_json_text(column->label),
-        "configuration", shmt_json_config(all->kernel, column->config),
+        "config", shmt_json_config(all->kernel, column->config),
         "result", shmt_json_result(&column->result),
         "gb_per_s", shmt_json_measured(shmt_kernel_work_rate(
             work.bytes, column->result.time_us)),
@@ -431,7 +431,7 @@ enum shmtune_status shmt_explain_json(const struct shmt_explain_view *all,
 
     for (size_t k = 0; k < all->count; k++)
         json_array_append_new(columns, json_column(all, &all->columns[k]));
-    return shmt_json_print(shmt_json_object(
+    return shmt_json_print("explain", shmt_json_object(
         "kernel", shmt_json_text(all->kernel->name),
         "size", shmt_json_problem(all->kernel, all->problem),
         "device", shmt_json_device(&all->target->device),

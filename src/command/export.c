@@ -92,6 +92,7 @@ static enum shmtune_status report(const struct request *request,
     if (status != SHMTUNE_OK)
         return status;
     return shmt_json_print(
+        "export",
         json_pack("{s:s, s:s, s:o, s:I}", "kernel", kernel->name, "form",
                   forms[request->form].word, "file",
                   shmt_json_text(request->output), "records",

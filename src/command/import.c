@@ -373,7 +373,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         shmt_import_free(import);
     }
     if (status == SHMTUNE_OK && json)
-        status = shmt_json_print(job.json, err);
+        status = shmt_json_print(
+            "import", shmt_json_object("imports", job.json, NULL), err);
     else
         json_decref(job.json);
     shmt_arena_free(job.arena);

@@ -375,7 +375,7 @@ static enum shmtune_status print_json(const struct inspection *inspection,
                                          k * kernel->parameter_count));
         json_array_append_new(candidates, one);
     }
-    return shmt_json_print(shmt_json_object(
+    return shmt_json_print("inspect", shmt_json_object(
         "kernel", shmt_json_text(kernel->name),
         "size", shmt_json_problem(kernel, inspection->problem),
         "arch", shmt_json_text(inspection->arch),

@@ -195,12 +195,67 @@ bool shmt_json_incomplete(void)
     return cut || shmt_export_memory_failed();
 }
 
-enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err)
+/* ":12" at `at`; returns what is behind it, NULL: there is none. */
+static const char *take_number(const char *at, json_int_t *out)
+{
+    char *end;
+
+    if (at[0] != ':' || at[1] < '1' || at[1] > '9')
+        return NULL;
+    *out = strtoll(at + 1, &end, 10);
+    return end;
+}
+
+void shmt_json_add_place(json_t *object, const char *message)
+{
+    const char *begin = message;
+
+    for (const char *at = message; *at != '\0'; at++) {
+        json_int_t line, column;
+        const char *end = take_number(at, &line);
+        struct shmt_text file = {0};
+
+        if (end != NULL)
+            end = take_number(end, &column);
+        if (end == NULL || *end != ':' || at == begin) {
+            /* What stands before a name ends with a colon and a blank. */
+            if (at[0] == ':' && at[1] == ' ')
+                begin = at + 2;
+            continue;
+        }
+        shmt_text_add_bytes(&file, begin, (size_t)(at - begin));
+        cut |= file.failed;
+        json_object_set_new(object, "place", shmt_json_object(
+            "file", shmt_json_text(shmt_text_string(&file)),
+            "line", json_integer(line),
+            "column", json_integer(column), NULL));
+        shmt_text_free(&file);
+        return;
+    }
+}
+
+static char *dump(const char *name, json_t *root)
+{
+    struct shmt_text format = {0};
+    json_t *whole;
+    char *text;
+
+    shmt_text_addf(&format, "%s.json/1", name);
+    cut |= format.failed;
+    whole = shmt_json_object("format",
+                             shmt_json_text(shmt_text_string(&format)), NULL);
+    cut |= json_object_update(whole, root) != 0;
+    text = json_dumps(whole, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
+    json_decref(whole);
+    shmt_text_free(&format);
+    return text;
+}
+
+enum shmtune_status shmt_json_print(const char *name, json_t *root,
+                                    struct shmt_error *err)
 {
     char *const text = root == NULL || shmt_json_incomplete()
-                           ? NULL
-                           : json_dumps(root, JSON_INDENT(2) |
-                                                  JSON_REAL_PRECISION(9));
+                           ? NULL : dump(name, root);
     bool written;
 
     json_decref(root);
@@ -224,10 +279,14 @@ void shmt_command_json_begin(void)
 
 void shmt_command_json_error(const struct shmt_error *why)
 {
+    json_t *object;
+
     if (printed)
         return;
     cut = false;
     shmt_export_memory_watch();
-    (void)shmt_json_print(json_pack("{s:i, s:o}", "status", (int)why->status,
-                                    "error", shmt_json_text(why->text)), NULL);
+    object = shmt_json_object("status", json_integer(why->status), "error",
+                              shmt_json_text(why->text), NULL);
+    shmt_json_add_place(object, why->text);
+    (void)shmt_json_print("error", object, NULL);
 }

@@ -43,8 +43,14 @@ json_t *shmt_json_device(const struct shmtune_device *device);
 /* Whether memory was missing for anything that was built since. */
 bool shmt_json_incomplete(void);
 
-/* Prints to standard output and gives `root` back.  SHMTUNE_NO_MEMORY when it
- * is NULL or incomplete; nothing is printed then. */
-enum shmtune_status shmt_json_print(json_t *root, struct shmt_error *err);
+/* Adds "place": {"file", "line", "column"} to an object, where the message
+ * speaks of one, as FILE:LINE:COLUMN. */
+void shmt_json_add_place(json_t *object, const char *message);
+
+/* Prints the members of `root` to standard output, behind "format":
+ * "NAME.json/1" (docs/output.schema.json), and gives it back.
+ * SHMTUNE_NO_MEMORY when it is NULL or incomplete; nothing is printed then. */
+enum shmtune_status shmt_json_print(const char *name, json_t *root,
+                                    struct shmt_error *err);
 
 #endif

@@ -148,7 +148,7 @@ static enum shmtune_status list_tuning(struct listing *listing,
     shmt_table_paint(table, SHMT_PAINT_DIM, "%s", path);
     json_array_append_new(listing->array, shmt_json_object(
         "kernel", shmt_json_text(kernel->name),
-        "device", shmt_json_text(tuning->device.name),
+        "device", shmt_json_device(&tuning->device),
         "sizes", shmt_json_count(tuning->tuned_count),
         "created", shmt_json_text(tuning->created),
         "digest", shmt_json_text(tuning->digest),
@@ -176,7 +176,7 @@ static enum shmtune_status list_recording(struct listing *listing,
     shmt_kernel_describe_problem(kernel, header.problem, &size);
     json_array_append_new(listing->array, shmt_json_object(
         "kernel", shmt_json_text(kernel->name),
-        "device", shmt_json_text(header.device.name),
+        "device", shmt_json_device(&header.device),
         "size", shmt_json_problem(kernel, header.problem),
         "space", shmt_json_count(header.space_count),
         "file", shmt_json_text(path), NULL));
@@ -361,7 +361,7 @@ static enum shmtune_status list_chosen(struct listing *listing,
         if (chosen[s])
             status = list_section(listing, s, &text, root);
     if (status == SHMTUNE_OK)
-        status = json ? shmt_json_print(json_incref(root), err)
+        status = json ? shmt_json_print("list", json_incref(root), err)
                       : shmt_command_print_lines(&text, listing->call, err);
     json_decref(root);
     shmt_text_free(&text);

@@ -158,7 +158,7 @@ static enum shmtune_status print_json(const struct shmt_report_counts *counts,
             json_array_append_new(left_out, shmt_json_object(
                 "file", shmt_json_text(files->items[k].path),
                 "why", shmt_json_text(files->items[k].why.text), NULL));
-    return shmt_json_print(shmt_json_object(
+    return shmt_json_print("report", shmt_json_object(
         "page", shmt_json_text(options->output),
         "plot", shmt_json_text(options->plot),
         "kernels", shmt_json_count(counts->kernels),

@@ -375,7 +375,7 @@ static enum shmtune_status print_json(const struct scoreboard *scoreboard,
     for (size_t r = 0; r < scoreboard->row_count; r++)
         json_object_set_new(means, scoreboard->rows[r],
                             shmt_json_real(mean_of(scoreboard, r)));
-    return shmt_json_print(shmt_json_object(
+    return shmt_json_print("score", shmt_json_object(
         "repeats", shmt_json_count(scoreboard->repeats),
         "seed", shmt_json_count(scoreboard->seed),
         "mean", means,
@@ -589,7 +589,7 @@ static enum shmtune_status print_within(const struct shmt_command_call *call,
         json_decref(array);
         return status;
     }
-    return shmt_json_print(shmt_json_object(
+    return shmt_json_print("within", shmt_json_object(
         "repeats", shmt_json_count(scoreboard->repeats),
         "seed", shmt_json_count(scoreboard->seed),
         "percent", shmt_json_count((uint64_t)options->within),

@@ -294,7 +294,7 @@ static enum shmtune_status show_tuning(const struct show *show,
                                           SHMTUNE_STORAGE);
     status = find_kernel(show, tuning, &kernel, err);
     if (status == SHMTUNE_OK && show->json) {
-        status = shmt_json_print(tuning_json(tuning, kernel), err);
+        status = shmt_json_print("tuning", tuning_json(tuning, kernel), err);
     } else if (status == SHMTUNE_OK) {
         add_tuning_heading(tuning, &text);
         add_table(show, tuning, kernel, &text);
@@ -562,7 +562,7 @@ static enum shmtune_status print_journal(const struct show *show,
     struct shmt_text text = {0};
 
     if (show->json)
-        return shmt_json_print(summary_json(summary), err);
+        return shmt_json_print("journal", summary_json(summary), err);
     add_journal_heading(summary, &text);
     add_verdicts(summary, show->call, &text);
     add_reasons(summary, &text);

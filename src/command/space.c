@@ -318,7 +318,7 @@ static enum shmtune_status print(struct funnel *funnel,
     if (status != SHMTUNE_OK)
         return status;
     return funnel->options.json
-               ? shmt_json_print(funnel_json(funnel), err)
+               ? shmt_json_print("space", funnel_json(funnel), err)
                : print_table(funnel, err);
 }
 

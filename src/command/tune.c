@@ -73,6 +73,8 @@ static const char help[] =
     "                       drawn and tuned among\n"
     "  -v                   report every rejected candidate, with the reason\n"
     "  --json               results as JSON\n"
+    "  --progress           with --json: progress and notices as JSON too, an\n"
+    "                       object a line on standard error\n"
     "\n"
     "examples:\n"
     "  shmtune --device 0\n"
@@ -223,6 +225,7 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         SHMT_COMMAND_FAR(o->far),
         SHMT_COMMAND_LIMITS(o->limits),
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
+        {"progress", 0, SHMT_OPTION_FLAG, &o->progress, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
     enum shmtune_status status;
@@ -240,6 +243,11 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
                                            &work->budget, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_from_check(&o->from, o->strategy, err);
+    if (status == SHMTUNE_OK && o->progress && !o->json)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--progress is for programs that read --json, "
+                                "which is missing; for people progress is "
+                                "shown unless -q is given");
     return status;
 }
 
@@ -479,6 +487,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_error_memory(err);
     shmt_command_catch_signals();
     shmt_display_begin(&work->display, call);
+    work->display.is_json = work->options.progress;
+    if (work->options.progress)
+        shmt_command_pulse_end();
     shmt_sheet_begin(&work->sheet, call, work->options.json);
     status = choose_device(work, err);
     if (status == SHMTUNE_OK)

@@ -215,7 +215,7 @@ static enum shmtune_status choose_gpus(struct shmt_command_device *device,
                      : add_words(device, &machine, word, err);
     free(machine.devices);
     if (status == SHMTUNE_NO_DEVICE)
-        shmt_command_device_advise(err);
+        shmt_command_device_advise(device, NULL, err);
     return status;
 }
 
@@ -300,15 +300,34 @@ static enum shmtune_status read_files(struct shmt_arena *arena,
     return status;
 }
 
-void shmt_command_device_advise(struct shmt_error *err)
+static bool has_recording(const struct shmt_command_device *device,
+                          const struct shmt_kernel *kernel)
+{
+    const char *const *paths;
+    size_t count;
+
+    return shmt_recording_find(device->arena, &device->places, kernel->name,
+                               "", &paths, &count, NULL) == SHMTUNE_OK;
+}
+
+void shmt_command_device_advise(const struct shmt_command_device *device,
+                                const struct shmt_kernel *kernel,
+                                struct shmt_error *err)
 {
     char why[SHMT_ERROR_BYTES];
 
-    snprintf(why, sizeof why, "%.900s", err->text);
-    shmt_error_set(err, err->status, "%s. Without it, tune on a recorded "
-                   "device: --device replay:NAME; `shmtune list` shows "
-                   "the recordings there are, `shmtune doctor` what is "
-                   "missing for the other", why);
+    snprintf(why, sizeof why, "%.600s", err->text);
+    if (kernel != NULL && !has_recording(device, kernel))
+        shmt_error_set(err, err->status, "%s. No recording of %s stands in "
+                       "for it. Without a GPU `shmtune inspect %.200s` "
+                       "compiles candidates, and shows registers, spills and "
+                       "occupancy; `shmtune doctor` says what is missing",
+                       why, kernel->name, kernel->path);
+    else
+        shmt_error_set(err, err->status, "%s. Without it, tune on a recorded "
+                       "device: --device replay:NAME; `shmtune list` shows "
+                       "the recordings there are, `shmtune doctor` what is "
+                       "missing for the other", why);
 }
 
 static enum shmtune_status start_live(struct shmt_command_device *device,
@@ -376,6 +395,6 @@ shmt_command_device_open(struct shmt_command_device *device,
                               device->gpu_count);
     status = start_live(device, kernel, device->gpus[0].word, true, out, err);
     if (status == SHMTUNE_NO_DEVICE)
-        shmt_command_device_advise(err);
+        shmt_command_device_advise(device, kernel, err);
     return status;
 }

@@ -58,7 +58,10 @@ shmt_command_device_open(struct shmt_command_device *device,
                          struct shmt_target **out,
                          struct shmt_error *err);
 
-/* Adds to the message of SHMTUNE_NO_DEVICE how to do without one. */
-void shmt_command_device_advise(struct shmt_error *err);
+/* Adds to the message of SHMTUNE_NO_DEVICE how to do without one: on a
+ * recording where the kernel has any.  The kernel may be NULL, not known. */
+void shmt_command_device_advise(const struct shmt_command_device *device,
+                                const struct shmt_kernel *kernel,
+                                struct shmt_error *err);
 
 #endif

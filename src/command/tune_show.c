@@ -19,9 +19,9 @@
 #include "command/sheet.h"
 #include "tune/tune.h"
 
-/* Seconds between two progress lines when piped, and between two updates on a
- * terminal. */
-static const double piped_s = 4, terminal_s = 0.1;
+/* Seconds between two progress lines when piped, between two updates on a
+ * terminal, and between two lines for programs. */
+static const double piped_s = 4, terminal_s = 0.1, json_s = 1;
 
 /* -- standard error ------------------------------------------------------ */
 
@@ -69,6 +69,31 @@ static void show_lines(struct shmt_display *display)
                     display->lines[k]);
 }
 
+static void write_line(json_t *object)
+{
+    json_dumpf(object, stderr, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    putc('\n', stderr);
+    shmt_command_pulse_said();
+    json_decref(object);
+}
+
+static void write_progress(const struct shmt_tune_progress *now)
+{
+    write_line(shmt_json_object(
+        "format", json_string("progress.json/1"),
+        "kernel", shmt_json_text(now->kernel),
+        "size", shmt_json_text(now->size),
+        "phase", shmt_json_text(now->phase),
+        "done", shmt_json_count(now->done),
+        "total", now->total == UINT64_MAX ? json_null()
+                                          : shmt_json_count(now->total),
+        "elapsed_s", shmt_json_real(now->elapsed_s),
+        "left_s", shmt_json_known(shmt_progress_left(now)),
+        "best_us", shmt_json_known(now->best_us),
+        "default_us", shmt_json_known(now->default_us),
+        "verdicts", shmt_json_verdicts(now->verdicts), NULL));
+}
+
 void shmt_display_progress(struct shmt_display *display, size_t lane,
                            const char *mark,
                            const struct shmt_tune_progress *now)
@@ -86,9 +111,14 @@ void shmt_display_progress(struct shmt_display *display, size_t lane,
         return;
     last_s = several && display->terminal ? &display->lane_s[lane]
                                           : &display->last_s;
-    if (time - *last_s < (display->terminal ? terminal_s : piped_s))
+    if (time - *last_s < (display->is_json    ? json_s
+                          : display->terminal ? terminal_s : piped_s))
         return;
     *last_s = time;
+    if (display->is_json) {
+        write_progress(now);
+        return;
+    }
     if (room == 0 || room > 40)
         shmt_text_add(&line, mark);
     room -= room > line.length ? line.length : 0;
@@ -125,7 +155,11 @@ void shmt_display_notice(void *context, const char *text)
     if (display->call->quiet)
         return;
     shmt_display_clear(display);
-    shmt_command_tell("", text);
+    if (display->is_json)
+        write_line(shmt_json_object("format", json_string("notice.json/1"),
+                                    "text", shmt_json_text(text), NULL));
+    else
+        shmt_command_tell("", text);
 }
 
 void shmt_display_failure(struct shmt_display *display,
@@ -411,14 +445,14 @@ static json_t *outcome_json(const struct shmt_target *target,
             ties, shmt_json_config(kernel, outcome->finals[k].config));
     return shmt_json_object(
         "kernel", shmt_json_text(kernel->name),
-        "device", shmt_json_text(target->name),
+        "device", shmt_json_device(&target->device),
         "recorded", json_boolean(target->recorded),
         "size", shmt_json_problem(kernel, header->problem),
         "config", shmt_json_config(kernel, winner->config),
         "result", shmt_json_result(&winner->result),
         "spread", shmt_json_real(outcome->spread),
         "default_us", shmt_json_known(outcome->default_us),
-        "speedup", shmt_json_known(shmt_sheet_gain(time_us,
+        "gain", shmt_json_known(shmt_sheet_gain(time_us,
                                                    outcome->default_us)),
         "gb_per_s", shmt_json_known(shmt_kernel_work_rate(work.bytes,
                                                           time_us)),
@@ -466,17 +500,28 @@ void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_tune_outcome *outcome,
                     const struct shmt_output_paths *place)
 {
-    json_t *one;
-
     count_result(sheet, target->kernel, outcome, place);
     if (!sheet->json) {
         add_row(sheet, target->kernel, outcome);
         return;
     }
-    one = outcome_json(target, outcome, place);
-    if (sheet->names_devices)
-        json_object_set_new(one, "uuid", shmt_json_text(target->device.uuid));
-    json_array_append_new(sheet->results, one);
+    json_array_append_new(sheet->results,
+                          outcome_json(target, outcome, place));
+}
+
+static json_t *failure_json(const struct shmt_kernel *kernel,
+                            const int64_t *problem,
+                            const struct shmt_error *why)
+{
+    json_t *const failure = shmt_json_object(
+        "kernel", kernel == NULL ? json_null() : shmt_json_text(kernel->name),
+        "size", problem == NULL ? json_null()
+                                : shmt_json_problem(kernel, problem),
+        "status", json_integer(why->status),
+        "error", shmt_json_text(why->text), NULL);
+
+    shmt_json_add_place(failure, why->text);
+    return failure;
 }
 
 void shmt_sheet_fail(struct shmt_sheet *sheet,
@@ -486,14 +531,8 @@ void shmt_sheet_fail(struct shmt_sheet *sheet,
 {
     sheet->failed++;
     if (sheet->json)
-        json_array_append_new(
-            sheet->failures,
-            json_pack("{s:s?, s:o, s:i, s:o}", "kernel",
-                      kernel == NULL ? NULL : kernel->name, "size",
-                      problem == NULL ? json_null()
-                                      : shmt_json_problem(kernel, problem),
-                      "status", (int)why->status, "error",
-                      shmt_json_text(why->text)));
+        json_array_append_new(sheet->failures,
+                              failure_json(kernel, problem, why));
 }
 
 enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
@@ -502,7 +541,8 @@ enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
     struct shmt_text text = {0};
 
     if (sheet->json)
-        return shmt_json_print(shmt_json_object("results", sheet->results,
+        return shmt_json_print("tune",
+                               shmt_json_object("results", sheet->results,
                                                 "failures", sheet->failures,
                                                 NULL), err);
     if (sheet->table.cell_count > 0 || sheet->table.failed)

@@ -18,6 +18,7 @@ enum { SHMT_DISPLAY_LANES = 64 };
 struct shmt_display {
     const struct shmt_command_call *call;
     bool terminal;
+    bool is_json;           /* --progress: each line is an object */
     bool shown;             /* a line that is not ended */
     size_t lanes;           /* of the campaign, at most; 0: one */
     bool names_devices;     /* because there are several */

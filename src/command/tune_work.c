@@ -402,7 +402,7 @@ static bool refuse_kernel(void *context,
     struct shmt_error err = *why;
 
     if (err.status == SHMTUNE_NO_DEVICE && work->device.replayed == NULL)
-        shmt_command_device_advise(&err);
+        shmt_command_device_advise(&work->device, kernel->kernel, &err);
     note_failure(work, kernel->kernel, NULL, &err);
     return !ends_run(work, err.status);
 }

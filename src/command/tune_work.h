@@ -17,7 +17,7 @@ struct shmt_command_tune_options {
     const char *device, *strategy, *budget, *total, *output, *record;
     struct shmt_command_repeats sizes, also, from;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
-    bool resume, json;
+    bool resume, json, progress;
     struct shmt_command_far far;
     struct shmt_command_limits limits;
 };

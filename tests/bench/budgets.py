@@ -72,7 +72,7 @@ def one_kernel(options, kernel, folder):
         out = os.path.join(folder, kernel, budget)
         run, took = tune(options, kernel, size, out, "--budget", budget)
         rows[budget] = {"took_s": took, "tried": run["tried"],
-                        "speedup": run["speedup"]}
+                        "speedup": run["gain"]}
         winners[budget] = settings(run["config"])
         also += ["--also", glob.glob(os.path.join(out, "*", "*.yaml"))[0]]
     for path in shipped:

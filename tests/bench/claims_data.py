@@ -343,7 +343,7 @@ def explained(out, paths):
         for column in root["configurations"]:
             label, result = column["label"], column["result"]
             write.writerow([name, label, 0, "configuration", " ".join(
-                "%s=%s" % item for item in column["configuration"].items())])
+                "%s=%s" % item for item in column["config"].items())])
             numbers = {key: result[key] for key in (
                 "time_us", "registers", "spill_store_bytes",
                 "shared_static_bytes", "shared_dynamic_bytes",

@@ -70,7 +70,7 @@ class Bench:
         shown = self.dispatch(kernel, *trial, "--json", capture=True)
         if shown is None:
             return
-        for one in json.loads(shown)[0]["sizes"]:
+        for one in json.loads(shown)["results"][0]["sizes"]:
             size = ",".join(f"{name}={value}"
                             for name, value in one["size"].items())
             self.run("tune", kernel, "--size", size, "-o", self.own, "-q",

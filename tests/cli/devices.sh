@@ -60,7 +60,7 @@ FAKE_WORKER_START=refuse
 export FAKE_WORKER_START
 run toy --size n=4096 --device all
 check "no driver: how to do without" all 'exits 6' 'err_has planted' \
-    'err_has "tune on a recorded device"'
+    'err_has "No recording of toy stands in for it"'
 unset FAKE_WORKER_START
 
 # -- dealing ----------------------------------------------------------------

@@ -70,7 +70,9 @@ check "which is better at sizes that were not measured" all 'exits 0' \
     '[ "$learnt" -gt "$nearest" ]' '[ "$learnt" -gt 9700 ]' \
     'out_has "learnt"' 'cmp -s learnt.yaml $tuning'
 run dispatch cross --trial 100 --seed 9 -j 1 --json
-check "and as JSON" all 'exits 0' is_json 'out_has "\"match\": \"learnt\""'
+check "and as JSON" all 'exits 0' is_json \
+    '"$build/tests/support/holds" "$source/docs/output.schema.json" "$folder/out"' \
+    'out_has "\"match\": \"learnt\""'
 
 # -- again ------------------------------------------------------------------
 rm -f log

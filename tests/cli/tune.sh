@@ -233,6 +233,12 @@ run toy
 check "no driver: exit 6, and how to do without" all 'exits 6' \
     'err_has "error: no driver answers (planted)"' 'err_has replay:NAME' \
     'err_lacks exited' out_empty
+sed 's/^name: toy/name: own/' "$root/kernels/toy.yaml" >own.yaml
+cp "$root/kernels/toy.cu" .
+run ./own.yaml
+check "of a kernel that no recording has: what works without a GPU" all 'exits 6' \
+    'err_has "No recording of own stands in"' 'err_lacks replay' \
+    'err_has "shmtune inspect ./own.yaml. compiles"'
 run
 check "no word at all is a question" exits 1
 unset FAKE_WORKER_START

@@ -116,6 +116,7 @@ static bool is_type(const char *word, const json_t *document)
            : strcmp(word, "boolean") == 0 ? json_is_boolean(document)
            : strcmp(word, "integer") == 0 ? json_is_integer(document)
            : strcmp(word, "number") == 0  ? json_is_number(document)
+           : strcmp(word, "null") == 0    ? json_is_null(document)
                                           : (bail("type", word), false);
 }
 

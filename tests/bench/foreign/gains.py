@@ -106,7 +106,7 @@ def rows_of(options, path, out):
     rows = [dict(own, notes=[], **{
         "size": " ".join(f"{k}={v}" for k, v in one["size"].items()),
         "default us": one["default_us"], "best us": one["result"]["time_us"],
-        "gain": one["speedup"], "took s": one["elapsed_s"],
+        "gain": one["gain"], "took s": one["elapsed_s"],
         "tried": one["tried"], "config": one["config"],
         "rejected": {word: count for word, count in one["verdicts"].items()
                      if word not in ("ok", "slow")}})

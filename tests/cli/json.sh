@@ -1,0 +1,90 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# What --json prints holds by docs/output.schema.json, of every verb, and after
+# a failure too.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+schema=$source/docs/output.schema.json
+make_tuning "$folder/t.yaml"
+make_journal "$folder/j.journal"
+cp "$data/scale.yaml" "$data/scale.cu" "$data/scale.h" "$folder/"
+holds() { # NAME: the output is a document of that format
+    out_has "^  \"format\": \"$1.json/1\",$" &&
+        "$build/tests/support/holds" "$schema" "$folder/out"
+}
+is() { # NAME WORD...
+    name=$1
+    shift
+    run "$@" --json
+    check "$name: $1" holds "$name"
+}
+
+is tuning show "$folder/t.yaml"
+is journal show "$folder/j.journal"
+is list list
+is space space scale
+is check check --no-compile "$root/kernels/scale.yaml" "$folder/t.yaml"
+is doctor doctor
+is data data scale --size n=64 -o "$folder/inputs"
+is export export "$folder/j.journal" --to t4 -o "$folder/t4.json"
+is import import "$folder/t4.json" -o "$folder/imported"
+is report report "$folder/t.yaml" "$folder/j.journal" -o "$folder/page.html"
+if has_nvrtc; then
+    is inspect inspect scale --limit 2
+else
+    skip "inspect" "no NVRTC here"
+fi
+
+# -- failures ------------------------------------------------------------------
+is error show "$folder/nothing.yaml"
+is error space nothing
+printf 'format: kernel/1\nname: [\n' >"$folder/bad.yaml"
+is error space "$folder/bad.yaml"
+check "with the place as members" all 'out_has "\"file\": \".*/bad.yaml\""' \
+    'out_has "\"line\": [23],*$"' 'out_has "\"column\": [0-9]*,*$"'
+is check check "$folder/bad.yaml"
+check "of a finding, too" all 'out_has "\"place\": {"' \
+    'out_has "\"line\": [23],*$"'
+
+# -- runs ----------------------------------------------------------------------
+use_fake_worker
+is tune tune toy --strategy exhaustive --record "$root/tunings" --size n=4096
+is tune tune toy --device replay:h100 --output again --size n=4096
+is tune tune toy --device replay:h100 --output again --size n=4097
+check "what failed is among it" out_has '"status": 6'
+is explain explain toy --device replay:h100 --size n=4096,m=1
+is list list recordings tunings
+is score score "$root"/tunings/toy/*.journal.gz --repeats 2 --strategies random
+is within score "$root"/tunings/toy/*.journal.gz --within 5 --repeats 2 \
+    --strategies random
+
+# -- progress ------------------------------------------------------------------
+FAKE_WORKER_BUSY_MS=40 run tune toy --json --progress --size n=4096 \
+    --budget 60 --output slow
+check "progress is an object a line" all 'exits 0' \
+    'err_has "^{\"format\":\"progress.json/1\",\"kernel\":\"toy\""' \
+    'err_has "^{\"format\":\"notice.json/1\",\"text\":\"tuning 1 problem"' \
+    '! grep -v "^{" "$folder/err"'
+grep -n '' "$folder/err" >lines
+wrong=0
+while IFS= read -r line; do
+    echo "${line#*:}" >line.json
+    "$build/tests/support/holds" "$schema" line.json || wrong=$((wrong + 1))
+done <lines
+check "and each holds by the schema" [ "$wrong" -eq 0 ]
+run tune toy --progress --size n=4096 --budget 5 --output slow
+check "--progress alone is refused" all 'exits 1' out_empty \
+    'err_has "progress is for programs that read --json"'
+
+# -- the schema is strict ------------------------------------------------------
+run show "$folder/t.yaml" --json
+cp "$folder/out" good
+for change in 's/"kernel": "scale"/"kernel": 7/' 's/"digest"/"digets"/' \
+    's/tuning.json.1/tuning.json\/2/' 's/"time_us": [0-9.]*/"time_us": "x"/' \
+    's/"name": "Test Device 3000"/"nam": 0/'; do
+    sed -e "$change" good >changed
+    check "and not another: $change" all '! cmp -s good changed' \
+        '! "$build/tests/support/holds" "$schema" changed >"$folder/err"'
+done
+finish
