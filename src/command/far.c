@@ -22,6 +22,10 @@ enum shmtune_status shmt_command_far_check(const struct shmt_command_far *far,
                               "--on is empty; expected a command that starts "
                               "programs elsewhere, such as 'ssh host' or "
                               "'srun -n1 --gpus=1'");
+    if (far->on == NULL && far->workers > 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--workers is for --on; the GPUs of this "
+                              "machine are named by --device");
     if (!shmt_courier_word_valid(far->program))
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "--far-program is \"%.80s\"; expected letters, "

@@ -21,12 +21,14 @@ struct shmt_command_far {
     const char *on;            /* the launcher; NULL: this machine */
     const char *program;
     int64_t timeout_s;
+    int64_t workers;           /* `shmtune tune` alone: how many at most */
 };
 /* Twice what a TCP connection takes to get over a few lost packets, and a
  * small part of what a frozen machine would cost otherwise. */
 enum { SHMT_COMMAND_FAR_S = 15 };
 #define SHMT_COMMAND_FAR_USUAL                                               \
-    {.program = "shmtune", .timeout_s = SHMT_COMMAND_FAR_S}
+    {.program = "shmtune", .timeout_s = SHMT_COMMAND_FAR_S, .workers = 1}
+enum { SHMT_COMMAND_FAR_WORKERS = 64 };
 #define SHMT_COMMAND_FAR(far)                                                \
     {"on", 0, SHMT_OPTION_TEXT, &(far).on, 0, 0},                            \
     {"far-program", 0, SHMT_OPTION_TEXT, &(far).program, 0, 0},              \

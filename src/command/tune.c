@@ -33,6 +33,8 @@ static const char help[] =
     "  --on COMMAND         the GPU is on another machine: COMMAND starts\n"
     "                       programs there, 'ssh host', 'srun -n1 -G1';\n"
     "                       compiled is here\n"
+    "  --workers N          start COMMAND so many times, use what is granted\n"
+    "                       [1]\n"
     "  --far-program PATH   shmtune there [shmtune]\n"
     "  --far-timeout N      give up a machine that says nothing for so many\n"
     "                       seconds [15]\n"
@@ -223,6 +225,8 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         {"from", 0, SHMT_OPTION_REPEATED, &o->from, 0, 0},
         {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
         SHMT_COMMAND_FAR(o->far),
+        {"workers", 0, SHMT_OPTION_INT, &o->far.workers, 1,
+         SHMT_COMMAND_FAR_WORKERS},
         SHMT_COMMAND_LIMITS(o->limits),
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {"progress", 0, SHMT_OPTION_FLAG, &o->progress, 0, 0},
@@ -348,6 +352,9 @@ static void add_place(const struct shmt_command_device *device,
 {
     if (device->replayed != NULL)
         shmt_text_addf(text, "the recorded device %s", device->replayed);
+    else if (device->far.on != NULL && device->gpu_count > 1)
+        shmt_text_addf(text, "up to %zu GPUs behind '%s'", device->gpu_count,
+                       device->far.on);
     else if (device->far.on != NULL)
         shmt_text_addf(text, "the GPU behind '%s'", device->far.on);
     else if (device->gpu_count > 1)
@@ -410,9 +417,11 @@ static enum shmtune_status tune_words(struct job *job, int count,
                                   shmt_command_work_together(work) > 1
                               ? SHMT_DISPLAY_LANES : 1;
     if (live)
+        /* Of far workers one may be granted alone. */
         shmt_command_budget_begin(&work->budget, problems,
-                                  work->device.gpu_count, count == 0,
-                                  work->began_s);
+                                  work->device.far.on != NULL
+                                      ? 1 : work->device.gpu_count,
+                                  count == 0, work->began_s);
     tell_plan(work, work->display.problems);
     return shmt_command_work_run(work, err);
 }
@@ -433,12 +442,6 @@ static enum shmtune_status choose_device(struct shmt_command_work *work,
     device->compile_s = (double)work->options.compile_s;
     device->far = work->options.far;
     status = shmt_command_device_choose(device, work->options.device, err);
-    if (status == SHMTUNE_OK && device->far.on != NULL &&
-        device->gpu_count > 1)
-        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "--on is for one GPU, of the machine where it "
-                              "leads; --device names %zu of this one",
-                              device->gpu_count);
     if (status == SHMTUNE_OK && device->replayed != NULL &&
         work->options.total != NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,

@@ -104,6 +104,13 @@ void shmt_command_budget_begin(struct shmt_command_budget *budget,
                       ceil((double)problems / (double)devices);
 }
 
+void shmt_command_budget_granted(struct shmt_command_budget *budget)
+{
+    if (!budget->granted)
+        budget->end_s = shmt_clock_s() + budget->total_s;
+    budget->granted = true;
+}
+
 enum shmtune_status
 shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,

@@ -19,6 +19,7 @@ struct shmt_command_budget {
     double began_s;      /* on shmt_clock_s */
     double dealt_s;      /* what --budget comes to for all problems, on one
                             device after another */
+    bool granted;        /* one of a queue is there */
 };
 
 /* Who shares the time that is left. */
@@ -42,6 +43,10 @@ shmt_command_budget_parse(const char *budget, const char *total,
 void shmt_command_budget_begin(struct shmt_command_budget *budget,
                                size_t problems, size_t devices, bool all,
                                double began_s);
+
+/* A device that was waited for in a queue is there: with the first the total
+ * begins. */
+void shmt_command_budget_granted(struct shmt_command_budget *budget);
 
 /* Seconds for the next problem, from now on: what --budget gives those that run
  * together, for each of them to spend together, and never more than a share of

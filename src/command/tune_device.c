@@ -20,6 +20,8 @@
 /* -- which GPUs ----------------------------------------------------------- */
 
 enum { MOST = 64 };
+_Static_assert((int)SHMT_COMMAND_FAR_WORKERS <= (int)MOST,
+               "there is room for far workers");
 
 static const char *worker_program(void)
 {
@@ -190,6 +192,69 @@ static bool are_gpus(struct shmt_arena *arena, const char *words)
     }
 }
 
+/* A use of the launcher, and the GPU where it leads. */
+static enum shmtune_status add_far(struct shmt_command_device *device,
+                                   const char *word, const char *label,
+                                   struct shmt_error *err)
+{
+    struct shmt_command_gpu *const gpu = &device->gpus[device->gpu_count];
+
+    if (device->gpu_count == MOST)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device names more than %d GPUs", MOST);
+    for (size_t k = 0; k < device->gpu_count; k++)
+        if (strcasecmp(device->gpus[k].uuid, label) == 0)
+            return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                  "--device names %s twice", word);
+    *gpu = (struct shmt_command_gpu){
+        .word = word,
+        .uuid = shmt_arena_copy(device->arena, label, strlen(label))};
+    if (gpu->uuid == NULL)
+        return shmt_error_memory(err);
+    device->gpu_count++;
+    return SHMTUNE_OK;
+}
+
+/* Each word of "0,1" on the machine where the launcher leads, or the same GPU
+ * of as many machines as there are workers. */
+static enum shmtune_status choose_far(struct shmt_command_device *device,
+                                      const char *words,
+                                      struct shmt_error *err)
+{
+    const bool several = strchr(words, ',') != NULL;
+    enum shmtune_status status = SHMTUNE_OK;
+    char label[96];
+
+    if (!are_gpus(device->arena, words))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device is \"%.64s\"; with --on it names GPUs "
+                              "of the machine where that leads: a number, a "
+                              "UUID, or several with commas", words);
+    if (several && device->far.workers > 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--device names several GPUs of one machine, and "
+                              "--workers %lld one of each of several; give "
+                              "either", (long long)device->far.workers);
+    for (int64_t k = 0; status == SHMTUNE_OK && !several &&
+                        k < device->far.workers; k++) {
+        snprintf(label, sizeof label, "far worker %lld", (long long)(k + 1));
+        status = add_far(device, words, label, err);
+    }
+    while (status == SHMTUNE_OK && several) {
+        const size_t length = strcspn(words, ",");
+        const char *const word = shmt_arena_copy(device->arena, words, length);
+
+        if (word == NULL)
+            return shmt_error_memory(err);
+        snprintf(label, sizeof label, "far GPU %s", word);
+        status = add_far(device, word, label, err);
+        if (words[length] == '\0')
+            break;
+        words += length + 1;
+    }
+    return status;
+}
+
 static enum shmtune_status choose_gpus(struct shmt_command_device *device,
                                        const char *word,
                                        struct shmt_error *err)
@@ -201,6 +266,8 @@ static enum shmtune_status choose_gpus(struct shmt_command_device *device,
     device->gpus = shmt_arena_alloc(device->arena, MOST, sizeof *device->gpus);
     if (device->gpus == NULL)
         return shmt_error_memory(err);
+    if (device->far.on != NULL)
+        return choose_far(device, word, err);
     if (!all && strchr(word, ',') == NULL) {
         device->gpus[0] = (struct shmt_command_gpu){.word = word, .uuid = ""};
         device->gpu_count = 1;
@@ -226,7 +293,8 @@ shmt_command_device_choose(struct shmt_command_device *device,
 {
     static const char prefix[] = "replay:";
     const size_t length = sizeof prefix - 1;
-    const bool replayed = strncmp(word, prefix, length) == 0;
+    const bool replayed = device->far.on == NULL &&
+                          strncmp(word, prefix, length) == 0;
     enum shmtune_status status = SHMTUNE_OK;
 
     if (!replayed)

@@ -15,7 +15,7 @@
 struct shmt_command_gpu {
     const char *word;          /* for the worker: a number or a UUID */
     const char *uuid;          /* "" when there is one GPU, and nobody was
-                                  asked */
+                                  asked; "far worker 2" */
     struct shmtune_device device;    /* then not known either */
     size_t model;              /* GPUs of one model are equal */
 };

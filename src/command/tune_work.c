@@ -325,12 +325,16 @@ static enum shmtune_status begin_problem(void *context,
     struct shmt_command_limits *const limits = &work->options.limits;
     const struct known *const known = task->kernel->more;
     const int64_t *const problem = task->kernel->problems[task->number];
+    const bool far = work->device.far.on != NULL;
     double budget_s = INFINITY;
-    enum shmtune_status status = shmt_command_budget_next(
+    enum shmtune_status status;
+
+    if (far)
+        shmt_command_budget_granted(&work->budget);
+    status = shmt_command_budget_next(
         &work->budget,
         &(struct shmt_command_share){task->left, task->devices,
                                      task->together}, &budget_s, err);
-
     work->display.problem += !task->again;
     if (status == SHMTUNE_OK)
         status = shmt_output_paths_of(work->arena, task->target,
@@ -338,8 +342,9 @@ static enum shmtune_status begin_problem(void *context,
                                       &slot->place, err);
     if (status != SHMTUNE_OK)
         return status;
-    /* Opening the device is part of the time of the problem that needs it. */
-    if (!task->target->recorded)
+    /* Opening the device is part of the time of the problem that needs it, but
+     * waiting in a queue for one is not. */
+    if (!task->target->recorded && !far)
         budget_s = fmax(budget_s - (shmt_clock_s() - task->since_s), 1e-3);
     describe_slot(slot, task);
     slot->warm_start = known->winners;
@@ -434,6 +439,7 @@ enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
         .kernels = work->kernels, .kernel_count = work->kernel_count,
         .models = models, .device_count = devices,
         .together = shmt_command_work_together(work),
+        .queued = work->device.far.on != NULL,
         .began_s = work->began_s, .stop = &shmt_command_stopped,
     };
 

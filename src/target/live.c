@@ -641,24 +641,24 @@ static enum shmtune_status on_hello(struct shmt_pool_client *client,
     const struct shmt_kernel *const kernel = live->target.kernel;
     const bool measures = verb == SHMT_TARGET_MEASURE;
     const bool first = !live->ready && measures == (measurers(live) > 0);
-    struct shmtune_device begun;
+    const bool far = measures && live->options.on != NULL;
 
     live->needs_setup = live->needs_setup || measures;
     if (hello->digest[0] != '\0' && strcmp(hello->digest, kernel->digest) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "%s: it or its sources were changed since this "
                               "run began; start the run again", kernel->path);
+    if (far && shmt_wire_check_kind(hello, &live->shared->kind,
+                                    live->options.on, err) != SHMTUNE_OK)
+        return SHMTUNE_NO_DEVICE;
     if (first) {
         live->target.nvrtc_version = hello->nvrtc_version;
         live->ready = live->shared->has_news = true;
     }
     if (first && measures)
         return begin_device(live, hello, err);
-    /* Another of its kind may be granted elsewhere. */
-    begun = live->target.device;
-    if (live->options.on != NULL)
-        memcpy(begun.uuid, hello->device.uuid, sizeof begun.uuid);
-    return measures ? shmt_wire_check_device(hello, &begun, err) : SHMTUNE_OK;
+    return far || !measures ? SHMTUNE_OK
+           : shmt_wire_check_device(hello, &live->target.device, err);
 }
 
 static const struct shmt_pool_calls calls = {

@@ -18,6 +18,8 @@ struct shmt_live_pool {
     struct shmt_pool *pool;
     const char *images;
     struct shmt_scratch scratch;
+    struct shmtune_device kind;     /* where launchers lead; no name: not
+                                       known yet */
     bool has_news;                  /* a target has become ready */
     struct shmt_pool_gpu *gpus;
     struct shmt_target_compiled *compiled;

@@ -358,3 +358,20 @@ enum shmtune_status shmt_wire_check_device(const struct shmt_wire_reply *hello,
                           begun->name,
                           begun->uuid[0] == '\0' ? "no UUID" : begun->uuid);
 }
+
+enum shmtune_status shmt_wire_check_kind(const struct shmt_wire_reply *hello,
+                                         struct shmtune_device *kind,
+                                         const char *launcher,
+                                         struct shmt_error *err)
+{
+    const struct shmtune_device *const found = &hello->device;
+
+    if (kind->name[0] == '\0')
+        *kind = *found;
+    if (shmt_device_equal(kind, found))
+        return SHMTUNE_OK;
+    return shmt_error_set(err, SHMTUNE_NO_DEVICE,
+                          "%s leads to \"%s\" (%s), before to \"%s\" (%s); "
+                          "have it lead to devices of one kind", launcher,
+                          found->name, found->uuid, kind->name, kind->uuid);
+}

@@ -91,4 +91,11 @@ enum shmtune_status shmt_wire_check_device(const struct shmt_wire_reply *hello,
                                            const struct shmtune_device *begun,
                                            struct shmt_error *err);
 
+/* Whether a worker elsewhere is on a device like that of the first one, which
+ * it is where *kind has no name: times of two kinds are not compared. */
+enum shmtune_status shmt_wire_check_kind(const struct shmt_wire_reply *hello,
+                                         struct shmtune_device *kind,
+                                         const char *launcher,
+                                         struct shmt_error *err);
+
 #endif

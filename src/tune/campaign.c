@@ -9,53 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "tune/dealer.h"
 #include "tune/sizes.h"
-#include "tune/step.h"
 
 /* Of the memory of a device that the runs on it may need. */
 static const double memory_share = 0.8;
-
-enum state { FREE, OPENING, RUNNING, HELPING, GONE };
-
-/* A place for a run on a device, and what it is doing. */
-struct lane {
-    enum state state;
-    struct shmt_campaign_task task;
-    struct shmt_campaign_kernel *open;   /* whose target it is; NULL: none */
-    bool is_new;                         /* it has not been ready before */
-    struct lane *helped;                 /* whose run it measures for, */
-    bool lent;                           /* and whether it does so already */
-    const struct shmt_tune *shunned;     /* a run that it cannot help */
-    struct shmt_tune *run;
-    struct shmt_tune_options options;
-    bool due;                            /* the run can go on; */
-    double bytes;                        /* of the device's memory */
-    double wait_s, since_s;              /* else it waits so long, from then
-                                            on, on shmt_clock_s */
-};
-
-/* What is left of a kernel. */
-struct rest {
-    size_t next;               /* problem */
-    struct shmt_sizes *sizes;  /* NULL: problems are tuned one at a time */
-    bool refused;              /* none is to begin */
-};
-
-/* A problem that has to begin again. */
-struct returned {
-    struct shmt_campaign_kernel *kernel;
-    size_t number;
-};
-
-struct dealer {
-    const struct shmt_campaign *all;
-    struct lane *lanes;        /* [lane_count], device by device */
-    size_t lane_count, width;  /* `width` of each device */
-    struct rest *rests;        /* [kernel_count] */
-    struct returned *returned; /* [lane_count] */
-    size_t returned_count;
-    bool stopped;              /* no more is to begin */
-};
 
 size_t shmt_campaign_lanes(const struct shmt_campaign *campaign)
 {
@@ -63,44 +21,20 @@ size_t shmt_campaign_lanes(const struct shmt_campaign *campaign)
            (campaign->together > 1 ? 2 * campaign->together : 1);
 }
 
-/* Of its device. */
-static size_t number_of(const struct dealer *dealer, const struct lane *lane)
-{
-    return (size_t)(lane - dealer->lanes) / dealer->width;
-}
-
 /* The k-th lane: the first of each device, then the second of each. */
-static struct lane *lane_at(const struct dealer *dealer, size_t k)
+static struct shmt_lane *lane_at(const struct shmt_dealer *dealer, size_t k)
 {
     const size_t devices = dealer->all->device_count;
 
     return &dealer->lanes[k % devices * dealer->width + k / devices];
 }
 
-static bool is_beside(const struct dealer *dealer, const struct lane *lane,
-                      const struct lane *other)
-{
-    return lane != other &&
-           number_of(dealer, lane) == number_of(dealer, other);
-}
-
-static size_t model_of(const struct dealer *dealer, const struct lane *lane)
-{
-    return dealer->all->models[number_of(dealer, lane)];
-}
-
-static bool is_stopped(const struct dealer *dealer)
+static bool is_stopped(const struct shmt_dealer *dealer)
 {
     return dealer->all->stop != NULL && *dealer->all->stop != 0;
 }
 
-static bool is_ready(const struct shmt_target *target)
-{
-    return target->operations->is_ready == NULL ||
-           target->operations->is_ready(target);
-}
-
-static void close_target(struct lane *lane)
+void shmt_campaign_close_target(struct shmt_lane *lane)
 {
     if (lane->task.target != NULL)
         lane->task.target->operations->close(lane->task.target);
@@ -110,7 +44,7 @@ static void close_target(struct lane *lane)
 
 /* -- dealing -------------------------------------------------------------- */
 
-static struct rest *rest_of(const struct dealer *dealer,
+static struct shmt_dealer_rest *rest_of(const struct shmt_dealer *dealer,
                             const struct shmt_campaign_kernel *kernel)
 {
     return &dealer->rests[kernel - dealer->all->kernels];
@@ -118,10 +52,10 @@ static struct rest *rest_of(const struct dealer *dealer,
 
 /* Problems of a kernel that have to begin.  Where they are not known before it
  * is open, one stands for all. */
-static size_t count_left(const struct dealer *dealer,
+static size_t count_left(const struct shmt_dealer *dealer,
                          const struct shmt_campaign_kernel *kernel)
 {
-    const struct rest *const rest = rest_of(dealer, kernel);
+    const struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
     size_t count;
 
     if (rest->refused)
@@ -135,19 +69,20 @@ static size_t count_left(const struct dealer *dealer,
 }
 
 /* Whether a device is in use, and, unless it is NULL, has the kernel. */
-static bool has_kernel(const struct dealer *dealer, size_t device,
+static bool has_kernel(const struct shmt_dealer *dealer, size_t device,
                        const struct shmt_campaign_kernel *kernel)
 {
-    const struct lane *const lanes = &dealer->lanes[device * dealer->width];
+    const struct shmt_lane *const lanes =
+        &dealer->lanes[device * dealer->width];
 
     for (size_t k = 0; k < dealer->width; k++)
-        if (lanes[k].state != GONE &&
+        if (lanes[k].state != SHMT_LANE_GONE &&
             (kernel == NULL || lanes[k].open == kernel))
             return true;
     return false;
 }
 
-static size_t count_devices(const struct dealer *dealer, size_t model,
+static size_t count_devices(const struct shmt_dealer *dealer, size_t model,
                             const struct shmt_campaign_kernel *kernel)
 {
     size_t count = 0;
@@ -159,17 +94,18 @@ static size_t count_devices(const struct dealer *dealer, size_t model,
 }
 
 /* Runs that begin or search on devices of the model, or on that of a lane. */
-static size_t count_searching(const struct dealer *dealer, size_t model,
-                              const struct lane *beside)
+static size_t count_searching(const struct shmt_dealer *dealer, size_t model,
+                              const struct shmt_lane *beside)
 {
     size_t count = 0;
 
     for (size_t k = 0; k < dealer->lane_count; k++) {
-        const struct lane *const lane = &dealer->lanes[k];
-        count += model_of(dealer, lane) == model && lane != beside &&
-                 (beside == NULL || is_beside(dealer, beside, lane)) &&
-                 (lane->state == OPENING ||
-                  (lane->state == RUNNING &&
+        const struct shmt_lane *const lane = &dealer->lanes[k];
+        count += shmt_lane_model(dealer, lane) == model && lane != beside &&
+                 (beside == NULL ||
+                  shmt_lane_is_beside(dealer, beside, lane)) &&
+                 (lane->state == SHMT_LANE_OPENING ||
+                  (lane->state == SHMT_LANE_RUNNING &&
                    !shmt_tune_is_in_finals(lane->run)));
     }
     return count;
@@ -178,10 +114,10 @@ static size_t count_searching(const struct dealer *dealer, size_t model,
 /* The kernel of the next problem: the one the lane has, else one that its
  * device has, else one that no other has, else the first with a problem left.
  * NULL: nothing is left. */
-static struct shmt_campaign_kernel *choose_kernel(const struct dealer *dealer,
-                                                  const struct lane *lane)
+static struct shmt_campaign_kernel *
+choose_kernel(const struct shmt_dealer *dealer, const struct shmt_lane *lane)
 {
-    const size_t model = model_of(dealer, lane);
+    const size_t model = shmt_lane_model(dealer, lane);
     struct shmt_campaign_kernel *first = NULL, *untouched = NULL, *own = NULL;
 
     for (size_t k = 0; k < dealer->all->kernel_count; k++) {
@@ -192,7 +128,8 @@ static struct shmt_campaign_kernel *choose_kernel(const struct dealer *dealer,
             return kernel;
         if (first == NULL)
             first = kernel;
-        if (own == NULL && has_kernel(dealer, number_of(dealer, lane), kernel))
+        if (own == NULL &&
+            has_kernel(dealer, shmt_lane_number(dealer, lane), kernel))
             own = kernel;
         if (untouched == NULL && count_devices(dealer, model, kernel) == 0)
             untouched = kernel;
@@ -201,35 +138,36 @@ static struct shmt_campaign_kernel *choose_kernel(const struct dealer *dealer,
 }
 
 /* Whether the lane is the one of its device that takes the next problem. */
-static bool may_take(const struct dealer *dealer, const struct lane *lane)
+static bool may_take(const struct shmt_dealer *dealer,
+                     const struct shmt_lane *lane)
 {
     const struct shmt_campaign_kernel *const kernel =
         choose_kernel(dealer, lane);
 
-    if (lane->state != FREE || dealer->stopped || kernel == NULL)
+    if (lane->state != SHMT_LANE_FREE || dealer->stopped || kernel == NULL)
         return false;
     if (dealer->width == 1)
         return true;
     for (size_t k = 0; k < dealer->lane_count; k++)
-        if (dealer->lanes[k].state == FREE && lane->open != kernel &&
+        if (dealer->lanes[k].state == SHMT_LANE_FREE && lane->open != kernel &&
             dealer->lanes[k].open == kernel &&
-            is_beside(dealer, lane, &dealer->lanes[k]))
+            shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]))
             return false;
-    return count_searching(dealer, model_of(dealer, lane), lane) <
+    return count_searching(dealer, shmt_lane_model(dealer, lane), lane) <
            dealer->all->together;
 }
 
 /* Another is to have the problem. */
-static void put_back(struct dealer *dealer, const struct lane *lane)
+static void put_back(struct shmt_dealer *dealer, const struct shmt_lane *lane)
 {
     dealer->returned[dealer->returned_count++] =
-        (struct returned){lane->task.kernel, lane->task.number};
+        (struct shmt_dealer_returned){lane->task.kernel, lane->task.number};
 }
 
-static void take_problem(struct dealer *dealer, struct lane *lane,
+static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
                          struct shmt_campaign_kernel *kernel)
 {
-    const size_t model = model_of(dealer, lane);
+    const size_t model = shmt_lane_model(dealer, lane);
     struct shmt_campaign_task *const task = &lane->task;
 
     task->left = 0;
@@ -244,7 +182,7 @@ static void take_problem(struct dealer *dealer, struct lane *lane,
     if (task->together == 0)
         task->together = 1;
     task->kernel = kernel;
-    task->device = number_of(dealer, lane);
+    task->device = shmt_lane_number(dealer, lane);
     task->lane = (size_t)(lane - dealer->lanes);
     for (size_t k = 0; k < dealer->returned_count; k++)
         if (dealer->returned[k].kernel == kernel) {
@@ -257,109 +195,134 @@ static void take_problem(struct dealer *dealer, struct lane *lane,
     task->number = rest_of(dealer, kernel)->next++;
 }
 
-/* Neither the lane nor one of its device that has no run is used any more. */
-static void retire(struct dealer *dealer, struct lane *lane)
+void shmt_campaign_retire(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     for (size_t k = 0; k < dealer->lane_count; k++) {
-        struct lane *const other = &dealer->lanes[k];
-        if (other == lane || !is_beside(dealer, lane, other) ||
-            (other->state != FREE && other->state != OPENING))
+        struct shmt_lane *const other = &dealer->lanes[k];
+        if (other == lane || !shmt_lane_is_beside(dealer, lane, other) ||
+            (other->state != SHMT_LANE_FREE &&
+             other->state != SHMT_LANE_OPENING))
             continue;
-        if (other->state == OPENING)
+        if (other->state == SHMT_LANE_OPENING)
             put_back(dealer, other);
-        close_target(other);
-        other->state = GONE;
+        shmt_campaign_close_target(other);
+        other->state = SHMT_LANE_GONE;
     }
-    lane->state = GONE;
+    lane->state = SHMT_LANE_GONE;
+}
+
+/* What a run counts on where devices may never come: those that are there, for
+ * what none of them has. */
+static void count_present(const struct shmt_dealer *dealer,
+                          struct shmt_lane *lane)
+{
+    const size_t model = shmt_lane_model(dealer, lane);
+    struct shmt_campaign_task *const task = &lane->task;
+
+    task->left = task->devices = 1;
+    for (size_t k = 0; k < dealer->all->kernel_count; k++)
+        if (dealer->all->kernels[k].model == model)
+            task->left += count_left(dealer, &dealer->all->kernels[k]);
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        const struct shmt_lane *const other = &dealer->lanes[k];
+
+        if (other == lane || shmt_lane_model(dealer, other) != model)
+            continue;
+        task->left += other->state == SHMT_LANE_OPENING &&
+                      shmt_lane_is_coming(other);
+        task->devices += other->task.target != NULL &&
+                         !shmt_lane_is_coming(other);
+    }
 }
 
 /* What a failure means for what has not begun: nothing more is to begin, or, if
  * the last device of a model has failed, nothing on that. */
-static void note_failure(struct dealer *dealer, struct lane *lane,
+static void note_failure(struct shmt_dealer *dealer, struct shmt_lane *lane,
                          const struct shmt_error *why, bool more)
 {
     bool others = false;
 
     for (size_t k = 0; k < dealer->all->device_count; k++)
-        others = others || (has_kernel(dealer, k, NULL) &&
-                            dealer->all->models[k] != model_of(dealer, lane));
+        others = others ||
+                 (has_kernel(dealer, k, NULL) &&
+                  dealer->all->models[k] != shmt_lane_model(dealer, lane));
     if (!more && why->status == SHMTUNE_NO_DEVICE && others)
-        retire(dealer, lane);
+        shmt_campaign_retire(dealer, lane);
     else if (!more)
         dealer->stopped = true;
 }
 
-static void refuse_kernel(struct dealer *dealer, struct lane *lane,
+static void refuse_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane,
                           const struct shmt_error *why)
 {
     const struct shmt_campaign *const all = dealer->all;
     struct shmt_campaign_kernel *const kernel = lane->task.kernel;
-    struct rest *const rest = rest_of(dealer, kernel);
+    struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
 
-    close_target(lane);
-    lane->state = FREE;
+    shmt_campaign_close_target(lane);
+    lane->state = SHMT_LANE_FREE;
     if (!rest->refused)
         note_failure(dealer, lane, why,
                      all->calls->refused(all->context, kernel, why));
     rest->refused = true;
 }
 
-static size_t count_runs(const struct dealer *dealer, const struct lane *lane)
+static size_t count_runs(const struct shmt_dealer *dealer,
+                         const struct shmt_lane *lane)
 {
     size_t count = 0;
 
     for (size_t k = 0; k < dealer->lane_count; k++)
-        count += dealer->lanes[k].state == RUNNING &&
-                 is_beside(dealer, lane, &dealer->lanes[k]);
+        count += dealer->lanes[k].state == SHMT_LANE_RUNNING &&
+                 shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]);
     return count;
 }
 
 /* Whether the device has failed, and not the problem, and another can have
  * its problem, or the device itself, on which others run still. */
-static bool can_drop_out(const struct dealer *dealer, const struct lane *lane,
+static bool can_drop_out(const struct shmt_dealer *dealer,
+                         const struct shmt_lane *lane,
                          const struct shmt_error *why)
 {
     return (why->status == SHMTUNE_NO_DEVICE ||
             why->status == SHMTUNE_INTERNAL) &&
            (count_runs(dealer, lane) > 0 ||
-            count_devices(dealer, model_of(dealer, lane), NULL) > 1);
+            count_devices(dealer, shmt_lane_model(dealer, lane), NULL) > 1);
 }
 
 /* While others run on the device, it is used as far as they do. */
-static void drop_out(struct dealer *dealer, struct lane *lane,
+static void drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
                      const struct shmt_error *why)
 {
     put_back(dealer, lane);
-    close_target(lane);
+    shmt_campaign_close_target(lane);
     if (count_runs(dealer, lane) > 0) {
-        lane->state = GONE;
+        lane->state = SHMT_LANE_GONE;
         return;
     }
-    retire(dealer, lane);
-    dealer->all->calls->lost(dealer->all->context, number_of(dealer, lane),
-                             why);
+    shmt_campaign_retire(dealer, lane);
+    dealer->all->calls->lost(dealer->all->context,
+                             shmt_lane_number(dealer, lane), why);
 }
 
-/* Gives a free device its next problem. */
-static void deal(struct dealer *dealer, struct lane *lane)
+/* Opens the kernel of the problem that the device has. */
+static void open_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     const struct shmt_campaign *const all = dealer->all;
-    struct shmt_campaign_kernel *const kernel = choose_kernel(dealer, lane);
+    struct shmt_campaign_kernel *const kernel = lane->task.kernel;
     struct shmt_error err = {0};
     enum shmtune_status status;
 
-    if (kernel == NULL)
-        return;
-    take_problem(dealer, lane, kernel);
-    lane->state = OPENING;
+    lane->state = SHMT_LANE_OPENING;
     if (dealer->width > 1)
         lane->task.since_s = shmt_clock_s();
     if (lane->open == kernel)
         return;
-    close_target(lane);
+    shmt_campaign_close_target(lane);
     lane->open = kernel;
     lane->is_new = true;
-    status = all->calls->open(all->context, kernel, number_of(dealer, lane),
+    status = all->calls->open(all->context, kernel,
+                              shmt_lane_number(dealer, lane),
                               &lane->task.target, &err);
     if (status == SHMTUNE_OK)
         return;
@@ -370,140 +333,41 @@ static void deal(struct dealer *dealer, struct lane *lane)
         refuse_kernel(dealer, lane, &err);
 }
 
-/* -- helping -------------------------------------------------------------- */
-
-/* All, or those on the device of a lane. */
-static size_t count_helpers(const struct dealer *dealer,
-                            const struct lane *helped,
-                            const struct lane *beside)
+/* Gives a free device its next problem. */
+static void deal(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
-    size_t count = 0;
+    struct shmt_campaign_kernel *const kernel = choose_kernel(dealer, lane);
 
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        count += dealer->lanes[k].state == HELPING &&
-                 dealer->lanes[k].helped == helped &&
-                 (beside == NULL ||
-                  is_beside(dealer, beside, &dealer->lanes[k]));
-    return count;
+    if (kernel == NULL)
+        return;
+    take_problem(dealer, lane, kernel);
+    open_kernel(dealer, lane);
 }
 
-/* The run with the fewest helpers that a device without a run could help, and
- * does not yet.  NULL: none. */
-static struct lane *choose_helped(const struct dealer *dealer,
-                                  const struct lane *lane)
+/* Where none is left, it takes that of a device that waits in a queue; that one
+ * can help when it comes. */
+static void take_over(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
-    struct lane *best = NULL;
-
     for (size_t k = 0; k < dealer->lane_count; k++) {
-        struct lane *const other = &dealer->lanes[k];
-        if ((other->state == RUNNING || other->state == OPENING) &&
-            is_beside(dealer, lane, other))
-            return NULL;
-        if (other->state == RUNNING && other->run != lane->shunned &&
-            model_of(dealer, other) == model_of(dealer, lane) &&
-            shmt_tune_wants_help(other->run) &&
-            count_helpers(dealer, other, lane) == 0 &&
-            (best == NULL || count_helpers(dealer, other, NULL) <
-                                 count_helpers(dealer, best, NULL)))
-            best = other;
-    }
-    return best;
-}
+        struct shmt_lane *const other = &dealer->lanes[k];
+        struct shmt_target *const target = lane->task.target;
 
-static void stop_helping(struct lane *lane)
-{
-    if (lane->lent)
-        shmt_tune_take_back(lane->helped->run, lane->task.target);
-    lane->lent = false;
-    lane->helped = NULL;
-    lane->state = FREE;
-}
-
-static void release_helpers(const struct dealer *dealer,
-                            const struct lane *helped)
-{
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        if (dealer->lanes[k].state == HELPING &&
-            dealer->lanes[k].helped == helped)
-            stop_helping(&dealer->lanes[k]);
-}
-
-/* A device has failed. */
-static void stop_all_helping(const struct dealer *dealer,
-                             const struct lane *lane)
-{
-    for (size_t k = 0; k < dealer->lane_count; k++)
-        if (dealer->lanes[k].state == HELPING &&
-            is_beside(dealer, lane, &dealer->lanes[k]))
-            stop_helping(&dealer->lanes[k]);
-}
-
-/* A helper has failed: it is of no more use to this run, and of none at all
- * when the device has failed. */
-static void fail_helping(struct dealer *dealer, struct lane *lane,
-                         const struct shmt_error *why)
-{
-    lane->shunned = lane->helped->run;
-    stop_helping(lane);
-    close_target(lane);
-    if (why->status != SHMTUNE_NO_DEVICE && why->status != SHMTUNE_INTERNAL)
+        if (other->state != SHMT_LANE_OPENING || !shmt_lane_is_coming(other) ||
+            shmt_lane_model(dealer, other) != shmt_lane_model(dealer, lane))
+            continue;
+        other->state = SHMT_LANE_FREE;
+        lane->task = other->task;
+        lane->task.target = target;
+        lane->task.device = shmt_lane_number(dealer, lane);
+        lane->task.lane = (size_t)(lane - dealer->lanes);
+        open_kernel(dealer, lane);
         return;
-    stop_all_helping(dealer, lane);
-    retire(dealer, lane);
-    dealer->all->calls->lost(dealer->all->context, number_of(dealer, lane),
-                             why);
-}
-
-/* A device that has no problem left measures for the run of another. */
-static void help(struct dealer *dealer, struct lane *lane)
-{
-    const struct shmt_campaign *const all = dealer->all;
-    struct lane *const helped = choose_helped(dealer, lane);
-    struct shmt_error err = {0};
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (helped == NULL)
-        return;
-    lane->state = HELPING;
-    lane->helped = helped;
-    if (lane->open == helped->open && lane->task.target != NULL)
-        return;
-    close_target(lane);
-    lane->open = helped->open;
-    status = all->calls->open(all->context, lane->open,
-                              number_of(dealer, lane), &lane->task.target,
-                              &err);
-    if (status == SHMTUNE_OK)
-        return;
-    lane->task.target = NULL;
-    fail_helping(dealer, lane, &err);
-}
-
-static void go_on_helping(struct dealer *dealer, struct lane *lane)
-{
-    struct shmt_error err = {0};
-    enum shmtune_status status = SHMTUNE_OK;
-
-    if (!shmt_tune_is_searching(lane->helped->run)) {
-        stop_helping(lane);
-        return;
-    }
-    if (!lane->lent && is_ready(lane->task.target)) {
-        lane->lent = true;
-        status = shmt_tune_lend(lane->helped->run, lane->task.target, &err);
-    }
-    if (status != SHMTUNE_OK) {
-        fail_helping(dealer, lane, &err);
-    } else if (lane->lent &&
-               shmt_tune_is_useless(lane->helped->run, lane->task.target)) {
-        lane->shunned = lane->helped->run;
-        stop_helping(lane);
     }
 }
 
 /* -- from the beginning of a run to its end ------------------------------- */
 
-static void end(struct dealer *dealer, struct lane *lane,
+static void end(struct shmt_dealer *dealer, struct shmt_lane *lane,
                 struct shmt_tune_outcome *outcome,
                 const struct shmt_error *why)
 {
@@ -514,8 +378,8 @@ static void end(struct dealer *dealer, struct lane *lane,
     shmt_tune_free(outcome);
     /* Requests of a run that failed may still be outstanding. */
     if (why != NULL)
-        close_target(lane);
-    lane->state = FREE;
+        shmt_campaign_close_target(lane);
+    lane->state = SHMT_LANE_FREE;
     if (why != NULL)
         note_failure(dealer, lane, why, more);
     else if (!more)
@@ -523,13 +387,13 @@ static void end(struct dealer *dealer, struct lane *lane,
     lane->task.since_s = shmt_clock_s();
 }
 
-static void close_run(struct dealer *dealer, struct lane *lane,
+static void close_run(struct shmt_dealer *dealer, struct shmt_lane *lane,
                       enum shmtune_status status, struct shmt_error *err)
 {
     struct shmt_tune_outcome *outcome = NULL;
     struct shmt_tune *const run = lane->run;
 
-    release_helpers(dealer, lane);
+    shmt_campaign_release_helpers(dealer, lane);
     lane->run = NULL;
     if (run != NULL)
         status = shmt_tune_close(run, status, &outcome, err);
@@ -542,12 +406,12 @@ static void close_run(struct dealer *dealer, struct lane *lane,
 }
 
 /* What the runs of a kernel find is told to those of its other sizes. */
-static enum shmtune_status share_findings(struct dealer *dealer,
-                                          struct lane *lane,
+static enum shmtune_status share_findings(struct shmt_dealer *dealer,
+                                          struct shmt_lane *lane,
                                           struct shmt_error *err)
 {
     const struct shmt_campaign_kernel *const kernel = lane->task.kernel;
-    struct rest *const rest = rest_of(dealer, kernel);
+    struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
     enum shmtune_status status = SHMTUNE_OK;
 
     if (kernel->count < 2)
@@ -561,7 +425,7 @@ static enum shmtune_status share_findings(struct dealer *dealer,
 }
 
 /* The target is ready: the run begins. */
-static void begin(struct dealer *dealer, struct lane *lane)
+static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     const struct shmt_campaign *const all = dealer->all;
     struct shmt_campaign_task *const task = &lane->task;
@@ -569,8 +433,8 @@ static void begin(struct dealer *dealer, struct lane *lane)
     enum shmtune_status status = SHMTUNE_OK;
 
     if (rest_of(dealer, task->kernel)->refused) {
-        close_target(lane);
-        lane->state = FREE;
+        shmt_campaign_close_target(lane);
+        lane->state = SHMT_LANE_FREE;
         return;
     }
     if (lane->is_new)
@@ -582,9 +446,11 @@ static void begin(struct dealer *dealer, struct lane *lane)
         return;
     }
     if (task->number >= task->kernel->count) {
-        lane->state = FREE;
+        lane->state = SHMT_LANE_FREE;
         return;
     }
+    if (all->queued)
+        count_present(dealer, lane);
     status = all->calls->begin(all->context, task, &lane->options, &err);
     if (status == SHMTUNE_OK && dealer->width > 1)
         status = share_findings(dealer, lane, &err);
@@ -592,7 +458,7 @@ static void begin(struct dealer *dealer, struct lane *lane)
         status = shmt_tune_open(task->target,
                                 task->kernel->problems[task->number],
                                 &lane->options, &lane->run, &err);
-    lane->state = RUNNING;
+    lane->state = SHMT_LANE_RUNNING;
     lane->due = true;
     if (status != SHMTUNE_OK)
         close_run(dealer, lane, status, &err);
@@ -600,7 +466,7 @@ static void begin(struct dealer *dealer, struct lane *lane)
 
 /* Where several runs have buffers on a device, all of them have to fit it, with
  * what CUDA itself takes for each; who does not waits for the end of others. */
-static bool has_room(const struct dealer *dealer, struct lane *lane)
+static bool has_room(const struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     const struct shmt_target *const target = lane->task.target;
     const double most = memory_share * (double)target->device.memory_bytes;
@@ -611,8 +477,8 @@ static bool has_room(const struct dealer *dealer, struct lane *lane)
     sum = lane->bytes = shmt_sizes_bytes(
         target->kernel, lane->task.kernel->problems[lane->task.number]);
     for (size_t k = 0; k < dealer->lane_count; k++)
-        if (is_beside(dealer, lane, &dealer->lanes[k]) &&
-            dealer->lanes[k].state == RUNNING)
+        if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
+            dealer->lanes[k].state == SHMT_LANE_RUNNING)
             sum += dealer->lanes[k].bytes;
     if (!(most > 0) || sum <= most || count_runs(dealer, lane) == 0)
         return true;
@@ -621,7 +487,7 @@ static bool has_room(const struct dealer *dealer, struct lane *lane)
 }
 
 /* Lets a run go on. */
-static void advance(struct dealer *dealer, struct lane *lane)
+static void advance(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     struct shmt_error err = {0};
     enum shmtune_status status;
@@ -636,31 +502,32 @@ static void advance(struct dealer *dealer, struct lane *lane)
 }
 
 /* How long the run can wait still. */
-static double wait_left(const struct lane *lane)
+static double wait_left(const struct shmt_lane *lane)
 {
-    if (lane->state != RUNNING)
+    if (lane->state != SHMT_LANE_RUNNING)
         return SHMT_TUNE_TICK_S;
     if (lane->task.target->recorded)
         return lane->wait_s;
     return fmax(lane->wait_s - (shmt_clock_s() - lane->since_s), 0);
 }
 
-static void fail(struct dealer *dealer, struct lane *lane,
+static void fail(struct shmt_dealer *dealer, struct shmt_lane *lane,
                  struct shmt_error *err)
 {
-    if (lane->state == RUNNING)
+    if (lane->state == SHMT_LANE_RUNNING)
         close_run(dealer, lane, err->status, err);
-    else if (lane->state == HELPING)
-        fail_helping(dealer, lane, err);
-    else if (lane->state == OPENING && can_drop_out(dealer, lane, err))
+    else if (lane->state == SHMT_LANE_HELPING)
+        shmt_campaign_fail_helping(dealer, lane, err);
+    else if (lane->state == SHMT_LANE_OPENING &&
+             can_drop_out(dealer, lane, err))
         drop_out(dealer, lane, err);
-    else if (lane->state == OPENING)
+    else if (lane->state == SHMT_LANE_OPENING)
         refuse_kernel(dealer, lane, err);
     else
-        close_target(lane);
+        shmt_campaign_close_target(lane);
 }
 
-static struct lane *lane_of(const struct dealer *dealer,
+static struct shmt_lane *lane_of(const struct shmt_dealer *dealer,
                             const struct shmt_target *target)
 {
     for (size_t k = 0; k < dealer->lane_count; k++)
@@ -670,8 +537,8 @@ static struct lane *lane_of(const struct dealer *dealer,
 }
 
 /* Waits for what comes next to any of the runs. */
-static enum shmtune_status wait_for_all(struct dealer *dealer,
-                                        struct lane *any, double wait_s,
+static enum shmtune_status wait_for_all(struct shmt_dealer *dealer,
+                                        struct shmt_lane *any, double wait_s,
                                         struct shmt_error *err)
 {
     struct shmt_target *const target = any->task.target;
@@ -679,7 +546,7 @@ static enum shmtune_status wait_for_all(struct dealer *dealer,
     bool got = false;
     enum shmtune_status status = target->operations->wait(
         target, wait_s, &got, &reply, err);
-    struct lane *lane;
+    struct shmt_lane *lane;
 
     if (status == SHMTUNE_OK && !got) {
         for (size_t k = 0; k < dealer->lane_count; k++)
@@ -689,9 +556,9 @@ static enum shmtune_status wait_for_all(struct dealer *dealer,
     lane = lane_of(dealer, reply.target);
     if (lane == NULL)
         return status;
-    if (status == SHMTUNE_OK && lane->state == HELPING)
+    if (status == SHMTUNE_OK && lane->state == SHMT_LANE_HELPING)
         lane = lane->helped;
-    if (status == SHMTUNE_OK && lane->state == RUNNING) {
+    if (status == SHMTUNE_OK && lane->state == SHMT_LANE_RUNNING) {
         lane->due = true;
         status = shmt_tune_reply(lane->run, &reply, err);
     }
@@ -701,7 +568,7 @@ static enum shmtune_status wait_for_all(struct dealer *dealer,
 }
 
 /* Gives the device a problem, begins its run, or lets it go on. */
-static void go_on(struct dealer *dealer, struct lane *lane)
+static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
     struct shmt_error why = {0};
 
@@ -709,45 +576,55 @@ static void go_on(struct dealer *dealer, struct lane *lane)
         dealer->stopped = true;
     while (may_take(dealer, lane))
         deal(dealer, lane);
-    if (lane->state == OPENING && is_stopped(dealer)) {
+    if (lane->state == SHMT_LANE_OPENING && is_stopped(dealer)) {
         shmt_error_set(&why, SHMTUNE_INTERRUPTED,
                        "interrupted while the worker started");
         refuse_kernel(dealer, lane, &why);
     }
-    if (lane->state == OPENING && is_ready(lane->task.target) &&
-        has_room(dealer, lane))
+    if (lane->state == SHMT_LANE_OPENING &&
+        shmt_lane_is_ready(lane->task.target) && has_room(dealer, lane))
         begin(dealer, lane);
-    if (lane->state == RUNNING && (lane->due || wait_left(lane) <= 0 ||
-                                   shmt_tune_has_news(lane->run)))
+    if (lane->state == SHMT_LANE_RUNNING &&
+        (lane->due || wait_left(lane) <= 0 || shmt_tune_has_news(lane->run)))
         advance(dealer, lane);
-    if (lane->state == FREE && !dealer->stopped &&
+    if (dealer->all->queued && lane->state == SHMT_LANE_FREE &&
+        !dealer->stopped && choose_kernel(dealer, lane) == NULL &&
+        lane->task.target != NULL &&
+        !shmt_lane_is_coming(lane))
+        take_over(dealer, lane);
+    if (lane->state == SHMT_LANE_OPENING &&
+        shmt_lane_is_ready(lane->task.target) && has_room(dealer, lane))
+        begin(dealer, lane);
+    if (lane->state == SHMT_LANE_FREE && !dealer->stopped &&
         choose_kernel(dealer, lane) == NULL)
-        help(dealer, lane);
-    if (lane->state == HELPING)
-        go_on_helping(dealer, lane);
-    if (lane->state == FREE &&
-        (dealer->stopped || choose_kernel(dealer, lane) == NULL ||
+        shmt_campaign_help(dealer, lane);
+    if (lane->state == SHMT_LANE_HELPING)
+        shmt_campaign_go_on_helping(dealer, lane);
+    if (lane->state == SHMT_LANE_FREE &&
+        (dealer->stopped ||
+         (choose_kernel(dealer, lane) == NULL &&
+          !shmt_campaign_is_kept(dealer, lane)) ||
          (dealer->width > 1 && lane->open != NULL &&
           count_left(dealer, lane->open) == 0)))
-        close_target(lane);
+        shmt_campaign_close_target(lane);
 }
 
-static enum shmtune_status go_through(struct dealer *dealer,
+static enum shmtune_status go_through(struct shmt_dealer *dealer,
                                       struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
     while (status == SHMTUNE_OK) {
-        struct lane *any = NULL;
+        struct shmt_lane *any = NULL;
         double wait_s = INFINITY;
         bool more = false;
 
         for (size_t k = 0; k < dealer->lane_count; k++)
             go_on(dealer, lane_at(dealer, k));
         for (size_t k = 0; k < dealer->lane_count; k++) {
-            struct lane *const lane = &dealer->lanes[k];
+            struct shmt_lane *const lane = &dealer->lanes[k];
             more = more || may_take(dealer, lane);
-            if (lane->state == FREE || lane->state == GONE)
+            if (lane->state == SHMT_LANE_FREE || lane->state == SHMT_LANE_GONE)
                 continue;
             any = lane;
             wait_s = fmin(wait_s, wait_left(lane));
@@ -765,13 +642,14 @@ enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
                                       struct shmt_error *err)
 {
     const size_t count = shmt_campaign_lanes(campaign);
-    struct dealer dealer = {
+    struct shmt_dealer dealer = {
         .all = campaign,
-        .lanes = calloc(count + 1, sizeof(struct lane)),
+        .lanes = calloc(count + 1, sizeof(struct shmt_lane)),
         .lane_count = count,
         .width = count / campaign->device_count,
-        .rests = calloc(campaign->kernel_count + 1, sizeof(struct rest)),
-        .returned = calloc(count + 1, sizeof(struct returned)),
+        .rests = calloc(campaign->kernel_count + 1,
+                        sizeof(struct shmt_dealer_rest)),
+        .returned = calloc(count + 1, sizeof(struct shmt_dealer_returned)),
     };
     enum shmtune_status status = SHMTUNE_OK;
 
@@ -787,7 +665,7 @@ enum shmtune_status shmt_campaign_run(const struct shmt_campaign *campaign,
         if (dealer.lanes[k].run != NULL)
             (void)shmt_tune_close(dealer.lanes[k].run, status, &outcome, NULL);
         shmt_tune_free(outcome);
-        close_target(&dealer.lanes[k]);
+        shmt_campaign_close_target(&dealer.lanes[k]);
     }
     free(dealer.lanes);
     for (size_t k = 0; dealer.rests != NULL && k < campaign->kernel_count;

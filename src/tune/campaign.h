@@ -83,6 +83,9 @@ struct shmt_campaign {
     size_t device_count;
     size_t together;             /* runs that search on a device at a time, at
                                     most SHMT_CAMPAIGN_TOGETHER; 0: one */
+    bool queued;                 /* the devices may be long in coming, or never
+                                    come: no run counts on one that is not
+                                    there */
     double began_s;              /* on shmt_clock_s */
     const volatile sig_atomic_t *stop;   /* NULL, or != 0: stop */
 };

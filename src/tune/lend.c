@@ -25,10 +25,15 @@ static const struct shmt_ledger_entry *default_of(const struct shmt_tune *tune)
                ? entry : NULL;
 }
 
+bool shmt_tune_may_want_help(const struct shmt_tune *tune)
+{
+    return tune->phase <= SHMT_TUNE_SEARCH && !tune->ending &&
+           !tune->exhausted && !tune->target->recorded;
+}
+
 bool shmt_tune_wants_help(const struct shmt_tune *tune)
 {
-    return tune->phase == SHMT_TUNE_SEARCH && !tune->ending &&
-           !tune->exhausted && !tune->target->recorded &&
+    return shmt_tune_may_want_help(tune) && tune->phase == SHMT_TUNE_SEARCH &&
            tune->helper_count < SHMT_TUNE_HELPERS && default_of(tune) != NULL &&
            shmt_tune_search_end(tune) - shmt_tune_elapsed(tune) > worth_s;
 }

@@ -46,9 +46,10 @@ bool shmt_tune_has_news(const struct shmt_tune *tune);
 /* Whether its search is over. */
 bool shmt_tune_is_in_finals(const struct shmt_tune *tune);
 
-/* lend.c: whether another device of the same model could be of use now, and
- * whether those that were lent still can be. */
+/* lend.c: whether another device of the same model could be of use now, or
+ * later, and whether those that were lent still can be. */
 bool shmt_tune_wants_help(const struct shmt_tune *tune);
+bool shmt_tune_may_want_help(const struct shmt_tune *tune);
 bool shmt_tune_is_searching(const struct shmt_tune *tune);
 /* The target is ready, and has the kernel of the run.  Its replies go to
  * shmt_tune_reply until it is taken back. */

@@ -42,12 +42,21 @@ export SHMTUNE_NVRTC=/nowhere SHMTUNE_NVCC=/nowhere PATH=/usr/bin:/bin
 export XDG_CACHE_HOME=$folder/far-cache TMPDIR=$folder/far-tmp
 case \$trick in
 kill*) exec timeout -s KILL \${trick#kill} "\$@" ;;
+busy*) export FAKE_WORKER_BUSY_MS=60000
+    exec timeout -s KILL \${trick#busy} "\$@" ;;
 term*) exec timeout \${trick#term} "\$@" ;;
 freeze*)
     "\$@" <&0 & relay=\$!
     sleep \${trick#freeze}
     kill -STOP \$relay
     exec sleep 30 ;;
+late*) sleep "\${trick#late}"
+    exec "\$@" ;;
+only) mkdir held 2>/dev/null ||
+    { echo "no GPU is left here" >&2; exit 3; }
+    exec "\$@" ;;
+queue) mkdir waits 2>/dev/null && exec sleep 60
+    exec "\$@" ;;
 refuse) echo "no GPU is left here" >&2; exit 3 ;;
 motd) exit 0 ;;
 version) echo '{relay: 1, shmtune: 9.8.7, device: {new: true}}'; exec cat ;;
@@ -87,6 +96,12 @@ results() {
 same() { # DIRECTORY [AS]
     results "${2:-here}" >one
     results "$1" >other
+    diff one other >differ || { sed 's/^/# /' differ; return 1; }
+}
+# The same without times: one who helps has its own scale.
+same_verdicts() { # DIRECTORY AS
+    results "$2" | sed 's/, registers.*//' >one
+    results "$1" | sed 's/, registers.*//' >other
     diff one other >differ || { sed 's/^/# /' differ; return 1; }
 }
 left_over() {
@@ -212,6 +227,9 @@ far kill0.6 kill0.6 -- "$@" -o killed
 check "killed twice" all 'exits 0' 'uses 3' \
     'err_has "the far worker was lost: the launcher .*again$"'
 check "its candidates have the same results" same killed slowly
+far busy1 busy1 busy1 -- "$@" -o busy
+check "lost three times over one candidate" all 'exits 0' 'uses 4' \
+    'same busy slowly'
 far term0.6 -- "$@" -o preempted
 check "told to end" all 'exits 0' 'uses 2' 'err_has "was lost: the launcher"' \
     'same preempted slowly'
@@ -248,6 +266,49 @@ check "and the same command resumes on another machine" all 'exits 0' \
 check "nothing of the lost stays behind" all_gone
 far garbage -- "$@" -o garbage
 check "a greeting that is none" all 'exits 0' 'uses 2' 'same garbage slowly'
+
+# -- several workers ----------------------------------------------------------
+
+sizes='--size n=4096 --size n=8192 --size n=5000'
+run tune "$@" $sizes -o dealt-here
+far -- "$@" $sizes -o dealt --workers 2
+check "problems are dealt to two workers" all 'exits 0' \
+    'same_verdicts dealt dealt-here'
+rm -rf held
+far only only only only only only -- "$@" $sizes -o granted --workers 2
+check "what one is not granted, the other measures" all 'exits 0' \
+    'err_has "no GPU is left here"' 'same_verdicts granted dealt-here'
+far queue queue -- "$@" $sizes -o queued --workers 2
+check "one that waits in a queue is not waited for" all 'exits 0' 'uses 2' \
+    'err_lacks "lost"' 'same_verdicts queued dealt-here'
+far late4 -- "$@" -o late --budget 3s --total 3s
+check "waiting in a queue is not part of the budget" all 'exits 0' \
+    '[ "$(results late | wc -l)" -gt 3 ]' 'err_lacks "too short"'
+run tune "$@" --workers 2 -o never
+check "--workers without --on is refused" all 'exits 1' \
+    'err_has "workers is for --on"'
+run tune "$@" --on ./launcher --device all -o never
+check "all GPUs there are not known here" all 'exits 1' \
+    'err_has "device is \"all\"; with --on it names GPUs of the machine"'
+run tune "$@" --on ./launcher --device 0,1 --workers 2 -o never
+check "several GPUs of several machines are refused" all 'exits 1' \
+    'err_has "and --workers 2 one of each of several"'
+run tune "$@" --on ./launcher --device 0,1,0 -o never
+check "a GPU there twice is refused" all 'exits 1' 'err_has "names 0 twice"'
+FAKE_WORKER_DEVICES=H100,H100
+FAKE_WORKER_LOG=$folder/log
+export FAKE_WORKER_DEVICES FAKE_WORKER_LOG
+far -- "$@" $sizes -o two --device 0,1
+check "problems are dealt to two GPUs of one machine" all 'exits 0' 'uses 2' \
+    'same_verdicts two dealt-here' 'grep -q "^measure .* on 0$" log' \
+    'grep -q "^measure .* on 1$" log'
+FAKE_WORKER_DEVICES=H100,A100
+rm log
+far -- "$@" $sizes -o two --no-resume --device 0,1
+check "of two kinds one drops out" all 'exits 0' \
+    'err_has "far GPU . is not used any more, .*of one kind"' \
+    'grep -q "^measure .* on" log'
+unset FAKE_WORKER_DEVICES FAKE_WORKER_LOG
 
 # -- another version ----------------------------------------------------------
 

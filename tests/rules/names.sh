@@ -37,7 +37,7 @@ gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas v
     cuProfilerStart cuProfilerStop
 bench: bench buffer inspect probe supply
 target: courier far live pool program relay replay scratch supervisor target turn wire worker
-tune: campaign filter output progress sizes tune winner winners
+tune: campaign dealer filter lane output progress sizes tune winner winners
 exchange: export import
 score: score
 learn: learn

@@ -14,6 +14,8 @@ struct told {
     size_t begun, ended, refused, lost;
     size_t open, most_open, together;    /* runs at a time */
     size_t device[16], problem[16];      /* in the order of their beginning */
+    size_t left[16], devices[16];        /* that it was to count on */
+    bool queued;                         /* the second never says hello */
     const struct shmt_kernel *kernel[16];
     uint64_t winner[16];                 /* by kernel and problem */
     enum shmtune_status status;          /* the last failure */
@@ -35,12 +37,17 @@ static enum shmtune_status open_target(void *context,
     const char *const words[DEVICES] = {"0", "1", "2"};
     const struct shmt_live_options options = {
         .pool = told->pool, .worker = worker, .device = words[device],
-        .data_seed = 1, .start_s = 5};
+        .data_seed = 1, .start_s = 30};
+    enum shmtune_status status;
 
     snprintf(worker, sizeof worker, "%s/tests/fake/worker",
              getenv("SHMT_BUILDDIR") == NULL ? "."
                                              : getenv("SHMT_BUILDDIR"));
-    return shmt_live_start(of->kernel, &options, out, why);
+    if (told->queued && device == 1)
+        setenv("FAKE_WORKER_START", "mute", 1);
+    status = shmt_live_start(of->kernel, &options, out, why);
+    unsetenv("FAKE_WORKER_START");
+    return status;
 }
 
 static enum shmtune_status opened(void *context,
@@ -71,13 +78,15 @@ static enum shmtune_status begin(void *context,
     (void)why;
     told->device[told->begun] = task->device;
     told->problem[told->begun] = task->number;
-    told->kernel[told->begun++] = task->kernel->kernel;
     CHECK(task->left >= 1 && task->devices >= 1);
     CHECK(task->together >= 1 && task->together <= SHMT_CAMPAIGN_TOGETHER);
     told->together = task->together;
     told->open++;
     told->most_open = told->open > told->most_open ? told->open
                                                    : told->most_open;
+    told->left[told->begun] = task->left;
+    told->devices[told->begun] = task->devices;
+    told->kernel[told->begun++] = task->kernel->kernel;
     *options = fixture_options();
     options->budget_count = 20;
     if (told->resume) {
@@ -139,6 +148,7 @@ static void run_together(struct told *told, size_t count, size_t devices,
     const struct shmt_campaign campaign = {
         .calls = &calls, .context = told, .kernels = list, .kernel_count = 2,
         .models = models, .device_count = devices, .together = together,
+        .queued = told->queued,
         .began_s = shmt_clock_s(), .stop = stop};
 
     CHECK_INT(shmt_live_pool_open(2, NULL, &told->pool, &err), SHMTUNE_OK);
@@ -241,6 +251,25 @@ static void the_last_stays(void)
     CHECK(told.ended + told.refused >= 2);
 }
 
+/* One that waits in a queue, and is never there, is neither waited for nor
+ * counted on: the other takes its problem over too. */
+static void one_never_comes(void)
+{
+    struct told told = {.queued = true};
+    const double begin_s = shmt_clock_s();
+
+    run(&told, 2, 2, NULL);
+    CHECK(shmt_clock_s() - begin_s < 25);
+    CHECK_INT(told.ended, 4);
+    CHECK_INT(told.lost, 0);
+    for (size_t k = 0; k < told.begun; k++) {
+        CHECK_INT(told.device[k], 0);
+        CHECK_INT(told.left[k], 4 - k);
+        CHECK_INT(told.devices[k], 1);
+    }
+    CHECK_INT(told.begun, 4);
+}
+
 static void stopped_before_it_begins(void)
 {
     const volatile sig_atomic_t stop = 1;
@@ -266,6 +295,7 @@ int main(void)
     CHECK_RUN(several_together);
     CHECK_RUN(a_device_drops_out_with_several);
     CHECK_RUN(the_last_stays);
+    CHECK_RUN(one_never_comes);
     CHECK_RUN(stopped_before_it_begins);
     shmt_kernel_free(kernels[0]);
     shmt_kernel_free(kernels[1]);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * dealer: the devices of a campaign and what they are doing, for campaign.c,
+ * which deals problems to them, and help.c, where those without one measure for
+ * the runs of others.
+ */
+#ifndef SHMT_TUNE_DEALER_H
+#define SHMT_TUNE_DEALER_H
+
+#include "tune/campaign.h"
+#include "tune/step.h"
+
+enum shmt_lane_state {
+    SHMT_LANE_FREE, SHMT_LANE_OPENING, SHMT_LANE_RUNNING, SHMT_LANE_HELPING,
+    SHMT_LANE_GONE
+};
+
+/* A place for a run on a device, and what it is doing. */
+struct shmt_lane {
+    enum shmt_lane_state state;
+    struct shmt_campaign_task task;
+    struct shmt_campaign_kernel *open;   /* whose target it is; NULL: none */
+    bool is_new;                         /* it has not been ready before */
+    struct shmt_lane *helped;                 /* whose run it measures for, */
+    bool lent;                           /* and whether it does so already */
+    const struct shmt_tune *shunned;     /* a run that it cannot help */
+    struct shmt_tune *run;
+    struct shmt_tune_options options;
+    bool due;                            /* the run can go on; */
+    double bytes;                        /* of the device's memory */
+    double wait_s, since_s;              /* else it waits so long, from then
+                                            on, on shmt_clock_s */
+};
+
+/* What is left of a kernel. */
+struct shmt_dealer_rest {
+    size_t next;               /* problem */
+    struct shmt_sizes *sizes;  /* NULL: problems are tuned one at a time */
+    bool refused;              /* none is to begin */
+};
+
+/* A problem that has to begin again. */
+struct shmt_dealer_returned {
+    struct shmt_campaign_kernel *kernel;
+    size_t number;
+};
+
+struct shmt_dealer {
+    const struct shmt_campaign *all;
+    struct shmt_lane *lanes;        /* [lane_count], device by device */
+    size_t lane_count, width;  /* `width` of each device */
+    struct shmt_dealer_rest *rests;        /* [kernel_count] */
+    struct shmt_dealer_returned *returned; /* [lane_count] */
+    size_t returned_count;
+    bool stopped;              /* no more is to begin */
+};
+
+/* Of its device. */
+static inline size_t shmt_lane_number(const struct shmt_dealer *dealer,
+                               const struct shmt_lane *lane)
+{
+    return (size_t)(lane - dealer->lanes) / dealer->width;
+}
+
+static inline bool shmt_lane_is_beside(const struct shmt_dealer *dealer,
+                             const struct shmt_lane *lane,
+                             const struct shmt_lane *other)
+{
+    return lane != other &&
+           shmt_lane_number(dealer, lane) == shmt_lane_number(dealer, other);
+}
+
+static inline size_t shmt_lane_model(const struct shmt_dealer *dealer,
+                              const struct shmt_lane *lane)
+{
+    return dealer->all->models[shmt_lane_number(dealer, lane)];
+}
+
+static inline bool shmt_lane_is_ready(const struct shmt_target *target)
+{
+    return target->operations->is_ready == NULL ||
+           target->operations->is_ready(target);
+}
+
+/* One that waits in a queue keeps its place there. */
+static inline bool shmt_lane_is_coming(const struct shmt_lane *lane)
+{
+    return lane->task.target != NULL && !shmt_lane_is_ready(lane->task.target);
+}
+
+/* -- campaign.c ----------------------------------------------------------- */
+
+void shmt_campaign_close_target(struct shmt_lane *lane);
+/* Neither the lane nor one of its device that has no run is used any more. */
+void shmt_campaign_retire(struct shmt_dealer *dealer, struct shmt_lane *lane);
+
+/* -- help.c --------------------------------------------------------------- */
+
+/* A device that has no problem left measures for the run of another, if one
+ * wants it. */
+void shmt_campaign_help(struct shmt_dealer *dealer, struct shmt_lane *lane);
+void shmt_campaign_go_on_helping(struct shmt_dealer *dealer,
+                                 struct shmt_lane *lane);
+/* The run of this one has ended. */
+void shmt_campaign_release_helpers(const struct shmt_dealer *dealer,
+                                   const struct shmt_lane *helped);
+void shmt_campaign_fail_helping(struct shmt_dealer *dealer,
+                                struct shmt_lane *lane,
+                                const struct shmt_error *why);
+/* Whether a device without a problem that was waited for is kept, or is waited
+ * for still: while it may help a run later. */
+bool shmt_campaign_is_kept(const struct shmt_dealer *dealer,
+                           const struct shmt_lane *lane);
+
+#endif
