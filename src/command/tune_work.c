@@ -19,7 +19,9 @@
 struct known {
     struct shmt_winners winners;   /* of its problems so far */
     struct shmt_winners also;      /* of --also */
-    struct shmt_tune_prior *prior; /* or NULL */
+    struct shmt_tune_prior *prior; /* or NULL; */
+    char from[SHMT_JOURNAL_FROM], from_digest[SHMT_DIGEST_TEXT];
+                                   /* what it is */
     bool is_begun;                 /* `also` has been read, */
     bool is_ready;                 /* and the prior */
 };
@@ -267,6 +269,9 @@ static enum shmtune_status opened_kernel(void *context,
                 &work->options.from, work->options.strategy,
                 &work->device.places, work->arena, &work->display},
             target, &known->prior, err);
+    if (status == SHMTUNE_OK && !known->is_ready && known->prior != NULL)
+        status = shmt_tune_prior_describe(known->prior, known->from,
+                                          known->from_digest, err);
     known->is_ready = status == SHMTUNE_OK;
     if (status == SHMTUNE_OK && kernel->problems == NULL)
         status = set_problems(work, kernel, target, err);
@@ -362,6 +367,8 @@ static enum shmtune_status begin_problem(void *context,
         .last = &known->also,
         .prior = known->prior != NULL
                      ? shmt_tune_prior_of(known->prior, problem) : NULL,
+        .from = known->from,
+        .from_digest = known->prior != NULL ? known->from_digest : NULL,
         .journal = slot->place.journal,
         .resume = work->options.resume || task->again,
         .together = task->together,

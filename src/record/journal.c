@@ -27,7 +27,7 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_header *header,
                                struct shmt_text *text)
 {
-    shmt_text_add(text, "format: journal/3\nkernel: ");
+    shmt_text_add(text, "format: journal/4\nkernel: ");
     shmt_yaml_add_string(text, header->kernel);
     shmt_text_addf(text, "\ndigest: \"%s\"\n", header->digest);
     shmt_device_write(&header->device, text);
@@ -40,6 +40,12 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
                    (unsigned long long)header->data_seed);
     if (header->data_digest[0] != '\0')
         shmt_text_addf(text, "data_digest: \"%s\"\n", header->data_digest);
+    if (header->from_digest[0] != '\0') {
+        shmt_text_add(text, "from: ");
+        shmt_yaml_add_string(text, header->from);
+        shmt_text_addf(text, "\nfrom_digest: \"%s\"\n",
+                       header->from_digest);
+    }
     shmt_text_addf(text, "space: %llu\n",
                    (unsigned long long)header->space_count);
     if (header->origin != NULL) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journal: what a tuning run leaves on disk as it goes (journal/3), and how
+ * journal: what a tuning run leaves on disk as it goes (journal/4), and how
  * it is read back: by the next run, which resumes, and as a recording.
  *
- *   format: journal/3
+ *   format: journal/4
  *   kernel: transpose
  *   ...
  *   records:
@@ -23,6 +23,8 @@
 
 enum { SHMT_JOURNAL_PROTOCOL = 32 };
 
+enum { SHMT_JOURNAL_FROM = 1024 };
+
 struct shmt_journal_header {
     char kernel[80];
     char digest[SHMT_DIGEST_TEXT];
@@ -35,6 +37,9 @@ struct shmt_journal_header {
                                    they had the search's */
     char data_digest[SHMT_DIGEST_TEXT];   /* of the files that the inputs were
                                    filled from; "": of none */
+    /* What the search learned from (tune --from), as the user was told, and the
+     * SHA-256 of what was learned; "": nothing. */
+    char from[SHMT_JOURNAL_FROM], from_digest[SHMT_DIGEST_TEXT];
     uint64_t space_count;      /* valid configurations at this size */
     /* NULL; of an imported run, what its file said besides, as JSON, kept to
      * be exported again.  NULL after a peek. */

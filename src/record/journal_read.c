@@ -25,7 +25,8 @@ static const char records_mark[] = "\nrecords:\n";
 
 static const char *const header_keys[] = {
     "format", "kernel", "digest", "device", "nvrtc", "protocol", "size",
-    "seed", "data_seed", "data_digest", "space", "origin", NULL
+    "seed", "data_seed", "data_digest", "from", "from_digest", "space",
+    "origin", NULL
 };
 
 static enum shmtune_status copy_word(const struct shmt_yaml *top,
@@ -77,18 +78,39 @@ static enum shmtune_status take_data_seed(const struct shmt_yaml *top,
                         : shmt_yaml_count(node, &header->data_seed, err);
 }
 
-static enum shmtune_status
-take_data_digest(const struct shmt_yaml *top,
-                 struct shmt_journal_header *header, struct shmt_error *err)
+static enum shmtune_status take_digest(const struct shmt_yaml *top,
+                                       const char *key,
+                                       char out[SHMT_DIGEST_TEXT],
+                                       struct shmt_error *err)
 {
-    const struct shmt_yaml *const node = shmt_yaml_get(top, "data_digest");
+    const struct shmt_yaml *const node = shmt_yaml_get(top, key);
 
-    header->data_digest[0] = '\0';
+    out[0] = '\0';
     if (node == NULL)
         return SHMTUNE_OK;
     if (node->kind != SHMT_YAML_SCALAR || !shmt_digest_valid(node->text))
         return shmt_yaml_expected(node, err, "64 hexadecimal digits");
-    memcpy(header->data_digest, node->text, SHMT_DIGEST_TEXT);
+    memcpy(out, node->text, SHMT_DIGEST_TEXT);
+    return SHMTUNE_OK;
+}
+
+/* Both or neither. */
+static enum shmtune_status take_from(const struct shmt_yaml *top,
+                                     struct shmt_journal_header *header,
+                                     struct shmt_error *err)
+{
+    enum shmtune_status status =
+        take_digest(top, "from_digest", header->from_digest, err);
+
+    header->from[0] = '\0';
+    if (status != SHMTUNE_OK)
+        return status;
+    if (header->from_digest[0] != '\0')
+        return copy_word(top, "from", sizeof header->from, header->from, err);
+    if (shmt_yaml_get(top, "from") != NULL)
+        return shmt_yaml_refuse(shmt_yaml_get(top, "from"), err,
+                                "found from without from_digest, expected "
+                                "both");
     return SHMTUNE_OK;
 }
 
@@ -122,7 +144,9 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
             SHMTUNE_OK ||
         (status = read_count(top, "seed", &h->seed, err)) != SHMTUNE_OK ||
         (status = take_data_seed(top, h, err)) != SHMTUNE_OK ||
-        (status = take_data_digest(top, h, err)) != SHMTUNE_OK ||
+        (status = take_digest(top, "data_digest", h->data_digest, err)) !=
+            SHMTUNE_OK ||
+        (status = take_from(top, h, err)) != SHMTUNE_OK ||
         (status = read_count(top, "space", &h->space_count, err)) !=
             SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "device", &device, err)) !=

@@ -369,6 +369,66 @@ shmt_tune_prior_source(const struct shmt_tune_prior *prior, size_t k)
     return &prior->sources[k];
 }
 
+static void digest_examples(const struct shmt_tune_prior *prior,
+                            char digest[SHMT_DIGEST_TEXT])
+{
+    const struct shmt_kernel *const kernel = prior->kernel;
+    struct shmt_digest sum;
+
+    shmt_digest_begin(&sum);
+    shmt_digest_add(&sum, prior->view.winners,
+                    prior->view.source_count * sizeof *prior->view.winners);
+    for (size_t k = 0; k < prior->count; k++) {
+        const struct entry *const entry = &prior->entries[k];
+        const struct shmt_search_example *const example = &prior->examples[k];
+
+        shmt_digest_add(&sum, &example->source, sizeof example->source);
+        shmt_digest_add(&sum, &entry->ratio, sizeof entry->ratio);
+        if (entry->problem != NULL)
+            shmt_digest_add(&sum, entry->problem, kernel->dimension_count *
+                                                  sizeof *entry->problem);
+        shmt_digest_add(&sum, example->config, kernel->parameter_count *
+                                               sizeof *example->config);
+    }
+    shmt_digest_end(&sum, digest);
+}
+
+enum shmtune_status
+shmt_tune_prior_describe(const struct shmt_tune_prior *prior,
+                         char names[SHMT_JOURNAL_FROM],
+                         char digest[SHMT_DIGEST_TEXT],
+                         struct shmt_error *err)
+{
+    enum { MORE = 24 };
+    const size_t count = prior->view.source_count;
+    struct shmt_text all = {0}, one = {0};
+    enum shmtune_status status;
+
+    for (size_t k = 0; k < count; k++) {
+        const struct shmt_tune_source *const source = &prior->sources[k];
+        const char *const slash = strrchr(source->path, '/');
+
+        shmt_text_clear(&one);
+        shmt_text_add(&one, k == 0 ? "" : ", ");
+        shmt_text_add_visible(&one, slash == NULL ? source->path : slash + 1);
+        shmt_text_add(&one, " (");
+        shmt_text_add_visible(&one, source->device);
+        shmt_text_add(&one, ")");
+        if (all.length + one.length + MORE > SHMT_JOURNAL_FROM) {
+            shmt_text_addf(&all, "%s%zu more", k == 0 ? "" : " and ",
+                           count - k);
+            break;
+        }
+        shmt_text_add(&all, shmt_text_string(&one));
+    }
+    snprintf(names, SHMT_JOURNAL_FROM, "%s", shmt_text_string(&all));
+    digest_examples(prior, digest);
+    status = all.failed || one.failed ? shmt_error_memory(err) : SHMTUNE_OK;
+    shmt_text_free(&one);
+    shmt_text_free(&all);
+    return status;
+}
+
 /* In doublings, over all dimensions. */
 static double distance(const struct shmt_kernel *kernel, const int64_t *a,
                        const int64_t *b)

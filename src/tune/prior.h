@@ -10,6 +10,7 @@
 #define SHMT_TUNE_PRIOR_H
 
 #include "kernel/kernel.h"
+#include "record/record.h"
 #include "search/search.h"
 
 /* One file. */
@@ -41,6 +42,14 @@ enum shmtune_status shmt_tune_prior_add(struct shmt_tune_prior *prior,
 size_t shmt_tune_prior_sources(const struct shmt_tune_prior *prior);
 const struct shmt_tune_source *
 shmt_tune_prior_source(const struct shmt_tune_prior *prior, size_t k);
+
+/* "NAME (DEVICE), ..." of the sources, "and K more" where there is no room, and
+ * the SHA-256 of all that they say. */
+enum shmtune_status
+shmt_tune_prior_describe(const struct shmt_tune_prior *prior,
+                         char names[SHMT_JOURNAL_FROM],
+                         char digest[SHMT_DIGEST_TEXT],
+                         struct shmt_error *err);
 
 /* For a search of this problem: of a tuning, what won nearer problems comes
  * first.  Valid until the next call; NULL when there is no source. */

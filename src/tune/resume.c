@@ -128,6 +128,25 @@ static size_t count_known(struct shmt_tune *tune)
     return known;
 }
 
+/* Its candidates count all the same, whatever led the search to them. */
+static void tell_other_prior(const struct shmt_tune *tune,
+                             const struct shmt_journal_header *old)
+{
+    const struct shmt_journal_header *const now = &tune->outcome->header;
+
+    if (strcmp(old->from_digest, now->from_digest) == 0)
+        return;
+    if (strcmp(old->from, now->from) == 0)
+        shmt_tune_notice(tune, "resuming with other files to learn from: %s "
+                         "changed since the journal was begun", now->from);
+    else
+        shmt_tune_notice(tune, "resuming with other files to learn from: now "
+                         "%s; when the journal was begun %s; --from chooses",
+                         now->from[0] == '\0' ? "none" : now->from,
+                         old->from[0] == '\0' ? "none that it names"
+                                              : old->from);
+}
+
 static enum shmtune_status fill_ledger(struct shmt_tune *tune,
                                        const struct shmt_journal *journal,
                                        struct shmt_error *err)
@@ -148,6 +167,7 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
         shmt_tune_notice(tune, "resuming: %zu candidate%s known from %s",
                known, known == 1 ? " is" : "s are",
                tune->options->journal);
+    tell_other_prior(tune, &journal->header);
     return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
 }
 

@@ -330,6 +330,12 @@ static void fill_header(struct shmt_tune *tune)
     if (tune->target->data_digest != NULL)
         memcpy(header->data_digest, tune->target->data_digest,
                strlen(tune->target->data_digest) + 1);
+    if (tune->options->from_digest != NULL) {
+        snprintf(header->from, sizeof header->from, "%s",
+                 tune->options->from);
+        snprintf(header->from_digest, sizeof header->from_digest, "%s",
+                 tune->options->from_digest);
+    }
     header->space_count = shmt_space_count(tune->outcome->space);
     shmt_kernel_describe_problem(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));

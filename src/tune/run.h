@@ -59,7 +59,9 @@ struct shmt_tune_options {
      * problem takes part in the finals, whatever its time in the search. */
     const struct shmt_winners *warm_start, *last;
     const struct shmt_search_prior *prior;   /* what the strategy begins with,
-                                                or NULL */
+                                                or NULL; */
+    const char *from, *from_digest;          /* what that is, for the journal;
+                                                NULL: nothing */
     const char *journal;         /* NULL: none is kept */
     bool resume;                 /* from that journal, when it fits */
     struct shmt_sizes *sizes;    /* sizes.h: what other sizes tell, and are

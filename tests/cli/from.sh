@@ -43,6 +43,37 @@ run tune toy --device replay:$large --budget 6 --output folder --from small
 check "a folder of them" all 'exits 0' \
     'err_has "learning from $device.4096x1.journal (.*$device.yaml"'
 
+# -- resuming ---------------------------------------------------------------
+mine=warm/toy/$device.8192x1.journal
+check "the journal says what was learned from" all \
+    'grep -q "^from: .*$device.4096x1.journal.gz (Pretended H100)" $mine' \
+    'grep -q "^from_digest: .[0-9a-f]*.$" $mine'
+check "and nothing where it was nothing" \
+    all '! grep -q "^from" none/toy/$device.8192x1.journal'
+run tune toy --device replay:$large --budget 8 --output warm --from $small
+check "who goes on learns from the same" all 'exits 0' \
+    'err_has "resuming: [0-9]* candidates"' 'err_lacks "other files"'
+run tune toy --device replay:$large --budget 9 --output warm
+check "from nothing instead, which is told" all 'exits 0' \
+    'err_has "resuming with other files to learn from: now none; when the journal was begun $device.4096x1.journal.gz (Pret"'
+run tune toy --device replay:$large --budget 9 --output none --from $small
+check "from something at last, too" all 'exits 0' \
+    'err_has "now $device.4096x1.journal.gz (.*); when the journal was begun none that it names"'
+mkdir later
+cp $small later
+run tune toy --device replay:$large --budget 6 --output later/out \
+    --from later/$device.4096x1.journal.gz
+zcat $small | sed '/time_us: 6/s/time_us: 6/time_us: 9/' | gzip \
+    >later/$device.4096x1.journal.gz
+run tune toy --device replay:$large --budget 7 --output later/out \
+    --from later/$device.4096x1.journal.gz
+check "the file has changed, which is told" all 'exits 0' \
+    'err_has "other files to learn from: $device.4096x1.journal.gz (.*) changed since the journal was begun"'
+sed '/^from_digest/d' $mine >half.journal
+run tune toy --device replay:$large --output no --from half.journal
+check "from without its digest is refused" all 'exits 2' \
+    'err_has "half.journal:[0-9]*:[0-9]*: .*from without from_digest"'
+
 # -- a live device ----------------------------------------------------------
 mkdir -p shipped/tunings/toy
 cp small/toy/$device.yaml shipped/tunings/toy/

@@ -30,6 +30,8 @@ static struct shmt_journal_header header_of_toy(void)
     };
     snprintf(header.kernel, sizeof header.kernel, "toy");
     memcpy(header.digest, toy->digest, sizeof header.digest);
+    snprintf(header.from, sizeof header.from, "a: \"b\".yaml (H100)");
+    memcpy(header.from_digest, toy->digest, sizeof header.from_digest);
     CHECK_INT(shmt_device_for_arch("sm_90", &header.device, NULL),
               SHMTUNE_OK);
     return header;
@@ -114,6 +116,8 @@ static void there_and_back(void)
     CHECK_INT(journal->header.problem[1], 1);
     CHECK_INT(journal->header.seed, 42);
     CHECK_INT(journal->header.data_seed, 43);
+    CHECK_TEXT(journal->header.from, "a: \"b\".yaml (H100)");
+    CHECK_TEXT(journal->header.from_digest, toy->digest);
     CHECK(journal->header.space_count == UINT64_MAX - 1);
     CHECK_INT(journal->count, 2 * RECORDS);
     CHECK(!journal->cut);
