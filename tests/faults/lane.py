@@ -25,7 +25,8 @@ from scenarios import SCENARIOS, House
 
 # -- what can fail, and how ---------------------------------------------------
 
-ROLES = {'program': 1, 'child': 2, 'compile': 3, 'measure': 4}
+ROLES = {'program': 1, 'child': 2, 'compile': 3, 'measure': 4, 'courier': 5,
+         'relay': 6}
 KINDS = {'memory': 1, 'system': 2}
 ONCE, FROM_THERE_ON, SHORT = range(3)
 SHORT_TEXT = 'short'
@@ -152,6 +153,8 @@ class Slot:
             os.killpg(process.pid, signal.SIGKILL)
             out, err = process.communicate()
             status = None
+        if scenario.far and not wait_for_session(process.pid):
+            status = None
         return Run(status, self.plainly(out), self.plainly(err))
 
     def plainly(self, text):
@@ -176,6 +179,24 @@ CLOCKS = [(re.compile(pattern, re.M), by) for pattern, by in (
     (r'shmtune(-counters)?-[A-Za-z0-9]{6}\b', 'SCRATCH'),
     (r'^(model|random|hill)( .*) [0-9.]+$', r'\1\2 T'),
 )]
+
+
+def wait_for_session(leader):
+    """What is on another machine ends by itself, a little later.  False: it
+    does not."""
+    end = time.monotonic() + LIMIT_S
+    while time.monotonic() < end:
+        alive = False
+        for path in Path('/proc').glob('[0-9]*/stat'):
+            try:
+                words = path.read_text().rpartition(')')[2].split()
+            except OSError:
+                continue
+            alive |= int(words[3]) == leader and words[0] != 'Z'
+        if not alive:
+            return True
+        time.sleep(0.01)
+    return False
 
 
 def stamps(folder):

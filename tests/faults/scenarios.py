@@ -30,6 +30,7 @@ class Scenario:
     pinned: tuple = ()          # in every sample: once they were defects
     spread: int = 0             # the sample has each so many-th allocation
     sampled: bool = True        # has a part in the sample
+    far: bool = False           # the measure worker is another machine's
 
 
 def command(name, *words, **rest):
@@ -95,6 +96,10 @@ SCENARIOS = [
     command('tune_real', 'tune', 'fake_kernel', '--device', '0',
             '--strategy', 'exhaustive', '--budget', '2', '-j', '1',
             roles=('program', 'compile', 'measure'), real=True, stride=31),
+    command('relay', 'tune', 'fake_kernel', '--on', 'env', '--strategy',
+            'exhaustive', '--budget', '2', '-j', '1',
+            roles=('courier', 'relay'), real=True, stride=31, far=True,
+            sampled=False),
     command('worker', 'worker', '--spec', SPEC, '--images',
             'images', '--device', '0', stdin='requests', real=True,
             before=('worker', '--spec', SPEC, '--images',
@@ -176,7 +181,8 @@ class House:
         (work / 'kept').mkdir()
 
     def environment(self, folder, scenario):
-        env = {'PATH': os.environ['PATH'], 'LC_ALL': 'C',
+        env = {'PATH': f'{self.program.parent}:{os.environ["PATH"]}',
+               'LC_ALL': 'C',
                'SHMTUNE_PATH': f'{folder}/root', 'HOME': f'{folder}/home',
                'TMPDIR': f'{folder}/tmp', 'SOURCE_DATE_EPOCH': '1700000000',
                'SHMTUNE_NCU': f'{folder}/ncu',

@@ -42,7 +42,7 @@
 
 enum { CALLS = 1 << 18, NAME = 20, FRAMES = 24, OBJECT = 256, FOREIGN = 64 };
 enum kind { ALLOCATION = 1, SYSTEM = 2 };
-enum role { NOBODY, PROGRAM, CHILD, COMPILE, MEASURE };
+enum role { NOBODY, PROGRAM, CHILD, COMPILE, MEASURE, COURIER, RELAY };
 enum how { ONCE, FROM_THERE_ON, SHORT };
 
 struct frame {
@@ -125,15 +125,22 @@ static bool is_foreign(const void *caller)
 
 static enum role role_of(int argc, char **argv)
 {
-    bool device = false;
+    static const struct {
+        const char *word;
+        enum role role;
+    } words[] = {
+        {"--device", MEASURE}, {"--on", COURIER}, {"--far", RELAY}};
+    enum role found = COMPILE;
 
     if (getppid() == plan->lane)
         return PROGRAM;
-    for (int k = 2; k < argc; k++)
-        device |= strcmp(argv[k], "--device") == 0;
-    return argc < 2 || strcmp(argv[1], "worker") != 0 ? NOBODY
-           : device                                   ? MEASURE
-                                                      : COMPILE;
+    if (argc < 2 || strcmp(argv[1], "worker") != 0)
+        return NOBODY;
+    for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
+        for (int k = 2; k < argc; k++)
+            if (strcmp(argv[k], words[w].word) == 0)
+                found = words[w].role;
+    return found;
 }
 
 static void __attribute__((constructor)) start(int argc, char **argv)

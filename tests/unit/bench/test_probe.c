@@ -128,6 +128,18 @@ static void foreign_binaries_tell_the_driver(void)
                          "is invalid)");
 }
 
+/* Where a launch is the host's, or not used, there is no kernel. */
+static void launches_without_a_kernel(void)
+{
+    static struct shmt_module module;
+
+    CHECK(shmt_module_function(&module, 0) == NULL);
+    module.handle = (CUmodule)(void *)&module;
+    CHECK(shmt_module_function(&module, 0) == &module.functions[0]);
+    module.launch_function[0] = -1;
+    CHECK(shmt_module_function(&module, 0) == NULL);
+}
+
 int main(void)
 {
     setenv("FAKE_CUDA_VERSION", "12080", 1);
@@ -141,5 +153,6 @@ int main(void)
     CHECK_RUN(errors_without_a_name_are_told);
     CHECK_RUN(the_measuring_kernels_are_named);
     CHECK_RUN(foreign_binaries_tell_the_driver);
+    CHECK_RUN(launches_without_a_kernel);
     return CHECK_END();
 }
