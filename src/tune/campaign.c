@@ -178,9 +178,7 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
     task->together = (task->left + count_searching(dealer, model, NULL) +
                       task->devices - 1) / task->devices;
     if (task->together > dealer->all->together)
-        task->together = dealer->all->together;
-    if (task->together == 0)
-        task->together = 1;
+        task->together = dealer->width > 1 ? dealer->all->together : 1;
     task->kernel = kernel;
     task->device = shmt_lane_number(dealer, lane);
     task->lane = (size_t)(lane - dealer->lanes);
@@ -267,36 +265,37 @@ static void refuse_kernel(struct shmt_dealer *dealer, struct shmt_lane *lane,
     rest->refused = true;
 }
 
-static size_t count_runs(const struct shmt_dealer *dealer,
-                         const struct shmt_lane *lane)
+/* Whether a lane beside this one runs, or, if so early, opens its target. */
+static bool is_used(const struct shmt_dealer *dealer,
+                    const struct shmt_lane *lane, bool early)
 {
-    size_t count = 0;
-
     for (size_t k = 0; k < dealer->lane_count; k++)
-        count += dealer->lanes[k].state == SHMT_LANE_RUNNING &&
-                 shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]);
-    return count;
+        if ((dealer->lanes[k].state == SHMT_LANE_RUNNING ||
+             (early && dealer->lanes[k].state == SHMT_LANE_OPENING)) &&
+            shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]))
+            return true;
+    return false;
 }
 
 /* Whether the device has failed, and not the problem, and another can have
- * its problem, or the device itself, on which others run still. */
+ * its problem, or another lane of the device. */
 static bool can_drop_out(const struct shmt_dealer *dealer,
                          const struct shmt_lane *lane,
                          const struct shmt_error *why)
 {
     return (why->status == SHMTUNE_NO_DEVICE ||
             why->status == SHMTUNE_INTERNAL) &&
-           (count_runs(dealer, lane) > 0 ||
+           (is_used(dealer, lane, true) ||
             count_devices(dealer, shmt_lane_model(dealer, lane), NULL) > 1);
 }
 
-/* While others run on the device, it is used as far as they do. */
+/* The device is used as far as its other lanes do. */
 static void drop_out(struct shmt_dealer *dealer, struct shmt_lane *lane,
                      const struct shmt_error *why)
 {
     put_back(dealer, lane);
     shmt_campaign_close_target(lane);
-    if (count_runs(dealer, lane) > 0) {
+    if (is_used(dealer, lane, true)) {
         lane->state = SHMT_LANE_GONE;
         return;
     }
@@ -480,7 +479,7 @@ static bool has_room(const struct shmt_dealer *dealer, struct shmt_lane *lane)
         if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
             dealer->lanes[k].state == SHMT_LANE_RUNNING)
             sum += dealer->lanes[k].bytes;
-    if (!(most > 0) || sum <= most || count_runs(dealer, lane) == 0)
+    if (!(most > 0) || sum <= most || !is_used(dealer, lane, false))
         return true;
     lane->task.since_s = shmt_clock_s();
     return false;

@@ -144,6 +144,10 @@ rm -f log
 FAKE_WORKER_MEMORY=1400000000 run toy $sizes --budget 20 --output narrow -q
 check "with memory for one, they follow each other" all 'exits 0' \
     '[ "$(turns)" -eq 4 ]' '[ "$(winners narrow | grep -c "^- size")" -eq 4 ]'
+# shellcheck disable=SC2086
+FAKE_WORKER_EXCLUSIVE=$folder/one run toy $sizes --budget 10 --output single
+check "a GPU in exclusive use has one at a time" all 'exits 0' \
+    '[ "$(winners single | grep -c "^- size")" -eq 4 ]'
 begun=$(date +%s)
 # shellcheck disable=SC2086
 FAKE_WORKER_BUSY_MS=20 run toy $sizes --budget 1s --output timed -q

@@ -26,6 +26,7 @@
  *                            number or the beginning of a UUID
  * FAKE_WORKER_FACTORS=1,1.5  what each takes longer
  * FAKE_WORKER_MEMORY=BYTES   what each has
+ * FAKE_WORKER_EXCLUSIVE=FILE a device serves one process at a time
  * FAKE_WORKER_ALONE=FILE     is there while a measurement lasts; one that
  *                            finds it there writes a line "overlap" to the log
  * FAKE_WORKER_BROKEN=K       the device of that number: after 3 measurements
@@ -37,6 +38,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "device/device.h"
@@ -151,6 +153,18 @@ static void wear_out(const struct fake *fake, bool measured)
     if (measured && write(fd, "x", 1) < 0)
         perror(path);
     close(fd);
+}
+
+static void take_alone(void)
+{
+    const char *const path = getenv("FAKE_WORKER_EXCLUSIVE");
+    const int fd =
+        path == NULL ? -1 : open(path, O_RDONLY | O_CREAT | O_CLOEXEC, 0600);
+
+    if (path == NULL || flock(fd, LOCK_EX | LOCK_NB) == 0)
+        return;
+    fprintf(stderr, "the device is in exclusive use (planted)\n");
+    _exit(6);
 }
 
 static void hello(const struct fake *fake)
@@ -598,6 +612,8 @@ int main(int argc, char **argv)
     if (fake.device != NULL)
         find(&fake);
     wear_out(&fake, false);
+    if (fake.device != NULL)
+        take_alone();
     if (shmt_kernel_read(spec, &fake.kernel, &err) != SHMTUNE_OK) {
         fprintf(stderr, "%s\n", err.text);
         return (int)err.status;
