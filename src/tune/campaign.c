@@ -485,6 +485,12 @@ static bool has_room(const struct shmt_dealer *dealer, struct shmt_lane *lane)
     return false;
 }
 
+static bool can_begin(const struct shmt_dealer *dealer, struct shmt_lane *lane)
+{
+    return lane->state == SHMT_LANE_OPENING &&
+           shmt_lane_is_ready(lane->task.target) && has_room(dealer, lane);
+}
+
 /* Lets a run go on. */
 static void advance(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
@@ -580,8 +586,7 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
                        "interrupted while the worker started");
         refuse_kernel(dealer, lane, &why);
     }
-    if (lane->state == SHMT_LANE_OPENING &&
-        shmt_lane_is_ready(lane->task.target) && has_room(dealer, lane))
+    if (can_begin(dealer, lane))
         begin(dealer, lane);
     if (lane->state == SHMT_LANE_RUNNING &&
         (lane->due || wait_left(lane) <= 0 || shmt_tune_has_news(lane->run)))
@@ -591,8 +596,7 @@ static void go_on(struct shmt_dealer *dealer, struct shmt_lane *lane)
         lane->task.target != NULL &&
         !shmt_lane_is_coming(lane))
         take_over(dealer, lane);
-    if (lane->state == SHMT_LANE_OPENING &&
-        shmt_lane_is_ready(lane->task.target) && has_room(dealer, lane))
+    if (can_begin(dealer, lane))
         begin(dealer, lane);
     if (lane->state == SHMT_LANE_FREE && !dealer->stopped &&
         choose_kernel(dealer, lane) == NULL)
@@ -622,7 +626,8 @@ static enum shmtune_status go_through(struct shmt_dealer *dealer,
             go_on(dealer, lane_at(dealer, k));
         for (size_t k = 0; k < dealer->lane_count; k++) {
             struct shmt_lane *const lane = &dealer->lanes[k];
-            more = more || may_take(dealer, lane);
+            /* One that ended a moment ago may have made room. */
+            more = more || may_take(dealer, lane) || can_begin(dealer, lane);
             if (lane->state == SHMT_LANE_FREE || lane->state == SHMT_LANE_GONE)
                 continue;
             any = lane;
