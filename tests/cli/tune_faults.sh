@@ -180,7 +180,7 @@ SHMTUNE_NVRTC=$folder/absent
 export SHMTUNE_NVRTC
 run ./fake_kernel.yaml --device 0 --output planted
 check "no compiler: exit 6, and how to do without" all 'exits 6' \
-    'err_has "is not an NVRTC"' 'err_has "replay:NAME"'
+    'err_has "is not an NVRTC"' 'err_has "shmtune inspect"'
 run inspect ./fake_kernel.yaml
 check "so it is for inspect" exits 6
 
