@@ -591,7 +591,8 @@ enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
     shmt_arena_free(asking.arena);
     return status == SHMTUNE_OK
                ? status
-               : shmt_bench_problem_refuse(bench, "answer", status, err);
+               : shmt_bench_problem_refuse(bench->kernel, "answer", status,
+                                           err);
 }
 
 /* -- for another machine -------------------------------------------------- */
@@ -640,10 +641,9 @@ enum shmtune_status shmt_supply_answer(const struct shmt_supply *supply,
     shmt_kernel_evaluate_part(supply->kernel, SHMT_KERNEL_REFERENCE, problem,
                               &evaluated);
     status = run_or_find(&asking);
-    if (status != SHMTUNE_OK && status != SHMTUNE_NO_MEMORY) {
-        shmt_error_prefix(err, "%s: the answer failed", supply->kernel->path);
-        status = shmt_error_set_status(err, SHMTUNE_WRONG_RESULT);
-    }
+    if (status != SHMTUNE_OK)
+        status = shmt_bench_problem_refuse(supply->kernel, "answer", status,
+                                           err);
     if (status == SHMTUNE_OK)
         status = hand_over(&asking, err);
     shmt_arena_free(asking.arena);

@@ -21,7 +21,8 @@ enum shmtune_status shmt_bench_compare_open(struct shmt_bench *bench,
                               problem, &bench->comparing);
     status = shmt_bench_problem_load(bench, run, err);
     if (status != SHMTUNE_OK)
-        return shmt_bench_problem_refuse(bench, "comparison", status, err);
+        return shmt_bench_problem_refuse(bench->kernel, "comparison",
+                                         status, err);
     run->loaded->pinned = true;
     result = shmt_buffer_new(&bench->probe, SHMT_ELEMENT_U64, 1,
                              &bench->counter);

@@ -300,15 +300,17 @@ static CUresult read_hashes(struct shmt_bench *bench,
     return result;
 }
 
-enum shmtune_status shmt_bench_problem_refuse(const struct shmt_bench *bench,
+enum shmtune_status shmt_bench_problem_refuse(const struct shmt_kernel *kernel,
                                               const char *what,
                                               enum shmtune_status status,
                                               struct shmt_error *err)
 {
     if (status == SHMTUNE_NO_MEMORY)
         return status;
-    shmt_error_prefix(err, "%s: the %s failed", bench->kernel->path, what);
-    return shmt_error_set_status(err, SHMTUNE_WRONG_RESULT);
+    shmt_error_prefix(err, "%s: the %s failed", kernel->path, what);
+    return status == SHMTUNE_STORAGE
+               ? status
+               : shmt_error_set_status(err, SHMTUNE_WRONG_RESULT);
 }
 
 /* All results are there already. */
@@ -353,7 +355,8 @@ static enum shmtune_status make_results(struct shmt_bench *bench,
     }
     return status == SHMTUNE_OK
                ? status
-               : shmt_bench_problem_refuse(bench, "reference", status, err);
+               : shmt_bench_problem_refuse(bench->kernel, "reference",
+                                           status, err);
 }
 
 enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,

@@ -110,7 +110,7 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
                               problem, &evaluated);
     status = shmt_bench_problem_load(bench, &run, err);
     if (status != SHMTUNE_OK)
-        return shmt_bench_problem_refuse(bench, "setup", status, err);
+        return shmt_bench_problem_refuse(bench->kernel, "setup", status, err);
     shmt_result_clear(&verdict);
     result = shmt_bench_run_fill(bench, &run);
     if (result == CUDA_SUCCESS)
@@ -130,5 +130,5 @@ enum shmtune_status shmt_bench_setup(struct shmt_bench *bench,
     status = shmt_error_set(err, SHMTUNE_WRONG_RESULT, "%s: %s",
                             shmt_verdict_word(verdict.verdict),
                             verdict.reason);
-    return shmt_bench_problem_refuse(bench, "setup", status, err);
+    return shmt_bench_problem_refuse(bench->kernel, "setup", status, err);
 }

@@ -108,9 +108,9 @@ void shmt_bench_problem_free(struct shmt_bench *bench);
 enum shmtune_status shmt_bench_problem_load(struct shmt_bench *bench,
                                             struct shmt_bench_run *run,
                                             struct shmt_error *err);
-/* The failure of what a problem needs, `what`, as SHMTUNE_WRONG_RESULT; no
- * memory stays what it is. */
-enum shmtune_status shmt_bench_problem_refuse(const struct shmt_bench *bench,
+/* The failure of what a problem needs, `what`, as SHMTUNE_WRONG_RESULT; what
+ * could not be read or written, and no memory, stay what they are. */
+enum shmtune_status shmt_bench_problem_refuse(const struct shmt_kernel *kernel,
                                               const char *what,
                                               enum shmtune_status status,
                                               struct shmt_error *err);

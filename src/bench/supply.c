@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/probe.h"
+#include "bench/state.h"
 #include "device/device.h"
 
 /* -- the compilers -------------------------------------------------------- */
@@ -131,13 +132,9 @@ enum shmtune_status shmt_supply_problem(const struct shmt_supply *supply,
         shmt_kernel_evaluate_part(kernel, parts[k].part, problem,
                                   &evaluated);
         status = supply_one(supply, &evaluated, err);
-        if (status == SHMTUNE_NO_MEMORY)
-            return status;
-        if (status != SHMTUNE_OK) {
-            shmt_error_prefix(err, "%s: the %s failed", kernel->path,
-                              parts[k].what);
-            return shmt_error_set_status(err, SHMTUNE_WRONG_RESULT);
-        }
+        if (status != SHMTUNE_OK)
+            return shmt_bench_problem_refuse(kernel, parts[k].what, status,
+                                             err);
     }
     return SHMTUNE_OK;
 }

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE   /* secure_getenv */
 #include "profile/profile.h"
 
+#include <errno.h>
 #include <glob.h>
 #include <math.h>
 #include <poll.h>
@@ -77,9 +78,12 @@ enum shmtune_status shmt_counters_program(char *out, size_t room,
     char folder[4096];
 
     if (named != NULL && named[0] != '\0') {
+        errno = 0;
         if ((size_t)snprintf(out, room, "%s", named) < room &&
             named[0] == '/' && is_program(out))
             return SHMTUNE_OK;
+        if (errno != 0 && errno != ENOENT && errno != ENOTDIR)
+            return shmt_error_system(err, named, "$SHMTUNE_NCU cannot be run");
         return shmt_error_set(err, SHMTUNE_NOT_FOUND,
                               "$SHMTUNE_NCU is \"%s\", which is not the "
                               "absolute path of a program", named);
@@ -265,6 +269,10 @@ static void read_reply(struct collection *c, const char *line)
     if (status != SHMTUNE_OK || message.kind == SHMT_WIRE_HELLO)
         return;
     if (message.tag != c->answers || c->answers >= c->request->count) {
+        /* It could not read which request it was. */
+        if (c->refused.status == SHMTUNE_OK &&
+            message.kind == SHMT_WIRE_ERROR)
+            c->refused = message.error;
         if (c->refused.status == SHMTUNE_OK)
             refuse_reply(c, message.tag);
         return;
@@ -350,6 +358,7 @@ static enum shmtune_status explain_end(struct collection *c,
                                        struct shmt_error *err)
 {
     const int code = shmt_worker_exit_status(worker);
+    const int deaf = shmt_worker_deaf(worker);
     const char *remark = NULL;
     size_t length = find_remark(c, "==ERROR==", &remark);
 
@@ -367,10 +376,16 @@ static enum shmtune_status explain_end(struct collection *c,
     if (length > 0)
         return shmt_error_set(err, SHMTUNE_CUDA, "%s: %.*s", c->ncu,
                               (int)length, remark);
+    if (deaf != 0)
+        return shmt_error_set(err, SHMTUNE_STORAGE, "%s: what it writes "
+                              "cannot be read: %s", c->ncu, strerror(deaf));
+    /* ncu ends with what its child ended with: our worker, which was not
+     * started wrongly. */
     if (code != 0 || c->answers < c->request->count)
         return shmt_error_set(
-            err, code > 0 && code < 100 ? (enum shmtune_status)code
-                                        : SHMTUNE_CUDA,
+            err, code > SHMTUNE_INVALID_ARGUMENT && code < 100
+                     ? (enum shmtune_status)code
+                     : SHMTUNE_CUDA,
             "%s %s after %zu of %zu configurations%s%.400s", c->ncu,
             shmt_worker_end_text(worker), c->answers, c->request->count,
             shmt_worker_stderr(worker)[0] == '\0' ? "" : ": ",

@@ -158,18 +158,19 @@ void shmt_turn_close(struct shmt_turn *turn)
 
 /* -- turns ---------------------------------------------------------------- */
 
+/* Where the system has no lock to give there is nothing to wait for. */
 static bool lock(int fd, bool *has)
 {
     if (!*has)
-        *has = flock(fd, LOCK_EX | LOCK_NB) == 0;
+        *has = flock(fd, LOCK_EX | LOCK_NB) == 0 ||
+               (errno != EWOULDBLOCK && errno != EINTR);
     return *has;
 }
 
-static void unlock(int fd, bool *has)
+static bool unlock(int fd, bool *has)
 {
-    if (*has)
-        (void)flock(fd, LOCK_UN);
-    *has = false;
+    *has = *has && flock(fd, LOCK_UN) != 0;
+    return !*has;
 }
 
 bool shmt_turn_take(struct shmt_turn *turn)
@@ -185,15 +186,21 @@ bool shmt_turn_take(struct shmt_turn *turn)
         turn->has_held = !open_files(turn);
         return turn->has_held;
     }
-    unlock(turn->next, &turn->has_next);
+    (void)unlock(turn->next, &turn->has_next);
     turn->since_s = shmt_clock_s();
     return true;
 }
 
 void shmt_turn_give_back(struct shmt_turn *turn)
 {
-    unlock(turn->held, &turn->has_held);
-    unlock(turn->next, &turn->has_next);
+    (void)unlock(turn->held, &turn->has_held);
+    (void)unlock(turn->next, &turn->has_next);
+    if (!turn->has_held && !turn->has_next)
+        return;
+    /* A file that is closed holds no lock; without one nobody is waited
+     * for. */
+    close_files(turn);
+    (void)open_files(turn);
 }
 
 bool shmt_turn_wait(struct shmt_turn *turn, const volatile sig_atomic_t *stop)

@@ -44,6 +44,7 @@ struct shmt_worker {
     double since;           /* of ending or of the kill */
     int wait_status;
     char end_text[96];
+    int deaf;               /* why its output could not be read, or 0 */
     char stderr_text[STDERR_BYTES];
     size_t complaint_length;
 };
@@ -266,12 +267,15 @@ static bool reap(struct shmt_worker *worker)
 {
     const double waited = shmt_clock_s() - worker->since;
     siginfo_t info = {0};
+    pid_t gone;
     int found;
 
     if (worker->ended)
         return true;
-    found = waitid(P_PID, (id_t)worker->pid, &info,
-                   WEXITED | WNOHANG | WNOWAIT);
+    do
+        found = waitid(P_PID, (id_t)worker->pid, &info,
+                       WEXITED | WNOHANG | WNOWAIT);
+    while (found != 0 && errno == EINTR);
     if (found == 0 && info.si_pid == 0) {
         if (!worker->killed && waited > exit_grace_s)
             shmt_worker_kill(worker);
@@ -281,7 +285,10 @@ static bool reap(struct shmt_worker *worker)
     /* Kills what the worker may have started, while its process group id
      * cannot be reused yet. */
     kill(-worker->pid, SIGKILL);
-    if (waitpid(worker->pid, &worker->wait_status, WNOHANG) == worker->pid) {
+    do
+        gone = waitpid(worker->pid, &worker->wait_status, WNOHANG);
+    while (gone < 0 && errno == EINTR);
+    if (gone == worker->pid) {
         describe_end(worker);
     } else {
         worker->wait_status = -1;
@@ -419,8 +426,10 @@ static void read_output(struct shmt_worker *worker)
             begin_ending(worker);
         else if (errno == EAGAIN || errno == EWOULDBLOCK)
             return;
-        else if (errno != EINTR)
+        else if (errno != EINTR) {
+            worker->deaf = errno;
             begin_ending(worker);
+        }
     }
 }
 
@@ -488,6 +497,11 @@ const char *shmt_worker_end_text(const struct shmt_worker *worker)
 const char *shmt_worker_stderr(const struct shmt_worker *worker)
 {
     return worker->stderr_text;
+}
+
+int shmt_worker_deaf(const struct shmt_worker *worker)
+{
+    return worker->deaf;
 }
 
 int shmt_worker_exit_status(const struct shmt_worker *worker)

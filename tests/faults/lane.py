@@ -581,7 +581,9 @@ def sample(slots, scenarios):
             seen[call, role] += 1
             pinned = [point for point in points if f'{call} {point.fault}' in
                       scenario.pinned]
-            if kind == 'memory' and scenario.spread:
+            if scenario.stride > 1:     # takes too long for the rest
+                chosen += pinned
+            elif kind == 'memory' and scenario.spread:
                 chosen += points[::scenario.spread]
             elif kind == 'memory':
                 some = 6 if '--json' in scenario.words else 2
@@ -634,8 +636,8 @@ def main():
         house.make(template)
         slots = [Slot(house, template, k) for k in range(options.jobs)]
         if options.sample:
-            return sample(slots, [s for s in scenarios
-                                  if s.sampled and s.stride == 1])
+            return sample(slots, [s for s in scenarios if s.sampled and
+                                  (s.stride == 1 or s.pinned)])
         if options.show:
             scenario, = [s for s in SCENARIOS if s.name == options.show[0]]
             show(slots[0], scenario, options.show[1:])

@@ -95,7 +95,8 @@ SCENARIOS = [
             '--strategy', 'exhaustive', '--json', sampled=False),
     command('tune_real', 'tune', 'fake_kernel', '--device', '0',
             '--strategy', 'exhaustive', '--budget', '2', '-j', '1',
-            roles=('program', 'compile', 'measure'), real=True, stride=31),
+            roles=('program', 'compile', 'measure'), real=True, stride=31,
+            pinned=('renameat EACCES',)),
     command('relay', 'tune', 'fake_kernel', '--on', 'env', '--strategy',
             'exhaustive', '--budget', '2', '-j', '1',
             roles=('courier', 'relay'), real=True, stride=31, far=True,
@@ -111,7 +112,9 @@ SCENARIOS = [
             real=True),
     command('explain_counters', 'explain', 'fake_kernel', '--device',
             '0', '--config', 'TILE=32', '-q',
-            roles=('program', 'child', 'measure'), real=True, stride=7),
+            roles=('program', 'child', 'measure'), real=True, stride=7,
+            pinned=('access EACCES', 'flock ENOLCK', 'waitpid EINTR',
+                    'waitid EINTR', 'fflush ENOSPC')),
     Scenario('library', (), real=True, notes=True, before=('compile',)),
     Scenario('library_compile', ('compile',), real=True,
              notes=True),
@@ -141,7 +144,7 @@ while [ $# -gt 0 ]; do
 done
 export FAKE_CUDA_PROFILE=$log.launches
 rm -f "$FAKE_CUDA_PROFILE"
-"$@" || exit 1
+"$@" || exit
 awk -v metrics="$metrics" -v launches="$(wc -l <"$FAKE_CUDA_PROFILE")" 'BEGIN {
     count = split(metrics, name, ",")
     printf "\"ID\",\"Kernel Name\""
