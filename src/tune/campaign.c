@@ -404,7 +404,9 @@ static void close_run(struct shmt_dealer *dealer, struct shmt_lane *lane,
     end(dealer, lane, outcome, status == SHMTUNE_OK ? NULL : err);
 }
 
-/* What the runs of a kernel find is told to those of its other sizes. */
+/* What the runs of a kernel find is told to those of its other sizes.  One of
+ * a single size is measured by what its candidates are worth, too: beside runs
+ * that are, it would wait for good. */
 static enum shmtune_status share_findings(struct shmt_dealer *dealer,
                                           struct shmt_lane *lane,
                                           struct shmt_error *err)
@@ -413,8 +415,6 @@ static enum shmtune_status share_findings(struct shmt_dealer *dealer,
     struct shmt_dealer_rest *const rest = rest_of(dealer, kernel);
     enum shmtune_status status = SHMTUNE_OK;
 
-    if (kernel->count < 2)
-        return status;
     if (rest->sizes == NULL)
         status = shmt_sizes_new(kernel->kernel, kernel->problems,
                                 kernel->count, &rest->sizes, err);

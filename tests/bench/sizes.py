@@ -113,7 +113,7 @@ def tune_all(options, total, folder, log):
     busy_s = sum(one["gpu_busy"] * one["search_s"] for one in results
                  if one["gpu_busy"] is not None)
     tried = sum(one["tried"] for one in results)
-    slower = sum(one["speedup"] is not None and one["speedup"] < 0.9999
+    slower = sum(one["gain"] is not None and one["gain"] < 0.9999
                  for one in results)
     print(f"{total}: {len(results)} problems in {took:.1f} s, {tried} tried, "
           f"{tried / took:.1f} a second, GPU busy "

@@ -122,6 +122,18 @@ run toy --size n=4096 --strategy exhaustive --output best -q
 check "and the winner is the best of all" \
     [ "$(winners best | tail -1)" = "$(winners tunings | tail -1)" ]
 
+# -- beside other kernels ------------------------------------------------------
+toy=$source/tests/fake/data/toy.yaml
+sed -e 's/^name: .*/name: many/' \
+    -e 's/^- {n: 65536, m: 3}/&\n- {n: 8192, m: 1}\n- {n: 12000, m: 1}/' \
+    "$toy" >many.yaml
+sed -e 's/^name: .*/name: lone/' -e '/^- {n: 65536, m: 3}/d' "$toy" >lone.yaml
+rm -rf tunings log
+FAKE_WORKER_BUSY_MS=20 run ./many.yaml ./lone.yaml --total 4s -j 4
+tried() { grep -c '{config' tunings/"$1"/*."$2".journal; }
+check "a kernel of one size has its share beside one of four" all 'exits 0' \
+    '[ "$(tried lone 4096x1)" -gt 10 ]' '[ "$(tried many 8192x1)" -gt 5 ]'
+
 # -- many ---------------------------------------------------------------------
 rm -rf tunings log
 many=
