@@ -567,6 +567,17 @@ static enum shmtune_status find_sent(struct asking *asking)
     return take_answers(asking, false);
 }
 
+/* What the user's program left undone is its failure, files or not. */
+static enum shmtune_status refuse(const struct shmt_kernel *kernel,
+                                  enum shmtune_status status,
+                                  struct shmt_error *err)
+{
+    return shmt_bench_problem_refuse(kernel, "answer",
+                                     status == SHMTUNE_NO_MEMORY
+                                         ? status : SHMTUNE_WRONG_RESULT,
+                                     err);
+}
+
 enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
                                       struct shmt_kernel_evaluated *evaluated,
                                       struct shmt_error *err)
@@ -591,8 +602,7 @@ enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
     shmt_arena_free(asking.arena);
     return status == SHMTUNE_OK
                ? status
-               : shmt_bench_problem_refuse(bench->kernel, "answer", status,
-                                           err);
+               : refuse(bench->kernel, status, err);
 }
 
 /* -- for another machine -------------------------------------------------- */
@@ -642,8 +652,7 @@ enum shmtune_status shmt_supply_answer(const struct shmt_supply *supply,
                               &evaluated);
     status = run_or_find(&asking);
     if (status != SHMTUNE_OK)
-        status = shmt_bench_problem_refuse(supply->kernel, "answer", status,
-                                           err);
+        status = refuse(supply->kernel, status, err);
     if (status == SHMTUNE_OK)
         status = hand_over(&asking, err);
     shmt_arena_free(asking.arena);

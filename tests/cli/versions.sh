@@ -9,7 +9,7 @@
 newest_of() {
     case $1 in
     kernel | tuning) echo 2 ;;
-    journal) echo 3 ;;
+    journal) echo 4 ;;
     *) echo 1 ;;
     esac
 }
