@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -66,6 +67,25 @@ static bool try_pattern(const char *pattern, char *out, size_t room)
     return any;
 }
 
+/* What was named is that, or why not is told. */
+static enum shmtune_status take_named(const char *named, char *out,
+                                      size_t room, struct shmt_error *err)
+{
+    const bool fits = named[0] == '/' &&
+                      (size_t)snprintf(out, room, "%s", named) < room;
+    struct stat about;
+    const bool may_run =
+        fits && stat(named, &about) == 0 && access(named, X_OK) == 0;
+
+    if (may_run && S_ISREG(about.st_mode))
+        return SHMTUNE_OK;
+    if (fits && !may_run && errno != ENOENT && errno != ENOTDIR)
+        return shmt_error_system(err, named, "$SHMTUNE_NCU cannot be run");
+    return shmt_error_set(err, SHMTUNE_NOT_FOUND,
+                          "$SHMTUNE_NCU is \"%s\", which is not the "
+                          "absolute path of a program", named);
+}
+
 enum shmtune_status shmt_counters_program(char *out, size_t room,
                                           struct shmt_error *err)
 {
@@ -77,17 +97,8 @@ enum shmtune_status shmt_counters_program(char *out, size_t room,
     const char *const cuda = secure_getenv("CUDA_HOME");
     char folder[4096];
 
-    if (named != NULL && named[0] != '\0') {
-        errno = 0;
-        if ((size_t)snprintf(out, room, "%s", named) < room &&
-            named[0] == '/' && is_program(out))
-            return SHMTUNE_OK;
-        if (errno != 0 && errno != ENOENT && errno != ENOTDIR)
-            return shmt_error_system(err, named, "$SHMTUNE_NCU cannot be run");
-        return shmt_error_set(err, SHMTUNE_NOT_FOUND,
-                              "$SHMTUNE_NCU is \"%s\", which is not the "
-                              "absolute path of a program", named);
-    }
+    if (named != NULL && named[0] != '\0')
+        return take_named(named, out, room, err);
     if (try_path(out, room))
         return SHMTUNE_OK;
     if (cuda != NULL &&

@@ -41,6 +41,15 @@ static void tell_seconds(struct shmt_tune *tune,
                            fmax(result->measure_ms, 0)) / 1000);
 }
 
+/* A result is told to the strategy, and to the other sizes. */
+static void tell_all(struct shmt_tune *tune,
+                     const struct shmt_ledger_entry *entry)
+{
+    tell_seconds(tune, entry);
+    tell(tune, entry);
+    shmt_tune_tell_sizes(tune, entry);
+}
+
 /* -- candidates ---------------------------------------------------------- */
 
 static void set_stage(struct shmt_tune *tune,
@@ -86,9 +95,7 @@ finish_candidate(struct shmt_tune *tune, struct shmt_tune_candidate *candidate,
     status = shmt_tune_record_result(tune, entry, err);
     if (entry->index == tune->start)
         tune->holding = false;
-    tell_seconds(tune, entry);
-    tell(tune, entry);
-    shmt_tune_tell_sizes(tune, entry);
+    tell_all(tune, entry);
     return status;
 }
 
@@ -160,9 +167,7 @@ enum shmtune_status shmt_tune_start_candidate(struct shmt_tune *tune,
 
         tune->handed_out += !entry->counted;
         status = shmt_tune_record_result(tune, entry, err);
-        tell_seconds(tune, entry);
-        tell(tune, entry);
-        shmt_tune_tell_sizes(tune, entry);
+        tell_all(tune, entry);
         return status;
     }
     if (is_in_flight(tune, index))

@@ -4,31 +4,22 @@
 # What `make install` puts somewhere, and what others make of it there: the
 # names that the library shows are those recorded, examples/choose is built by
 # pkg-config and by CMake, against an installation that has been moved.
-set -u
-LC_ALL=C
-export LC_ALL
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-source=${SHMT_SRCDIR:?} build=${SHMT_BUILDDIR:?}
 map=$source/src/runtime/libshmtune.map
 library=$build/.libs/libshmtune.so
 if [ ! -f "$library" ]; then
     echo "1..0 # SKIP no shared library was built"
     exit 0
 fi
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-count=0
 setting() { sed -n "s/^$1 = //p" "$build/Makefile"; }
 
-report() { # STATUS NAME
-    count=$((count + 1))
-    if [ "$1" -eq 0 ]; then
-        echo "ok $count - $2"
-    else
-        sed 's/^/# /' "$folder/log"
-        echo "not ok $count - $2"
-    fi
+# report STATUS NAME: what was said is in $folder/err
+report() {
+    status=$1
+    check "$2" exits 0
 }
+: >"$folder/out"
 
 # -- names -------------------------------------------------------------------
 
@@ -38,48 +29,48 @@ nm -D --defined-only "$library" | sed -n 's/^.* T \(.*\)$/\1/p' | sort \
     >"$folder/shown"
 sed "s/$/@@$node/" "$folder/recorded" >"$folder/versioned"
 if [ "$(grep -c . "$folder/recorded")" -lt 30 ]; then
-    echo "too few names in $map" >"$folder/log"
+    echo "too few names in $map" >"$folder/err"
     report 1 "the library shows what is recorded"
 elif grep -q '@@' "$folder/shown"; then
-    diff "$folder/versioned" "$folder/shown" >"$folder/log"
+    diff "$folder/versioned" "$folder/shown" >"$folder/err"
     report $? "the library shows what is recorded, with its version"
 else
-    diff "$folder/recorded" "$folder/shown" >"$folder/log"
+    diff "$folder/recorded" "$folder/shown" >"$folder/err"
     report $? "the library shows what is recorded"
 fi
 tr -s ' *(' '\n' <"$source/src/shmtune.h" | sed -n '/^shmtune_[a-z_0-9]*$/p' |
     sort -u >"$folder/words"
-comm -23 "$folder/recorded" "$folder/words" >"$folder/log"
-[ ! -s "$folder/log" ]
+comm -23 "$folder/recorded" "$folder/words" >"$folder/err"
+[ ! -s "$folder/err" ]
 report $? "every name is one of the header"
 soname=$(readelf -d "$library" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')
-echo "soname $soname, node $node" >"$folder/log"
+echo "soname $soname, node $node" >"$folder/err"
 [ "$soname" = "libshmtune.so.${node#SHMTUNE_}" ]
 report $? "the version of the names is the soname's number"
 
 # -- an installation, moved --------------------------------------------------
 
-make -s -C "$build" install DESTDIR="$folder/first" >"$folder/log" 2>&1
+make -s -C "$build" install DESTDIR="$folder/first" >"$folder/err" 2>&1
 report $? "make install"
 prefix=$(setting prefix)
 cp -R "$folder/first$prefix" "$folder/moved"
 lib=$(dirname "$(find "$folder/moved" -name libshmtune.so)")
-"$folder/moved/bin/shmtune" --version >"$folder/log" 2>&1 &&
-    grep -q "^shmtune $(setting VERSION)" "$folder/log"
+"$folder/moved/bin/shmtune" --version >"$folder/err" 2>&1 &&
+    grep -q "^shmtune $(setting VERSION)" "$folder/err"
 report $? "the command runs there"
 for file in share/man/man1/shmtune.1 share/shmtune/kernels/transpose.yaml \
     share/shmtune/tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml \
     include/shmtune.h; do
     [ -f "$folder/moved/$file" ] || echo "no $file"
-done >"$folder/log"
-[ ! -s "$folder/log" ]
+done >"$folder/err"
+[ ! -s "$folder/err" ]
 report $? "manual, kernels, tunings and header are there"
 
 sanitized=$(setting SAN_CFLAGS)
 choose() { # PROGRAM: what it says of an H100
     SHMTUNE_PATH=$folder/moved/share/shmtune LD_LIBRARY_PATH=$lib \
-        "$1" transpose sm_90 >"$folder/log" 2>&1 &&
-        grep -q '^[a-z ]*: .*TILE_X=[0-9]' "$folder/log"
+        "$1" transpose sm_90 >"$folder/err" 2>&1 &&
+        grep -q '^[a-z ]*: .*TILE_X=[0-9]' "$folder/err"
 }
 
 if command -v pkg-config >/dev/null 2>&1; then
@@ -93,10 +84,10 @@ if command -v pkg-config >/dev/null 2>&1; then
                 "$lib/pkgconfig/shmtune.pc" &&
             make -s -C "$folder/make" CC="$(setting CC)" \
                 CFLAGS="-std=c17 -Wall -Werror $sanitized") \
-        >"$folder/log" 2>&1 && choose "$folder/make/choose"
+        >"$folder/err" 2>&1 && choose "$folder/make/choose"
     report $? "make and pkg-config build the example, which runs"
 else
-    report 0 "the example by pkg-config # SKIP no pkg-config"
+    skip "the example by pkg-config" "no pkg-config"
 fi
 
 if command -v cmake >/dev/null 2>&1; then
@@ -105,22 +96,22 @@ if command -v cmake >/dev/null 2>&1; then
     configure() { # FOLDER
         CC=$(setting CC) CFLAGS="-std=c17 $sanitized" cmake \
             -S "$folder/cmake" -B "$1" -DCMAKE_PREFIX_PATH="$folder/moved" \
-            >"$folder/log" 2>&1
+            >"$folder/err" 2>&1
     }
     configure "$folder/cmake/build" &&
-        cmake --build "$folder/cmake/build" >"$folder/log" 2>&1 &&
+        cmake --build "$folder/cmake/build" >"$folder/err" 2>&1 &&
         choose "$folder/cmake/build/choose"
     report $? "find_package builds the example, which runs"
     sed -i 's/shmtune 0.2 /shmtune 0.1 /' "$folder/cmake/CMakeLists.txt"
     ! configure "$folder/cmake/other" &&
-        grep -q "compatible with requested version \"0.1\"" "$folder/log"
+        grep -q "compatible with requested version \"0.1\"" "$folder/err"
     report $? "find_package refuses another minor version"
 else
-    report 0 "the example by CMake # SKIP no cmake"
-    report 0 "another minor version by CMake # SKIP no cmake"
+    skip "the example by CMake" "no cmake"
+    skip "another minor version by CMake" "no cmake"
 fi
 
-make -s -C "$build" uninstall DESTDIR="$folder/first" >"$folder/log" 2>&1 &&
-    find "$folder/first" -type f >"$folder/log" && [ ! -s "$folder/log" ]
+make -s -C "$build" uninstall DESTDIR="$folder/first" >"$folder/err" 2>&1 &&
+    find "$folder/first" -type f >"$folder/err" && [ ! -s "$folder/err" ]
 report $? "make uninstall leaves nothing"
-echo "1..$count"
+finish

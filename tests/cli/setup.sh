@@ -5,26 +5,7 @@
 # not install, what root's package manager is asked for, and the libraries
 # built from a folder of archives.  In a folder with quickstart alone, with
 # programs of our own first in a $PATH that has little else.
-set -u
-LC_ALL=C
-export LC_ALL
-
-source=${SHMT_SRCDIR:?}
-folder=$(mktemp -d) || exit 1
-trap 'rm -rf "$folder"' EXIT
-count=0
-
-check() { # NAME CONDITION...
-    name=$1
-    shift
-    count=$((count + 1))
-    if "$@"; then
-        echo "ok $count - $name"
-    else
-        sed 's/^/# /' "$folder/err"
-        echo "not ok $count - $name"
-    fi
-}
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 mkdir "$folder/tools"
 for tool in sh bash sed tr grep cat mkdir rm mv cp dirname nproc head tail env tar \
@@ -54,7 +35,7 @@ quickstart() {
     : >"$folder/log"
     env -i PATH="$folder/system:$folder/tools" LOG="$folder/log" \
         CUDA_HOME="$folder/cuda" "$@" ./quickstart build \
-        >"$folder/err" 2>&1 </dev/null
+        >"$folder/out" 2>"$folder/err" </dev/null
     status=$?
 }
 mkdir -p "$folder/cuda/include"
@@ -139,4 +120,4 @@ rm "$folder/archives/jansson-2.14.tar.gz"
 quickstart SHMTUNE_DEPS="$folder/archives"
 check "an archive that is not there is named" \
     says "no jansson-*.tar.* in $folder/archives"
-echo "1..$count"
+finish
