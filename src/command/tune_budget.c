@@ -130,12 +130,21 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
                               problems, problems == 1 ? " was" : "s were",
                               budget->total_s);
     budget->problems -= budget->problems > 0;
-    *seconds = fmin(own_s, left_s / rounds);
+    *seconds = fmin(own_s, rounds > 1
+                               ? fmin(left_s * share->part / rounds, left_s)
+                               : left_s);
     if (share->together > 1)
         *seconds = fmin(*seconds,
                         fmax(budget->began_s + budget->dealt_s - now_s,
                              budget->seconds));
     return SHMTUNE_OK;
+}
+
+bool shmt_command_budget_is_short(const struct shmt_command_budget *budget,
+                                  const struct shmt_command_share *share)
+{
+    return isfinite(budget->total_s) &&
+           share->left > share->devices * share->together;
 }
 
 static void add_time(struct shmt_text *text, double seconds)

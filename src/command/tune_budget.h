@@ -27,6 +27,7 @@ struct shmt_command_share {
     size_t left;         /* problems, with the one that begins, */
     size_t devices;      /* to so many devices; */
     size_t together;     /* so many run on a device at a time */
+    double part;         /* this one's, of the mean of them */
 };
 
 /* Reads "60s", "2m", "500", "all" or NULL (what is usual with `strategy`), and
@@ -56,6 +57,10 @@ enum shmtune_status
 shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,
                          double *seconds, struct shmt_error *err);
+
+/* Whether a problem that needs less leaves time that others can use. */
+bool shmt_command_budget_is_short(const struct shmt_command_budget *budget,
+                                  const struct shmt_command_share *share);
 
 /* "at most 9 min in all (--total) and 15 s each (--budget)"; 0 problems: it is
  * not known how many there are. */

@@ -113,6 +113,17 @@ static size_t count_models(const struct shmt_command_work *work)
     return count;
 }
 
+/* What a search takes grows with the parameters and their values.  The root of
+ * the logarithm of all combinations did best on a simulated H100. */
+static double weight_of(const struct shmt_kernel *kernel)
+{
+    double combinations = 1;
+
+    for (size_t p = 0; p < kernel->parameter_count; p++)
+        combinations += log2((double)kernel->parameters[p].count);
+    return sqrt(combinations);
+}
+
 enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
                                           const struct shmt_kernel *kernel,
                                           struct shmt_error *err)
@@ -132,7 +143,8 @@ enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
         memset(known, 0, sizeof *known);
         one = &work->kernels[work->kernel_count++];
         *one = (struct shmt_campaign_kernel){
-            .kernel = kernel, .model = model, .more = known};
+            .kernel = kernel, .model = model, .weight = weight_of(kernel),
+            .more = known};
         if (work->device.replayed == NULL)
             status = set_problems(work, one, NULL, err);
     }
@@ -331,15 +343,14 @@ static enum shmtune_status begin_problem(void *context,
     const struct known *const known = task->kernel->more;
     const int64_t *const problem = task->kernel->problems[task->number];
     const bool far = work->device.far.on != NULL;
+    const struct shmt_command_share share = {
+        task->left, task->devices, task->together, task->part};
     double budget_s = INFINITY;
     enum shmtune_status status;
 
     if (far)
         shmt_command_budget_granted(&work->budget);
-    status = shmt_command_budget_next(
-        &work->budget,
-        &(struct shmt_command_share){task->left, task->devices,
-                                     task->together}, &budget_s, err);
+    status = shmt_command_budget_next(&work->budget, &share, &budget_s, err);
     work->display.problem += !task->again;
     if (status == SHMTUNE_OK)
         status = shmt_output_paths_of(work->arena, task->target,
@@ -372,6 +383,7 @@ static enum shmtune_status begin_problem(void *context,
         .journal = slot->place.journal,
         .resume = work->options.resume || task->again,
         .together = task->together,
+        .yields = shmt_command_budget_is_short(&work->budget, &share),
         .stop = &shmt_command_stopped,
         .observer = &slot->observer,
         .limits = shmt_command_limits_begin(limits, work->call),
@@ -435,6 +447,14 @@ static const struct shmt_campaign_calls calls = {
     lose_device
 };
 
+static int by_weight(const void *a, const void *b)
+{
+    const struct shmt_campaign_kernel *const x = a, *const y = b;
+
+    return x->weight != y->weight ? (x->weight > y->weight ? 1 : -1)
+                                  : strcmp(x->kernel->name, y->kernel->name);
+}
+
 enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
                                           struct shmt_error *err)
 {
@@ -450,6 +470,10 @@ enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
         .began_s = work->began_s, .stop = &shmt_command_stopped,
     };
 
+    /* What the first leave is there for those that need most. */
+    if (isfinite(work->budget.total_s))
+        qsort(work->kernels, work->kernel_count, sizeof *work->kernels,
+              by_weight);
     work->slot_count = shmt_campaign_lanes(&campaign);
     work->slots = calloc(work->slot_count, sizeof *work->slots);
     if (models == NULL || work->slots == NULL)

@@ -15,6 +15,9 @@ static const double finals_share = 0.35, restart_share = 0.4;
 /* The fastest are finalists, however far the first is ahead. */
 enum { LEAST_FINALISTS = 8 };
 
+/* Where others wait for the device, no more are finalists. */
+enum { FEW_FINALISTS = 10 };
+
 /* What starting a measure worker takes, beside setting the problem up. */
 static const double worker_s = 0.3;
 
@@ -46,6 +49,11 @@ static double restart_s(const struct shmt_tune *tune)
                ? 0 : worker_s + waits(tune) * tune->first_ms / 1000;
 }
 
+static size_t most_finalists(const struct shmt_tune *tune)
+{
+    return tune->options->yields ? FEW_FINALISTS : SHMT_TUNE_FINALISTS;
+}
+
 /* Counting them again after each measurement would take long in a large
  * search. */
 void shmt_tune_expect_finalists(struct shmt_tune *tune)
@@ -62,8 +70,8 @@ void shmt_tune_expect_finalists(struct shmt_tune *tune)
     tune->finalists = near > LEAST_FINALISTS ? near : LEAST_FINALISTS;
     if (tune->finalists > tune->timed)
         tune->finalists = tune->timed;
-    if (tune->finalists > SHMT_TUNE_FINALISTS)
-        tune->finalists = SHMT_TUNE_FINALISTS;
+    if (tune->finalists > most_finalists(tune))
+        tune->finalists = most_finalists(tune);
 }
 
 /* Seconds that the finals want, and may have. */
@@ -116,7 +124,7 @@ void shmt_tune_plan_finals(const struct shmt_tune *tune,
         plan->passes = enough[k].passes;
         plan->finalists =
             whole(left_s / each_s / (double)plan->passes,
-                  SHMT_TUNE_FINALISTS);
+                  most_finalists(tune));
         if (plan->finalists >= enough[k].finalists)
             return;
     }

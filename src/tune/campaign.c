@@ -169,11 +169,20 @@ static void take_problem(struct shmt_dealer *dealer, struct shmt_lane *lane,
 {
     const size_t model = shmt_lane_model(dealer, lane);
     struct shmt_campaign_task *const task = &lane->task;
+    double weights = 0;
 
     task->left = 0;
-    for (size_t k = 0; k < dealer->all->kernel_count; k++)
-        if (dealer->all->kernels[k].model == model)
-            task->left += count_left(dealer, &dealer->all->kernels[k]);
+    for (size_t k = 0; k < dealer->all->kernel_count; k++) {
+        const struct shmt_campaign_kernel *const one =
+            &dealer->all->kernels[k];
+        const size_t left =
+            one->model == model ? count_left(dealer, one) : 0;
+
+        task->left += left;
+        weights += (double)left * one->weight;
+    }
+    task->part = weights > 0
+                     ? kernel->weight * (double)task->left / weights : 1;
     task->devices = count_devices(dealer, model, NULL);
     task->together = (task->left + count_searching(dealer, model, NULL) +
                       task->devices - 1) / task->devices;

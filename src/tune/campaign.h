@@ -15,14 +15,17 @@
 
 #include "tune/run.h"
 
-/* Most runs that search on one device at a time.  Each has a measure worker,
- * which takes some 500 MB of the device's memory besides its buffers. */
-enum { SHMT_CAMPAIGN_TOGETHER = 8 };
+/* Most runs that search on one device at a time: most kernels have all of
+ * their sizes open together then.  Each has a measure worker, which takes some
+ * 500 MB of the device's memory besides its buffers. */
+enum { SHMT_CAMPAIGN_TOGETHER = 16 };
 
 /* The problems of a kernel, on the devices of one model. */
 struct shmt_campaign_kernel {
     const struct shmt_kernel *kernel;
     size_t model;
+    double weight;               /* of each problem, when time is shared; 0:
+                                    all are equal */
     /* `opened` may set them, where they are not known before. */
     size_t count;
     int64_t (*problems)[SHMT_KERNEL_DIMENSIONS];
@@ -42,6 +45,8 @@ struct shmt_campaign_task {
     size_t left, devices;        /* problems of the model that have not ended
                                     and that nobody has, with this one, and its
                                     devices */
+    double part;                 /* the weight of this over the mean of those
+                                    left */
     size_t together;             /* runs that share the device, with this one */
 };
 

@@ -24,7 +24,31 @@ enum {
 /* The share of the best cost that an offer has to promise. */
 static const double least_worth = 0.0003;
 
+/* A search has settled when the later half of its candidates, of SETTLED at
+ * least, has made it faster by less than this share. */
+static const double least_gain = 0.005;
+enum { SETTLED = 48 };
+
 /* -- telling -------------------------------------------------------------- */
+
+static void note_gain(struct shmt_tune *tune, double cost)
+{
+    if (cost < (1 - least_gain) * tune->gained_us || tune->gained_at == 0) {
+        tune->gained_us = cost;
+        tune->gained_at = tune->outcome->tried;
+    }
+    shmt_sizes_set_busy(tune->sizes, tune->options->size,
+                        tune->outcome->tried <
+                            tune->gained_at + SETTLED ||
+                        tune->outcome->tried < 2 * tune->gained_at);
+}
+
+/* Together, so that what one finds late is tried at all sizes. */
+bool shmt_tune_has_settled(const struct shmt_tune *tune)
+{
+    return tune->sizes != NULL && tune->options->yields &&
+           tune->gained_at > 0 && !shmt_sizes_are_busy(tune->sizes);
+}
 
 void shmt_tune_tell_sizes(struct shmt_tune *tune,
                           const struct shmt_ledger_entry *entry)
@@ -37,6 +61,7 @@ void shmt_tune_tell_sizes(struct shmt_tune *tune,
     tune->patience -= tune->patience > 0;
     if (tune->sizes == NULL)
         return;
+    note_gain(tune, cost);
     shmt_space_configuration(tune->outcome->space, entry->index, config);
     if (isfinite(cost) && default_us > 0)
         shmt_sizes_tell(tune->sizes, tune->options->size, cost / default_us,
@@ -167,11 +192,18 @@ bool shmt_tune_next_offer(struct shmt_tune *tune, uint64_t *index)
 
 /* -- improvement a second ------------------------------------------------- */
 
+/* Without the first, which sets the problem up.  Where that is all that there
+ * is, by the default: its samples, twice verified. */
 static double measure_s(const struct shmt_tune *tune)
 {
-    return tune->measured == 0
-               ? 1 : fmax(tune->measure_ms / (double)tune->measured / 1000,
-                          1e-4);
+    if (tune->measured == 0)
+        return 1;
+    if (tune->measured == 1)
+        return 1e-3 + 2 * SHMT_TUNE_SAMPLES * 1e-6 *
+                          fmax(tune->outcome->default_us, 0);
+    return fmax((tune->measure_ms - tune->setup_ms) /
+                    (double)(tune->measured - 1) / 1000,
+                1e-4);
 }
 
 double shmt_tune_worth(struct shmt_tune *tune,

@@ -208,7 +208,8 @@ static size_t in_flight_limit(const struct shmt_tune *tune)
 
 static bool is_past_search_end(const struct shmt_tune *tune)
 {
-    return shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune);
+    return shmt_tune_elapsed(tune) >= shmt_tune_search_end(tune) ||
+           (tune->on_time && shmt_tune_has_settled(tune));
 }
 
 static bool budget_spent(const struct shmt_tune *tune)
@@ -429,6 +430,8 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
         own->measure_ms = 1000 * (tune->target->operations->now(
                                       tune->target) - candidate->since_s);
     tune->measure_ms += own->measure_ms;
+    if (tune->measured == 0)
+        tune->setup_ms = own->measure_ms;
     tune->measured++;
     if (shmt_verdict_stage(own->verdict) == SHMT_STAGE_TIME) {
         if (tune->timed++ == 0)

@@ -516,6 +516,8 @@ static enum shmtune_status after_search(struct shmt_tune *tune,
                tune->size, tune->search_since_s);
     status = record_known_results(tune, err);
     note_search_end(tune);
+    if (tune->sizes != NULL)
+        shmt_sizes_set_busy(tune->sizes, tune->options->size, false);
     tune->phase = SHMT_TUNE_FINALS;
     return status == SHMTUNE_OK ? shmt_tune_begin_finals(tune, err) : status;
 }

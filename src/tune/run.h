@@ -70,6 +70,8 @@ struct shmt_tune_options {
     size_t size;                 /* the position of this one */
     size_t together;             /* runs that measure on the target's device
                                     in turn, with this one; 0: one */
+    bool yields;                 /* others can use the time of a search that
+                                    has settled, and the device */
     const volatile sig_atomic_t *stop;          /* NULL, or != 0: stop */
     const struct shmt_tune_observer *observer;  /* NULL: nobody */
     const struct shmt_space_limits *limits;     /* of building the space, or

@@ -11,6 +11,7 @@ struct shmt_sizes {
     int64_t (*problems)[SHMT_KERNEL_DIMENSIONS];
     size_t problem_count;
     double *best;                /* of each problem */
+    bool *busy;                  /* the same */
     struct shmt_sizes_finding *findings;
     size_t count, room;
 };
@@ -25,10 +26,12 @@ shmt_sizes_new(const struct shmt_kernel *kernel,
 {
     struct shmt_sizes *const sizes = calloc(1, sizeof *sizes);
     double *const best = malloc((count + 1) * sizeof *best);
+    bool *const busy = calloc(count + 1, sizeof *busy);
 
-    if (sizes == NULL || best == NULL) {
+    if (sizes == NULL || best == NULL || busy == NULL) {
         free(sizes);
         free(best);
+        free(busy);
         return shmt_error_memory(err);
     }
     for (size_t k = 0; k < count; k++)
@@ -37,6 +40,7 @@ shmt_sizes_new(const struct shmt_kernel *kernel,
     sizes->problems = problems;
     sizes->problem_count = count;
     sizes->best = best;
+    sizes->busy = busy;
     *out = sizes;
     return SHMTUNE_OK;
 }
@@ -46,6 +50,7 @@ void shmt_sizes_free(struct shmt_sizes *sizes)
     if (sizes == NULL)
         return;
     free(sizes->best);
+    free(sizes->busy);
     free(sizes->findings);
     free(sizes);
 }
@@ -90,6 +95,19 @@ shmt_sizes_next(const struct shmt_sizes *sizes, size_t own, size_t *read)
 size_t shmt_sizes_count(const struct shmt_sizes *sizes)
 {
     return sizes->count;
+}
+
+void shmt_sizes_set_busy(struct shmt_sizes *sizes, size_t size, bool busy)
+{
+    sizes->busy[size] = busy;
+}
+
+bool shmt_sizes_are_busy(const struct shmt_sizes *sizes)
+{
+    for (size_t k = 0; k < sizes->problem_count; k++)
+        if (sizes->busy[k])
+            return true;
+    return false;
 }
 
 /* What CUDA takes for a process. */

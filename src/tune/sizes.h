@@ -44,6 +44,11 @@ const struct shmt_sizes_finding *
 shmt_sizes_next(const struct shmt_sizes *sizes, size_t own, size_t *read);
 size_t shmt_sizes_count(const struct shmt_sizes *sizes);
 
+/* Whether the search at a size still finds faster ones, and whether that at any
+ * size does. */
+void shmt_sizes_set_busy(struct shmt_sizes *sizes, size_t size, bool busy);
+bool shmt_sizes_are_busy(const struct shmt_sizes *sizes);
+
 /* Bytes of device memory that a run of this problem may need. */
 double shmt_sizes_bytes(const struct shmt_kernel *kernel,
                         const int64_t *problem);

@@ -93,6 +93,9 @@ struct shmt_tune {
     size_t patience;                       /* no offer was worth it: they are
                                               judged again after so many more
                                               results, here or elsewhere */
+    double gained_us;                      /* the best that was better than
+                                              the one before by enough, */
+    uint64_t gained_at;                    /* and the candidates by then */
     size_t offer_count;
     struct shmt_tune_offer offers[SHMT_TUNE_OFFERS];
     size_t in_flight;
@@ -103,6 +106,8 @@ struct shmt_tune {
     size_t in_stage[3];
     double compile_ms, measure_ms;         /* sums of this run, */
     uint64_t compiled, measured;           /* over so many */
+    double setup_ms;                       /* the first of those, which sets
+                                              the problem up */
     double timed_ms;                       /* of those measured, the ones that
                                               have a time, */
     uint64_t timed;                        /* so many; */
@@ -171,6 +176,8 @@ void shmt_tune_cancel(struct shmt_tune *tune);
 void shmt_tune_tell_sizes(struct shmt_tune *tune,
                           const struct shmt_ledger_entry *entry);
 void shmt_tune_hear_sizes(struct shmt_tune *tune);
+/* Whether the time that is left is of more use to other kernels. */
+bool shmt_tune_has_settled(const struct shmt_tune *tune);
 /* Claims what was compiled for another size and is worth measuring here. */
 bool shmt_tune_next_offer(struct shmt_tune *tune, uint64_t *index);
 /* Of a request, for the target. */

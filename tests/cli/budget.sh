@@ -43,9 +43,12 @@ run toy --size n=4096 --budget 7 --output one
 check "a budget of candidates" err_has "on GPU 0: 7 candidates each (--budget); "
 run toy --size n=4096 --budget 1s --output one -q
 check "but not with -q" err_empty
-FAKE_WORKER_BUSY_MS=300 run toy --size n=4096 --size n=65536 --size n=256 \
-    --size n=512 --size n=768 --size n=1024 --size n=1280 --size n=1536 \
-    --size n=1792 --total 0.5s --output spent
+many=
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+    many="$many --size n=$((n * 256))"
+done
+# shellcheck disable=SC2086
+FAKE_WORKER_BUSY_MS=300 run toy $many --total 0.5s --output spent
 check "what there was no time for is told" all 'exits 130' \
     'err_has "problems* w[aser]* not tuned: the 0.5 s of --total are spent"'
 FAKE_WORKER_BUSY_MS=250 run toy --size n=4096 --budget 0.3s --output short
