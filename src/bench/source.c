@@ -334,18 +334,21 @@ __device__ void compare_all(const T *a, const T *b, const T *kept, u64 count,
             check_outside(a, kept, i, rule, out);
             continue;
         }
+        if (equal(x, y))
+            continue;
+        worst = max(worst, bits_of(excess(x, y, rule)));
         if (right(x, y, rule))
             continue;
         first = wrong == 0 ? i : first;
         wrong++;
         unwritten += poisoned(a + i, i, rule.poison);
-        worst = max(worst, bits_of(excess(x, y, rule)));
     }
+    if (worst > 0)
+        atomicMax(&out->worst, worst);
     if (wrong > 0) {
         atomicAdd(&out->mismatches, wrong);
         atomicAdd(&out->unwritten, unwritten);
         atomicMin(&out->first, first);
-        atomicMax(&out->worst, worst);
     }
 }
 

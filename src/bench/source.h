@@ -14,8 +14,8 @@ struct shmt_probe_finding {
     uint64_t mismatches;       /* elements that are wrong */
     uint64_t first;            /* index of the first */
     uint64_t unwritten;        /* of them, those that still hold the poison */
-    uint64_t worst;            /* the excess of the worst, the bits of a
-                                  double, */
+    uint64_t worst;            /* the excess of the worst, right ones too, the
+                                  bits of a double, */
     uint64_t worst_at;         /* and the first index that has it */
     uint64_t outside;          /* elements outside of the region that have been
                                   changed, */
@@ -29,9 +29,9 @@ struct shmt_probe_finding {
 /* By what two buffers are compared.  An element a is right when it is b, or
  * when both are finite and |a - b| is at most the allowance, absolute +
  * relative |b| + scale, or they are at most `ulp` numbers of their type apart.
- * The excess of a wrong one is the smaller of |a - b| over the allowance and
- * the numbers over `ulp`; where nothing is allowed, |a - b|, of reals over |b|.
- * It is infinite where one is not finite.
+ * The excess of one, at most 1 of a right one, is the smaller of |a - b| over
+ * the allowance and the numbers over `ulp`; where nothing is allowed, |a - b|,
+ * of reals over |b|.  It is infinite where one is not finite.
  *
  * Elements outside of the region (kernel.h) have to be those of the buffer of
  * what is kept, or, where there is none, to hold the word `outside`. */

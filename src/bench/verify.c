@@ -128,6 +128,15 @@ static uint64_t count_of(const struct shmt_bench *bench, size_t k)
                              bench->slots[k].actual.count);
 }
 
+/* Element by element. */
+static bool is_compared(const struct shmt_bench *bench, size_t k)
+{
+    const struct shmt_argument *argument = &bench->kernel->arguments[k];
+
+    return bench->slots[k].actual.base != 0 &&
+           shmt_bench_has_result(argument) && !argument->compared;
+}
+
 static CUresult
 read_findings(struct shmt_bench *bench, uint32_t poison,
               struct shmt_probe_finding findings[SHMT_PROBE_FINDINGS])
@@ -145,8 +154,7 @@ read_findings(struct shmt_bench *bench, uint32_t poison,
             result = shmt_probe_guard(probe, &slot->actual, k);
         if (result == CUDA_SUCCESS && shmt_role_is_read(argument->role))
             result = shmt_probe_hash(probe, &slot->actual, k);
-        if (result == CUDA_SUCCESS && shmt_bench_has_result(argument) &&
-            !argument->compared) {
+        if (result == CUDA_SUCCESS && is_compared(bench, k)) {
             const struct shmt_probe_comparison comparison =
                 comparison_of(bench, k, poison);
 
@@ -281,6 +289,25 @@ static CUresult check_values(struct shmt_bench *bench, size_t k,
     return result;
 }
 
+/* How much of its tolerance the worst element takes, of all outputs. */
+static void note_excess(const struct shmt_bench *bench,
+                        const struct shmt_probe_finding *findings,
+                        struct shmt_result *out)
+{
+    double most = -1;
+
+    for (size_t k = 0; k < bench->kernel->argument_count; k++) {
+        double excess;
+
+        if (!is_compared(bench, k))
+            continue;
+        memcpy(&excess, &findings[k].worst, sizeof excess);
+        most = fmax(most, excess);
+    }
+    if (most < MOST_EXCESS)
+        out->excess = most;
+}
+
 CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
                            struct shmt_result *out)
 {
@@ -323,5 +350,6 @@ CUresult shmt_bench_verify(struct shmt_bench *bench, uint32_t poison,
         if (findings[k].mismatches > allowed || findings[k].unwritten > 0)
             return check_values(bench, k, &comparison, &findings[k], out);
     }
+    note_excess(bench, findings, out);
     return shmt_bench_compare(bench, out);
 }

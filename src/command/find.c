@@ -261,7 +261,7 @@ enum shmtune_status shmt_command_format_of(const char *path,
     }
     return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                           "%s:1:1: no \"format: kernel/1\", \"tuning/1\" or "
-                          "\"journal/4\" at its beginning", path);
+                          "\"journal/5\" at its beginning", path);
 }
 
 /* Of the catalogue of `list`, NULL: that of this program.  *out stays where

@@ -157,8 +157,8 @@ json_t *shmt_json_result(const struct shmt_result *result)
         "compile_ms", shmt_json_measured(result->compile_ms),
         "measure_ms", shmt_json_measured(result->measure_ms),
         "time_us", shmt_json_measured(result->time_us),
-        "mismatches", known_from(0, (double)result->mismatches),
-        "excess", known_from(0, result->excess),
+        "mismatches", known_from(0, result->mismatches),
+        "excess", shmt_json_measured(result->excess),
         "samples_us", samples, NULL);
 }
 

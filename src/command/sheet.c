@@ -6,22 +6,50 @@
 
 #include "command/sheet.h"
 
+#include <math.h>
+
 double shmt_sheet_gain(double time_us, double default_us)
 {
     return default_us > 0 && time_us > 0 ? default_us / time_us : -1;
 }
 
-struct shmt_table shmt_sheet_table(bool wide)
+struct shmt_table shmt_sheet_table(bool wide,
+                                   const struct shmt_figures *figures,
+                                   struct shmt_text *titles)
 {
-    return (struct shmt_table){
-        .titles = wide ? "?kernel|problem|>time us|?>default us|?>rate|"
+    const char *const *names;
+    const size_t count = shmt_figures_metrics(figures, &names);
+
+    shmt_text_add(titles,
+                  wide ? "?kernel|problem|>time us|?>default us|?>rate|"
                          "?>x default|?>floor|?>ties|?>regs|?>spill|?>static|"
                          "?>dynamic|?>occ|?>measured|?>rejected|?>of|"
                          "?>cand/s|?>GPU busy|"
-                         "configuration"
                        : "?kernel|problem|>time us|?>rate|?>x default|?>floor|"
-                         "?>ties|_configuration"
-    };
+                         "?>ties|");
+    for (size_t k = 0; k < count; k++)
+        shmt_text_addf(titles, ">%s|", names[k]);
+    shmt_text_add(titles, wide ? "configuration" : "_configuration");
+    return (struct shmt_table){.titles = shmt_text_string(titles),
+                               .failed = titles->failed};
+}
+
+static void add_metrics(struct shmt_table *table,
+                        const struct shmt_sheet_row *row)
+{
+    const char *const *names;
+    const size_t count = shmt_figures_metrics(row->figures, &names);
+
+    for (size_t k = 0; k < count; k++) {
+        struct shmt_text number = {0};
+
+        shmt_figure_add(&number,
+                        row->candidate.config == NULL
+                            ? (double)NAN
+                            : shmt_figures_metric(row->figures, k,
+                                                  &row->candidate));
+        shmt_table_add_text(table, &number);
+    }
 }
 
 /* By the work that says more of the kernel. */
@@ -80,5 +108,6 @@ void shmt_sheet_add_row(struct shmt_table *table, bool wide,
     shmt_table_add_known(table, row->ties == 0 ? -1 : (int64_t)row->ties);
     if (wide)
         add_effort(table, row);
+    add_metrics(table, row);
     shmt_table_add(table, "%s", row->config);
 }

@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "command/command.h"
+#include "command/figures.h"
 #include "command/json.h"
 #include "command/sheet.h"
 #include "device/device.h"
@@ -28,17 +29,21 @@ static const char help[] =
     "\n"
     "  --spec SPEC.yaml  the kernel of a journal, when it is not built in\n"
     "  --top N           how many of a journal's configurations [10]\n"
+    SHMT_COMMAND_FIGURES_HELP
+    "                    (of a journal; a tuning shows the one it has)\n"
     "  --json            everything, as JSON\n"
     "\n"
     "examples:\n"
     "  shmtune show tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml\n"
-    "  shmtune show run.journal --spec my_kernel.yaml --top 20\n";
+    "  shmtune show run.journal --spec my_kernel.yaml --top 20\n"
+    "  shmtune show run.journal --pareto time_us,shared_bytes\n";
 
 struct show {
     const char *file;
     const char *spec;       /* NULL: found by the kernel's name */
     int64_t top;
     bool json;
+    struct shmt_command_figures asked;
     const struct shmt_command_call *call;
 };
 
@@ -101,16 +106,32 @@ static struct shmt_kernel_work work_of(const struct shmt_kernel *kernel,
     return shmt_kernel_work_of(kernel, problem);
 }
 
+/* The winner, where it is a configuration of the kernel of today. */
+static bool winner_of(const struct shmt_kernel *kernel,
+                      const struct shmt_tuned *tuned, int64_t *problem,
+                      shmt_config *config)
+{
+    return kernel != NULL &&
+           shmt_tuning_problem(kernel, tuned, problem, NULL) == SHMTUNE_OK &&
+           shmt_tuning_config(kernel, tuned->settings, tuned->setting_count,
+                              config, NULL) == SHMTUNE_OK;
+}
+
 static void add_tuned(struct shmt_table *table, bool wide,
                       const struct shmt_kernel *kernel,
+                      const struct shmt_figures *figures,
                       const struct shmt_tuned *tuned)
 {
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    bool known;
     const uint64_t measured = tuned->verdicts[SHMT_VERDICT_OK] +
                               tuned->verdicts[SHMT_VERDICT_SLOW];
     struct shmt_text size = {0}, settings = {0};
 
     add_settings(&size, tuned->size, tuned->size_count);
     add_settings(&settings, tuned->settings, tuned->setting_count);
+    known = winner_of(kernel, tuned, problem, config);
     table->failed |= size.failed || settings.failed;
     shmt_sheet_add_row(table, wide, &(struct shmt_sheet_row){
         .kernel = "",
@@ -125,20 +146,39 @@ static void add_tuned(struct shmt_table *table, bool wide,
         .rejected = measured > 0 ? (double)(tuned->tried - measured) : -1,
         .space = (double)tuned->space_count,
         .rate = -1,
-        .busy = -1});
+        .busy = -1,
+        .figures = figures,
+        .candidate = {problem, known ? config : NULL, &tuned->result}});
     shmt_text_free(&size);
     shmt_text_free(&settings);
 }
 
 static void add_table(const struct show *show,
                       const struct shmt_tuning *tuning,
-                      const struct shmt_kernel *kernel, struct shmt_text *text)
+                      const struct shmt_kernel *kernel,
+                      const struct shmt_figures *figures,
+                      struct shmt_text *text)
 {
-    struct shmt_table table = shmt_sheet_table(show->call->wide);
+    struct shmt_text titles = {0};
+    struct shmt_table table =
+        shmt_sheet_table(show->call->wide, figures, &titles);
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
-        add_tuned(&table, show->call->wide, kernel, tuning->tuned[i]);
+        add_tuned(&table, show->call->wide, kernel, figures,
+                  tuning->tuned[i]);
     shmt_table_end(&table, show->call, text);
+    shmt_text_free(&titles);
+    for (size_t i = 0; i < tuning->tuned_count; i++) {
+        const struct shmt_tuned *const tuned = tuning->tuned[i];
+
+        if (tuned->pareto.axis_count == 0)
+            continue;
+        shmt_text_add(text, "\n");
+        add_settings(text, tuned->size, tuned->size_count);
+        shmt_text_add(text, tuned->size_count > 0 ? ": " : "");
+        shmt_command_add_front(&tuned->pareto, tuned->setting_count,
+                               show->call, text);
+    }
 }
 
 /* What was learnt: its figures, and the tree, a step further to the right for
@@ -211,7 +251,21 @@ static json_t *digest_json(const char *digest)
     return digest == NULL || digest[0] == '\0' ? NULL : shmt_json_text(digest);
 }
 
+static json_t *metrics_json(const struct shmt_kernel *kernel,
+                            const struct shmt_figures *figures,
+                            const struct shmt_tuned *tuned)
+{
+    int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    const struct shmt_figure_candidate candidate = {problem, config,
+                                                    &tuned->result};
+
+    return winner_of(kernel, tuned, problem, config)
+               ? shmt_json_metrics(figures, &candidate) : NULL;
+}
+
 static json_t *tuned_json(const struct shmt_kernel *kernel,
+                          const struct shmt_figures *figures,
                           const struct shmt_tuned *tuned)
 {
     const struct shmt_kernel_work work = work_of(kernel, tuned);
@@ -233,6 +287,8 @@ static json_t *tuned_json(const struct shmt_kernel *kernel,
         "gflop_per_s", shmt_json_measured(shmt_kernel_work_rate(work.flops,
                                                                 time_us)),
         "floor_us", shmt_json_measured(tuned->floor_us),
+        "metrics", metrics_json(kernel, figures, tuned),
+        "pareto", shmt_json_front(&tuned->pareto, tuned->setting_count),
         "spread", shmt_json_measured(tuned->spread),
         "elapsed_s", shmt_json_measured(tuned->elapsed_s),
         "strategy", shmt_json_text(tuned->strategy),
@@ -246,12 +302,14 @@ static json_t *tuned_json(const struct shmt_kernel *kernel,
 }
 
 static json_t *tuning_json(const struct shmt_tuning *tuning,
-                           const struct shmt_kernel *kernel)
+                           const struct shmt_kernel *kernel,
+                           const struct shmt_figures *figures)
 {
     json_t *const tuned = json_array();
 
     for (size_t i = 0; i < tuning->tuned_count; i++)
-        json_array_append_new(tuned, tuned_json(kernel, tuning->tuned[i]));
+        json_array_append_new(tuned, tuned_json(kernel, figures,
+                                                tuning->tuned[i]));
     return shmt_json_object(
         "kernel", shmt_json_text(tuning->kernel),
         "digest", shmt_json_text(tuning->digest),
@@ -286,22 +344,34 @@ static enum shmtune_status show_tuning(const struct show *show,
 {
     struct shmt_tuning *tuning;
     struct shmt_kernel *kernel = NULL;
+    struct shmt_figures *figures = NULL;
     struct shmt_text text = {0};
-    enum shmtune_status status = shmt_tuning_read(show->file, &tuning, err);
+    enum shmtune_status status =
+        show->asked.pareto != NULL
+            ? shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                             "%s: --pareto is for journals, which have every "
+                             "candidate; a tuning shows the set that `tune "
+                             "--pareto` gave it", show->file)
+            : shmt_tuning_read(show->file, &tuning, err);
 
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);
     status = find_kernel(show, tuning, &kernel, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_figures_new(&show->asked, kernel, show->file,
+                                          &figures, err);
     if (status == SHMTUNE_OK && show->json) {
-        status = shmt_json_print("tuning", tuning_json(tuning, kernel), err);
+        status = shmt_json_print("tuning",
+                                 tuning_json(tuning, kernel, figures), err);
     } else if (status == SHMTUNE_OK) {
         add_tuning_heading(tuning, &text);
-        add_table(show, tuning, kernel, &text);
+        add_table(show, tuning, kernel, figures, &text);
         if (tuning->dispatch != NULL)
             add_dispatch(tuning->dispatch, &text);
         status = shmt_command_print_lines(&text, show->call, err);
     }
+    shmt_figures_free(figures);
     shmt_kernel_free(kernel);
     shmt_tuning_free(tuning);
     return status;
@@ -318,6 +388,9 @@ struct summary {
     size_t count, timed;
     uint64_t verdicts[SHMT_VERDICT_COUNT];
     const struct shmt_journal_record *usual;  /* the default, or NULL */
+    struct shmt_figures *figures;             /* that are asked for, or NULL */
+    struct shmt_arena *arena;                 /* of the Pareto set */
+    struct shmt_tuned_front pareto;
 };
 
 /* Only results that are OK: an `unstable` one has a time too. */
@@ -373,6 +446,35 @@ static enum shmtune_status sum_up(struct summary *summary,
     return status;
 }
 
+static struct shmt_figure_candidate
+candidate_of(const struct summary *summary,
+             const struct shmt_journal_record *record)
+{
+    return (struct shmt_figure_candidate){summary->journal->header.problem,
+                                          record->config, record->result};
+}
+
+/* Of the candidates that have a time, which come first. */
+static enum shmtune_status find_front(struct summary *summary,
+                                      struct shmt_error *err)
+{
+    struct shmt_figure_candidate *const candidates =
+        calloc(summary->timed + 1, sizeof *candidates);
+    enum shmtune_status status = SHMTUNE_NO_MEMORY;
+
+    summary->arena = shmt_arena_new();
+    for (size_t i = 0; candidates != NULL && i < summary->timed; i++)
+        candidates[i] = candidate_of(summary, summary->results[i]);
+    if (candidates == NULL || summary->arena == NULL)
+        (void)shmt_error_memory(err);
+    else
+        status = shmt_figures_front(summary->figures, summary->arena,
+                                    candidates, summary->timed,
+                                    &summary->pareto, err);
+    free(candidates);
+    return status;
+}
+
 static void add_journal_heading(const struct summary *summary,
                                 struct shmt_text *text)
 {
@@ -392,6 +494,10 @@ static void add_journal_heading(const struct summary *summary,
                    header->seed, header->data_seed);
     if (header->data_digest[0] != '\0')
         shmt_text_addf(text, ", data files %.12s", header->data_digest);
+    if (header->require[0] != '\0') {
+        shmt_text_add(text, ", required: ");
+        shmt_text_add_visible(text, header->require);
+    }
     shmt_text_add(text, "\n");
     shmt_command_add_count(text, summary->count);
     shmt_text_add(text, " candidates of ");
@@ -481,6 +587,24 @@ static void add_distribution(const struct summary *summary,
     shmt_table_end(&table, call, text);
 }
 
+static void add_metrics(struct shmt_table *table,
+                        const struct summary *summary,
+                        const struct shmt_journal_record *record)
+{
+    const struct shmt_figure_candidate candidate =
+        candidate_of(summary, record);
+    const char *const *names;
+    const size_t count = shmt_figures_metrics(summary->figures, &names);
+
+    for (size_t k = 0; k < count; k++) {
+        struct shmt_text number = {0};
+
+        shmt_figure_add(&number, shmt_figures_metric(summary->figures, k,
+                                                     &candidate));
+        shmt_table_add_text(table, &number);
+    }
+}
+
 static void add_one(struct shmt_table *table,
                     const struct summary *summary,
                     const struct shmt_journal_record *record)
@@ -496,6 +620,7 @@ static void add_one(struct shmt_table *table,
     shmt_table_add_known(table, result->resources.spill_store_bytes);
     shmt_table_add_known(table, result->occupancy_percent);
     table->failed |= config.failed;
+    add_metrics(table, summary, record);
     shmt_table_add(table, "%s%s", shmt_text_string(&config),
                    record == summary->usual ? "  (default)" : "");
     shmt_text_free(&config);
@@ -505,13 +630,19 @@ static void add_best(const struct summary *summary, int64_t top,
                      const struct shmt_command_call *call,
                      struct shmt_text *text)
 {
-    struct shmt_table table = {
-        .titles = ">us|#|>regs|>spill|>occ %|"
-                  "_configuration"
-    };
+    struct shmt_text titles = {0};
+    const char *const *names;
+    const size_t count = shmt_figures_metrics(summary->figures, &names);
+    struct shmt_table table = {0};
     bool usual_shown = summary->usual == NULL ||
                        !is_timed(summary->usual->result);
 
+    shmt_text_add(&titles, ">us|#|>regs|>spill|>occ %|");
+    for (size_t k = 0; k < count; k++)
+        shmt_text_addf(&titles, ">%s|", names[k]);
+    shmt_text_add(&titles, "_configuration");
+    table.titles = shmt_text_string(&titles);
+    table.failed = titles.failed;
     for (size_t i = 0; i < summary->timed && (int64_t)i < top; i++) {
         add_one(&table, summary, summary->results[i]);
         usual_shown |= summary->results[i] == summary->usual;
@@ -522,6 +653,7 @@ static void add_best(const struct summary *summary, int64_t top,
         shmt_text_add(text, "\n");
         shmt_table_end(&table, call, text);
     }
+    shmt_text_free(&titles);
 }
 
 static json_t *summary_json(const struct summary *summary)
@@ -529,14 +661,21 @@ static json_t *summary_json(const struct summary *summary)
     const struct shmt_kernel *const kernel = summary->kernel;
     const struct shmt_journal_header *const header = &summary->journal->header;
     json_t *const results = json_array();
+    const char *const *names;
 
     for (size_t i = 0; i < summary->count; i++) {
         const struct shmt_journal_record *const record = summary->results[i];
+        const struct shmt_figure_candidate candidate =
+            candidate_of(summary, record);
         json_t *const one = shmt_json_result(record->result);
 
         json_object_set_new(one, "config",
                             shmt_json_config(kernel, record->config));
         json_object_set_new(one, "at_s", shmt_json_real(record->at_s));
+        if (shmt_figures_metrics(summary->figures, &names) > 0)
+            json_object_set_new(one, "metrics",
+                                shmt_json_metrics(summary->figures,
+                                                  &candidate));
         json_array_append_new(results, one);
     }
     return shmt_json_object(
@@ -550,6 +689,9 @@ static json_t *summary_json(const struct summary *summary)
         "data_seed", shmt_json_count(header->data_seed),
         "data_digest", digest_json(header->data_digest),
         "space", shmt_json_count(header->space_count),
+        "require", header->require[0] == '\0'
+                       ? NULL : shmt_json_text(header->require),
+        "pareto", shmt_json_front(&summary->pareto, kernel->parameter_count),
         "cut", json_boolean(summary->journal->cut),
         "verdicts", shmt_json_verdicts(summary->verdicts),
         "results", results, NULL);
@@ -570,6 +712,10 @@ static enum shmtune_status print_journal(const struct show *show,
         add_distribution(summary, show->call, &text);
         add_best(summary, show->top, show->call, &text);
     }
+    if (summary->pareto.axis_count > 0)
+        shmt_text_add(&text, "\n");
+    shmt_command_add_front(&summary->pareto, summary->kernel->parameter_count,
+                           show->call, &text);
     return shmt_command_print_lines(&text, show->call, err);
 }
 
@@ -587,9 +733,16 @@ static enum shmtune_status show_journal(const struct show *show,
     summary.kernel = kernel;
     summary.journal = journal;
     if (status == SHMTUNE_OK)
+        status = shmt_command_figures_new(&show->asked, kernel, show->file,
+                                          &summary.figures, err);
+    if (status == SHMTUNE_OK)
         status = sum_up(&summary, err);
     if (status == SHMTUNE_OK)
+        status = find_front(&summary, err);
+    if (status == SHMTUNE_OK)
         status = print_journal(show, &summary, err);
+    shmt_figures_free(summary.figures);
+    shmt_arena_free(summary.arena);
     free(summary.results);
     free(summary.latest);
     shmt_journal_free(journal);
@@ -606,6 +759,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     const struct shmt_command_option options[] = {
         {"spec", 0, SHMT_OPTION_TEXT, &show.spec, 0, 0},
         {"top", 0, SHMT_OPTION_INT, &show.top, 0, INT32_MAX},
+        SHMT_COMMAND_FIGURES(show.asked),
         {"json", 0, SHMT_OPTION_FLAG, &show.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "command/figures.h"
 #include "command/json.h"
 #include "command/sheet.h"
 #include "tune/tune.h"
@@ -382,7 +383,6 @@ void shmt_sheet_begin(struct shmt_sheet *sheet,
     *sheet = (struct shmt_sheet){
         .call = call,
         .json = json,
-        .table = shmt_sheet_table(call->wide),
     };
     if (json) {
         sheet->results = json_array();
@@ -396,13 +396,42 @@ static uint64_t measured_of(const struct shmt_tune_outcome *outcome)
            outcome->verdicts[SHMT_VERDICT_SLOW];
 }
 
+static struct shmt_figure_candidate
+winner_of(const struct shmt_tune_outcome *outcome)
+{
+    return (struct shmt_figure_candidate){outcome->header.problem,
+                                          outcome->finals[0].config,
+                                          &outcome->finals[0].result};
+}
+
+/* Below the table, under the problem's name. */
+static void add_front(struct shmt_sheet *sheet,
+                      const struct shmt_kernel *kernel,
+                      const struct shmt_tune_outcome *outcome)
+{
+    struct shmt_text *const text = &sheet->fronts;
+
+    if (outcome->pareto.axis_count == 0)
+        return;
+    shmt_text_addf(text, "\n%s%s", kernel->name,
+                   kernel->dimension_count > 0 ? " " : "");
+    shmt_kernel_describe_problem(kernel, outcome->header.problem, text);
+    shmt_text_add(text, ": ");
+    shmt_command_add_front(&outcome->pareto, kernel->parameter_count,
+                           sheet->call, text);
+}
+
 static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
-                    const struct shmt_tune_outcome *outcome)
+                    const struct shmt_tune_outcome *outcome,
+                    const struct shmt_figures *figures)
 {
     const struct shmt_tune_final *const winner = &outcome->finals[0];
     const uint64_t measured = measured_of(outcome);
     struct shmt_text problem = {0}, config = {0};
 
+    if (sheet->titles.length == 0)
+        sheet->table =
+            shmt_sheet_table(sheet->call->wide, figures, &sheet->titles);
     shmt_kernel_describe_problem(kernel, outcome->header.problem, &problem);
     shmt_kernel_describe_config(kernel, winner->config, &config);
     sheet->table.failed |= problem.failed || config.failed;
@@ -421,7 +450,10 @@ static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
                              outcome->verdicts[SHMT_VERDICT_NOT_RECORDED]),
         .space = (double)outcome->header.space_count,
         .rate = rate_of(outcome),
-        .busy = busy_of(outcome)});
+        .busy = busy_of(outcome),
+        .figures = figures,
+        .candidate = winner_of(outcome)});
+    add_front(sheet, kernel, outcome);
     shmt_text_free(&problem);
     shmt_text_free(&config);
 }
@@ -430,7 +462,8 @@ static void add_row(struct shmt_sheet *sheet, const struct shmt_kernel *kernel,
 
 static json_t *outcome_json(const struct shmt_target *target,
                             const struct shmt_tune_outcome *outcome,
-                            const struct shmt_output_paths *place)
+                            const struct shmt_output_paths *place,
+                            const struct shmt_figures *figures)
 {
     const struct shmt_kernel *const kernel = target->kernel;
     const struct shmt_journal_header *const header = &outcome->header;
@@ -438,6 +471,7 @@ static json_t *outcome_json(const struct shmt_target *target,
     const struct shmt_kernel_work work =
         shmt_kernel_work_of(kernel, header->problem);
     const double time_us = winner->result.time_us;
+    const struct shmt_figure_candidate first = winner_of(outcome);
     json_t *const ties = json_array();
 
     for (size_t k = 0; k < outcome->tie_count; k++)
@@ -459,6 +493,8 @@ static json_t *outcome_json(const struct shmt_target *target,
         "gflop_per_s", shmt_json_known(shmt_kernel_work_rate(work.flops,
                                                              time_us)),
         "floor_us", shmt_json_known(outcome->floor_us),
+        "metrics", shmt_json_metrics(figures, &first),
+        "pareto", shmt_json_front(&outcome->pareto, kernel->parameter_count),
         "ties", ties,
         "strategy", shmt_json_text(outcome->strategy),
         "seed", shmt_json_count(header->seed),
@@ -498,15 +534,16 @@ static void count_result(struct shmt_sheet *sheet,
 void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_target *target,
                     const struct shmt_tune_outcome *outcome,
-                    const struct shmt_output_paths *place)
+                    const struct shmt_output_paths *place,
+                    const struct shmt_figures *figures)
 {
     count_result(sheet, target->kernel, outcome, place);
     if (!sheet->json) {
-        add_row(sheet, target->kernel, outcome);
+        add_row(sheet, target->kernel, outcome, figures);
         return;
     }
     json_array_append_new(sheet->results,
-                          outcome_json(target, outcome, place));
+                          outcome_json(target, outcome, place, figures));
 }
 
 static json_t *failure_json(const struct shmt_kernel *kernel,
@@ -547,11 +584,15 @@ enum shmtune_status shmt_sheet_end(struct shmt_sheet *sheet,
                                                 NULL), err);
     if (sheet->table.cell_count > 0 || sheet->table.failed)
         shmt_table_end(&sheet->table, sheet->call, &text);
+    shmt_text_add(&text, shmt_text_string(&sheet->fronts));
+    text.failed |= sheet->fronts.failed;
     return shmt_command_print_lines(&text, sheet->call, err);
 }
 
 void shmt_sheet_free(struct shmt_sheet *sheet)
 {
+    shmt_text_free(&sheet->titles);
+    shmt_text_free(&sheet->fronts);
     free(sheet->gains);
     free(sheet->kernels);
 }

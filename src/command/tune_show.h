@@ -77,6 +77,7 @@ struct shmt_sheet {
     struct json_t *results;
     struct json_t *failures;
     struct shmt_table table;
+    struct shmt_text titles, fronts;    /* of the table; Pareto sets, below */
     size_t count, failed;
     size_t gain_count, room;
     double *gains;          /* of those whose default was timed */
@@ -87,10 +88,12 @@ struct shmt_sheet {
 
 void shmt_sheet_begin(struct shmt_sheet *sheet,
                       const struct shmt_command_call *call, bool json);
+/* `figures` has the metrics, or is NULL. */
 void shmt_sheet_add(struct shmt_sheet *sheet,
                     const struct shmt_target *target,
                     const struct shmt_tune_outcome *outcome,
-                    const struct shmt_output_paths *place);
+                    const struct shmt_output_paths *place,
+                    const struct shmt_figures *figures);
 /* `problem` is NULL when no problem of the kernel could be begun, `kernel` when
  * it is of none. */
 void shmt_sheet_fail(struct shmt_sheet *sheet,

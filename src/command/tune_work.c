@@ -22,6 +22,7 @@ struct known {
     struct shmt_tune_prior *prior; /* or NULL; */
     char from[SHMT_JOURNAL_FROM], from_digest[SHMT_DIGEST_TEXT];
                                    /* what it is */
+    struct shmt_figures *figures;  /* that are asked for, or NULL */
     bool is_begun;                 /* `also` has been read, */
     bool is_ready;                 /* and the prior */
 };
@@ -145,7 +146,11 @@ enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
         *one = (struct shmt_campaign_kernel){
             .kernel = kernel, .model = model, .weight = weight_of(kernel),
             .more = known};
-        if (work->device.replayed == NULL)
+        status = shmt_command_figures_new(&work->options.figures, kernel,
+                                          kernel->path, &known->figures, err);
+        if (status == SHMTUNE_INVALID_ARGUMENT)
+            shmt_error_prefix(err, "%s", kernel->name);
+        if (status == SHMTUNE_OK && work->device.replayed == NULL)
             status = set_problems(work, one, NULL, err);
     }
     return status;
@@ -174,7 +179,7 @@ static enum shmtune_status write_recording(
 static enum shmtune_status keep_results(
     struct shmt_command_work *work, const struct shmt_target *target,
     const struct shmt_tune_outcome *outcome,
-    const struct shmt_output_paths *place, struct shmt_winners *winners,
+    const struct shmt_output_paths *place, struct known *known,
     struct shmt_error *err)
 {
     size_t left_out;
@@ -193,8 +198,8 @@ static enum shmtune_status keep_results(
         shmt_display_notice(&work->display, text);
     }
     shmt_display_result(&work->display, target, outcome, place);
-    shmt_sheet_add(&work->sheet, target, outcome, place);
-    return shmt_winners_add(target->kernel, outcome, winners, err);
+    shmt_sheet_add(&work->sheet, target, outcome, place, known->figures);
+    return shmt_winners_add(target->kernel, outcome, &known->winners, err);
 }
 
 /* Checks that the results can be written before anything is measured. */
@@ -373,7 +378,7 @@ static enum shmtune_status begin_problem(void *context,
         .budget_s = budget_s,
         .budget_count = work->budget.count,
         .policy = {(int)work->options.max_spill,
-                   (int)work->options.min_occupancy},
+                   (int)work->options.min_occupancy, known->figures},
         .warm_start = &slot->warm_start,
         .last = &known->also,
         .prior = known->prior != NULL
@@ -406,8 +411,8 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
         status = why->status;
     }
     if (status == SHMTUNE_OK)
-        status = keep_results(work, task->target, outcome, &slot->place,
-                              &known->winners, &err);
+        status = keep_results(work, task->target, outcome, &slot->place, known,
+                              &err);
     else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
         status = shmt_display_interrupt(task->target, outcome, &slot->place,
                                         work->options.resume, &err);
@@ -494,6 +499,7 @@ void shmt_command_work_end(struct shmt_command_work *work)
     for (size_t k = 0; k < work->kernel_count; k++) {
         const struct known *const known = work->kernels[k].more;
         shmt_tune_prior_free(known->prior);
+        shmt_figures_free(known->figures);
     }
     free(work->kernels);
     free(work->slots);

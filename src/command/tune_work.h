@@ -8,6 +8,7 @@
 #define SHMT_COMMAND_TUNE_WORK_H
 
 #include "command/command.h"
+#include "command/figures.h"
 #include "command/tune_budget.h"
 #include "command/tune_device.h"
 #include "command/tune_show.h"
@@ -16,6 +17,7 @@
 struct shmt_command_tune_options {
     const char *device, *strategy, *budget, *total, *output, *record;
     struct shmt_command_repeats sizes, also, from;
+    struct shmt_command_figures figures;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
     bool resume, json, progress;
     struct shmt_command_far far;

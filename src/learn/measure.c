@@ -354,7 +354,7 @@ static bool may_run(struct visit *visit, size_t k)
     const struct shmt_learn_table *const table = visit->run->table;
     const struct shmt_filter filter = {
         .kernel = table->kernel, .device = &visit->run->target->device,
-        .problem = visit->size->problem, .policy = {-1, -1}};
+        .problem = visit->size->problem, .policy = {-1, -1, NULL}};
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_expr *failed = NULL;
 
@@ -494,7 +494,7 @@ static enum shmtune_status find_binaries(struct visit *visit,
     const struct shmt_learn_table *const table = visit->run->table;
     const struct shmt_filter filter = {
         .kernel = table->kernel, .device = &visit->run->target->device,
-        .problem = visit->size->problem, .policy = {-1, -1}};
+        .problem = visit->size->problem, .policy = {-1, -1, NULL}};
     enum shmtune_status status = compile(visit, err);
     char key[SHMT_DIGEST_TEXT];
 

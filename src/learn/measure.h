@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * measure: the times of a table's configurations at a size, on a target.
- * Every measurement is in the size's journal (journal/4) before the next one
+ * Every measurement is in the size's journal (journal/5) before the next one
  * begins, so that a run that is killed loses none, and the next goes on.
  */
 #ifndef SHMT_LEARN_MEASURE_H

@@ -27,7 +27,7 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
                                const struct shmt_journal_header *header,
                                struct shmt_text *text)
 {
-    shmt_text_add(text, "format: journal/4\nkernel: ");
+    shmt_text_add(text, "format: journal/5\nkernel: ");
     shmt_yaml_add_string(text, header->kernel);
     shmt_text_addf(text, "\ndigest: \"%s\"\n", header->digest);
     shmt_device_write(&header->device, text);
@@ -45,6 +45,11 @@ void shmt_journal_header_write(const struct shmt_kernel *kernel,
         shmt_yaml_add_string(text, header->from);
         shmt_text_addf(text, "\nfrom_digest: \"%s\"\n",
                        header->from_digest);
+    }
+    if (header->require[0] != '\0') {
+        shmt_text_add(text, "require: ");
+        shmt_yaml_add_string(text, header->require);
+        shmt_text_add(text, "\n");
     }
     shmt_text_addf(text, "space: %llu\n",
                    (unsigned long long)header->space_count);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * journal: what a tuning run leaves on disk as it goes (journal/4), and how
+ * journal: what a tuning run leaves on disk as it goes (journal/5), and how
  * it is read back: by the next run, which resumes, and as a recording.
  *
- *   format: journal/4
+ *   format: journal/5
  *   kernel: transpose
  *   ...
  *   records:
@@ -23,7 +23,7 @@
 
 enum { SHMT_JOURNAL_PROTOCOL = 32 };
 
-enum { SHMT_JOURNAL_FROM = 1024 };
+enum { SHMT_JOURNAL_FROM = 1024, SHMT_JOURNAL_REQUIRE = 1024 };
 
 struct shmt_journal_header {
     char kernel[80];
@@ -40,6 +40,9 @@ struct shmt_journal_header {
     /* What the search learned from (tune --from), as the user was told, and the
      * SHA-256 of what was learned; "": nothing. */
     char from[SHMT_JOURNAL_FROM], from_digest[SHMT_DIGEST_TEXT];
+    /* What a candidate had to meet (tune --require) when the journal was begun,
+     * with "; " between them; "": nothing. */
+    char require[SHMT_JOURNAL_REQUIRE];
     uint64_t space_count;      /* valid configurations at this size */
     /* NULL; of an imported run, what its file said besides, as JSON, kept to
      * be exported again.  NULL after a peek. */

@@ -25,8 +25,8 @@ static const char records_mark[] = "\nrecords:\n";
 
 static const char *const header_keys[] = {
     "format", "kernel", "digest", "device", "nvrtc", "protocol", "size",
-    "seed", "data_seed", "data_digest", "from", "from_digest", "space",
-    "origin", NULL
+    "seed", "data_seed", "data_digest", "from", "from_digest",
+    "require", "space", "origin", NULL
 };
 
 static enum shmtune_status copy_word(const struct shmt_yaml *top,
@@ -114,6 +114,17 @@ static enum shmtune_status take_from(const struct shmt_yaml *top,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status take_require(const struct shmt_yaml *top,
+                                        struct shmt_journal_header *header,
+                                        struct shmt_error *err)
+{
+    header->require[0] = '\0';
+    return shmt_yaml_get(top, "require") == NULL
+               ? SHMTUNE_OK
+               : copy_word(top, "require", sizeof header->require,
+                           header->require, err);
+}
+
 /* kernel may be NULL: then only what needs none is filled in. */
 static enum shmtune_status header_fields(const struct shmt_yaml *top,
                                          const struct shmt_kernel *kernel,
@@ -147,6 +158,7 @@ static enum shmtune_status header_fields(const struct shmt_yaml *top,
         (status = take_digest(top, "data_digest", h->data_digest, err)) !=
             SHMTUNE_OK ||
         (status = take_from(top, h, err)) != SHMTUNE_OK ||
+        (status = take_require(top, h, err)) != SHMTUNE_OK ||
         (status = read_count(top, "space", &h->space_count, err)) !=
             SHMTUNE_OK ||
         (status = shmt_yaml_need(top, "device", &device, err)) !=

@@ -29,6 +29,7 @@
       "shared bytes or arguments of the spec are not the compiler's")        \
     X(SPILLS, "spills", RESOURCES, "spills more than --max-spill")           \
     X(LOW_OCCUPANCY, "low_occupancy", RESOURCES, "below --min-occupancy")    \
+    X(UNMET, "unmet", RESOURCES, "does not meet a --require")                \
     X(LAUNCH_ERROR, "launch_error", RUN, "the driver refused the launch")    \
     X(OUT_OF_MEMORY, "out_of_memory", RUN, "device memory exhausted")        \
     X(CRASH, "crash", RUN, "the kernel or its worker died")                  \
@@ -74,9 +75,10 @@ struct shmt_result {
                                          spec, */
     int64_t mismatches;               /* its elements that are wrong, */
     double excess;                    /* how many times the tolerance the
-                                         worst is off (an exact one: by how
-                                         much, reals relative); < 0: not
-                                         known, or without bounds */
+                                         worst is off, of a right output too
+                                         (an exact one: by how much, reals
+                                         relative); < 0: not known, or
+                                         without bounds */
     double compile_ms;                /* < 0: not compiled (shared binary: 0) */
     double measure_ms;                /* wall time in the measure worker */
     int sample_count;

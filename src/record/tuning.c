@@ -76,10 +76,9 @@ static const char *copy_text(struct shmt_arena *arena, const char *text)
     return shmt_arena_copy(arena, text, strlen(text));
 }
 
-/* NULL when there is no memory. */
-static struct shmt_setting *copy_settings(struct shmt_arena *arena,
-                                          const struct shmt_setting *settings,
-                                          size_t count)
+struct shmt_setting *
+shmt_tuning_copy_settings(struct shmt_arena *arena,
+                          const struct shmt_setting *settings, size_t count)
 {
     struct shmt_setting *copy = shmt_arena_alloc(arena, count, sizeof *copy);
 
@@ -113,18 +112,22 @@ static struct shmt_tuned *copy_tuned(struct shmt_arena *arena,
         copy_text(arena, one->strategy == NULL ? "" : one->strategy);
     copy->data_digest =
         copy_text(arena, one->data_digest == NULL ? "" : one->data_digest);
-    copy->size = copy_settings(arena, one->size, one->size_count);
-    copy->settings = copy_settings(arena, one->settings, one->setting_count);
+    copy->size = shmt_tuning_copy_settings(arena, one->size, one->size_count);
+    copy->settings = shmt_tuning_copy_settings(arena, one->settings,
+                                               one->setting_count);
     copy->ties = ties =
         shmt_arena_alloc(arena, copy->tie_count, sizeof *ties);
     if (copy->strategy == NULL || copy->data_digest == NULL ||
         copy->size == NULL || copy->settings == NULL || ties == NULL)
         return NULL;
     for (size_t k = 0; k < copy->tie_count; k++) {
-        ties[k] = copy_settings(arena, one->ties[k], one->setting_count);
+        ties[k] = shmt_tuning_copy_settings(arena, one->ties[k],
+                                            one->setting_count);
         if (ties[k] == NULL)
             return NULL;
     }
+    if (!shmt_tuning_copy_front(arena, one->setting_count, &copy->pareto))
+        return NULL;
     return copy;
 }
 
@@ -462,13 +465,22 @@ static void add_tuned(struct shmt_text *text, const struct shmt_tuned *tuned)
         shmt_tuning_add_settings(text, tuned->ties[k], tuned->setting_count,
                                  tuned->settings);
     }
+    shmt_tuning_add_front(text, tuned);
+}
+
+/* The oldest version that has all its keys. */
+static int version_of(const struct shmt_tuning *tuning)
+{
+    for (size_t k = 0; k < tuning->tuned_count; k++)
+        if (tuning->tuned[k]->pareto.axis_count > 0)
+            return 3;
+    return tuning->dispatch == NULL ? 1 : 2;
 }
 
 void shmt_tuning_format(const struct shmt_tuning *tuning,
                         struct shmt_text *text)
 {
-    shmt_text_addf(text, "---\nformat: tuning/%d\n",
-                   tuning->dispatch == NULL ? 1 : 2);
+    shmt_text_addf(text, "---\nformat: tuning/%d\n", version_of(tuning));
     add_text(text, "kernel", tuning->kernel);
     shmt_text_addf(text, "digest: %s\n", tuning->digest);
     add_text(text, "created", tuning->created);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tuning: what was found for one kernel on one device (tuning/2), as data.
+ * tuning: what was found for one kernel on one device (tuning/3), as data.
  * Untrusted: integers, words and numbers, never a path, an option or source.
  */
 #ifndef SHMT_RECORD_TUNING_H
@@ -15,6 +15,25 @@
 struct shmt_setting {
     const char *name;
     struct shmt_value value;
+};
+
+/* Candidates that no other dominates on some numbers, with those numbers. */
+enum { SHMT_TUNED_AXES = 4, SHMT_TUNED_FRONT = 64 };
+struct shmt_tuned_axis {
+    const char *name;
+    bool most;                   /* more is better */
+};
+struct shmt_tuned_point {
+    const struct shmt_setting *settings;    /* names as in the winner's; in a
+                                    file only what differs from these */
+    double at[SHMT_TUNED_AXES];
+};
+struct shmt_tuned_front {
+    size_t axis_count;           /* 0: there is none */
+    struct shmt_tuned_axis axes[SHMT_TUNED_AXES];
+    size_t count;                /* of the points that are there, */
+    uint64_t all;                /* of so many */
+    const struct shmt_tuned_point *points;
 };
 
 /* One problem.  What is not known: NULL or "" as a text, below 0 as a real
@@ -44,6 +63,7 @@ struct shmt_tuned {
                                     first; names as in `settings`; in a
                                     file only what differs from these */
     const struct shmt_setting *const *ties;     /* [tie_count][setting_count] */
+    struct shmt_tuned_front pareto;
     /* Where it was read, for messages: the problem, the winner and
      * [tie_count]; line 0 and NULL when it was not. */
     struct shmt_place place, settings_place;

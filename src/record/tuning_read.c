@@ -27,13 +27,13 @@ static const double most_real = 3.2e16;
 enum {
     SIZE, CONFIGURATION, RESULT, SPREAD, DEFAULT_US, FLOOR_US, STRATEGY,
     SEED, DATA_SEED, DATA_DIGEST, SPACE_COUNT, TRIED, VERDICTS, ELAPSED_S,
-    TIES, TUNED_KEYS
+    TIES, PARETO, TUNED_KEYS
 };
 
 static const char *const tuned_keys[TUNED_KEYS + 1] = {
     "size", "configuration", "result", "spread", "default_us", "floor_us",
     "strategy", "seed", "data_seed", "data_digest", "space_count", "tried",
-    "verdicts", "elapsed_s", "ties", NULL
+    "verdicts", "elapsed_s", "ties", "pareto", NULL
 };
 
 static const struct {
@@ -408,6 +408,37 @@ static enum shmtune_status read_tuned(struct shmt_arena *arena,
     return read_optional(arena, values, last, tuned, err);
 }
 
+/* The key `pareto`, where `before`, the keys of the file so far, begin with a
+ * version that has it.  A library needs none of it (`leave`): it is checked,
+ * and forgotten. */
+static enum shmtune_status read_front(const struct shmt_yaml *before,
+                                      const struct shmt_yaml *entry,
+                                      bool leave,
+                                      struct shmt_arena *arena,
+                                      struct shmt_tuned *tuned,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *const node = shmt_yaml_get(entry, "pareto");
+    const char *const format = before->items[0]->text;
+    struct shmt_arena *scratch;
+    enum shmtune_status status;
+
+    if (node == NULL)
+        return SHMTUNE_OK;
+    if (strcmp(format, "tuning/1") == 0 || strcmp(format, "tuning/2") == 0)
+        return shmt_yaml_refuse(node, err, "found a Pareto set in a %s, "
+                                "expected one in a tuning/3", format);
+    if (!leave)
+        return shmt_tuning_read_front(arena, node, tuned, err);
+    scratch = shmt_arena_new();
+    if (scratch == NULL)
+        return shmt_error_memory(err);
+    status = shmt_tuning_read_front(scratch, node, tuned, err);
+    memset(&tuned->pareto, 0, sizeof tuned->pareto);
+    shmt_arena_free(scratch);
+    return status;
+}
+
 static int compare_tuned(const void *left, const void *right)
 {
     return shmt_tuning_compare(*(const struct shmt_tuned *const *)left,
@@ -466,6 +497,9 @@ static enum shmtune_status take_tuned(void *context,
                             reading->count + 1, sizeof *reading->tuned))
         return shmt_error_memory(err);
     status = read_tuned(arena, entry, last, tuned, err);
+    if (status == SHMTUNE_OK)
+        status = read_front(before, entry, reading->most != SIZE_MAX, arena,
+                            tuned, err);
     if (status != SHMTUNE_OK)
         return status;
     if (last != NULL && !shmt_tuning_same_names(last->size, last->size_count,

@@ -67,13 +67,25 @@ static void judge(const struct shmt_filter *filter, const shmt_config *config,
                 evaluated.geometry[k].shared_dynamic;
 }
 
+static bool meets(const struct shmt_filter *filter,
+                  enum shmt_figure_stage stage, const shmt_config *config,
+                  struct shmt_result *result)
+{
+    const struct shmt_figure_candidate candidate = {filter->problem, config,
+                                                    result};
+
+    return shmt_figures_judge(filter->policy.figures, stage, &candidate,
+                              result);
+}
+
 bool shmt_filter_before_compile(const struct shmt_filter *filter,
                                 const shmt_config *config,
                                 struct shmt_result *result)
 {
     shmt_result_clear(result);
     judge(filter, config, NULL, result);
-    return result->verdict == SHMT_VERDICT_OK;
+    return result->verdict == SHMT_VERDICT_OK &&
+           meets(filter, SHMT_FIGURE_CHOSEN, config, result);
 }
 
 _Static_assert((int)SHMT_RESOURCES_LAUNCHES >= (int)SHMT_KERNEL_LAUNCHES,
@@ -86,5 +98,14 @@ bool shmt_filter_after_compile(const struct shmt_filter *filter,
     judge(filter, config, &result->resources, result);
     if (result->verdict == SHMT_VERDICT_OK)
         shmt_filter_apply_policy(&filter->policy, result);
-    return result->verdict == SHMT_VERDICT_OK;
+    return result->verdict == SHMT_VERDICT_OK &&
+           meets(filter, SHMT_FIGURE_COMPILED, config, result);
+}
+
+bool shmt_filter_after_measure(const struct shmt_filter *filter,
+                               const shmt_config *config,
+                               struct shmt_result *result)
+{
+    return shmt_verdict_stage(result->verdict) != SHMT_STAGE_TIME ||
+           meets(filter, SHMT_FIGURE_MEASURED, config, result);
 }

@@ -9,6 +9,7 @@
 #ifndef SHMT_TUNE_FILTER_H
 #define SHMT_TUNE_FILTER_H
 
+#include "figure/figure.h"
 #include "kernel/kernel.h"
 #include "record/record.h"
 
@@ -17,6 +18,7 @@
 struct shmt_filter_policy {
     int max_spill_bytes;         /* stored per thread; < 0: any */
     int min_occupancy_percent;   /* 0: any */
+    const struct shmt_figures *figures;    /* with requirements; NULL: none */
 };
 
 /* Sets the verdict SPILLS or LOW_OCCUPANCY if the user's limits say so. */
@@ -34,14 +36,21 @@ struct shmt_filter {
 /* Into a result, which is cleared: TOO_LARGE where a launch does not fit the
  * device whatever the compiler makes of it (device/fit.h).  A geometry that
  * cannot be computed is TOO_LARGE with the expression's message: a candidate's
- * failure, not ours.  Whether it is still OK. */
+ * failure, not ours.  UNMET where the configuration alone breaks a requirement.
+ * Whether it is still OK. */
 bool shmt_filter_before_compile(const struct shmt_filter *filter,
                                 const shmt_config *config,
                                 struct shmt_result *result);
 /* Into the compiler's, which is OK: the lowest occupancy of the launches where
- * it is known, else what was recorded stays; NOT_RESIDENT, SPEC_MISMATCH, or
- * what shmt_filter_apply_policy says.  Whether it is still OK. */
+ * it is known, else what was recorded stays; NOT_RESIDENT, SPEC_MISMATCH, what
+ * shmt_filter_apply_policy says, or UNMET where what the compiler reports
+ * breaks a requirement.  Whether it is still OK. */
 bool shmt_filter_after_compile(const struct shmt_filter *filter,
+                               const shmt_config *config,
+                               struct shmt_result *result);
+/* Into one that has a time: UNMET where any requirement is broken; the time
+ * stays. */
+bool shmt_filter_after_measure(const struct shmt_filter *filter,
                                const shmt_config *config,
                                struct shmt_result *result);
 

@@ -459,13 +459,36 @@ static void order_finals(struct shmt_tune_outcome *outcome, size_t winner)
     outcome->spread = spread_of(&finals[0].result);
 }
 
+/* By the times of the finals, who breaks a requirement cannot win. */
+static enum shmtune_status judge_finals(struct shmt_tune_finals *finals,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < finals->count; k++) {
+        struct shmt_tune_final *const final =
+            &finals->tune->outcome->finals[k];
+
+        if (finals->out[k])
+            continue;
+        shmt_result_summarise(&final->result);
+        if (!shmt_filter_after_measure(&finals->tune->filter, final->config,
+                                       &final->result))
+            status = drop(finals, k, &final->result, err);
+    }
+    return status;
+}
+
 static enum shmtune_status decide(struct shmt_tune_finals *finals,
                                   struct shmt_error *err)
 {
     struct shmt_tune_outcome *const outcome = finals->tune->outcome;
     struct shmt_tune_finalist figures[SHMT_TUNE_FINALISTS];
+    const enum shmtune_status status = judge_finals(finals, err);
     size_t n = 0, winner;
 
+    if (status != SHMTUNE_OK)
+        return status;
     for (size_t k = 0; k < finals->count; k++) {
         if (finals->out[k])
             continue;
@@ -475,8 +498,8 @@ static enum shmtune_status decide(struct shmt_tune_finals *finals,
     }
     if (n == 0)
         return shmt_error_set(err, SHMTUNE_NO_CONFIGURATION,
-                              "%s, %s: every finalist failed when it was "
-                              "measured again",
+                              "%s, %s: every finalist failed, or broke a "
+                              "--require, when it was measured again",
                               finals->tune->target->kernel->name,
                               finals->tune->size);
     winner = shmt_tune_choose_winner(figures, n, finals->passes);

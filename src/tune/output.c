@@ -202,6 +202,7 @@ static enum shmtune_status describe(struct shmt_arena *arena,
         .elapsed_s = outcome->elapsed_s,
         .tie_count = outcome->tie_count,
         .ties = ties,
+        .pareto = outcome->pareto,
     };
 
     if (ties == NULL || tuned.size == NULL || tuned.settings == NULL)

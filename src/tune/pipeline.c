@@ -424,6 +424,7 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
                                       struct shmt_error *err)
 {
     struct shmt_result *const own = &candidate->result;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
 
     add_measured(result, own);
     if (own->measure_ms < 0)
@@ -440,6 +441,8 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
     }
     if (candidate->helper == NULL)
         tune->outcome->busy_s += own->measure_ms / 1000;
+    shmt_space_configuration(tune->outcome->space, candidate->index, config);
+    (void)shmt_filter_after_measure(&tune->filter, config, own);
     shmt_tune_expect_finalists(tune);
     return finish_candidate(tune, candidate, err);
 }

@@ -44,18 +44,30 @@ static const char *difference(const struct shmt_tune *tune,
 
 /* Filters a recorded result again, because the user's limits may have changed.
  * Returns false when the candidate has to be tried again. */
-static bool filter_again(const struct shmt_filter_policy *policy,
+static bool filter_again(const struct shmt_filter *filter,
+                         const shmt_config *config,
                          struct shmt_result *result)
 {
     const bool was_policy = result->verdict == SHMT_VERDICT_SPILLS ||
-                            result->verdict == SHMT_VERDICT_LOW_OCCUPANCY;
+                            result->verdict == SHMT_VERDICT_LOW_OCCUPANCY ||
+                            result->verdict == SHMT_VERDICT_UNMET;
     const enum shmt_stage stage = shmt_verdict_stage(result->verdict);
+    const struct shmt_figure_candidate candidate = {filter->problem, config,
+                                                    result};
+    const bool timed = result->time_us >= 0;
 
-    if (was_policy)
+    if (was_policy) {
         result->verdict = SHMT_VERDICT_OK;
+        result->reason[0] = '\0';
+    }
     if (was_policy || stage > SHMT_STAGE_RESOURCES)
-        shmt_filter_apply_policy(policy, result);
-    return !was_policy || result->verdict != SHMT_VERDICT_OK;
+        shmt_filter_apply_policy(&filter->policy, result);
+    if (timed)
+        (void)shmt_filter_after_measure(filter, config, result);
+    else if (was_policy && result->verdict == SHMT_VERDICT_OK)
+        (void)shmt_figures_judge(filter->policy.figures, SHMT_FIGURE_COMPILED,
+                                 &candidate, result);
+    return !was_policy || timed || result->verdict != SHMT_VERDICT_OK;
 }
 
 static enum shmtune_status resume_record(struct shmt_tune *tune,
@@ -79,7 +91,7 @@ static enum shmtune_status resume_record(struct shmt_tune *tune,
     entry->result = *from->result;
     entry->at_s = from->at_s;
     entry->known = entry->journaled =
-        filter_again(&tune->options->policy, &entry->result);
+        filter_again(&tune->filter, from->config, &entry->result);
     /* `not_recorded` says nothing about the candidate: this run may have a GPU
      * or a larger recording. */
     if (entry->result.verdict == SHMT_VERDICT_NOT_RECORDED)
@@ -147,6 +159,19 @@ static void tell_other_prior(const struct shmt_tune *tune,
                                               : old->from);
 }
 
+/* Its results are judged again, so that they count by what is asked now. */
+static void tell_other_requirements(const struct shmt_tune *tune,
+                                    const struct shmt_journal_header *old)
+{
+    const char *const now = tune->outcome->header.require;
+
+    if (strcmp(old->require, now) != 0)
+        shmt_tune_notice(tune, "resuming with other requirements: now %.200s; "
+                         "when the journal was begun %.200s; what it holds is "
+                         "judged again", now[0] == '\0' ? "none" : now,
+                         old->require[0] == '\0' ? "none" : old->require);
+}
+
 static enum shmtune_status fill_ledger(struct shmt_tune *tune,
                                        const struct shmt_journal *journal,
                                        struct shmt_error *err)
@@ -168,6 +193,7 @@ static enum shmtune_status fill_ledger(struct shmt_tune *tune,
                known, known == 1 ? " is" : "s are",
                tune->options->journal);
     tell_other_prior(tune, &journal->header);
+    tell_other_requirements(tune, &journal->header);
     return shmt_journal_continue(tune->journal, journal->whole_bytes, err);
 }
 

@@ -174,6 +174,7 @@ static const struct {
     {SHMT_VERDICT_NOT_RESIDENT, SHMTUNE_OK},
     {SHMT_VERDICT_SPILLS, SHMTUNE_OK},
     {SHMT_VERDICT_LOW_OCCUPANCY, SHMTUNE_OK},
+    {SHMT_VERDICT_UNMET, SHMTUNE_OK},
     {SHMT_VERDICT_OUT_OF_MEMORY, SHMTUNE_OK},
     {SHMT_VERDICT_NOT_RECORDED, SHMTUNE_OK},
     {SHMT_VERDICT_SPEC_MISMATCH, SHMTUNE_INVALID_FILE},
@@ -214,8 +215,11 @@ static enum shmtune_status check_default(struct shmt_tune *tune,
         return SHMTUNE_OK;
     if (status != SHMTUNE_OK)
         return describe_default(tune, &entry->result, status, err);
-    shmt_tune_notice(tune, "the default configuration does not run here: "
-           "%s%s%s", shmt_verdict_text(entry->result.verdict),
+    shmt_tune_notice(tune, "the default configuration %s: %s%s%s",
+           entry->result.verdict == SHMT_VERDICT_UNMET
+               ? "cannot win, and is not compared with"
+               : "does not run here",
+           shmt_verdict_text(entry->result.verdict),
            entry->result.reason[0] == '\0' ? "" : ": ",
            entry->result.reason);
     return SHMTUNE_OK;
@@ -336,6 +340,8 @@ static void fill_header(struct shmt_tune *tune)
         snprintf(header->from_digest, sizeof header->from_digest, "%s",
                  tune->options->from_digest);
     }
+    snprintf(header->require, sizeof header->require, "%s",
+             shmt_figures_required(tune->options->policy.figures));
     header->space_count = shmt_space_count(tune->outcome->space);
     shmt_kernel_describe_problem(kernel, tune->problem, &text);
     snprintf(tune->size, sizeof tune->size, "%s", shmt_text_string(&text));
@@ -522,14 +528,19 @@ static enum shmtune_status after_search(struct shmt_tune *tune,
     return status == SHMTUNE_OK ? shmt_tune_begin_finals(tune, err) : status;
 }
 
-static void after_finals(struct shmt_tune *tune)
+static enum shmtune_status after_finals(struct shmt_tune *tune,
+                                        struct shmt_error *err)
 {
+    enum shmtune_status status;
+
     tune->phase = SHMT_TUNE_DONE;
+    status = shmt_tune_find_front(tune, err);
     if (!tune->target->recorded &&
         !shmt_kernel_is_unchanged(tune->target->kernel))
         shmt_tune_notice(tune, "the sources of %s were changed since this run "
                "began; its results are for the old sources",
                tune->target->kernel->name);
+    return status;
 }
 
 /* One step within a phase, or into the next one.  *wait_s is set when the run
@@ -555,7 +566,7 @@ static enum shmtune_status step(struct shmt_tune *tune, double *wait_s,
     case SHMT_TUNE_FINALS:
         status = shmt_tune_feed_finals(tune, &over, wait_s, err);
         if (status == SHMTUNE_OK && over)
-            after_finals(tune);
+            status = after_finals(tune, err);
         return status;
     case SHMT_TUNE_DONE:
         break;
@@ -655,5 +666,6 @@ void shmt_tune_free(struct shmt_tune_outcome *outcome)
     shmt_space_free(outcome->space);
     shmt_ledger_free(outcome->ledger);
     free(outcome->finals);
+    shmt_arena_free(outcome->arena);
     free(outcome);
 }

@@ -111,6 +111,9 @@ struct shmt_tune_outcome {
     size_t final_count;          /* 0 when interrupted */
     struct shmt_tune_final *finals;   /* the winner first, then the tied */
     size_t tie_count;
+    struct shmt_arena *arena;    /* NULL, or of this: */
+    struct shmt_tuned_front pareto;   /* of the candidates that have a time, in
+                                    the finals that of these */
 };
 
 /* SHMTUNE_WRONG_RESULT: the reference or the default configuration is wrong,

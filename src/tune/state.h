@@ -222,4 +222,8 @@ enum shmtune_status shmt_tune_finals_reply(
     struct shmt_error *err);
 void shmt_tune_free_finals(struct shmt_tune *tune);
 
+/* pareto.c: fills in what the outcome has of the Pareto set. */
+enum shmtune_status shmt_tune_find_front(struct shmt_tune *tune,
+                                         struct shmt_error *err);
+
 #endif

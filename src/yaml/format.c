@@ -17,8 +17,8 @@ static const struct {
     int newest;
 } formats[] = {
     [SHMT_YAML_KERNEL] = {"kernel", "a kernel spec", 2},
-    [SHMT_YAML_TUNING] = {"tuning", "a tuning", 2},
-    [SHMT_YAML_JOURNAL] = {"journal", "a journal", 4},
+    [SHMT_YAML_TUNING] = {"tuning", "a tuning", 3},
+    [SHMT_YAML_JOURNAL] = {"journal", "a journal", 5},
 };
 
 /* The N of "word/N", from 1; 0 when the text is something else. */

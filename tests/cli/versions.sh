@@ -8,8 +8,9 @@
 # The newest version of a format.
 newest_of() {
     case $1 in
-    kernel | tuning) echo 2 ;;
-    journal) echo 4 ;;
+    kernel) echo 2 ;;
+    tuning) echo 3 ;;
+    journal) echo 5 ;;
     *) echo 1 ;;
     esac
 }

@@ -59,7 +59,7 @@ static uint64_t steps_between(enum shmt_element element,
     return away[0] > away[1] ? away[0] - away[1] : away[1] - away[0];
 }
 
-/* Whether a pair is right; if not, *excess is by how much it is not. */
+/* Whether a pair is right; *excess is by how much it is not, or nearly. */
 static bool judge(const struct shmt_probe_rule *rule, const unsigned char *at,
                   const unsigned char *from, double *excess)
 {
@@ -71,7 +71,7 @@ static bool judge(const struct shmt_probe_rule *rule, const unsigned char *at,
     const double steps = (double)steps_between(element, at, from);
     const bool finite = isfinite(a) && isfinite(b);
 
-    *excess = (double)INFINITY;
+    *excess = a == b ? 0 : (double)INFINITY;
     if (a == b)
         return true;
     if (finite && allowed > 0)
@@ -132,8 +132,10 @@ static void compare(struct fake_launch *launch)
                 out->outside_first = i;
             continue;
         }
-        if (judge(rule, a + i * size, b + i * size, &excess))
+        if (judge(rule, a + i * size, b + i * size, &excess)) {
+            worst = fmax(worst, excess);
             continue;
+        }
         if (out->mismatches++ == 0)
             out->first = i;
         worst = fmax(worst, excess);

@@ -29,6 +29,7 @@ BESIDE = {
     'tune': ['tests/cli/tune.sh', 'tests/cli/resume.sh',
              'tests/cli/tune_faults.sh'],
     'profile': ['tests/cli/explain.sh'],
+    'figure': ['tests/cli/figures.sh'],
     'exchange': ['tests/cli/import.sh', 'tests/cli/show.sh'],
     'record': ['tests/cli/resume.sh', 'tests/cli/ship.sh'],
     'search': ['tests/unit/score/', 'tests/unit/tune/'],

@@ -38,6 +38,7 @@ gpu: cubin diagnostic driver function image module nvcc nvrtc object ptx ptxas v
 bench: bench buffer inspect probe supply
 target: courier far live pool program relay replay scratch supervisor target turn wire worker
 tune: campaign dealer filter lane output progress sizes tune winner winners
+figure: figure figures
 exchange: export import
 score: score
 learn: learn

@@ -124,7 +124,7 @@ struct shmt_tune_options fixture_options(void)
         .seed = 1,
         .budget_s = INFINITY,
         .budget_count = UINT64_MAX,
-        .policy = {-1, 0},
+        .policy = {.max_spill_bytes = -1},
         .resume = true,
     };
 }

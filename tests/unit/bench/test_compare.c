@@ -337,6 +337,27 @@ static void the_excess_is_in_tolerances(void)
     CHECK(isinf(EXCESS(e, 2, INFINITY, .absolute = 1)));
 }
 
+/* How near to its tolerance a right one is. */
+static void right_ones_have_an_excess(void)
+{
+    static const float found[] = {2, 2.125f, 1.75f, 2}, expected = 2;
+    const struct shmt_probe_rule how = {.element = SHMT_ELEMENT_F32,
+                                        .absolute = 0.5};
+
+    for (size_t g = 0; g < GRIDS; g++)
+        for (size_t count = 0; count <= 4; count++) {
+            float b[4] = {expected, expected, expected, expected};
+            const void *const pair[2] = {found, b};
+            const struct shmt_probe_finding out =
+                device_text_compare(&how, &grids[g], pair, count);
+            double excess;
+
+            memcpy(&excess, &out.worst, sizeof excess);
+            CHECK(out.mismatches == 0 && out.first == UINT64_MAX &&
+                  excess == (count < 2 ? 0 : count < 3 ? 0.25 : 0.5));
+        }
+}
+
 /* The worst of several, and the first where two are as bad. */
 static void the_worst_is_found(void)
 {
@@ -468,6 +489,7 @@ int main(void)
     CHECK_RUN(tolerances_of_whole_numbers_are_exact);
     CHECK_RUN(ulps_are_counted);
     CHECK_RUN(the_excess_is_in_tolerances);
+    CHECK_RUN(right_ones_have_an_excess);
     CHECK_RUN(the_worst_is_found);
     CHECK_RUN(only_the_region_is_compared);
     CHECK_RUN(partly_written_is_not_unwritten);

@@ -67,6 +67,7 @@ static void tunings_hold(void)
     static const char *const names[] = {
         "tests/fuzz/corpus/tuning/good.yaml",
         "tests/fuzz/corpus/tuning/dispatch.yaml",
+        "tests/fuzz/corpus/tuning/pareto.yaml",
         "tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml",
         "tunings/matmul/sm_90-nvidia-h100-80gb-hbm3.yaml",
         "tunings/scan/sm_90-nvidia-h200.yaml",
@@ -163,7 +164,7 @@ static void both_refuse(void)
     static const struct {
         const char *from, *to;
     } changes[] = {
-        {"format: tuning/2", "format: tuning/3"},
+        {"format: tuning/2", "format: tuning/4"},
         {"kernel: transpose\n", ""},
         {"digest: 9f86d081", "digest: 9f86"},
         {"  compute_major: 9\n", ""},

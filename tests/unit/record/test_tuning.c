@@ -172,10 +172,10 @@ static void wrong_tunings_are_refused_with_their_place(void)
     static const struct {
         const char *from, *to, *message;
     } cases[] = {
-        {"format: tuning/1", "format: tuning/3",
-         "t.yaml:1:9: found the format tuning/3, newer than tuning/2"},
+        {"format: tuning/1", "format: tuning/4",
+         "t.yaml:1:9: found the format tuning/4, newer than tuning/3"},
         {"format: tuning/1\n", "",
-         "t.yaml:1:1: expected \"format: tuning/2\" as the first key"},
+         "t.yaml:1:1: expected \"format: tuning/3\" as the first key"},
         {"kernel: transpose\n", "", "t.yaml:1:1: expected the key \"kernel\""},
         {"kernel: transpose", "kernel: ../../x",
          "t.yaml:2:9: found \"../../x\", expected a word"},

@@ -79,7 +79,7 @@ static const char *tuner_says(const struct question *ask)
     static struct shmt_result result;
     const struct shmt_filter filter = {
         .kernel = kernel, .device = &ask->device, .problem = ask->problem,
-        .policy = {-1, 0}
+        .policy = {.max_spill_bytes = -1}
     };
 
     if (!shmt_filter_before_compile(&filter, ask->config, &result))

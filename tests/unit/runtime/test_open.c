@@ -202,9 +202,9 @@ static void newer_files(void)
 
     begin();
     fixture_put_text("tunings/toy/new.yaml",
-                     "format: tuning/3\nkernel: toy\ncolour: green\n");
-    check_left_out("new.yaml:1:9: found the format tuning/3, newer than "
-                   "tuning/2, the newest that shmtune " SHMTUNE_VERSION
+                     "format: tuning/4\nkernel: toy\ncolour: green\n");
+    check_left_out("new.yaml:1:9: found the format tuning/4, newer than "
+                   "tuning/3, the newest that shmtune " SHMTUNE_VERSION
                    " reads: update shmtune");
     fixture_tune("old.yaml", &device, one, 1);
     fixture_put_text("kernels/new.yaml", "format: kernel/3\nname: new\n");

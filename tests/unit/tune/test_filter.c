@@ -49,7 +49,7 @@ static void each_launch_is_judged_by_its_own(void)
     struct shmt_kernel *kernel = read_blocks_of("1024");
     shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_filter filter = {.device = &h100, .kernel = kernel,
-                                 .problem = some_problem, .policy = {-1, 0}};
+                                 .problem = some_problem, .policy = {.max_spill_bytes = -1}};
     struct shmt_result result = compiled(168);
 
     if (kernel == NULL)
@@ -102,7 +102,7 @@ static void nothing_is_held_against_what_is_not_known(void)
     struct shmt_kernel *kernel = read_blocks_of("2048");
     shmt_config config[SHMT_SPACE_PARAMETERS];
     struct shmt_filter filter = {.device = &h100, .kernel = kernel,
-                                 .problem = some_problem, .policy = {-1, 0}};
+                                 .problem = some_problem, .policy = {.max_spill_bytes = -1}};
     struct shmt_result result;
 
     if (kernel == NULL)
@@ -127,7 +127,7 @@ static void nothing_is_held_against_what_is_not_known(void)
 
 static void policies(void)
 {
-    struct shmt_filter_policy policy = {-1, 0};
+    struct shmt_filter_policy policy = {.max_spill_bytes = -1};
     struct shmt_result result = compiled(64);
 
     result.resident_blocks = 4;

@@ -27,8 +27,8 @@ static void this_version_is_read(void)
 
 static void a_newer_version_says_what_to_do(void)
 {
-    CHECK_TEXT(answer("format: tuning/3"),
-               "f.yaml:1:9: found the format tuning/3, newer than tuning/2, "
+    CHECK_TEXT(answer("format: tuning/4"),
+               "f.yaml:1:9: found the format tuning/4, newer than tuning/3, "
                "the newest that shmtune " SHMTUNE_VERSION " reads: update "
                "shmtune");
     CHECK_HAS(answer("# comment\nformat: tuning/123456\nx: 1"),
@@ -47,7 +47,7 @@ static void anything_else_is_no_version(void)
         struct shmt_text text = {0};
 
         shmt_text_addf(&text, "format: %s\nx: 1\n", cases[k]);
-        CHECK_HAS(answer(text.data), ", expected tuning/2");
+        CHECK_HAS(answer(text.data), ", expected tuning/3");
         CHECK_HAS(answer(text.data), "f.yaml:1:");
         shmt_text_free(&text);
     }
@@ -56,8 +56,8 @@ static void anything_else_is_no_version(void)
 static void it_is_the_first_key(void)
 {
     CHECK_TEXT(answer("kernel: x\nformat: tuning/1"),
-               "f.yaml:1:1: expected \"format: tuning/2\" as the first key");
-    CHECK_HAS(answer("{}"), "expected \"format: tuning/2\"");
+               "f.yaml:1:1: expected \"format: tuning/3\" as the first key");
+    CHECK_HAS(answer("{}"), "expected \"format: tuning/3\"");
     CHECK_HAS(answer("- format"), "expected a mapping");
     CHECK_HAS(answer("format"), "expected a mapping");
 }
