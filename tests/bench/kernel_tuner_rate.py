@@ -18,7 +18,6 @@ import time
 os.environ["CUPY_CACHE_IN_MEMORY"] = "1"     # compile every candidate
 import numpy as np                           # noqa: E402
 import yaml                                  # noqa: E402
-import kernel_tuner                          # noqa: E402
 
 TYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64,
          "u8": np.uint8, "i32": np.int32, "u32": np.uint32, "i64": np.int64}
@@ -38,7 +37,7 @@ def evaluate(text, values):
 def words_of(spec):
     """Parameters of words, as the lists their indices stand for."""
     return {name: p["values"] for name, p in spec["parameters"].items()
-            if isinstance(p["values"][0], str)}
+            if isinstance(p["default"], str)}
 
 
 def defines(spec, size):
@@ -79,6 +78,7 @@ def cupy_that_fits():
 
 
 def main():
+    import kernel_tuner
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("spec")
     parser.add_argument("--size", default="")

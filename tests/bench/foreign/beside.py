@@ -5,9 +5,9 @@ Kernel Tuner beside shmtune, on a kernel that somebody else wrote.
 
 Both get the same source, parameters, constraints, inputs, verification and
 seconds.  Then both winners, and the default, are timed in the same way: as a
-space of these three, tuned by `shmtune --strategy exhaustive`.  What a spec has
-and Kernel Tuner has not is refused: several launches, functions of the host,
-words, structs, setup.
+space of these three, tuned by `shmtune --strategy exhaustive`.  What a spec
+has and Kernel Tuner has not is refused: several launches, functions of the
+host, structs, setup.  A word is its place in the list.
 """
 import argparse
 import glob
@@ -21,8 +21,8 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import numpy as np                                                # noqa: E402
 import yaml                                                       # noqa: E402
-import kernel_tuner                                               # noqa: E402
-from kernel_tuner_rate import TYPES, cupy_that_fits, evaluate     # noqa: E402
+from kernel_tuner_rate import (TYPES, cupy_that_fits, defines, evaluate,
+                               put_numbers, words_of)             # noqa: E402
 
 
 class Kernel:
@@ -36,19 +36,23 @@ class Kernel:
         dimensions = self.spec.get("problem", {})
         self.size = {k: d["default"] for k, d in dimensions.items()}
         self.size.update(self.spec.get("sizes", [{}])[0])
-        self.parameters = {k: values_of(p["values"])
-                           for k, p in self.spec["parameters"].items()}
-        self.default = {k: p["default"]
-                        for k, p in self.spec["parameters"].items()}
-        self.flags = ["--std=c++17"] + [
-            f"-D{k}={self.size[k]}" for k, d in dimensions.items()
-            if d.get("define")]
+        self.words = words_of(self.spec)
+        self.parameters = {
+            k: list(range(len(p["values"]))) if k in self.words
+            else values_of(p["values"])
+            for k, p in self.spec["parameters"].items()}
+        self.default = {
+            k: self.words[k].index(p["default"]) if k in self.words
+            else p["default"] for k, p in self.spec["parameters"].items()}
+        self.flags = ["--std=c++17", "-default-device",
+                      f"-I{self.folder}"] + defines(
+            {"problem": {}, **self.spec}, self.size)
         if self.spec.get("fast_math"):
             self.flags.append("--use_fast_math")
         self.launch = self.spec["launches"][0]
         if len(self.spec["launches"]) > 1 or "host" in self.launch or \
                 "setup" in self.spec or any(
-                isinstance(p["default"], str) or "scope" in p or "option" in p
+                "scope" in p or "option" in p
                 for p in self.spec["parameters"].values()):
             sys.exit(path + ": more than Kernel Tuner takes")
         names = self.spec["source"]
@@ -59,8 +63,13 @@ class Kernel:
         if 'extern "C"' not in self.source:      # entries by their own names
             self.source = f'extern "C" {{\n{self.source}\n}}\n'
 
+    def spoken(self, configuration):
+        """With words in the place of their numbers."""
+        return {k: self.words[k][configuration[k]] if k in self.words
+                else configuration[k] for k in self.default}
+
     def values(self, configuration):
-        values = {**self.size, **{k: configuration[k] for k in self.default}}
+        values = {**self.size, **self.spoken(configuration)}
         for name, text in self.spec.get("derived", {}).items():
             values[name] = evaluate(text, values)
         return values
@@ -78,9 +87,9 @@ class Kernel:
         for text in map(str, self.spec.get("constraints", [])):
             for name, meaning in derived[::-1]:
                 text = re.sub(rf"\b{name}\b", f"({meaning})", text)
-            for name, number in self.size.items():
-                text = re.sub(rf"\b{name}\b", str(number), text)
-            yield " ".join(text.split())
+            text = put_numbers(text, self.words, self.size)
+            if any(re.search(rf"\b{n}\b", text) for n in self.parameters):
+                yield text
 
     def size_option(self):
         return ",".join(f"{k}={v}" for k, v in self.size.items())
@@ -131,14 +140,19 @@ def arguments_of(kernel, folder):
     return held
 
 
+def results_of(kernel):
+    """The arguments that a candidate has to have right."""
+    return [name for name, one in kernel.spec["arguments"].items()
+            if one.get("role") in ("output", "inout")]
+
+
 def by_program(kernel, folder, held):
     words = [os.path.join(kernel.folder, word)
              if os.path.isfile(os.path.join(kernel.folder, word)) else word
              for word in kernel.spec["answer"]["command"]]
     subprocess.run(words, cwd=folder, check=True)
     return {name: np.load(os.path.join(folder, name + ".answer.npy"))
-            for name, one in kernel.spec["arguments"].items()
-            if one.get("role") == "output"}
+            for name in results_of(kernel)}
 
 
 def by_reference(kernel, cupy, held):
@@ -153,9 +167,7 @@ def by_reference(kernel, cupy, held):
         kernel.geometry(launch, "grid", kernel.default),
         kernel.geometry(launch, "block", kernel.default),
         tuple(given[name] for name in launch["arguments"]))
-    return {name: cupy.asnumpy(given[name])
-            for name in launch["arguments"]
-            if kernel.spec["arguments"][name].get("role") == "output"}
+    return {name: cupy.asnumpy(given[name]) for name in results_of(kernel)}
 
 
 def tolerance_of(kernel, right):
@@ -170,12 +182,18 @@ def tolerance_of(kernel, right):
     return most
 
 
-def by_kernel_tuner(options, kernel, folder):
-    """The fastest configuration that it found, and how many it tried."""
+def for_kernel_tuner(kernel, folder):
+    """Inputs, and what is expected."""
     cupy = cupy_that_fits()
     held = arguments_of(kernel, folder)
-    right = (by_program(kernel, folder, held) if "answer" in kernel.spec
-             else by_reference(kernel, cupy, held))
+    return held, (by_program(kernel, folder, held)
+                  if "answer" in kernel.spec
+                  else by_reference(kernel, cupy, held))
+
+
+def tune_with_kernel_tuner(kernel, held, right, **settings):
+    """What kernel_tuner.tune_kernel returns."""
+    import kernel_tuner
     block = [str(name) for name in kernel.launch["block"]]
     block += ["one_y", "one_z"][len(block) - 1:]
     parameters = {**kernel.parameters,
@@ -183,7 +201,11 @@ def by_kernel_tuner(options, kernel, folder):
     symbols = {one.get("symbol", name): held[name]
                for name, one in kernel.spec["arguments"].items()
                if one.get("role") == "symbol"}
-    results, _ = kernel_tuner.tune_kernel(
+    shared = {}
+    if "shared_dynamic" in kernel.launch:
+        shared["smem_args"] = {"size": lambda c: int(evaluate(
+            kernel.launch["shared_dynamic"], kernel.values(c)))}
+    return kernel_tuner.tune_kernel(
         kernel.launch["entry"], kernel.source,
         lambda c: kernel.geometry(kernel.launch, "grid", c),
         [held[name] for name in kernel.launch["arguments"]], parameters,
@@ -191,23 +213,30 @@ def by_kernel_tuner(options, kernel, folder):
         restrictions=list(kernel.constraints()), block_size_names=block,
         answer=[right.get(name) for name in kernel.launch["arguments"]],
         atol=tolerance_of(kernel, right), cmem_args=symbols or None,
-        lang="cupy", compiler_options=kernel.flags, iterations=7, quiet=True,
-        verbose=False, strategy=options.strategy,
+        compiler_options=kernel.flags, iterations=7, quiet=True,
+        verbose=False, **shared, **settings)
+
+
+def by_kernel_tuner(options, kernel, folder):
+    """The fastest configuration that it found, and how many it tried."""
+    held, right = for_kernel_tuner(kernel, folder)
+    results, _ = tune_with_kernel_tuner(
+        kernel, held, right, lang="cupy", strategy=options.strategy,
         strategy_options={"time_limit": options.budget})
     good = [r for r in results if isinstance(r["time"], (int, float))]
     if not good:
         sys.exit(f"{kernel.path}: Kernel Tuner found none: {results[:1]}")
     best = min(good, key=lambda r: r["time"])
-    return {k: best[k] for k in kernel.default}, len(results), len(good)
+    return kernel.spoken(best), len(results), len(good)
 
 
 def exactly(configuration):
-    return "(" + " and ".join(f"{k} == {v}"
+    return "(" + " and ".join(f"{k} == {v!r}"
                               for k, v in configuration.items()) + ")"
 
 
-def time_together(options, kernel, configurations, out):
-    """Microseconds of each, all timed by one run."""
+def measure_together(options, kernel, configurations, out):
+    """The result of each, all measured by one run."""
     spec = dict(kernel.spec)
     spec["constraints"] = list(spec.get("constraints", [])) + [
         " or ".join(exactly(c) for c in configurations)]
@@ -220,9 +249,15 @@ def time_together(options, kernel, configurations, out):
              "exhaustive")
     with open(glob.glob(os.path.join(out, "*", "*.journal"))[0]) as file:
         records = yaml.safe_load(file)["records"]
-    times = {exactly({k: one["config"][k] for k in kernel.default}):
-             one["time_us"] for one in records if "time_us" in one}
-    return [times.get(exactly(c), float("nan")) for c in configurations]
+    found = {exactly({k: one["config"][k] for k in kernel.default}): one
+             for one in records if "config" in one}
+    return [found.get(exactly(c), {}) for c in configurations]
+
+
+def time_together(options, kernel, configurations, out):
+    """Microseconds of each."""
+    return [one.get("time_us", float("nan")) for one in
+            measure_together(options, kernel, configurations, out)]
 
 
 def main():
@@ -246,7 +281,8 @@ def main():
             shmtune(options, "data", path, "-o", data, "--size", size)
             theirs, tried, right = by_kernel_tuner(options, kernel, data)
             default, best, other = time_together(
-                options, kernel, [kernel.default, ours["config"], theirs],
+                options, kernel,
+                [kernel.spoken(kernel.default), ours["config"], theirs],
                 os.path.join(folder, "together"))
         print(f"| {kernel.name} | {options.budget} | {ours['tried']} | "
               f"{tried}, {right} | {default:.2f} | {best:.2f} | {other:.2f} | "
