@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--tunings")
     parser.add_argument("--device", default="0")
     parser.add_argument("--no-learn", action="store_true")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 class Bench:
