@@ -235,9 +235,9 @@ static void keep_permissions(const struct temporary *temporary)
 }
 
 /* Writes the file and gives it its name.  With `private_file` it is not
- * synchronised to the disk. */
+ * synchronised to the disk.  *gone: somebody has removed it meanwhile. */
 static enum shmtune_status fill(struct temporary *temporary, const void *data,
-                                size_t size, bool private_file,
+                                size_t size, bool private_file, bool *gone,
                                 struct shmt_error *err)
 {
     const char *path = temporary->path;
@@ -251,8 +251,10 @@ static enum shmtune_status fill(struct temporary *temporary, const void *data,
         status = shmt_error_system(err, path, "cannot be written");
     if (status == SHMTUNE_OK &&
         renameat(temporary->folder, temporary->name, temporary->folder,
-                 temporary->target) != 0)
+                 temporary->target) != 0) {
+        *gone = errno == ENOENT;
         status = shmt_error_system(err, path, "cannot be replaced");
+    }
     if (status != SHMTUNE_OK)
         unlinkat(temporary->folder, temporary->name, 0);
     else if (!private_file)
@@ -270,24 +272,27 @@ static enum shmtune_status replace(int folder, const char *path,
     enum shmtune_status status;
     struct shmt_arena *arena = shmt_arena_new();
     struct temporary temporary = {.path = path, .folder = folder};
+    bool gone = true;
 
     if (arena == NULL)
         return shmt_error_memory(err);
     temporary.target = shmt_path_stem(arena, path, "");
-    if (temporary.target == NULL) {
-        status = shmt_error_memory(err);
-        goto done;
+    status = temporary.target == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+    if (status == SHMTUNE_OK)
+        remove_stale(folder);
+    /* Where its lock could not be taken, another process may take it for a
+     * file of the dead; not twice. */
+    for (int k = 0; temporary.target != NULL && gone && k < 2; k++) {
+        gone = false;
+        if (!open_temporary(arena, private_file ? 0600 : 0666, &temporary)) {
+            status = shmt_error_system(
+                err, path, "no temporary file can be created beside");
+            break;
+        }
+        if (!private_file)
+            keep_permissions(&temporary);
+        status = fill(&temporary, data, size, private_file, &gone, err);
     }
-    remove_stale(folder);
-    if (!open_temporary(arena, private_file ? 0600 : 0666, &temporary)) {
-        status = shmt_error_system(err, path,
-                                   "no temporary file can be created beside");
-        goto done;
-    }
-    if (!private_file)
-        keep_permissions(&temporary);
-    status = fill(&temporary, data, size, private_file, err);
-done:
     shmt_arena_free(arena);
     return status;
 }

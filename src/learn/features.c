@@ -8,17 +8,13 @@
 
 struct list {
     struct shmt_dispatch_feature *out;
-    uint8_t *family;
     size_t count;
 };
 
-static void add(struct list *list, uint8_t family,
-                struct shmt_dispatch_feature feature)
+static void add(struct list *list, struct shmt_dispatch_feature feature)
 {
-    if (list->count == SHMT_LEARN_FEATURES)
-        return;
-    list->family[list->count] = family;
-    list->out[list->count++] = feature;
+    if (list->count < SHMT_LEARN_FEATURES)
+        list->out[list->count++] = feature;
 }
 
 /* Whether the sizes differ in the dimension. */
@@ -38,22 +34,22 @@ static void add_products(struct list *list, const size_t *dims, size_t count)
         struct shmt_dispatch_feature one = {.modulo = 0};
 
         one.of[dims[i]] = all.of[dims[i]] = 1;
-        add(list, 0, one);
+        add(list, one);
     }
     for (size_t i = 0; i < count; i++)
         for (size_t j = i + 1; j < count; j++) {
             struct shmt_dispatch_feature two = {.modulo = 0}, ratio = two;
 
             two.of[dims[i]] = two.of[dims[j]] = 1;
-            add(list, 0, two);
+            add(list, two);
             ratio.of[dims[i]] = ratio.per[dims[j]] = 1;
-            add(list, 1, ratio);
+            add(list, ratio);
             ratio = (struct shmt_dispatch_feature){.modulo = 0};
             ratio.of[dims[j]] = ratio.per[dims[i]] = 1;
-            add(list, 1, ratio);
+            add(list, ratio);
         }
     if (count > 2)
-        add(list, 0, all);
+        add(list, all);
 }
 
 static void add_remainders(struct list *list, const size_t *dims,
@@ -64,7 +60,7 @@ static void add_remainders(struct list *list, const size_t *dims,
             struct shmt_dispatch_feature one = {.modulo = modulo};
 
             one.of[dims[i]] = 1;
-            add(list, modulo <= 8 ? 1 : 2, one);
+            add(list, one);
         }
 }
 
@@ -83,18 +79,18 @@ static void add_tiles(struct list *list, const struct shmt_learn_table *table,
 
                 two.of[dims[i]] = units[u / UNITS];
                 two.of[dims[j]] = units[u % UNITS];
-                add(list, 2, two);
+                add(list, two);
                 two.modulo = table->multiprocessors;
                 if (two.modulo > 1)
-                    add(list, 3, two);
+                    add(list, two);
             }
 }
 
 size_t shmt_learn_features(const struct shmt_learn_table *table,
-                           struct shmt_dispatch_feature *out, uint8_t *family)
+                           struct shmt_dispatch_feature *out)
 {
     const struct shmt_kernel *const kernel = table->kernel;
-    struct list list = {out, family, 0};
+    struct list list = {out, 0};
     size_t all[SHMT_KERNEL_DIMENSIONS], free_ones[SHMT_KERNEL_DIMENSIONS];
     size_t count = 0, free_count = 0;
 

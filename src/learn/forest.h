@@ -18,16 +18,7 @@ struct shmt_learn_field {
                                       more where much is lost; 1.. not valid */
     size_t feature_count;
     const struct shmt_dispatch_feature *features;
-    const uint8_t *family;         /* of a feature: how special it is */
     const int64_t *values;         /* [feature_count][count] */
-};
-
-/* How a tree is grown. */
-struct shmt_learn_way {
-    int families;                  /* features of families below it */
-    size_t least;                  /* sizes of a leaf */
-    double prior;                  /* sizes that the node above counts for */
-    double gain;                   /* that a comparison has to bring */
 };
 
 struct shmt_learn_tree {
@@ -40,14 +31,21 @@ struct shmt_learn_tree {
 
 /* Adds the numbers of a problem that may decide. */
 size_t shmt_learn_features(const struct shmt_learn_table *table,
-                           struct shmt_dispatch_feature *out,
-                           uint8_t *family);
+                           struct shmt_dispatch_feature *out);
 
-/* Grows a tree on the sizes `chosen`; their order is lost.  False: there is no
+/* What the configurations lose at the sizes from `first` on, `asked` of them,
+ * by the mean of random trees that are grown on the sizes `known`: out is
+ * [asked][configs].  False: there is no memory. */
+bool shmt_learn_forest(const struct shmt_learn_field *field,
+                       const size_t *known, size_t count, size_t first,
+                       size_t asked, uint64_t seed, double *out);
+
+/* Grows a tree on the sizes `chosen`; their order is lost.  Each
+ * comparison loses less than none by `gain`.  False: there is no
  * memory. */
-bool shmt_learn_grow(const struct shmt_learn_field *field,
-                     const struct shmt_learn_way *way, size_t *chosen,
-                     size_t count, struct shmt_learn_tree *out);
+bool shmt_learn_grow(const struct shmt_learn_field *field, double gain,
+                     size_t *chosen, size_t count,
+                     struct shmt_learn_tree *out);
 
 /* The leaf of size `k`. */
 size_t shmt_learn_leaf(const struct shmt_learn_field *field,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * grow: grows a tree of comparisons on sizes, greedily, from the top: each
- * comparison is the one after which the best configuration of either side
- * loses least, and stays only where that is enough (CART, after Breiman,
- * Friedman, Olshen and Stone, with the time lost in the place of an impurity).
- * A leaf ranks configurations by what they lose there, with what they lose in
- * the node above as the opinion of a few more sizes.  Called by learn.c.
+ * comparison is the one after which what the configurations lose varies least
+ * on either side, and stays only where the best of each side then lose enough
+ * less (CART, after Breiman, Friedman, Olshen and Stone).  A leaf ranks
+ * configurations by what they lose there.  Called by learn.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,14 +14,14 @@
 
 struct growing {
     const struct shmt_learn_field *field;
-    const struct shmt_learn_way *way;
+    double gain;                 /* that a comparison has to bring */
     struct shmt_learn_tree *tree;
     size_t *order;               /* the sizes of a node, sorted by a value */
     double *left, *total;        /* [configs] */
 };
 
 struct split {
-    double loss;
+    double spread;
     size_t feature;
     int64_t below;
 };
@@ -32,22 +31,31 @@ static const double *losses(const struct growing *growing, size_t size)
     return growing->field->loss + size * growing->field->configs;
 }
 
-/* What the configuration loses that looks best with the opinion of the node
- * above. */
-static double least(const double *sums, const double *minus,
-                    const double *prior, size_t configs)
+enum { LEAST = 4 };              /* sizes of a leaf */
+
+/* What the best configuration loses. */
+static double least(const double *sums, size_t configs)
 {
-    double least = INFINITY, loss = 0;
+    double out = INFINITY;
+
+    for (size_t k = 0; k < configs; k++)
+        out = fmin(out, sums[k]);
+    return out;
+}
+
+/* The squares around the mean are the less, the more this is; without what is
+ * in `minus`. */
+static double squares(const double *sums, const double *minus, size_t count,
+                      size_t configs)
+{
+    double out = 0;
 
     for (size_t k = 0; k < configs; k++) {
         const double sum = sums[k] - (minus == NULL ? 0 : minus[k]);
 
-        if (sum + prior[k] < least) {
-            least = sum + prior[k];
-            loss = sum;
-        }
+        out += sum * sum;
     }
-    return loss;
+    return out / (double)count;
 }
 
 /* A number above `low`, and not above `high`, that is read easily: a power of
@@ -77,15 +85,13 @@ static void sort_by(const int64_t *values, size_t *order, size_t count)
         }
 }
 
-/* What the best configuration of each side would lose, for every place
- * between two values. */
+/* How much would vary on both sides, for every place between two values. */
 static void try_feature(struct growing *growing, size_t feature,
                         const size_t *chosen, size_t count,
-                        const double *prior, struct split *best)
+                        struct split *best)
 {
     const struct shmt_learn_field *const field = growing->field;
     const int64_t *const values = field->values + feature * field->count;
-    const size_t least_count = growing->way->least;
 
     memcpy(growing->order, chosen, count * sizeof *chosen);
     sort_by(values, growing->order, count);
@@ -98,17 +104,17 @@ static void try_feature(struct growing *growing, size_t feature,
 
         for (size_t c = 0; c < field->configs; c++)
             growing->left[c] += loss[c];
-        if (low == high || k + 1 < least_count || count - k - 1 < least_count)
+        if (low == high || k + 1 < LEAST || count - k - 1 < LEAST)
             continue;
-        sum = least(growing->left, NULL, prior, field->configs) +
-              least(growing->total, growing->left, prior, field->configs);
-        if (sum < best->loss - 1e-9)
+        sum = -squares(growing->left, NULL, k + 1, field->configs) -
+              squares(growing->total, growing->left, count - k - 1,
+                      field->configs);
+        if (sum < best->spread - 1e-9)
             *best = (struct split){sum, feature, between(low, high)};
     }
 }
 
-static void put_leaf(struct growing *growing, const double *sums,
-                     const double *prior)
+static void put_leaf(struct growing *growing, const double *sums)
 {
     struct shmt_learn_tree *const tree = growing->tree;
     uint16_t *const ranks = tree->ranks[tree->leaf_count];
@@ -119,8 +125,8 @@ static void put_leaf(struct growing *growing, const double *sums,
         size_t best = SHMT_LEARN_CONFIGS;
 
         for (size_t c = 0; c < growing->field->configs; c++)
-            if (!taken[c] && (best == SHMT_LEARN_CONFIGS ||
-                              sums[c] + prior[c] < sums[best] + prior[best]))
+            if (!taken[c] &&
+                (best == SHMT_LEARN_CONFIGS || sums[c] < sums[best]))
                 best = c;
         taken[best] = true;
         ranks[count++] = (uint16_t)best;
@@ -150,20 +156,20 @@ static size_t part(const struct growing *growing, const struct split *split,
     return front;
 }
 
-/* The best comparison of a node; its loss is INFINITY where there is none. */
+/* The best comparison of a node; its spread is INFINITY where there is
+ * none. */
 static struct split find_split(struct growing *growing, const size_t *chosen,
-                               size_t count, const double *prior, size_t depth)
+                               size_t count, size_t depth)
 {
     const struct shmt_learn_field *const field = growing->field;
-    struct split best = {.loss = INFINITY};
+    struct split best = {.spread = INFINITY};
 
     /* Every node above still needs a node on its other side. */
-    if (depth == SHMT_DISPATCH_DEPTH || count < 2 * growing->way->least ||
+    if (depth == SHMT_DISPATCH_DEPTH || count < 2 * LEAST ||
         growing->tree->count + depth + 3 > SHMT_DISPATCH_NODES)
         return best;
     for (size_t f = 0; f < field->feature_count; f++)
-        if (field->family[f] < growing->way->families)
-            try_feature(growing, f, chosen, count, prior, &best);
+        try_feature(growing, f, chosen, count, &best);
     return best;
 }
 
@@ -195,7 +201,7 @@ static void raise(struct growing *growing, size_t node, const size_t *chosen,
 {
     struct shmt_learn_tree *const tree = growing->tree;
     const size_t second = tree->nodes[node].other;
-    const double least = *loss + growing->way->gain;
+    const double least = *loss + growing->gain;
     const double by_first = loss_under(growing, node + 1, chosen, count);
     const double by_second = loss_under(growing, second, chosen, count);
     const bool first = by_first <= by_second;
@@ -215,12 +221,12 @@ static void raise(struct growing *growing, size_t node, const size_t *chosen,
 }
 
 static bool grow(struct growing *growing, size_t *chosen, size_t count,
-                 const double *prior, size_t depth, double *loss);
+                 size_t depth, double *loss);
 
 /* Both sides of a comparison. */
 static bool grow_sides(struct growing *growing, const struct split *split,
-                       size_t *chosen, size_t count, const double *opinion,
-                       size_t depth, double *loss)
+                       size_t *chosen, size_t count, size_t depth,
+                       double *loss)
 {
     struct shmt_learn_tree *const tree = growing->tree;
     const size_t node = tree->count++;
@@ -229,28 +235,25 @@ static bool grow_sides(struct growing *growing, const struct split *split,
 
     tree->nodes[node] = (struct shmt_dispatch_node){
         .feature = (uint16_t)split->feature, .below = split->below};
-    if (!grow(growing, chosen, front, opinion, depth + 1, &first))
+    if (!grow(growing, chosen, front, depth + 1, &first))
         return false;
     tree->nodes[node].other = (uint16_t)tree->count;
-    if (!grow(growing, chosen + front, count - front, opinion, depth + 1,
-              &second))
+    if (!grow(growing, chosen + front, count - front, depth + 1, &second))
         return false;
     *loss = first + second;
     raise(growing, node, chosen, count, loss);
     return true;
 }
 
-/* `prior` is what the node above says of each configuration; *loss is what the
- * subtree loses.  A subtree that does not bring `gain` for each of its
- * comparisons becomes a leaf. */
+/* *loss is what the subtree loses.  A subtree that does not bring `gain` for
+ * each of its comparisons becomes a leaf. */
 static bool grow(struct growing *growing, size_t *chosen, size_t count,
-                 const double *prior, size_t depth, double *loss)
+                 size_t depth, double *loss)
 {
     const size_t configs = growing->field->configs;
     struct shmt_learn_tree *const tree = growing->tree;
     const size_t node = tree->count, leaf = tree->leaf_count;
-    double *const sums = calloc(2 * configs + 1, sizeof *sums);
-    double *const opinion = sums + configs;
+    double *const sums = calloc(configs + 1, sizeof *sums);
     struct split split;
     double alone;
     bool done = true;
@@ -260,43 +263,38 @@ static bool grow(struct growing *growing, size_t *chosen, size_t count,
     for (size_t k = 0; k < count; k++)
         for (size_t c = 0; c < configs; c++)
             sums[c] += losses(growing, chosen[k])[c];
-    for (size_t c = 0; c < configs; c++)
-        opinion[c] = growing->way->prior * (sums[c] + prior[c]) /
-                     ((double)count + growing->way->prior);
-    alone = *loss = least(sums, NULL, prior, configs);
+    alone = *loss = least(sums, configs);
     growing->total = sums;
-    split = find_split(growing, chosen, count, prior, depth);
-    if (split.loss < INFINITY)
-        done = grow_sides(growing, &split, chosen, count, opinion, depth,
-                          loss);
-    if (done && (split.loss == INFINITY ||
-                 alone - *loss < growing->way->gain *
+    split = find_split(growing, chosen, count, depth);
+    if (split.spread < INFINITY)
+        done = grow_sides(growing, &split, chosen, count, depth, loss);
+    if (done && (split.spread == INFINITY ||
+                 alone - *loss < growing->gain *
                                      (double)(tree->leaf_count - leaf - 1))) {
         tree->count = node;
         tree->leaf_count = leaf;
         *loss = alone;
-        put_leaf(growing, sums, prior);
+        put_leaf(growing, sums);
     }
     free(sums);
     return done;
 }
 
-bool shmt_learn_grow(const struct shmt_learn_field *field,
-                     const struct shmt_learn_way *way, size_t *chosen,
-                     size_t count, struct shmt_learn_tree *out)
+bool shmt_learn_grow(const struct shmt_learn_field *field, double gain,
+                     size_t *chosen, size_t count,
+                     struct shmt_learn_tree *out)
 {
-    struct growing growing = {.field = field, .way = way, .tree = out};
-    double *const zero = calloc(2 * field->configs + 1, sizeof *zero);
+    struct growing growing = {.field = field, .gain = gain, .tree = out};
     double loss;
     bool done;
 
     out->count = out->leaf_count = 0;
     growing.order = calloc(count + 1, sizeof *growing.order);
-    growing.left = zero == NULL ? NULL : zero + field->configs;
-    done = zero != NULL && growing.order != NULL &&
-           grow(&growing, chosen, count, zero, 0, &loss);
+    growing.left = calloc(field->configs + 1, sizeof *growing.left);
+    done = growing.order != NULL && growing.left != NULL &&
+           grow(&growing, chosen, count, 0, &loss);
     free(growing.order);
-    free(zero);
+    free(growing.left);
     return done;
 }
 

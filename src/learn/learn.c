@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * learn: from a table of times to a dispatch.  How a tree is grown (how many
- * sizes a leaf takes, what a comparison has to bring, which numbers may be
- * compared) is chosen by cross-validation: the sizes are dealt into parts, and
- * each part is judged by a tree that was grown without it.  The same gives the
+ * learn: from a table of times to a dispatch.  A forest says what each
+ * configuration loses at many more sizes, between those that were measured,
+ * and one tree is grown on all of them: it comes near to what the forest
+ * reaches (born-again trees, after Breiman and Shang).  How far it is grown is
+ * chosen by cross-validation: the sizes are dealt into parts, and each part is
+ * judged by a tree of a forest that knows nothing of it.  The same gives the
  * figures that decide whether the tree beats the rule of the nearest size.
  * Called by command/.
  */
@@ -14,19 +16,16 @@
 #include <string.h>
 
 #include "learn/forest.h"
+#include "learn/portfolio.h"
 
-enum { PARTS = 10, DEALS = 2, MOST_CONFIGS = 32 };
-_Static_assert((int)MOST_CONFIGS <= (int)SHMT_DISPATCH_CONFIGS,
+enum { PARTS = 8, BETWEEN = 3000 };
+/* How far a tree is grown: what each comparison has to bring, of which the
+ * best is chosen. */
+static const double gains[] = {0.5, 2, 8};
+enum { WAYS = sizeof gains / sizeof gains[0] };
+
+_Static_assert((int)SHMT_LEARN_PORTFOLIO <= (int)SHMT_DISPATCH_CONFIGS,
                "a dispatch has room for all that are looked at");
-
-/* A configuration is looked at where all sizes together lose so much less with
- * it, for each size. */
-static const double worth = 2e-4;
-
-/* A loss beyond this much counts as often again: the worst sizes matter. */
-static const double bad = 0.05, bad_weight = 2;
-static const double invalid = 1;          /* what may not run loses */
-static const double unmeasured = 1.6;     /* times the best: given up */
 
 /* Everything that is allocated while learning. */
 struct learning {
@@ -35,12 +34,13 @@ struct learning {
     size_t count;                  /* sizes that are done */
     const struct shmt_learn_size **sizes;
     size_t configs;                /* that are looked at: those that the */
-    size_t column[MOST_CONFIGS];   /* table has at these places */
+    size_t column[SHMT_LEARN_PORTFOLIO];   /* table has at these places */
     double *share;                 /* [count][configs]: best / time */
-    double *loss;
-    int64_t *values;
+    /* Of the sizes, and of BETWEEN others. */
+    double *loss;                  /* [][configs]; of the others as the forest
+                                      says */
+    int64_t *values;               /* [features][] */
     struct shmt_dispatch_feature *features;
-    uint8_t *family;
     size_t *order, *part;          /* [count] */
     double *judged;                /* [count] */
     struct shmt_learn_tree *tree;
@@ -82,42 +82,25 @@ struct shmt_learn_figures shmt_learn_figures_of(double *shares, size_t count)
     return out;
 }
 
-static double loss_of(double share)
-{
-    const double loss = share <= 0 ? invalid : 1 - share;
-
-    return loss + bad_weight * fmax(0, loss - bad);
-}
-
-/* The share of the best time; 0 where it may not run. */
-static double share_of(double time, double best)
-{
-    if (isnan(time))
-        return 1 / unmeasured;
-    return isfinite(time) ? best / time : 0;
-}
-
 static bool allocate(struct learning *learning)
 {
-    const size_t cells = learning->count * MOST_CONFIGS + 1;
-    const size_t count = learning->count + 1;
+    const size_t count = learning->count + BETWEEN;
+    const size_t cells = count * SHMT_LEARN_PORTFOLIO;
 
     learning->share = calloc(cells, sizeof *learning->share);
     learning->loss = calloc(cells, sizeof *learning->loss);
     learning->features =
         calloc(SHMT_LEARN_FEATURES, sizeof *learning->features);
-    learning->family = calloc(SHMT_LEARN_FEATURES, 1);
     learning->values = calloc(SHMT_LEARN_FEATURES * count,
                               sizeof *learning->values);
     learning->order = calloc(count, sizeof *learning->order);
     learning->part = calloc(count, sizeof *learning->part);
-    learning->judged = calloc(count, sizeof *learning->judged);
+    learning->judged = calloc(WAYS * count, sizeof *learning->judged);
     learning->tree = calloc(1, sizeof *learning->tree);
     return learning->share != NULL && learning->loss != NULL &&
-           learning->features != NULL && learning->family != NULL &&
-           learning->values != NULL && learning->order != NULL &&
-           learning->part != NULL && learning->judged != NULL &&
-           learning->tree != NULL;
+           learning->features != NULL && learning->values != NULL &&
+           learning->order != NULL && learning->part != NULL &&
+           learning->judged != NULL && learning->tree != NULL;
 }
 
 static void free_all(struct learning *learning)
@@ -126,7 +109,6 @@ static void free_all(struct learning *learning)
     free(learning->share);
     free(learning->loss);
     free(learning->features);
-    free(learning->family);
     free(learning->values);
     free(learning->order);
     free(learning->part);
@@ -134,83 +116,96 @@ static void free_all(struct learning *learning)
     free(learning->tree);
 }
 
-/* What a configuration of the table reaches at a size. */
-static double share_in(const struct learning *learning, size_t k, size_t c)
+/* A size between two that were measured, by the logarithm; of a dimension that
+ * is compiled in one of theirs, and some as multiples of powers of two. */
+static void draw_between(const struct learning *learning,
+                         struct shmt_random *random, int64_t *problem)
 {
-    const struct shmt_learn_size *const size = learning->sizes[k];
+    const struct shmt_kernel *const kernel = learning->table->kernel;
+    const int64_t *const a = learning->sizes[
+        shmt_random_below(random, learning->count)]->problem;
+    const int64_t *const b = learning->sizes[
+        shmt_random_below(random, learning->count)]->problem;
+    const bool rounded = shmt_random_below(random, 4) == 0;
 
-    return share_of(shmt_learn_time(&size->cells[c]),
-                    shmt_learn_best(learning->table, size));
+    for (size_t d = 0; d < kernel->dimension_count; d++) {
+        const double place = shmt_random_unit(random);
+        const int bits = 1 + (int)shmt_random_below(random, 7);
+
+        problem[d] = a[d];
+        if (kernel->dimensions[d].defined || a[d] < 1 || b[d] < 1)
+            continue;
+        problem[d] = (int64_t)exp2(log2((double)a[d]) * place +
+                                   log2((double)b[d]) * (1 - place));
+        if (rounded && problem[d] >> bits > 0)
+            problem[d] = problem[d] >> bits << bits;
+    }
 }
 
-/* Chooses the configurations to look at: each time the one with which the best
- * of those chosen loses least over all sizes. */
-static bool choose_configs(struct learning *learning)
+static void fill_values(struct learning *learning, size_t row,
+                        const int64_t *problem)
 {
-    const size_t configs = learning->table->config_count;
-    const size_t count = learning->count;
-    double *const all = calloc(count * configs + count + 1, sizeof *all);
-    double *const least = all + count * configs;
-    double before = INFINITY;
-
-    if (all == NULL)
-        return false;
-    for (size_t k = 0; k < count; k++) {
-        least[k] = loss_of(0);
-        for (size_t c = 0; c < configs; c++)
-            all[k * configs + c] = loss_of(share_in(learning, k, c));
-    }
-    while (learning->configs < MOST_CONFIGS) {
-        double best = INFINITY;
-        size_t chosen = 0;
-
-        for (size_t c = 0; c < configs; c++) {
-            double sum = 0;
-
-            for (size_t k = 0; k < count; k++)
-                sum += fmin(least[k], all[k * configs + c]);
-            if (sum < best) {
-                best = sum;
-                chosen = c;
-            }
-        }
-        if (!(best < before - worth * (double)count))
-            break;
-        before = best;
-        learning->column[learning->configs++] = chosen;
-        for (size_t k = 0; k < count; k++)
-            least[k] = fmin(least[k], all[k * configs + chosen]);
-    }
-    free(all);
-    return true;
+    for (size_t f = 0; f < learning->field.feature_count; f++)
+        learning->values[f * learning->field.count + row] =
+            shmt_dispatch_value(&learning->features[f], problem,
+                                learning->table->kernel->dimension_count);
 }
 
 static bool prepare(struct learning *learning)
 {
     const struct shmt_learn_table *const table = learning->table;
     struct shmt_learn_field *const field = &learning->field;
+    struct shmt_random random;
 
-    if (!choose_configs(learning))
+    if (!shmt_learn_portfolio(table, learning->sizes, learning->count,
+                              SHMT_LEARN_PORTFOLIO, learning->column,
+                              &learning->configs))
         return false;
     for (size_t k = 0; k < learning->count; k++)
         for (size_t c = 0; c < learning->configs; c++) {
-            const double share = share_in(learning, k, learning->column[c]);
+            const double share = shmt_learn_share(
+                table, learning->sizes[k], learning->column[c]);
 
             learning->share[k * learning->configs + c] = share;
-            learning->loss[k * learning->configs + c] = loss_of(share);
+            learning->loss[k * learning->configs + c] =
+                shmt_learn_loss(share);
         }
     *field = (struct shmt_learn_field){
-        .count = learning->count, .configs = learning->configs,
+        .count = learning->count + BETWEEN, .configs = learning->configs,
         .loss = learning->loss, .features = learning->features,
-        .family = learning->family, .values = learning->values};
-    field->feature_count = shmt_learn_features(table, learning->features,
-                                               learning->family);
-    for (size_t f = 0; f < field->feature_count; f++)
-        for (size_t k = 0; k < learning->count; k++)
-            learning->values[f * learning->count + k] = shmt_dispatch_value(
-                &learning->features[f], learning->sizes[k]->problem,
-                table->kernel->dimension_count);
+        .values = learning->values};
+    field->feature_count = shmt_learn_features(table, learning->features);
+    shmt_random_seed(&random, learning->seed);
+    for (size_t k = 0; k < field->count; k++) {
+        int64_t problem[SHMT_KERNEL_DIMENSIONS] = {0};
+
+        if (k >= learning->count)
+            draw_between(learning, &random, problem);
+        fill_values(learning, k, k < learning->count
+                                     ? learning->sizes[k]->problem : problem);
+    }
     return true;
+}
+
+/* -- growing -------------------------------------------------------------- */
+
+/* What the forest of the first `n` sizes of the order says of those
+ * between. */
+static bool ask_forest(struct learning *learning, size_t n)
+{
+    return shmt_learn_forest(&learning->field, learning->order, n,
+                             learning->count, BETWEEN, learning->seed,
+                             learning->loss +
+                                 learning->count * learning->configs);
+}
+
+/* Grows the tree on the first `n` sizes of the order, and those between. */
+static bool grow_tree(struct learning *learning, double gain, size_t n)
+{
+    for (size_t k = 0; k < BETWEEN; k++)
+        learning->order[n + k] = learning->count + k;
+    return shmt_learn_grow(&learning->field, gain, learning->order,
+                           n + BETWEEN, learning->tree);
 }
 
 /* -- judging -------------------------------------------------------------- */
@@ -244,60 +239,58 @@ static void deal(struct learning *learning, uint64_t number)
     }
 }
 
-/* Judges every size by a tree that was grown without it: the sum of the
- * losses over all deals; judged[] has the mean shares. */
-static bool judge(struct learning *learning, const struct shmt_learn_way *way,
-                  double *sum)
+/* Puts the sizes of all parts but one into the order; returns how many. */
+static size_t leave_out(struct learning *learning, size_t part)
 {
-    *sum = 0;
-    memset(learning->judged, 0, learning->count * sizeof *learning->judged);
-    for (uint64_t number = 0; number < DEALS; number++) {
-        deal(learning, number);
-        for (size_t part = 0; part < PARTS; part++) {
-            size_t n = 0;
+    size_t n = 0;
 
-            for (size_t k = 0; k < learning->count; k++)
-                if (learning->part[k] != part)
-                    learning->order[n++] = k;
-            if (!shmt_learn_grow(&learning->field, way, learning->order, n,
-                                 learning->tree))
-                return false;
-            for (size_t k = 0; k < learning->count; k++) {
-                double share;
+    for (size_t k = 0; k < learning->count; k++)
+        if (learning->part[k] != part)
+            learning->order[n++] = k;
+    return n;
+}
 
-                if (learning->part[k] != part)
-                    continue;
-                share = share_at(learning,
-                                 shmt_learn_leaf(&learning->field,
-                                                 learning->tree, k), k);
-                learning->judged[k] += share / DEALS;
-                *sum += loss_of(share);
-            }
+/* Judges the sizes of one part by trees that were grown without it: what they
+ * lose, by how far the tree was grown, is added to `sums`; the shares
+ * are in judged[]. */
+static bool judge_part(struct learning *learning, size_t part, double *sums)
+{
+    if (!ask_forest(learning, leave_out(learning, part)))
+        return false;
+    for (size_t way = 0; way < WAYS; way++) {
+        if (!grow_tree(learning, gains[way], leave_out(learning, part)))
+            return false;
+        for (size_t k = 0; k < learning->count; k++) {
+            double share;
+
+            if (learning->part[k] != part)
+                continue;
+            share = share_at(learning,
+                             shmt_learn_leaf(&learning->field,
+                                             learning->tree, k), k);
+            learning->judged[way * learning->count + k] = share;
+            sums[way] += shmt_learn_loss(share);
         }
     }
     return true;
 }
 
-static bool choose_way(struct learning *learning, struct shmt_learn_way *best)
+/* *way: the best; judged[] begins with what it reaches. */
+static bool choose_way(struct learning *learning, size_t *best)
 {
-    static const size_t leasts[] = {2, 4};
-    static const double priors[] = {1, 4};
-    static const double gains[] = {0.005, 0.02, 0.06, 0.2};
-    double least = INFINITY, sum;
+    double sums[WAYS] = {0};
 
-    for (int n = 0; n < 4 * 2 * 2 * 4; n++) {
-        const struct shmt_learn_way way = {
-            .families = 1 + n % 4, .least = leasts[n / 4 % 2],
-            .prior = priors[n / 8 % 2], .gain = gains[n / 16]};
-
-        if (!judge(learning, &way, &sum))
+    deal(learning, 0);
+    for (size_t part = 0; part < PARTS; part++)
+        if (!judge_part(learning, part, sums))
             return false;
-        if (sum < least) {
-            least = sum;
+    *best = 0;
+    for (size_t way = 1; way < WAYS; way++)
+        if (sums[way] < sums[*best])
             *best = way;
-        }
-    }
-    return judge(learning, best, &sum);
+    memmove(learning->judged, learning->judged + *best * learning->count,
+            learning->count * sizeof *learning->judged);
+    return true;
 }
 
 /* What is lost on the mean, the worst counted more. */
@@ -306,7 +299,7 @@ static double mean_loss(const double *shares, size_t count)
     double sum = 0;
 
     for (size_t k = 0; k < count; k++)
-        sum += loss_of(shares[k]);
+        sum += shmt_learn_loss(shares[k]);
     return count > 0 ? sum / (double)count : INFINITY;
 }
 
@@ -321,7 +314,8 @@ static struct shmt_learn_figures judge_nearest(struct learning *learning,
         const size_t nearest = learning->sizes[k]->nearest;
 
         if (nearest < learning->table->config_count)
-            shares[n++] = share_in(learning, k, nearest);
+            shares[n++] = shmt_learn_share(
+                learning->table, learning->sizes[k], nearest);
     }
     *loss = mean_loss(shares, n);
     return shmt_learn_figures_of(shares, n);
@@ -498,8 +492,8 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
                   struct shmt_dispatch **out,
                   struct shmt_learn_outcome *outcome)
 {
-    struct shmt_learn_way way;
     double loss, nearest_loss;
+    size_t way;
 
     if (!allocate(learning) || !prepare(learning) ||
         !choose_way(learning, &way))
@@ -513,10 +507,16 @@ static bool learn(struct learning *learning, struct shmt_arena *arena,
                       loss < nearest_loss;
     for (size_t k = 0; k < learning->count; k++)
         learning->order[k] = k;
-    if (!shmt_learn_grow(&learning->field, &way, learning->order,
-                         learning->count, learning->tree) ||
-        !make_dispatch(learning, arena, out))
+    if (!ask_forest(learning, learning->count))
         return false;
+    /* What compares more than a dispatch holds is grown less far. */
+    for (; way < WAYS && *out == NULL; way++) {
+        for (size_t k = 0; k < learning->count; k++)
+            learning->order[k] = k;
+        if (!grow_tree(learning, gains[way], learning->count) ||
+            !make_dispatch(learning, arena, out))
+            return false;
+    }
     if (*out != NULL) {
         (*out)->held_out = rounded(&outcome->held_out);
         (*out)->nearest = rounded(&outcome->nearest);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * measure: a first pass over the configurations that may run at a size, what
- * is expected to be the fastest first and without those that were far behind
- * at the sizes around it; and further passes, interleaved and each in another
- * order, over those that are near the fastest.  Called by command/.
+ * is expected to be the fastest first, and without those that were far behind
+ * at the sizes around it or that the best of a few others do without; and
+ * further passes, interleaved and each in another order, over those that are
+ * near the fastest.  Called by command/.
  */
 #include "learn/measure.h"
 
@@ -15,15 +16,19 @@
 #include <string.h>
 
 #include "device/device.h"
+#include "learn/portfolio.h"
 #include "tune/tune.h"
 
 enum {
-    FIRST_SAMPLES = 3, MORE_SAMPLES = 5,
+    FIRST_SAMPLES = 3, MORE_SAMPLES = 5,   /* at most, of a pass */
     PASSES = 3,                 /* of those that are near the fastest, */
     NEAR = 8,                   /* at most so many of them */
     AROUND = 5, LEAST_AROUND = 3,
-    ALL_EACH = 8                /* every so many sizes nothing is left out */
+    ALL_FIRST = 12, ALL_EACH = 24,   /* at so many sizes at the beginning, and
+                                   at one of so many, nothing is left out */
+    OTHERS = 3                  /* beside the portfolio, one of so many */
 };
+static const double pass_us = 4000;   /* what samples of a pass may take */
 static const double near_factor = 1.06;
 static const double behind_factor = 1.35;
 static const double give_up_factor = 1.6;
@@ -366,23 +371,56 @@ static bool may_run(struct visit *visit, size_t k)
                                       &visit->own[k]);
 }
 
-static void choose_wanted(struct visit *visit, size_t first)
+/* The portfolio by all sizes that are done; false: there is no memory. */
+static bool mark_portfolio(const struct visit *visit, bool *chosen)
+{
+    const struct shmt_learn_table *const table = visit->run->table;
+    const struct shmt_learn_size **const sizes =
+        calloc(table->size_count + 1, sizeof *sizes);
+    size_t list[SHMT_LEARN_PORTFOLIO], count = 0, n = 0;
+    bool done;
+
+    for (size_t k = 0; sizes != NULL && k < table->size_count; k++)
+        if (table->sizes[k].done &&
+            isfinite(shmt_learn_best(table, &table->sizes[k])))
+            sizes[n++] = &table->sizes[k];
+    done = sizes != NULL &&
+           shmt_learn_portfolio(table, sizes, n, SHMT_LEARN_PORTFOLIO, list,
+                                &count);
+    for (size_t k = 0; k < count; k++)
+        chosen[list[k]] = true;
+    free(sizes);
+    return done;
+}
+
+/* Everything at the first sizes, and at some later ones; else the portfolio
+ * and a few others, without what is far behind around. */
+static enum shmtune_status choose_wanted(struct visit *visit, size_t first,
+                                         struct shmt_error *err)
 {
     const struct shmt_learn_size *around[AROUND];
     const size_t count = sizes_around(visit, around);
-    const bool all =
-        visit->run->thorough || visit->run->begun % ALL_EACH == 0;
+    struct shmt_learn_run *const run = visit->run;
+    const bool all = run->thorough || count < AROUND ||
+                     run->table->size_count <= ALL_FIRST ||
+                     run->begun % ALL_EACH == ALL_EACH - 1;
+    bool chosen[SHMT_LEARN_CONFIGS] = {false};
 
-    for (size_t k = 0; k < visit->run->table->config_count; k++) {
+    if (!all && !mark_portfolio(visit, chosen))
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < run->table->config_count; k++) {
         struct shmt_learn_cell *const cell = &visit->size->cells[k];
+        const bool tried =
+            chosen[k] || shmt_random_below(&run->random, OTHERS) == 0;
 
         if (!may_run(visit, k))
             cell->failed = true;
         visit->wanted[k] =
             !cell->failed &&
             (all || k == first || cell->count > 0 ||
-             expected(visit, k, around, count) < behind_factor);
+             (tried && expected(visit, k, around, count) < behind_factor));
     }
+    return SHMTUNE_OK;
 }
 
 /* -- binaries ------------------------------------------------------------- */
@@ -547,6 +585,15 @@ static enum shmtune_status measure(struct visit *visit, size_t k, int samples,
     return shmt_journal_add(visit->journal, &record, err);
 }
 
+/* Long launches need few samples. */
+static int samples_of(const struct visit *visit, int most)
+{
+    const double best = shmt_learn_best(visit->run->table, visit->size);
+
+    return !isfinite(best) || pass_us >= most * best ? most
+           : pass_us > best ? (int)(pass_us / best) : 1;
+}
+
 /* In the order in which they are expected to be the fastest; at random where
  * nothing is known. */
 static size_t order_of(struct visit *visit, size_t first, size_t *order)
@@ -587,7 +634,8 @@ static enum shmtune_status first_pass(struct visit *visit, size_t first,
             &visit->size->cells[order[n]];
 
         if (cell->count == 0 && !cell->failed)
-            status = measure(visit, order[n], FIRST_SAMPLES,
+            status = measure(visit, order[n],
+                             samples_of(visit, FIRST_SAMPLES),
                              shmt_learn_best(visit->run->table, visit->size),
                              err);
     }
@@ -644,7 +692,8 @@ static enum shmtune_status more_passes(struct visit *visit, size_t first,
                 &visit->size->cells[chosen[n]];
 
             if (cell->passes <= pass && !cell->failed)
-                status = measure(visit, chosen[n], MORE_SAMPLES, INFINITY,
+                status = measure(visit, chosen[n],
+                                 samples_of(visit, MORE_SAMPLES), INFINITY,
                                  err);
         }
     }
@@ -666,7 +715,8 @@ static enum shmtune_status visit_size(struct visit *visit, size_t first,
     enum shmtune_status status =
         target->operations->begin(target, visit->size->problem, err);
 
-    choose_wanted(visit, first);
+    if (status == SHMTUNE_OK)
+        status = choose_wanted(visit, first, err);
     if (status == SHMTUNE_OK)
         status = find_binaries(visit, err);
     if (status == SHMTUNE_OK)

@@ -96,7 +96,7 @@ SCENARIOS = [
     command('tune_real', 'tune', 'fake_kernel', '--device', '0',
             '--strategy', 'exhaustive', '--budget', '2', '-j', '1',
             roles=('program', 'compile', 'measure'), real=True, stride=31,
-            pinned=('renameat EACCES',)),
+            pinned=('renameat EACCES', 'flock ENOLCK')),
     command('relay', 'tune', 'fake_kernel', '--on', 'env', '--strategy',
             'exhaustive', '--budget', '2', '-j', '1',
             roles=('courier', 'relay'), real=True, stride=31, far=True,

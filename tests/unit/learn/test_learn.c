@@ -156,7 +156,9 @@ static void a_function_with_crossings_is_learnt(void)
                outcome.held_out.low, mean);
         CHECK(outcome.better);
         CHECK(mean > 0.985);
-        CHECK(fabs(mean - outcome.held_out.mean) < 0.01);
+        /* What is held out is judged by trees that know less. */
+        CHECK(outcome.held_out.mean < mean + 0.01);
+        CHECK(outcome.held_out.mean > mean - 0.02);
         CHECK_INT((long)dispatch->sizes, SIZES);
         CHECK(dispatch->node_count <= 60);
         shmt_learn_table_free(&table);
