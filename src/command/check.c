@@ -292,9 +292,10 @@ static enum shmtune_status check_file(struct shmt_check *check,
     };
     enum shmt_command_format format;
     enum shmtune_status status;
+    char path[4096];
 
-    check->file = file;
-    status = shmt_command_format_of(file, &format, err);
+    check->file = shmt_command_spec_of(file, path);
+    status = shmt_command_format_of(check->file, &format, err);
     if (status == SHMTUNE_OK)
         status = checks[format](check, err);
     return shmt_check_report_failure(check, status, err);

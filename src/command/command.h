@@ -26,6 +26,7 @@
     X(show)                                                                  \
     X(explain)                                                               \
     X(report)                                                                \
+    X(capture)                                                               \
     X(init)                                                                  \
     X(check)                                                                 \
     X(doctor)                                                                \
@@ -198,6 +199,10 @@ shmt_command_check_catalogue(const struct shmt_catalogue *catalogue,
 
 /* Is it a path: has a '/', or ends in .yaml or .yml? */
 bool shmt_command_is_path(const char *word);
+
+/* The spec in the folder of a captured launch, written into `path`; of all
+ * else the word itself. */
+const char *shmt_command_spec_of(const char *word, char path[4096]);
 
 /* Reads the spec at a path, or of a built-in kernel.
  * SHMTUNE_INVALID_ARGUMENT: no such kernel; SHMTUNE_STORAGE: no such file. */

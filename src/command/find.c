@@ -68,6 +68,15 @@ bool shmt_command_is_path(const char *word)
            ends_with(word, ".yml");
 }
 
+const char *shmt_command_spec_of(const char *word, char path[4096])
+{
+    const int length = snprintf(path, 4096, "%s/kernel.yaml", word);
+
+    return length < 4096 && shmt_path_is_folder(word) &&
+                   shmt_path_is_file(path)
+               ? path : word;
+}
+
 /* How to name what `word`, no kernel's name, seems to mean: a source, or a
  * spec in the current folder.  "; ..." in `out`, "" when it means nothing. */
 static void hint_at(const char *word, char out[256])
@@ -180,9 +189,11 @@ enum shmtune_status shmt_command_word(const char *word,
     struct shmt_catalogue *catalogue = NULL;
     struct shmt_kernel *kernel = NULL;
     enum shmtune_status status = SHMTUNE_OK;
+    char path[4096];
 
     if (shmt_command_is_path(word)) {
-        status = shmt_kernel_read(word, &kernel, err);
+        status = shmt_kernel_read(shmt_command_spec_of(word, path), &kernel,
+                                  err);
     } else {
         status = shmt_command_catalogue(&catalogue, err);
         if (status == SHMTUNE_OK)

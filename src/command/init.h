@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * init: what init.c shares with init_write.c.
+ * init: what init.c shares with init_write.c, and with the drafts of captured
+ * launches.
  */
 #ifndef SHMT_COMMAND_INIT_H
 #define SHMT_COMMAND_INIT_H
@@ -21,6 +22,8 @@ struct shmt_init_draft {
 /* Writes the spec, with a mark for all that is not known. */
 void shmt_init_write(const struct shmt_init_draft *draft,
                      struct shmt_text *text);
+/* Powers of two around the value, and the value: "[1, 2, 4], default: 2". */
+void shmt_init_values(int64_t value, struct shmt_text *text);
 
 /* init_expr.c: appends what C code of the host says as an expression of a
  * spec, with the names that the spec has.  false: it cannot be said. */

@@ -71,8 +71,7 @@ static void add_problem(const struct shmt_init_draft *draft,
     }
 }
 
-/* Powers of two around the value, and the value. */
-static void add_values(int64_t value, struct shmt_text *text)
+void shmt_init_values(int64_t value, struct shmt_text *text)
 {
     const int64_t least = value / 4 > 1 ? value / 4 : 1;
     bool first = true, there = false;
@@ -112,7 +111,7 @@ static void add_parameters(const struct shmt_init_draft *draft,
 
         shmt_text_addf(text, "  %s: {values: ", macro->name);
         if (shmt_init_number(macro->value, &value)) {
-            add_values(value, text);
+            shmt_init_values(value, text);
         } else {
             mark(text, "the values to try; the source says %.64s",
                  macro->value);

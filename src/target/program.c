@@ -201,3 +201,117 @@ enum shmtune_status shmt_program_run_in(const char *const *argv,
     return start.env == NULL ? shmt_error_memory(err)
                              : run(&start, arena, output, code, err);
 }
+
+/* -- the user's own ------------------------------------------------------- */
+
+/* What is passed on; the terminal itself sends the others to both of us. */
+static const int passed[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1,
+                             SIGUSR2};
+enum { PASSED = sizeof passed / sizeof passed[0] };
+
+static volatile sig_atomic_t own_program;
+
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (info->si_code <= 0 && own_program > 0)
+        kill((pid_t)own_program, number);
+}
+
+static void catch_all(struct sigaction before[PASSED])
+{
+    struct sigaction action = {.sa_sigaction = pass_on,
+                               .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    sigemptyset(&action.sa_mask);
+    for (size_t k = 0; k < PASSED; k++)
+        if (sigaction(passed[k], NULL, &before[k]) == 0 &&
+            before[k].sa_handler != SIG_IGN)
+            sigaction(passed[k], &action, NULL);
+}
+
+static void restore_all(const struct sigaction before[PASSED])
+{
+    for (size_t k = 0; k < PASSED; k++)
+        sigaction(passed[k], &before[k], NULL);
+}
+
+/* In the child: nothing but system calls.  The reason why there is no program
+ * goes back through the pipe. */
+static _Noreturn void exec_own(const char *const *argv, char *const *env,
+                               const struct sigaction before[PASSED],
+                               int answer)
+{
+    restore_all(before);
+    signal(SIGXFSZ, SIG_DFL);
+    execvpe(argv[0], (char *const *)argv, env);
+    if (write(answer, &errno, sizeof errno) == sizeof errno)
+        _exit(127);
+    _exit(126);
+}
+
+/* Our environment with these before it: of two of one name the first counts,
+ * so ours of that name is left out. */
+static char **join_environment(const char *const *env,
+                               struct shmt_arena *arena)
+{
+    size_t count = 0, added = 0, n = 0;
+    char **joined;
+
+    while (environ[count] != NULL)
+        count++;
+    while (env[added] != NULL)
+        added++;
+    joined = shmt_arena_alloc(arena, count + added + 1, sizeof *joined);
+    for (size_t k = 0; joined != NULL && k < added; k++)
+        joined[n++] = (char *)(uintptr_t)env[k];
+    for (size_t k = 0; joined != NULL && k < count; k++) {
+        bool replaced = false;
+
+        for (size_t i = 0; i < added; i++)
+            replaced |= strncmp(environ[k], env[i],
+                                strcspn(env[i], "=") + 1) == 0;
+        if (!replaced)
+            joined[n++] = environ[k];
+    }
+    return joined;
+}
+
+enum shmtune_status shmt_program_run_own(const char *const *argv,
+                                         const char *const *env, int *ended,
+                                         struct shmt_error *err)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    char **joined = arena == NULL ? NULL : join_environment(env, arena);
+    struct sigaction before[PASSED];
+    int pipes[2], why = 0;
+    pid_t pid;
+
+    if (joined == NULL || pipe2(pipes, O_CLOEXEC) != 0) {
+        shmt_arena_free(arena);
+        return joined == NULL
+                   ? shmt_error_memory(err)
+                   : shmt_error_system(err, argv[0], "cannot be given a pipe");
+    }
+    catch_all(before);
+    pid = fork();
+    if (pid == 0)
+        exec_own(argv, joined, before, pipes[1]);
+    if (pid < 0)
+        why = errno;
+    own_program = (sig_atomic_t)pid;
+    close(pipes[1]);
+    if (pid > 0) {
+        if (read(pipes[0], &why, sizeof why) != sizeof why)
+            why = 0;
+        while (waitpid(pid, ended, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    own_program = 0;
+    restore_all(before);
+    close(pipes[0]);
+    shmt_arena_free(arena);
+    errno = why;
+    return why == 0 ? SHMTUNE_OK
+                    : shmt_error_system(err, argv[0], "cannot be started");
+}

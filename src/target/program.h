@@ -30,4 +30,12 @@ enum shmtune_status shmt_program_run_in(const char *const *argv,
                                         const char **output, int *code,
                                         struct shmt_error *err);
 
+/* The same where the program is the user's own: its standard files are ours,
+ * "NAME=VALUE" of `env` (NULL after the last) are added to its environment,
+ * and signals that others send to us go to it.  *ended is what waitpid says of
+ * it. */
+enum shmtune_status shmt_program_run_own(const char *const *argv,
+                                         const char *const *env, int *ended,
+                                         struct shmt_error *err);
+
 #endif

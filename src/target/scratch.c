@@ -194,7 +194,15 @@ enum shmtune_status shmt_scratch_make(const char *name,
                                       struct shmt_error *err)
 {
     const char *const set = getenv("TMPDIR");
-    const char *const base = set == NULL || set[0] == '\0' ? "/tmp" : set;
+
+    return shmt_scratch_make_in(set == NULL || set[0] == '\0' ? "/tmp" : set,
+                                name, out, err);
+}
+
+enum shmtune_status shmt_scratch_make_in(const char *base, const char *name,
+                                         struct shmt_scratch *out,
+                                         struct shmt_error *err)
+{
     struct shmt_scratch scratch;
 
     remove_all_stale(base, name);

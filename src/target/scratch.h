@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * scratch: a temporary folder for files that the tuner and its workers
- * exchange.  For live.c and profile/counters.c.
+ * exchange, and for what the capturing library writes.  For live.c,
+ * profile/counters.c and command/capture.c.
  *
  * A process that is killed leaves its folder behind; the next one removes it.
  * Each folder has a file "lock", which its process keeps locked while it lives
@@ -25,6 +26,10 @@ struct shmt_scratch {
 enum shmtune_status shmt_scratch_make(const char *name,
                                       struct shmt_scratch *out,
                                       struct shmt_error *err);
+/* The same in a folder that is not $TMPDIR. */
+enum shmtune_status shmt_scratch_make_in(const char *base, const char *name,
+                                         struct shmt_scratch *out,
+                                         struct shmt_error *err);
 /* Removes the folder with all that is in it.  Does nothing when there is no
  * folder. */
 void shmt_scratch_remove(struct shmt_scratch *scratch);

@@ -101,6 +101,7 @@ static const struct {
 } table[] = {
 #define ROW(name) {"cu" #name, (void (*)(void))fake_##name},
     SHMT_DRIVER_LIST(ROW)
+    FAKE_CUDA_MORE_LIST(ROW)
 #undef ROW
 };
 

@@ -15,6 +15,7 @@
  *                                 (default: each) returns CODE
  *              FAKE_CUDA_LAUNCHES a file that gets the name of each kernel
  *                                 launched
+ *              FAKE_CUDA_MANAGED  set: all memory says that it is managed
  *              FAKE_CUDA_PROFILE  a file that gets the name of each kernel
  *                                 launched while a profiler would look
  */
@@ -30,9 +31,28 @@
 
 #include "gpu/driver.h"
 
+/* Functions that shmtune itself has no need of; applications have. */
+#define FAKE_CUDA_MORE_LIST(X)                                               \
+    X(EventQuery)                                                            \
+    X(FuncGetModule)                                                         \
+    X(FuncGetName)                                                           \
+    X(FuncGetParamInfo)                                                      \
+    X(KernelGetFunction)                                                     \
+    X(LibraryGetKernel)                                                      \
+    X(LibraryGetModule)                                                      \
+    X(LibraryLoadData)                                                       \
+    X(MemGetAddressRange)                                                    \
+    X(ModuleLoad)                                                            \
+    X(PointerGetAttribute)                                                   \
+    X(StreamBeginCapture)                                                    \
+    X(StreamIsCapturing)                                                     \
+    X(StreamQuery)                                                           \
+    X(ThreadExchangeStreamCaptureMode)
+
 /* The function cuMemAlloc is fake_MemAlloc. */
 #define FAKE_CUDA_FUNCTION(name) extern __typeof__(cu##name) fake_##name;
 SHMT_DRIVER_LIST(FAKE_CUDA_FUNCTION)
+FAKE_CUDA_MORE_LIST(FAKE_CUDA_FUNCTION)
 #undef FAKE_CUDA_FUNCTION
 
 /* -- fake_cuda.c ---------------------------------------------------------- */
@@ -42,6 +62,7 @@ struct fake_state {
     _Atomic int64_t ns;    /* its clock */
     _Atomic CUresult stuck; /* what broke the context, if anything */
     atomic_bool profiled;  /* between ProfilerStart and ProfilerStop */
+    atomic_bool capturing; /* launches go into a graph */
 };
 
 extern struct fake_state fake;
@@ -77,7 +98,13 @@ __attribute__((visibility("default"))) void fake_spend(double us);
 /* Everything that is allocated goes. */
 void fake_memory_forget(void);
 
+/* The allocation that an address lies in; false: in none. */
+bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size);
+
 /* -- fake_launch.c -------------------------------------------------------- */
+
+/* What its module was loaded from. */
+const void *fake_image(CUfunction function);
 
 /* How many are loaded: for tests, which find it by its name. */
 __attribute__((visibility("default"))) size_t fake_modules(void);

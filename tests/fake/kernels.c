@@ -534,6 +534,29 @@ static void tensor_reference(struct fake_launch *launch)
             out[i * pitch + k] = 2 * x[i * pitch + k];
 }
 
+/* -- tests/fake/application.c --------------------------------------------- */
+
+struct bounds {
+    CUdeviceptr low;
+    int first, last;
+};
+
+/* Fastest with 128 threads a block. */
+static void blend(struct fake_launch *launch)
+{
+    const struct bounds *bounds = launch->arguments[4];
+    const float *offsets = fake_variable(launch, "offsets");
+    const float *low = (const void *)(uintptr_t)bounds->low;
+    const float *x = memory(launch, 1);
+    float *y = memory(launch, 0);
+
+    launch->cost_us = launch->threads > 128 ? launch->threads
+                                            : 256 - launch->threads;
+    for (int i = bounds->first; i < bounds->last; i++)
+        y[i] = ARGUMENT(launch, 2, float) * x[i] + y[i] +
+               (offsets == NULL ? 0 : offsets[0]) + low[0];
+}
+
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -551,7 +574,7 @@ static const struct {
     {"mirror", mirror}, {"opposite", opposite},
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"tiles", tiles}, {"tensor_reference", tensor_reference},
-    {"combine", combine}, {"combine_reference", combine_reference},
+    {"blend", blend}, {"combine", combine}, {"combine_reference", combine_reference},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

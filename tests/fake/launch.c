@@ -41,6 +41,12 @@ size_t fake_modules(void)
     return count;
 }
 
+const void *fake_image(CUfunction function)
+{
+    return ((const struct fake_function *)(const void *)function)
+        ->module->image;
+}
+
 CUresult fake_ModuleLoadData(CUmodule *out, const void *image)
 {
     struct fake_module *module;
@@ -212,6 +218,8 @@ static CUresult run(struct fake_launch *launch)
     FAKE_ENTER("LaunchKernel");
     if (launch->threads == 0 || launch->threads > 1024 || launch->grid == 0)
         return CUDA_ERROR_INVALID_VALUE;
+    if (fake.capturing)
+        return CUDA_SUCCESS;
     note_launch(launch, "FAKE_CUDA_LAUNCHES");
     if (fake.profiled)
         note_launch(launch, "FAKE_CUDA_PROFILE");

@@ -50,6 +50,26 @@ static void *device(CUdeviceptr from, size_t size)
     abort();
 }
 
+bool fake_memory_range(CUdeviceptr address, CUdeviceptr *base, size_t *size)
+{
+    const char *at = (const char *)(uintptr_t)address;
+    bool found = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < ALLOCATIONS && !found; k++) {
+        const struct allocation *one = &allocations[k];
+
+        found = one->memory != NULL && at >= one->memory &&
+                at < one->memory + one->size;
+        if (found) {
+            *base = (CUdeviceptr)(uintptr_t)one->memory;
+            *size = one->size;
+        }
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
 /* The first that is of `memory`, NULL for a free one. */
 static struct allocation *find(const void *memory)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* stream: streams, on which all is done at once, and events. */
+#include <stdio.h>
+
 #include "tests/fake/cuda.h"
 
 enum { EVENTS = 4096 };
@@ -60,6 +62,8 @@ CUresult fake_EventRecord(CUevent event, CUstream stream)
 {
     (void)stream;
     FAKE_ENTER("EventRecord");
+    if (fake.capturing)
+        fprintf(stderr, "fake_cuda: the capture into a graph is disturbed\n");
     ((struct fake_event *)(void *)event)->ns = fake.ns;
     return CUDA_SUCCESS;
 }

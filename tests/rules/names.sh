@@ -46,8 +46,18 @@ profile: counters metric
 plot: plot
 report: report
 runtime: choice runtime shmtune
-command: check command compiler display explain format init json option paint
-    sheet table
+capture: capture dlsym
+    cuGetProcAddress cuGetProcAddress_v2 cuKernelGetFunction
+    cuLaunchCooperativeKernel cuLaunchCooperativeKernel_ptsz
+    cuLaunchKernel cuLaunchKernelEx cuLaunchKernelEx_ptsz cuLaunchKernel_ptsz
+    cuLibraryGetKernel cuLibraryGetModule cuLibraryLoadData
+    cuLibraryLoadFromFile cuLibraryUnload
+    cuModuleGetFunction cuModuleLoad cuModuleLoadData cuModuleLoadDataEx
+    cuModuleLoadFatBinary cuModuleUnload
+    nvrtcAddNameExpression nvrtcCompileProgram nvrtcCreateProgram
+    nvrtcDestroyProgram nvrtcGetCUBIN nvrtcGetLoweredName nvrtcGetPTX
+command: check command compiler display draft explain format init json option
+    paint sheet table
 main: main
 TABLE
 

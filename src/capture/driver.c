@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver: the functions of the driver that the library calls itself, found in
+ * the driver that the application has loaded.
+ */
+#include "capture/library.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+static struct shmt_capture_driver driver;
+static const char *missing;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+static void find_all(void)
+{
+/* The name that the header's macros make of it; an older driver may have the
+ * plain one alone. */
+#define FIND(name)                                                           \
+    shmt_capture_symbol(TEXT(cu##name), &driver.name);                \
+    if (driver.name == NULL)                                                 \
+        shmt_capture_symbol("cu" #name, &driver.name);                \
+    if (driver.name == NULL)                                                 \
+        missing = "cu" #name;
+    SHMT_CAPTURE_DRIVER_LIST(FIND)
+#undef FIND
+    shmt_capture_symbol("cuKernelGetFunction",
+                               &driver.KernelGetFunction);
+    shmt_capture_symbol("cuLibraryGetModule", &driver.LibraryGetModule);
+    shmt_capture_symbol("cuFuncGetName", &driver.FuncGetName);
+    shmt_capture_symbol("cuFuncGetModule", &driver.FuncGetModule);
+    shmt_capture_symbol("cuFuncGetParamInfo", &driver.FuncGetParamInfo);
+    if (missing != NULL)
+        shmt_capture_note("the driver has no %s: nothing is captured; update "
+                          "the driver", missing);
+}
+
+const struct shmt_capture_driver *shmt_capture_driver(void)
+{
+    pthread_once(&once, find_all);
+    return missing == NULL ? &driver : NULL;
+}
+
+/* By an event, since the stream may itself wait for others. */
+bool shmt_capture_await(const struct shmt_capture_driver *table,
+                        CUstream stream)
+{
+    const struct timespec pause = {0, 50000};
+    const double until = shmt_clock_s() + 10;
+    CUresult result = CUDA_ERROR_NOT_READY;
+    CUevent event;
+
+    if (table->EventCreate(&event, CU_EVENT_DISABLE_TIMING) != CUDA_SUCCESS)
+        return false;
+    if (table->EventRecord(event, stream) == CUDA_SUCCESS)
+        while ((result = table->EventQuery(event)) == CUDA_ERROR_NOT_READY &&
+               shmt_clock_s() < until)
+            nanosleep(&pause, NULL);
+    table->EventDestroy(event);
+    return result == CUDA_SUCCESS;
+}

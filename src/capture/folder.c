@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * folder: what was seen of one launch, as files.  They are written into a
+ * folder that ends in SHMT_CAPTURE_PART, which gets its name when all of them
+ * are there.  Buffers are compressed, each content once: a second name of it is
+ * a link.
+ */
+#define _GNU_SOURCE   /* nftw */
+#include "capture/library.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* What is going to be at `path`. */
+struct folder {
+    const struct shmt_capture_record *record;
+    char part[800], whole[768];
+    struct shmt_text text;     /* of SHMT_CAPTURE_LAUNCH */
+};
+
+/* Nothing is captured any more after a disk was full. */
+static bool stopped;
+
+/* -- texts ---------------------------------------------------------------- */
+
+/* In quotes, as YAML and JSON have it. */
+static void add_quoted(struct shmt_text *text, const char *string)
+{
+    shmt_text_add(text, "\"");
+    for (; *string != '\0'; string++) {
+        const unsigned char c = (unsigned char)*string;
+
+        if (c == '"' || c == '\\')
+            shmt_text_addf(text, "\\%c", c);
+        else if (c < 0x20 || c == 0x7f)
+            shmt_text_addf(text, "\\x%02x", c);
+        else
+            shmt_text_add_bytes(text, string, 1);
+    }
+    shmt_text_add(text, "\"");
+}
+
+static void add_hex(struct shmt_text *text, const unsigned char *bytes,
+                    size_t size)
+{
+    shmt_text_add(text, "\"");
+    for (size_t k = 0; k < size; k++)
+        shmt_text_addf(text, "%02x", bytes[k]);
+    shmt_text_add(text, "\"");
+}
+
+/* -- files ---------------------------------------------------------------- */
+
+static bool write_bytes(const struct folder *folder, const char *name,
+                        const void *data, size_t size)
+{
+    char path[2048];
+    struct shmt_error err;
+
+    snprintf(path, sizeof path, "%s/%s", folder->part, name);
+    if (shmt_path_write(path, data, size, &err) == SHMTUNE_OK)
+        return true;
+    shmt_capture_note("%s", err.text);
+    return false;
+}
+
+/* What could not be written is not there. */
+static bool write_compressed(const char *path, const unsigned char *data,
+                             size_t size)
+{
+    char part[1024];
+    gzFile file;
+    bool whole;
+
+    snprintf(part, sizeof part, "%s.%ld" SHMT_CAPTURE_PART, path,
+             (long)getpid());
+    file = gzopen(part, "wb1");
+    if (file == NULL)
+        return false;
+    whole = true;
+    for (size_t at = 0; whole && at < size;) {
+        const size_t piece = size - at < 1 << 20 ? size - at : 1 << 20;
+
+        whole = gzwrite(file, data + at, (unsigned)piece) == (int)piece;
+        at += piece;
+    }
+    whole = gzclose(file) == Z_OK && whole;
+    if (whole && rename(part, path) == 0)
+        return true;
+    unlink(part);
+    return false;
+}
+
+/* By its digest among those that are there already. */
+static bool write_content(const struct folder *folder, const char *name,
+                          const unsigned char *data, size_t size)
+{
+    const char *root = shmt_capture_setting()->folder;
+    char digest[SHMT_DIGEST_TEXT], store[1024], path[1024];
+    struct shmt_digest state;
+
+    shmt_digest_begin(&state);
+    shmt_digest_add(&state, data, size);
+    shmt_digest_end(&state, digest);
+    snprintf(store, sizeof store, "%s/store", root);
+    mkdir(store, 0700);
+    snprintf(store, sizeof store, "%s/store/%s", root, digest);
+    snprintf(path, sizeof path, "%s/%s", folder->part, name);
+    if (access(store, F_OK) != 0 && !write_compressed(store, data, size)) {
+        shmt_capture_note("%s: %s", store, strerror(errno));
+        return false;
+    }
+    /* A file system may have no links. */
+    if (link(store, path) == 0 || write_compressed(path, data, size))
+        return true;
+    shmt_capture_note("%s: %s", path, strerror(errno));
+    return false;
+}
+
+/* -- the parts of a launch ------------------------------------------------ */
+
+static void add_numbers(struct shmt_text *text, const char *key,
+                        const unsigned numbers[3])
+{
+    shmt_text_addf(text, "%s: [%u, %u, %u]\n", key, numbers[0], numbers[1],
+                   numbers[2]);
+}
+
+static void add_launch(struct folder *folder)
+{
+    const struct shmt_capture_launch *launch = folder->record->launch;
+    struct shmt_text *text = &folder->text;
+
+    shmt_text_add(text, "format: capture/1\nsymbol: ");
+    add_quoted(text, folder->record->function.name);
+    shmt_text_add(text, "\n");
+    add_numbers(text, "grid", launch->grid);
+    add_numbers(text, "block", launch->block);
+    add_numbers(text, "cluster", launch->cluster);
+    shmt_text_addf(text, "shared_dynamic: %u\ncooperative: %s\n",
+                   launch->shared, launch->cooperative ? "true" : "false");
+}
+
+static void add_parameters(struct folder *folder)
+{
+    const struct shmt_capture_record *record = folder->record;
+    struct shmt_text *text = &folder->text;
+
+    shmt_text_addf(text, "parameters:%s\n",
+                   record->parameter_count == 0 ? " []" : "");
+    for (size_t k = 0; k < record->parameter_count; k++) {
+        const struct shmt_capture_parameter *one = &record->parameters[k];
+
+        shmt_text_add(text, "- bytes: ");
+        add_hex(text, one->bytes, one->size);
+        shmt_text_add(text, "\n  pointers: [");
+        for (size_t i = 0, n = 0; i < record->pointer_count; i++) {
+            const struct shmt_capture_pointer *pointer = &record->pointers[i];
+
+            if (pointer->parameter == k)
+                shmt_text_addf(text, "%s{at: %zu, memory: %zu, offset: %llu}",
+                               n++ == 0 ? "" : ", ", pointer->at,
+                               pointer->memory,
+                               (unsigned long long)pointer->offset);
+        }
+        shmt_text_add(text, "]\n");
+    }
+}
+
+/* Whether there is a NaN of the type, so many bits of which are its exponent
+ * and its fraction, among the bytes. */
+static bool has_nan(const unsigned char *bytes, size_t size, size_t width,
+                    unsigned fraction)
+{
+    const uint64_t rest = UINT64_MAX >> (65 - 8 * width);
+    const uint64_t infinity = rest >> fraction << fraction;
+
+    for (size_t at = 0; at + width <= size; at += width) {
+        uint64_t word = 0;
+
+        memcpy(&word, bytes + at, width);
+        if ((word & rest) > infinity)
+            return true;
+    }
+    return false;
+}
+
+/* Which bytes are others than before, from the first to behind the last, on
+ * multiples of eight, and of which types there is a NaN among them. */
+static void add_change(struct shmt_text *text,
+                       const struct shmt_capture_memory *one)
+{
+    static const struct {
+        const char *name;
+        size_t width;
+        unsigned fraction;
+    } types[] = {{"f16", 2, 10}, {"bf16", 2, 7}, {"f32", 4, 23},
+                 {"f64", 8, 52}};
+    size_t first = 0, end = one->size, n = 0;
+
+    while (first < end && one->before[first] == one->after[first])
+        first++;
+    while (end > first && one->before[end - 1] == one->after[end - 1])
+        end--;
+    first -= first % 8;
+    end = one->size - end < 8 ? one->size : (end + 7) / 8 * 8;
+    shmt_text_addf(text, "  changed: [%zu, %zu]\n  nan: [", first, end);
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++)
+        if (has_nan(one->after + first, end - first, types[k].width,
+                    types[k].fraction))
+            shmt_text_addf(text, "%s%s", n++ == 0 ? "" : ", ", types[k].name);
+    shmt_text_add(text, "]\n");
+}
+
+static bool add_memories(struct folder *folder)
+{
+    const struct shmt_capture_record *record = folder->record;
+    struct shmt_text *text = &folder->text;
+    char name[64];
+
+    shmt_text_addf(text, "memories:%s\n",
+                   record->memory_count == 0 ? " []" : "");
+    for (size_t k = 0; k < record->memory_count; k++) {
+        const struct shmt_capture_memory *one = &record->memories[k];
+
+        snprintf(name, sizeof name, "memory-%zu.before.gz", k);
+        if (!write_content(folder, name, one->before, one->size))
+            return false;
+        shmt_text_addf(text, "- bytes: %zu\n  before: %s\n", one->size, name);
+        if (one->after != NULL) {
+            snprintf(name, sizeof name, "memory-%zu.after.gz", k);
+            if (!write_content(folder, name, one->after, one->size))
+                return false;
+            shmt_text_addf(text, "  after: %s\n", name);
+            add_change(text, one);
+        }
+        if (one->symbol != NULL) {
+            shmt_text_add(text, "  symbol: ");
+            add_quoted(text, one->symbol);
+            shmt_text_add(text, "\n");
+        }
+    }
+    return true;
+}
+
+/* -- the source ----------------------------------------------------------- */
+
+static void add_list(struct shmt_text *text, const char *key,
+                     char *const *items, size_t count)
+{
+    shmt_text_addf(text, "%s: [", key);
+    for (size_t k = 0; k < count; k++) {
+        shmt_text_add(text, k == 0 ? "" : ", ");
+        add_quoted(text, items[k]);
+    }
+    shmt_text_add(text, "]\n");
+}
+
+/* A header given as a text, as the file that its name says, below a folder of
+ * their own.  false: nothing can be called so there. */
+static bool write_header(const struct folder *folder, const char *name,
+                         const char *data)
+{
+    char path[1024];
+
+    if (name[0] == '/' || name[0] == '\0' || strstr(name, "..") != NULL) {
+        shmt_capture_note("the header \"%s\" of %s has no place in a folder",
+                          name, folder->record->function.name);
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_HEADERS "/%s",
+             folder->part, name);
+    *strrchr(path, '/') = '\0';
+    if (shmt_path_make_folder(path, 0700, NULL) != SHMTUNE_OK)
+        return false;
+    snprintf(path, sizeof path, SHMT_CAPTURE_HEADERS "/%s", name);
+    return write_bytes(folder, path, data, strlen(data));
+}
+
+static bool add_program(struct folder *folder,
+                        const struct shmt_capture_program *program)
+{
+    struct shmt_text *text = &folder->text;
+
+    if (!write_bytes(folder, SHMT_CAPTURE_SOURCE, program->source,
+                     strlen(program->source)))
+        return false;
+    shmt_text_add(text, "source: " SHMT_CAPTURE_SOURCE "\nprogram: ");
+    add_quoted(text, program->name);
+    shmt_text_add(text, "\n");
+    add_list(text, "options", program->options, program->option_count);
+    for (size_t k = 0; k < program->header_count; k++)
+        if (!write_header(folder, program->include_names[k],
+                          program->headers[k]))
+            return false;
+    if (program->header_count > 0)
+        shmt_text_add(text, "headers: " SHMT_CAPTURE_HEADERS "\n");
+    for (size_t k = 0; k < program->lowered_count; k++)
+        if (strcmp(program->lowered[k].name,
+                   folder->record->function.name) == 0) {
+            shmt_text_add(text, "expression: ");
+            add_quoted(text, program->lowered[k].expression);
+            shmt_text_add(text, "\n");
+            break;
+        }
+    return true;
+}
+
+static bool add_image(struct folder *folder)
+{
+    static const char *const names[] = {
+        [SHMT_CAPTURE_CUBIN] = "image.cubin", [SHMT_CAPTURE_PTX] = "image.ptx",
+        [SHMT_CAPTURE_FATBIN] = "image.fatbin"};
+    const struct shmt_capture_image *image = folder->record->function.image;
+    const struct shmt_capture_program *program;
+
+    if (image == NULL)
+        return true;
+    program = image->digest[0] == '\0'
+                  ? NULL : shmt_capture_program_of(image->digest);
+    if (program != NULL && !add_program(folder, program))
+        return false;
+    if (image->data == NULL)
+        return true;
+    shmt_text_addf(&folder->text, "image: %s\n", names[image->form]);
+    return write_bytes(folder, names[image->form], image->data, image->size);
+}
+
+/* -- the folder ----------------------------------------------------------- */
+
+static int remove_one(const char *path, const struct stat *status, int type,
+                      struct FTW *walk)
+{
+    (void)status;
+    (void)type;
+    (void)walk;
+    remove(path);
+    return 0;
+}
+
+static bool write_all(struct folder *folder)
+{
+    struct shmt_text *text = &folder->text;
+
+    if (mkdir(folder->part, 0700) != 0) {
+        shmt_capture_note("%s: %s", folder->part, strerror(errno));
+        return false;
+    }
+    add_launch(folder);
+    add_parameters(folder);
+    return add_memories(folder) && add_image(folder) && !text->failed &&
+           write_bytes(folder, SHMT_CAPTURE_LAUNCH, text->data,
+                       text->length) &&
+           rename(folder->part, folder->whole) == 0;
+}
+
+bool shmt_capture_folder_write(const struct shmt_capture_record *record)
+{
+    struct folder folder = {.record = record};
+    struct timespec now;
+    bool whole;
+
+    if (stopped)
+        return false;
+    clock_gettime(CLOCK_REALTIME, &now);
+    snprintf(folder.whole, sizeof folder.whole, "%s/%012lld%09ld-%ld",
+             shmt_capture_setting()->folder, (long long)now.tv_sec,
+             now.tv_nsec, (long)getpid());
+    snprintf(folder.part, sizeof folder.part, "%s" SHMT_CAPTURE_PART,
+             folder.whole);
+    whole = write_all(&folder);
+    shmt_text_free(&folder.text);
+    if (!whole) {
+        nftw(folder.part, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+        shmt_capture_note("%s is left out, and nothing is captured any more: "
+                          "its folder could not be written",
+                          record->function.name);
+        stopped = true;
+    }
+    return whole;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * launch: the functions that launch a kernel.  Nearly every launch is of a
+ * function that nobody wants: those are known by one look into a table.
+ */
+#include "capture/library.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
+
+/* Handles that are let pass, each in the place of its hash. */
+enum { PLACES = 4096 };
+static _Atomic(uintptr_t) passed[PLACES];
+
+static _Atomic(uintptr_t) *place_of(const void *handle)
+{
+    const uint64_t hash =
+        (uint64_t)(uintptr_t)handle * UINT64_C(0x9e3779b97f4a7c15);
+
+    return &passed[hash >> 52];
+}
+
+void shmt_capture_launch_forget(const void *handle)
+{
+    atomic_store(place_of(handle), 0);
+}
+
+static bool is_passed(CUfunction handle)
+{
+    return atomic_load_explicit(place_of(handle), memory_order_relaxed) ==
+           (uintptr_t)handle;
+}
+
+static void let_pass(CUfunction handle)
+{
+    atomic_store(place_of(handle), (uintptr_t)handle);
+}
+
+/* -- what becomes of a launch --------------------------------------------- */
+
+/* Of each launch that is captured only one at a time. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+/* What a launch has taken up between its begin and its end. */
+struct passage {
+    struct shmt_capture_snapshot *snapshot;
+    int times;
+};
+
+static bool is_due(const struct shmt_capture_launch *launch)
+{
+    struct shmt_capture_function function;
+
+    if (!shmt_capture_function_of(launch->handle, &function) ||
+        !shmt_capture_is_wanted(function.name)) {
+        let_pass(launch->handle);
+        return false;
+    }
+    return shmt_capture_function_due(launch->handle);
+}
+
+static struct passage begin(const struct shmt_capture_launch *launch)
+{
+    struct passage passage = {NULL, -1};
+
+    if (shmt_capture_setting()->list) {
+        passage.times = shmt_capture_times_begin(launch);
+        return passage;
+    }
+    pthread_mutex_lock(&turn);
+    if (is_due(launch))
+        passage.snapshot = shmt_capture_snapshot_begin(launch);
+    if (passage.snapshot == NULL)
+        pthread_mutex_unlock(&turn);
+    return passage;
+}
+
+static void end(const struct shmt_capture_launch *launch,
+                struct passage passage, CUresult result)
+{
+    if (passage.times >= 0)
+        shmt_capture_times_end(passage.times, launch);
+    if (passage.snapshot == NULL)
+        return;
+    shmt_capture_snapshot_end(passage.snapshot, result);
+    pthread_mutex_unlock(&turn);
+}
+
+static bool passes(CUfunction handle)
+{
+    return is_passed(handle) || shmt_capture_setting()->folder == NULL;
+}
+
+/* -- the functions of the driver ------------------------------------------ */
+
+/* The stream 0 of functions whose streams are the thread's own. */
+static CUstream own_stream(CUstream stream)
+{
+    return stream == NULL ? CU_STREAM_PER_THREAD : stream;
+}
+
+struct shape {
+    unsigned grid[3], block[3], shared;
+};
+
+static CUresult launch_plain(__typeof__(cuLaunchKernel) *real,
+                             CUfunction handle, const struct shape *shape,
+                             CUstream stream, CUstream seen_as,
+                             void **arguments, void **extra)
+{
+    struct shmt_capture_launch launch = {
+        .handle = handle, .shared = shape->shared, .stream = seen_as,
+        .arguments = arguments, .extra = extra};
+    struct passage passage;
+    CUresult result;
+
+    memcpy(launch.grid, shape->grid, sizeof launch.grid);
+    memcpy(launch.block, shape->block, sizeof launch.block);
+    passage = begin(&launch);
+    result = real(handle, shape->grid[0], shape->grid[1], shape->grid[2],
+                  shape->block[0], shape->block[1], shape->block[2],
+                  shape->shared, stream, arguments, extra);
+    end(&launch, passage, result);
+    return result;
+}
+
+#define LAUNCH_KERNEL(name, seen_as)                                         \
+    PUBLIC CUresult CUDAAPI name(                                            \
+        CUfunction handle, unsigned gx, unsigned gy, unsigned gz,            \
+        unsigned bx, unsigned by, unsigned bz, unsigned shared,              \
+        CUstream stream, void **arguments, void **extra)                     \
+    {                                                                        \
+        const struct shape shape = {{gx, gy, gz}, {bx, by, bz}, shared};     \
+                                                                             \
+        SHMT_CAPTURE_REAL(name);                                             \
+        if (real == NULL)                                                    \
+            return MISSING;                                                  \
+        if (passes(handle))                                                  \
+            return real(handle, gx, gy, gz, bx, by, bz, shared, stream,      \
+                        arguments, extra);                                   \
+        return launch_plain(real, handle, &shape, stream, seen_as,           \
+                            arguments, extra);                               \
+    }
+
+LAUNCH_KERNEL(cuLaunchKernel, stream)
+LAUNCH_KERNEL(cuLaunchKernel_ptsz, own_stream(stream))
+
+static CUresult launch_cooperative(__typeof__(cuLaunchCooperativeKernel) *real,
+                                   CUfunction handle,
+                                   const struct shape *shape, CUstream stream,
+                                   CUstream seen_as, void **arguments)
+{
+    struct shmt_capture_launch launch = {
+        .handle = handle, .shared = shape->shared, .stream = seen_as,
+        .arguments = arguments, .cooperative = true};
+    struct passage passage;
+    CUresult result;
+
+    memcpy(launch.grid, shape->grid, sizeof launch.grid);
+    memcpy(launch.block, shape->block, sizeof launch.block);
+    passage = begin(&launch);
+    result = real(handle, shape->grid[0], shape->grid[1], shape->grid[2],
+                  shape->block[0], shape->block[1], shape->block[2],
+                  shape->shared, stream, arguments);
+    end(&launch, passage, result);
+    return result;
+}
+
+#define LAUNCH_COOPERATIVE(name, seen_as)                                    \
+    PUBLIC CUresult CUDAAPI name(                                            \
+        CUfunction handle, unsigned gx, unsigned gy, unsigned gz,            \
+        unsigned bx, unsigned by, unsigned bz, unsigned shared,              \
+        CUstream stream, void **arguments)                                   \
+    {                                                                        \
+        const struct shape shape = {{gx, gy, gz}, {bx, by, bz}, shared};     \
+                                                                             \
+        SHMT_CAPTURE_REAL(name);                                             \
+        if (real == NULL)                                                    \
+            return MISSING;                                                  \
+        if (passes(handle))                                                  \
+            return real(handle, gx, gy, gz, bx, by, bz, shared, stream,      \
+                        arguments);                                          \
+        return launch_cooperative(real, handle, &shape, stream, seen_as,     \
+                                  arguments);                                \
+    }
+
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel, stream)
+LAUNCH_COOPERATIVE(cuLaunchCooperativeKernel_ptsz, own_stream(stream))
+
+static void read_attributes(const CUlaunchConfig *config,
+                            struct shmt_capture_launch *launch)
+{
+    for (unsigned k = 0; k < config->numAttrs; k++) {
+        const CUlaunchAttribute *one = &config->attrs[k];
+
+        switch (one->id) {
+        case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+            launch->cooperative = one->value.cooperative != 0;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+            launch->cluster[0] = one->value.clusterDim.x;
+            launch->cluster[1] = one->value.clusterDim.y;
+            launch->cluster[2] = one->value.clusterDim.z;
+            break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+            launch->other = "a programmatic launch";
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static CUresult launch_ex(__typeof__(cuLaunchKernelEx) *real,
+                          const CUlaunchConfig *config, CUstream seen_as,
+                          CUfunction handle, void **arguments, void **extra)
+{
+    struct shmt_capture_launch launch = {
+        .handle = handle, .stream = seen_as, .arguments = arguments,
+        .extra = extra, .shared = config->sharedMemBytes,
+        .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
+        .block = {config->blockDimX, config->blockDimY, config->blockDimZ}};
+    struct passage passage;
+    CUresult result;
+
+    read_attributes(config, &launch);
+    passage = begin(&launch);
+    result = real(config, handle, arguments, extra);
+    end(&launch, passage, result);
+    return result;
+}
+
+#define LAUNCH_EX(name, seen_as)                                             \
+    PUBLIC CUresult CUDAAPI name(const CUlaunchConfig *config,               \
+                                 CUfunction handle, void **arguments,        \
+                                 void **extra)                               \
+    {                                                                        \
+        SHMT_CAPTURE_REAL(name);                                             \
+        if (real == NULL)                                                    \
+            return MISSING;                                                  \
+        if (config == NULL || passes(handle))                                \
+            return real(config, handle, arguments, extra);                   \
+        return launch_ex(real, config, seen_as, handle, arguments, extra);   \
+    }
+
+LAUNCH_EX(cuLaunchKernelEx, config->hStream)
+LAUNCH_EX(cuLaunchKernelEx_ptsz, own_stream(config->hStream))

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * library: what the files of the preloaded library share.  They run inside an
+ * application, on any thread of it: nothing here prints, exits, or changes what
+ * the application is answered; what cannot be done is left out with a note.
+ */
+#ifndef SHMT_CAPTURE_LIBRARY_H
+#define SHMT_CAPTURE_LIBRARY_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cuda.h>
+#include <nvrtc.h>
+
+#include "base/base.h"
+#include "capture/capture.h"
+
+/* -- interpose.c ---------------------------------------------------------- */
+
+/* The functions that pass through here, by the names that linkers see. */
+#define SHMT_CAPTURE_HOOKS(X)                                                \
+    X(cuGetProcAddress)                                                      \
+    X(cuGetProcAddress_v2)                                                   \
+    X(cuModuleLoad)                                                          \
+    X(cuModuleLoadData)                                                      \
+    X(cuModuleLoadDataEx)                                                    \
+    X(cuModuleLoadFatBinary)                                                 \
+    X(cuModuleUnload)                                                        \
+    X(cuModuleGetFunction)                                                   \
+    X(cuLibraryLoadData)                                                     \
+    X(cuLibraryLoadFromFile)                                                 \
+    X(cuLibraryUnload)                                                       \
+    X(cuLibraryGetKernel)                                                    \
+    X(cuLibraryGetModule)                                                    \
+    X(cuKernelGetFunction)                                                   \
+    X(cuLaunchKernel)                                                        \
+    X(cuLaunchKernel_ptsz)                                                   \
+    X(cuLaunchKernelEx)                                                      \
+    X(cuLaunchKernelEx_ptsz)                                                 \
+    X(cuLaunchCooperativeKernel)                                             \
+    X(cuLaunchCooperativeKernel_ptsz)                                        \
+    X(nvrtcCreateProgram)                                                    \
+    X(nvrtcDestroyProgram)                                                   \
+    X(nvrtcAddNameExpression)                                                \
+    X(nvrtcCompileProgram)                                                   \
+    X(nvrtcGetLoweredName)                                                   \
+    X(nvrtcGetCUBIN)                                                         \
+    X(nvrtcGetPTX)
+
+#undef cuGetProcAddress
+CUresult CUDAAPI cuGetProcAddress(const char *name, void **out, int version,
+                                  cuuint64_t flags);
+CUresult CUDAAPI cuGetProcAddress_v2(const char *name, void **out, int version,
+                                     cuuint64_t flags,
+                                     CUdriverProcAddressQueryResult *found);
+__typeof__(cuLaunchKernel) cuLaunchKernel_ptsz;
+__typeof__(cuLaunchKernelEx) cuLaunchKernelEx_ptsz;
+__typeof__(cuLaunchCooperativeKernel) cuLaunchCooperativeKernel_ptsz;
+
+enum shmt_capture_hook {
+#define SHMT_CAPTURE_HOOK(name) SHMT_CAPTURE_##name,
+    SHMT_CAPTURE_HOOKS(SHMT_CAPTURE_HOOK)
+#undef SHMT_CAPTURE_HOOK
+    SHMT_CAPTURE_HOOK_COUNT
+};
+
+/* The function itself, which ours stands before; into a pointer to it.  NULL:
+ * the process has none. */
+void shmt_capture_real(enum shmt_capture_hook hook, void *function);
+#define SHMT_CAPTURE_REAL(name)                                              \
+    __typeof__(name) *real;                                                  \
+    shmt_capture_real(SHMT_CAPTURE_##name, &real)
+
+/* Another function of the driver, or of NVRTC, that the process has loaded. */
+void shmt_capture_symbol(const char *name, void *function);
+
+/* -- setting.c ------------------------------------------------------------ */
+
+struct shmt_capture_setting {
+    const char *folder;        /* NULL: there is nothing to do */
+    const char *patterns;
+    bool list;
+    uint64_t skip, count, bytes;
+};
+
+/* What the environment says, read once. */
+const struct shmt_capture_setting *shmt_capture_setting(void);
+/* Whether one of the patterns has the symbol, or its name in the source. */
+bool shmt_capture_is_wanted(const char *symbol);
+/* Appends a line to the notes. */
+void shmt_capture_note(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
+
+/* -- driver.c ------------------------------------------------------------- */
+
+/* What the library itself asks the driver; those of OPTIONAL may be missing.
+ */
+#define SHMT_CAPTURE_DRIVER_LIST(X)                                          \
+    X(CtxGetCurrent)                                                         \
+    X(EventCreate)                                                           \
+    X(EventDestroy)                                                          \
+    X(EventRecord)                                                           \
+    X(EventQuery)                                                            \
+    X(EventElapsedTime)                                                      \
+    X(MemGetAddressRange)                                                    \
+    X(MemcpyDtoHAsync)                                                       \
+    X(ModuleGetGlobal)                                                       \
+    X(PointerGetAttribute)                                                   \
+    X(StreamCreate)                                                          \
+    X(StreamDestroy)                                                         \
+    X(StreamIsCapturing)                                                     \
+    X(StreamQuery)                                                           \
+    X(ThreadExchangeStreamCaptureMode)
+
+struct shmt_capture_driver {
+#define SHMT_CAPTURE_MEMBER(name) __typeof__(cu##name) *name;
+    SHMT_CAPTURE_DRIVER_LIST(SHMT_CAPTURE_MEMBER)
+#undef SHMT_CAPTURE_MEMBER
+    /* Drivers before 12.4 have not all of these. */
+    CUresult (*KernelGetFunction)(CUfunction *, CUkernel);
+    CUresult (*LibraryGetModule)(CUmodule *, CUlibrary);
+    CUresult (*FuncGetName)(const char **, CUfunction);
+    CUresult (*FuncGetModule)(CUmodule *, CUfunction);
+    CUresult (*FuncGetParamInfo)(CUfunction, size_t, size_t *, size_t *);
+};
+
+/* NULL: the driver lacks something that is needed, which a note says. */
+const struct shmt_capture_driver *shmt_capture_driver(void);
+
+/* Waits until what is in the stream by now is done.  false: it is not after
+ * ten seconds, as where the host has to do something first. */
+bool shmt_capture_await(const struct shmt_capture_driver *driver,
+                        CUstream stream);
+
+/* -- program.c ------------------------------------------------------------ */
+
+/* A name expression and what the compiler made of it. */
+struct shmt_capture_lowered {
+    char *expression, *name;
+};
+
+/* What NVRTC was given. */
+struct shmt_capture_program {
+    nvrtcProgram handle;       /* NULL: destroyed */
+    bool kept;                 /* somebody has its binary */
+    char *source, *name;
+    size_t header_count, option_count, lowered_count;
+    char **headers, **include_names, **options;
+    struct shmt_capture_lowered *lowered;
+};
+
+/* The program that a binary of this digest is of; NULL: none of this process.
+ * Programs that are `kept` stay as long as the process. */
+const struct shmt_capture_program *
+shmt_capture_program_of(const char digest[SHMT_DIGEST_TEXT]);
+/* Of a cubin, or of PTX without the zeros at its end. */
+void shmt_capture_digest(const void *image, size_t size,
+                         char digest[SHMT_DIGEST_TEXT]);
+
+/* -- module.c ------------------------------------------------------------- */
+
+enum shmt_capture_form {
+    SHMT_CAPTURE_CUBIN, SHMT_CAPTURE_PTX, SHMT_CAPTURE_FATBIN
+};
+
+/* What a module or a library was loaded from. */
+struct shmt_capture_image {
+    enum shmt_capture_form form;
+    char digest[SHMT_DIGEST_TEXT];     /* "": not computed */
+    const void *data;                  /* NULL: too large to be kept */
+    size_t size;
+};
+
+/* A function as the application knows it. */
+struct shmt_capture_function {
+    char *name;                        /* its symbol */
+    bool is_kernel;                    /* the handle is a CUkernel */
+    void *owner;                       /* CUmodule, or CUlibrary */
+    bool of_library;
+    const struct shmt_capture_image *image;    /* NULL: not seen */
+    uint64_t seen, taken;
+};
+
+/* What launch.c asks under the lock of module.c: a copy, whose name and image
+ * live as long as the process. */
+bool shmt_capture_function_of(CUfunction handle,
+                              struct shmt_capture_function *out);
+/* Whether this launch of the function is one to capture; counts it. */
+bool shmt_capture_function_due(CUfunction handle);
+/* It was captured. */
+void shmt_capture_function_taken(CUfunction handle);
+
+/* -- launch.c ------------------------------------------------------------- */
+
+/* A launch as one of the functions for it was given. */
+struct shmt_capture_launch {
+    CUfunction handle;
+    unsigned grid[3], block[3], shared, cluster[3];
+    bool cooperative;
+    CUstream stream;
+    void **arguments, **extra;
+    const char *other;         /* an attribute that cannot be said; or NULL */
+};
+
+/* A handle that may be of something new: it is looked at again. */
+void shmt_capture_launch_forget(const void *handle);
+
+/* -- snapshot.c ----------------------------------------------------------- */
+
+struct shmt_capture_snapshot;
+
+/* Copies what the launch can reach, before it; NULL: it is not captured, and a
+ * note says why. */
+struct shmt_capture_snapshot *
+shmt_capture_snapshot_begin(const struct shmt_capture_launch *launch);
+/* Copies what it has changed, and writes the folder; frees the snapshot. */
+void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
+                               CUresult result);
+
+/* -- folder.c ------------------------------------------------------------- */
+
+/* What is at one address: an allocation, or a variable of the module. */
+struct shmt_capture_memory {
+    CUdeviceptr base;
+    size_t size;
+    const char *symbol;        /* of a variable; else NULL */
+    unsigned char *before, *after;     /* after is NULL when it is the same */
+};
+
+/* 8 bytes of a parameter that are an address. */
+struct shmt_capture_pointer {
+    size_t parameter, at;      /* byte */
+    size_t memory;
+    uint64_t offset;           /* from the begin of the memory */
+};
+
+struct shmt_capture_parameter {
+    size_t offset, size;
+    const unsigned char *bytes;
+};
+
+enum { SHMT_CAPTURE_PARAMETERS = 256, SHMT_CAPTURE_MEMORIES = 256 };
+
+struct shmt_capture_record {
+    const struct shmt_capture_launch *launch;
+    struct shmt_capture_function function;
+    size_t parameter_count, pointer_count, memory_count;
+    struct shmt_capture_parameter parameters[SHMT_CAPTURE_PARAMETERS];
+    struct shmt_capture_pointer pointers[SHMT_CAPTURE_MEMORIES];
+    struct shmt_capture_memory memories[SHMT_CAPTURE_MEMORIES];
+};
+
+/* Writes the folder of a launch; false: it could not be written whole, nothing
+ * of it is left, and a note says why. */
+bool shmt_capture_folder_write(const struct shmt_capture_record *record);
+
+/* -- times.c -------------------------------------------------------------- */
+
+/* Events before and after a launch, for the list; -1: it is not timed. */
+int shmt_capture_times_begin(const struct shmt_capture_launch *launch);
+void shmt_capture_times_end(int at, const struct shmt_capture_launch *launch);
+
+#endif

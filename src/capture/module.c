@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * module: which function is of which module or library, and what that was
+ * loaded from.  Images and names stay as long as the process: a handle may be
+ * given again, and somebody may still hold what was copied out.
+ */
+#include "capture/library.h"
+
+#include <elf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+/* Larger ones are looked at, and not kept. */
+enum { MOST_IMAGE = 1 << 28 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* By module or library. */
+static struct shmt_capture_image **images;
+static struct shmt_map by_owner;
+static size_t image_count;
+
+static struct shmt_capture_function **functions;
+static struct shmt_map by_handle;
+static size_t function_count;
+
+static uint64_t key_of(const void *handle)
+{
+    return (uint64_t)(uintptr_t)handle;
+}
+
+/* -- images --------------------------------------------------------------- */
+
+/* Of a fatbin: behind its header of 16 bytes are as many as that says. */
+struct fatbin {
+    uint32_t magic;
+    uint16_t version, header_size;
+    uint64_t size;
+};
+
+/* What registered code of the CUDA runtime looks like: a pointer to one. */
+struct wrapper {
+    uint32_t magic, version;
+    const struct fatbin *data;
+    const void *more;
+};
+
+#define FATBIN_MAGIC UINT32_C(0xba55ed50)
+#define WRAPPER_MAGIC UINT32_C(0x466243b1)
+
+static size_t cubin_size(const unsigned char *image)
+{
+    Elf64_Ehdr header;
+    size_t end;
+
+    memcpy(&header, image, sizeof header);
+    end = header.e_shoff + (size_t)header.e_shentsize * header.e_shnum;
+    for (size_t k = 0; k < header.e_phnum; k++) {
+        Elf64_Phdr one;
+
+        memcpy(&one, image + header.e_phoff + k * sizeof one, sizeof one);
+        if (one.p_offset + one.p_filesz > end)
+            end = one.p_offset + one.p_filesz;
+    }
+    if (header.e_phoff + (size_t)header.e_phentsize * header.e_phnum > end)
+        end = header.e_phoff + (size_t)header.e_phentsize * header.e_phnum;
+    for (size_t k = 0; k < header.e_shnum; k++) {
+        Elf64_Shdr one;
+
+        memcpy(&one, image + header.e_shoff + k * sizeof one, sizeof one);
+        if (one.sh_type != SHT_NOBITS && one.sh_offset + one.sh_size > end)
+            end = one.sh_offset + one.sh_size;
+    }
+    return end;
+}
+
+/* How the driver sees what it is given; the size is in none of its calls.
+ * *stays: what is registered lies in the program's own file. */
+static void look_at(const void *data, struct shmt_capture_image *image,
+                    const void **begin, bool *stays)
+{
+    uint32_t magic;
+
+    memcpy(&magic, data, sizeof magic);
+    *stays = magic == WRAPPER_MAGIC;
+    if (*stays) {
+        data = ((const struct wrapper *)data)->data;
+        memcpy(&magic, data, sizeof magic);
+    }
+    *begin = data;
+    if (magic == FATBIN_MAGIC) {
+        const struct fatbin *fatbin = data;
+
+        image->form = SHMT_CAPTURE_FATBIN;
+        image->size = fatbin->header_size + (size_t)fatbin->size;
+    } else if (memcmp(data, ELFMAG, SELFMAG) == 0) {
+        image->form = SHMT_CAPTURE_CUBIN;
+        image->size = cubin_size(data);
+    } else {
+        image->form = SHMT_CAPTURE_PTX;
+        image->size = strlen(data);
+    }
+}
+
+/* What is compiled from a source of this process is PTX or a cubin; a fatbin
+ * may be large, and its digest is nobody's. */
+static struct shmt_capture_image *make_image(const void *data)
+{
+    struct shmt_capture_image *image = calloc(1, sizeof *image);
+    const void *begin;
+    void *copy;
+    bool stays;
+
+    if (image == NULL)
+        return NULL;
+    look_at(data, image, &begin, &stays);
+    if (image->form != SHMT_CAPTURE_FATBIN)
+        shmt_capture_digest(begin, image->size, image->digest);
+    if (stays)
+        image->data = begin;
+    else if (image->size <= MOST_IMAGE) {
+        copy = malloc(image->size + 1);
+        if (copy != NULL)
+            memcpy(copy, begin, image->size);
+        image->data = copy;
+    }
+    return image;
+}
+
+static void add_image(void *owner, const void *data)
+{
+    struct shmt_capture_image *image, **made;
+
+    if (shmt_capture_setting()->list)
+        return;
+    image = make_image(data);
+    if (image == NULL)
+        return;
+    pthread_mutex_lock(&lock);
+    made = realloc(images, (image_count + 1) * sizeof *images);
+    if (made != NULL) {
+        images = made;
+        images[image_count] = image;
+        if (shmt_map_set(&by_owner, key_of(owner), (uint32_t)image_count))
+            image_count++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void add_file(void *owner, const char *path)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *data;
+    size_t size;
+
+    /* A NUL is behind it, as the driver has it. */
+    if (arena != NULL && shmt_path_read(arena, path, MOST_IMAGE, &data, &size,
+                                        NULL) == SHMTUNE_OK &&
+        size > sizeof(Elf64_Ehdr))
+        add_image(owner, data);
+    shmt_arena_free(arena);
+}
+
+static void remove_image(void *owner)
+{
+    uint32_t at;
+
+    pthread_mutex_lock(&lock);
+    at = shmt_map_find(&by_owner, key_of(owner));
+    if (at != SHMT_MAP_NONE)
+        shmt_map_remove(&by_owner, key_of(owner), at);
+    pthread_mutex_unlock(&lock);
+}
+
+/* -- functions ------------------------------------------------------------ */
+
+/* Under the lock. */
+static struct shmt_capture_function *find(const void *handle)
+{
+    const uint32_t at = shmt_map_find(&by_handle, key_of(handle));
+
+    return at == SHMT_MAP_NONE ? NULL : functions[at];
+}
+
+static struct shmt_capture_function *
+add(const void *handle, const struct shmt_capture_function *from)
+{
+    struct shmt_capture_function **made, *function = find(handle);
+    uint32_t at;
+
+    if (function != NULL && function->owner == from->owner &&
+        strcmp(function->name, from->name) == 0)
+        return function;
+    function = malloc(sizeof *function);
+    made = realloc(functions, (function_count + 1) * sizeof *functions);
+    if (made != NULL)
+        functions = made;
+    if (function == NULL || made == NULL ||
+        !shmt_map_set(&by_handle, key_of(handle), (uint32_t)function_count)) {
+        free(function);
+        return NULL;
+    }
+    *function = *from;
+    function->name = strdup(from->name);
+    at = shmt_map_find(&by_owner, key_of(from->owner));
+    function->image = at == SHMT_MAP_NONE ? NULL : images[at];
+    functions[function_count++] = function;
+    return function->name == NULL ? NULL : function;
+}
+
+static void add_function(const void *handle, const char *name, void *owner,
+                         bool of_library)
+{
+    const struct shmt_capture_function from = {
+        .name = (char *)(uintptr_t)name, .owner = owner,
+        .of_library = of_library, .is_kernel = of_library};
+
+    pthread_mutex_lock(&lock);
+    add(handle, &from);
+    pthread_mutex_unlock(&lock);
+    shmt_capture_launch_forget(handle);
+}
+
+/* A handle of a way that we do not see: the driver knows its name. */
+static struct shmt_capture_function *ask(CUfunction handle)
+{
+    const struct shmt_capture_driver *const driver = shmt_capture_driver();
+    struct shmt_capture_function from = {0};
+    const char *name = NULL;
+    CUmodule module = NULL;
+
+    if (driver == NULL || driver->FuncGetName == NULL ||
+        driver->FuncGetName(&name, handle) != CUDA_SUCCESS || name == NULL)
+        return NULL;
+    if (driver->FuncGetModule != NULL &&
+        driver->FuncGetModule(&module, handle) == CUDA_SUCCESS)
+        from.owner = module;
+    from.name = (char *)(uintptr_t)name;
+    return add(handle, &from);
+}
+
+bool shmt_capture_function_of(CUfunction handle,
+                              struct shmt_capture_function *out)
+{
+    struct shmt_capture_function *function;
+
+    pthread_mutex_lock(&lock);
+    function = find(handle);
+    if (function == NULL)
+        function = ask(handle);
+    if (function != NULL)
+        *out = *function;
+    pthread_mutex_unlock(&lock);
+    return function != NULL;
+}
+
+/* Kernels of one name count as one: an application may have the same in many
+ * modules. */
+static void count_of(const char *name, uint64_t *seen, uint64_t *taken)
+{
+    *seen = *taken = 0;
+    for (size_t k = 0; k < function_count; k++)
+        if (strcmp(functions[k]->name, name) == 0) {
+            *seen += functions[k]->seen;
+            *taken += functions[k]->taken;
+        }
+}
+
+bool shmt_capture_function_due(CUfunction handle)
+{
+    const struct shmt_capture_setting *setting = shmt_capture_setting();
+    struct shmt_capture_function *function;
+    uint64_t seen, taken;
+    bool due = false;
+
+    pthread_mutex_lock(&lock);
+    function = find(handle);
+    if (function != NULL) {
+        count_of(function->name, &seen, &taken);
+        function->seen++;
+        due = seen >= setting->skip && taken < setting->count;
+    }
+    pthread_mutex_unlock(&lock);
+    return due;
+}
+
+void shmt_capture_function_taken(CUfunction handle)
+{
+    struct shmt_capture_function *function;
+
+    pthread_mutex_lock(&lock);
+    function = find(handle);
+    if (function != NULL)
+        function->taken++;
+    pthread_mutex_unlock(&lock);
+}
+
+/* -- the functions of the driver ------------------------------------------ */
+
+static bool is_on(CUresult result)
+{
+    return result == CUDA_SUCCESS && shmt_capture_setting()->folder != NULL;
+}
+
+#define MISSING CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND
+
+PUBLIC CUresult CUDAAPI cuModuleLoad(CUmodule *module, const char *path)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuModuleLoad);
+    result = real == NULL ? MISSING : real(module, path);
+    if (is_on(result))
+        add_file(*module, path);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuModuleLoadData(CUmodule *module, const void *image)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuModuleLoadData);
+    result = real == NULL ? MISSING : real(module, image);
+    if (is_on(result))
+        add_image(*module, image);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuModuleLoadDataEx(CUmodule *module, const void *image,
+                                           unsigned number,
+                                           CUjit_option *options,
+                                           void **values)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuModuleLoadDataEx);
+    result = real == NULL ? MISSING
+                          : real(module, image, number, options, values);
+    if (is_on(result))
+        add_image(*module, image);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuModuleLoadFatBinary(CUmodule *module,
+                                              const void *image)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuModuleLoadFatBinary);
+    result = real == NULL ? MISSING : real(module, image);
+    if (is_on(result))
+        add_image(*module, image);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuModuleUnload(CUmodule module)
+{
+    SHMT_CAPTURE_REAL(cuModuleUnload);
+    if (real == NULL)
+        return MISSING;
+    if (is_on(CUDA_SUCCESS))
+        remove_image(module);
+    return real(module);
+}
+
+PUBLIC CUresult CUDAAPI cuModuleGetFunction(CUfunction *function,
+                                            CUmodule module, const char *name)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuModuleGetFunction);
+    result = real == NULL ? MISSING : real(function, module, name);
+    if (is_on(result))
+        add_function(*function, name, module, false);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuLibraryLoadData(CUlibrary *library, const void *code,
+                                          CUjit_option *options, void **values,
+                                          unsigned number,
+                                          CUlibraryOption *library_options,
+                                          void **library_values,
+                                          unsigned library_count)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuLibraryLoadData);
+    result = real == NULL
+                 ? MISSING
+                 : real(library, code, options, values, number,
+                        library_options, library_values, library_count);
+    if (is_on(result))
+        add_image(*library, code);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuLibraryLoadFromFile(
+    CUlibrary *library, const char *path, CUjit_option *options,
+    void **values, unsigned number, CUlibraryOption *library_options,
+    void **library_values, unsigned library_count)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuLibraryLoadFromFile);
+    result = real == NULL
+                 ? MISSING
+                 : real(library, path, options, values, number,
+                        library_options, library_values, library_count);
+    if (is_on(result))
+        add_file(*library, path);
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuLibraryUnload(CUlibrary library)
+{
+    SHMT_CAPTURE_REAL(cuLibraryUnload);
+    if (real == NULL)
+        return MISSING;
+    if (is_on(CUDA_SUCCESS))
+        remove_image(library);
+    return real(library);
+}
+
+PUBLIC CUresult CUDAAPI cuLibraryGetKernel(CUkernel *kernel, CUlibrary library,
+                                           const char *name)
+{
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuLibraryGetKernel);
+    result = real == NULL ? MISSING : real(kernel, library, name);
+    if (is_on(result))
+        add_function(*kernel, name, library, true);
+    return result;
+}
+
+/* The module of a library was loaded from what the library was. */
+PUBLIC CUresult CUDAAPI cuLibraryGetModule(CUmodule *module, CUlibrary library)
+{
+    CUresult result;
+    uint32_t at;
+
+    SHMT_CAPTURE_REAL(cuLibraryGetModule);
+    result = real == NULL ? MISSING : real(module, library);
+    if (is_on(result)) {
+        pthread_mutex_lock(&lock);
+        at = shmt_map_find(&by_owner, key_of(library));
+        if (at != SHMT_MAP_NONE)
+            shmt_map_set(&by_owner, key_of(*module), at);
+        pthread_mutex_unlock(&lock);
+    }
+    return result;
+}
+
+PUBLIC CUresult CUDAAPI cuKernelGetFunction(CUfunction *function,
+                                            CUkernel kernel)
+{
+    struct shmt_capture_function *known;
+    CUresult result;
+
+    SHMT_CAPTURE_REAL(cuKernelGetFunction);
+    result = real == NULL ? MISSING : real(function, kernel);
+    if (is_on(result)) {
+        pthread_mutex_lock(&lock);
+        known = find(kernel);
+        if (known != NULL) {
+            struct shmt_capture_function from = *known;
+
+            from.is_kernel = false;
+            from.seen = from.taken = 0;
+            add(*function, &from);
+        }
+        pthread_mutex_unlock(&lock);
+        shmt_capture_launch_forget(*function);
+    }
+    return result;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * snapshot: what one launch is given and what it makes of it.  Everything that
+ * its parameters lead to is copied before it and after it, whole allocations,
+ * on a stream of our own, when the launch's stream has come so far.
+ *
+ * Nothing of it may be seen by the application: a stream that is captured into
+ * a graph is left alone, the mode in which other threads capture is kept, and
+ * one that waits for the host is waited for ten seconds and no longer.
+ */
+#include "capture/library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/cubin.h"
+
+struct shmt_capture_snapshot {
+    struct shmt_capture_record record;
+    struct shmt_capture_launch launch;
+    const struct shmt_capture_driver *driver;
+    CUstreamCaptureMode mode;
+    CUstream stream;           /* of our own */
+    uint64_t bytes;
+    unsigned char *values;     /* of all parameters, one after the other */
+};
+
+/* Of all launches so far; launch.c lets one at a time in here. */
+static uint64_t taken_bytes;
+
+static bool leave_out(const struct shmt_capture_snapshot *snapshot,
+                      const char *why)
+{
+    const unsigned *grid = snapshot->launch.grid;
+
+    shmt_capture_note("%s (grid %u x %u x %u) is left out: %s",
+                      snapshot->record.function.name, grid[0], grid[1],
+                      grid[2], why);
+    return false;
+}
+
+/* -- parameters ----------------------------------------------------------- */
+
+static void add_parameter(struct shmt_capture_record *record, size_t offset,
+                          size_t size)
+{
+    struct shmt_capture_parameter *const one =
+        &record->parameters[record->parameter_count++];
+
+    one->offset = offset;
+    one->size = size;
+}
+
+/* Where the driver is too old to say, the binary does. */
+static bool ask_cubin(struct shmt_capture_record *record)
+{
+    const struct shmt_capture_image *image = record->function.image;
+    struct shmt_cubin_params params;
+    size_t at = 0;
+
+    if (image == NULL || image->data == NULL ||
+        image->form != SHMT_CAPTURE_CUBIN ||
+        !shmt_cubin_read_params(image->data, image->size,
+                                record->function.name, &params))
+        return false;
+    for (size_t k = 0; k < params.count; k++) {
+        const size_t size = params.sizes[k];
+        const size_t align = size >= 8 && size % 8 == 0   ? 8
+                             : size >= 4 && size % 4 == 0 ? 4
+                             : size % 2 == 0              ? 2
+                                                          : 1;
+
+        at = (at + align - 1) / align * align;
+        add_parameter(record, at, size);
+        at += size;
+    }
+    return true;
+}
+
+static bool find_parameters(struct shmt_capture_snapshot *snapshot)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+    struct shmt_capture_record *record = &snapshot->record;
+    CUfunction function = snapshot->launch.handle;
+    size_t offset, size;
+    CUresult result;
+
+    if (record->function.is_kernel &&
+        (driver->KernelGetFunction == NULL ||
+         driver->KernelGetFunction(&function,
+                                   (CUkernel)snapshot->launch.handle) !=
+             CUDA_SUCCESS))
+        return leave_out(snapshot, "the driver has no function of it");
+    if (driver->FuncGetParamInfo == NULL)
+        return ask_cubin(record) ||
+               leave_out(snapshot, "neither this driver nor its binary says "
+                         "what its parameters are: 12.4 or newer does");
+    while ((result = driver->FuncGetParamInfo(function,
+                                              record->parameter_count,
+                                              &offset, &size)) ==
+           CUDA_SUCCESS) {
+        if (record->parameter_count == SHMT_CAPTURE_PARAMETERS)
+            return leave_out(snapshot, "it has more than 256 parameters");
+        add_parameter(record, offset, size);
+    }
+    return true;
+}
+
+/* The buffer of CU_LAUNCH_PARAM_BUFFER_POINTER; NULL: there is none. */
+static const unsigned char *packed(void **extra)
+{
+    for (; extra != NULL && extra[0] != CU_LAUNCH_PARAM_END; extra += 2)
+        if (extra[0] == CU_LAUNCH_PARAM_BUFFER_POINTER)
+            return extra[1];
+    return NULL;
+}
+
+static bool copy_parameters(struct shmt_capture_snapshot *snapshot)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+    const struct shmt_capture_launch *launch = &snapshot->launch;
+    const unsigned char *from = packed(launch->extra);
+    size_t sum = 0;
+
+    for (size_t k = 0; k < record->parameter_count; k++)
+        sum += record->parameters[k].size;
+    if (sum > 0 && from == NULL && launch->arguments == NULL)
+        return leave_out(snapshot, "its parameters were given in no way that "
+                         "is known");
+    snapshot->values = malloc(sum + 1);
+    if (snapshot->values == NULL)
+        return leave_out(snapshot, "there is no memory");
+    sum = 0;
+    for (size_t k = 0; k < record->parameter_count; k++) {
+        struct shmt_capture_parameter *one = &record->parameters[k];
+
+        memcpy(snapshot->values + sum,
+               from != NULL ? from + one->offset : launch->arguments[k],
+               one->size);
+        one->bytes = snapshot->values + sum;
+        sum += one->size;
+    }
+    return true;
+}
+
+/* -- what they lead to ---------------------------------------------------- */
+
+/* The allocation; its place among the memories in *at. */
+static bool add_memory(struct shmt_capture_snapshot *snapshot,
+                       CUdeviceptr base, size_t size, size_t *at)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+    const uint64_t limit = shmt_capture_setting()->bytes;
+
+    for (size_t k = 0; k < record->memory_count; k++)
+        if (record->memories[k].base == base) {
+            *at = k;
+            return true;
+        }
+    if (record->memory_count == SHMT_CAPTURE_MEMORIES)
+        return leave_out(snapshot, "it reaches more than 256 allocations");
+    snapshot->bytes += size;
+    if (snapshot->bytes > limit - taken_bytes)
+        return leave_out(snapshot, "its buffers have more bytes than are "
+                         "left of --max-bytes");
+    *at = record->memory_count++;
+    record->memories[*at] =
+        (struct shmt_capture_memory){.base = base, .size = size};
+    return true;
+}
+
+/* Whether eight bytes are an address of the device, and of what.  false: of
+ * memory that cannot be copied. */
+static bool look_at_word(struct shmt_capture_snapshot *snapshot,
+                         size_t parameter, size_t at)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+    struct shmt_capture_record *record = &snapshot->record;
+    struct shmt_capture_pointer *pointer =
+        &record->pointers[record->pointer_count];
+    unsigned type = 0, managed = 0;
+    CUdeviceptr address, base = 0;
+    size_t size = 0;
+
+    memcpy(&address, record->parameters[parameter].bytes + at,
+           sizeof address);
+    if (address == 0 ||
+        driver->PointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                    address) != CUDA_SUCCESS)
+        return true;
+    if (driver->PointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                    address) == CUDA_SUCCESS && managed != 0)
+        return leave_out(snapshot, "a parameter leads to managed memory");
+    if (type != CU_MEMORYTYPE_DEVICE)
+        return leave_out(snapshot, "a parameter leads to memory of the host");
+    if (driver->MemGetAddressRange(&base, &size, address) != CUDA_SUCCESS)
+        return leave_out(snapshot, "the driver does not say how large the "
+                         "memory is that a parameter leads to");
+    if (record->pointer_count == SHMT_CAPTURE_MEMORIES)
+        return leave_out(snapshot, "it has more than 256 pointers");
+    *pointer = (struct shmt_capture_pointer){
+        .parameter = parameter, .at = at, .offset = address - base};
+    record->pointer_count++;
+    return add_memory(snapshot, base, size, &pointer->memory);
+}
+
+/* Members of a struct lie on multiples of eight bytes of it, where they are
+ * pointers. */
+static bool find_memories(struct shmt_capture_snapshot *snapshot)
+{
+    const struct shmt_capture_record *record = &snapshot->record;
+
+    for (size_t k = 0; k < record->parameter_count; k++)
+        for (size_t at = 0; at + 8 <= record->parameters[k].size; at += 8)
+            if (!look_at_word(snapshot, k, at))
+                return false;
+    return true;
+}
+
+/* __constant__ and __device__ variables of its module, which the binary
+ * lists. */
+static bool find_variables(struct shmt_capture_snapshot *snapshot)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+    struct shmt_capture_record *record = &snapshot->record;
+    const struct shmt_capture_image *image = record->function.image;
+    CUmodule module = record->function.owner;
+    struct shmt_cubin_variable variable;
+    size_t at = 0, size, place;
+    CUdeviceptr base;
+
+    if (image == NULL || image->data == NULL ||
+        image->form != SHMT_CAPTURE_CUBIN)
+        return true;
+    if (record->function.of_library &&
+        (driver->LibraryGetModule == NULL ||
+         driver->LibraryGetModule(&module, record->function.owner) !=
+             CUDA_SUCCESS))
+        return leave_out(snapshot, "the driver has no module of its library");
+    while (shmt_cubin_next_variable(image->data, image->size, &at,
+                                    &variable)) {
+        if (driver->ModuleGetGlobal(&base, &size, module, variable.name) !=
+            CUDA_SUCCESS)
+            continue;
+        if (!add_memory(snapshot, base, size, &place))
+            return false;
+        record->memories[place].symbol = variable.name;
+    }
+    return true;
+}
+
+/* -- copies --------------------------------------------------------------- */
+
+static bool copy_memory(struct shmt_capture_snapshot *snapshot,
+                        const struct shmt_capture_memory *memory,
+                        unsigned char **out)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+
+    *out = malloc(memory->size + 1);
+    if (*out == NULL)
+        return leave_out(snapshot, "there is no memory for its buffers");
+    if (driver->MemcpyDtoHAsync(*out, memory->base, memory->size,
+                                snapshot->stream) != CUDA_SUCCESS ||
+        !shmt_capture_await(driver, snapshot->stream))
+        return leave_out(snapshot, "a buffer of it could not be copied");
+    return true;
+}
+
+static bool copy_before(struct shmt_capture_snapshot *snapshot)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+
+    for (size_t k = 0; k < record->memory_count; k++)
+        if (!copy_memory(snapshot, &record->memories[k],
+                         &record->memories[k].before))
+            return false;
+    return true;
+}
+
+static bool copy_after(struct shmt_capture_snapshot *snapshot)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+
+    for (size_t k = 0; k < record->memory_count; k++) {
+        struct shmt_capture_memory *one = &record->memories[k];
+
+        if (!copy_memory(snapshot, one, &one->after))
+            return false;
+        if (memcmp(one->before, one->after, one->size) == 0) {
+            free(one->after);
+            one->after = NULL;
+        }
+    }
+    return true;
+}
+
+/* -- from before to after ------------------------------------------------- */
+
+static void free_snapshot(struct shmt_capture_snapshot *snapshot)
+{
+    for (size_t k = 0; k < snapshot->record.memory_count; k++) {
+        free(snapshot->record.memories[k].before);
+        free(snapshot->record.memories[k].after);
+    }
+    free(snapshot->values);
+    free(snapshot);
+}
+
+/* Calls of ours, such as an event's, would break a capture into a graph that
+ * another thread has begun. */
+static void enter(struct shmt_capture_snapshot *snapshot)
+{
+    snapshot->mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    snapshot->driver->ThreadExchangeStreamCaptureMode(&snapshot->mode);
+}
+
+static void leave(struct shmt_capture_snapshot *snapshot)
+{
+    snapshot->driver->ThreadExchangeStreamCaptureMode(&snapshot->mode);
+}
+
+static bool prepare(struct shmt_capture_snapshot *snapshot)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+
+    if (driver->StreamIsCapturing(snapshot->launch.stream, &status) !=
+            CUDA_SUCCESS ||
+        status != CU_STREAM_CAPTURE_STATUS_NONE)
+        return leave_out(snapshot, "it is captured into a graph");
+    if (snapshot->launch.other != NULL)
+        return leave_out(snapshot, snapshot->launch.other);
+    if (!shmt_capture_await(driver, snapshot->launch.stream))
+        return leave_out(snapshot, "its stream was not done in ten seconds");
+    return find_parameters(snapshot) && copy_parameters(snapshot) &&
+           find_memories(snapshot) && find_variables(snapshot) &&
+           copy_before(snapshot);
+}
+
+struct shmt_capture_snapshot *
+shmt_capture_snapshot_begin(const struct shmt_capture_launch *launch)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+    struct shmt_capture_snapshot *snapshot =
+        driver == NULL ? NULL : calloc(1, sizeof *snapshot);
+    bool ready;
+
+    if (snapshot == NULL)
+        return NULL;
+    snapshot->driver = driver;
+    snapshot->launch = *launch;
+    snapshot->record.launch = &snapshot->launch;
+    enter(snapshot);
+    ready = shmt_capture_function_of(launch->handle,
+                                     &snapshot->record.function) &&
+            driver->StreamCreate(&snapshot->stream, CU_STREAM_NON_BLOCKING) ==
+                CUDA_SUCCESS;
+    if (ready && !prepare(snapshot)) {
+        driver->StreamDestroy(snapshot->stream);
+        ready = false;
+    }
+    leave(snapshot);
+    if (!ready) {
+        free_snapshot(snapshot);
+        return NULL;
+    }
+    return snapshot;
+}
+
+void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
+                               CUresult result)
+{
+    const struct shmt_capture_driver *driver = snapshot->driver;
+    bool whole = false;
+
+    enter(snapshot);
+    if (result != CUDA_SUCCESS)
+        leave_out(snapshot, "the launch failed");
+    else if (!shmt_capture_await(driver, snapshot->launch.stream))
+        leave_out(snapshot, "it was not done in ten seconds, or it failed");
+    else
+        whole = copy_after(snapshot);
+    driver->StreamDestroy(snapshot->stream);
+    leave(snapshot);
+    if (whole && shmt_capture_folder_write(&snapshot->record)) {
+        taken_bytes += snapshot->bytes;
+        shmt_capture_function_taken(snapshot->launch.handle);
+    }
+    free_snapshot(snapshot);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * times: how long each kernel takes, for the list: an event before each launch
+ * and one after it.  Pairs are read as they come to be done, and the sums are
+ * written every two seconds and at the end, so that a program that is killed
+ * has said most of it.
+ */
+#include "capture/library.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PAIRS = 1024 };
+
+/* A launch whose time is not read yet. */
+struct pair {
+    CUevent before, after;
+    CUcontext context;
+    size_t kernel;
+    bool made, running;
+};
+
+struct kernel {
+    char *name;
+    uint64_t launches, timed, in_graphs;
+    double ms;
+    unsigned grid[3], block[3];
+    bool has_source;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct pair pairs[PAIRS];
+static size_t next_pair;
+static struct kernel *kernels;
+static size_t kernel_count;
+static double written_s;
+
+/* -- the sums ------------------------------------------------------------- */
+
+static void write_times(void)
+{
+    const char *folder = shmt_capture_setting()->folder;
+    struct shmt_text text = {0};
+    char path[1024];
+
+    for (size_t k = 0; k < kernel_count; k++) {
+        const struct kernel *one = &kernels[k];
+
+        shmt_text_addf(&text, "%llu %llu %llu %.6f %u %u %u %u %u %u %s\n",
+                       (unsigned long long)one->launches,
+                       (unsigned long long)one->timed,
+                       (unsigned long long)one->in_graphs, one->ms,
+                       one->grid[0], one->grid[1], one->grid[2],
+                       one->block[0], one->block[1], one->block[2],
+                       one->name);
+    }
+    snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_TIMES "%ld", folder,
+             (long)getpid());
+    if (text.length > 0 && !text.failed)
+        shmt_path_write(path, text.data, text.length, NULL);
+    shmt_text_free(&text);
+}
+
+static void read_pair(const struct shmt_capture_driver *driver,
+                      struct pair *pair)
+{
+    float ms;
+
+    if (driver->EventElapsedTime(&ms, pair->before, pair->after) ==
+        CUDA_SUCCESS) {
+        kernels[pair->kernel].ms += (double)ms;
+        kernels[pair->kernel].timed++;
+    }
+    pair->running = false;
+}
+
+/* Those that are done, in the order of their launches. */
+static void read_done(const struct shmt_capture_driver *driver)
+{
+    for (size_t k = 0; k < PAIRS; k++) {
+        struct pair *pair = &pairs[(next_pair + k) % PAIRS];
+
+        if (!pair->running)
+            continue;
+        if (driver->EventQuery(pair->after) == CUDA_ERROR_NOT_READY)
+            break;
+        read_pair(driver, pair);
+    }
+}
+
+static size_t kernel_of(const char *name)
+{
+    struct kernel *made;
+
+    for (size_t k = 0; k < kernel_count; k++)
+        if (strcmp(kernels[k].name, name) == 0)
+            return k;
+    made = realloc(kernels, (kernel_count + 1) * sizeof *kernels);
+    if (made == NULL)
+        return SIZE_MAX;
+    kernels = made;
+    made[kernel_count] = (struct kernel){.name = strdup(name)};
+    return made[kernel_count].name == NULL ? SIZE_MAX : kernel_count++;
+}
+
+/* -- a launch ------------------------------------------------------------- */
+
+/* A pair for this context that is free; NULL: there is none. */
+static struct pair *take_pair(const struct shmt_capture_driver *driver)
+{
+    struct pair *const pair = &pairs[next_pair];
+    CUcontext context;
+
+    if (driver->CtxGetCurrent(&context) != CUDA_SUCCESS || pair->running)
+        return NULL;
+    if (pair->made && pair->context != context)
+        pair->made = false;    /* its events go with the other context */
+    if (!pair->made) {
+        if (driver->EventCreate(&pair->before, CU_EVENT_DEFAULT) !=
+            CUDA_SUCCESS)
+            return NULL;
+        if (driver->EventCreate(&pair->after, CU_EVENT_DEFAULT) !=
+            CUDA_SUCCESS) {
+            driver->EventDestroy(pair->before);
+            return NULL;
+        }
+        pair->made = true;
+        pair->context = context;
+    }
+    next_pair = (next_pair + 1) % PAIRS;
+    return pair;
+}
+
+static int begin(const struct shmt_capture_driver *driver,
+                 const struct shmt_capture_launch *launch, size_t kernel)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    struct pair *pair;
+
+    kernels[kernel].launches++;
+    memcpy(kernels[kernel].grid, launch->grid, sizeof launch->grid);
+    memcpy(kernels[kernel].block, launch->block, sizeof launch->block);
+    if (driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
+        status != CU_STREAM_CAPTURE_STATUS_NONE) {
+        kernels[kernel].in_graphs++;
+        return -1;
+    }
+    if (kernels[kernel].launches % 64 == 1 || pairs[next_pair].running)
+        read_done(driver);
+    pair = take_pair(driver);
+    if (pair == NULL ||
+        driver->EventRecord(pair->before, launch->stream) != CUDA_SUCCESS)
+        return -1;
+    pair->kernel = kernel;
+    return (int)(pair - pairs);
+}
+
+int shmt_capture_times_begin(const struct shmt_capture_launch *launch)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    struct shmt_capture_function function;
+    size_t kernel;
+    int at = -1;
+
+    if (driver == NULL ||
+        !shmt_capture_function_of(launch->handle, &function) ||
+        !shmt_capture_is_wanted(function.name))
+        return -1;
+    driver->ThreadExchangeStreamCaptureMode(&mode);
+    pthread_mutex_lock(&lock);
+    kernel = kernel_of(function.name);
+    if (kernel != SIZE_MAX)
+        at = begin(driver, launch, kernel);
+    if (shmt_clock_s() > written_s + 2) {
+        written_s = shmt_clock_s();
+        write_times();
+    }
+    pthread_mutex_unlock(&lock);
+    driver->ThreadExchangeStreamCaptureMode(&mode);
+    return at;
+}
+
+void shmt_capture_times_end(int at, const struct shmt_capture_launch *launch)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+
+    pthread_mutex_lock(&lock);
+    pairs[at].running = driver->EventRecord(pairs[at].after, launch->stream) ==
+                        CUDA_SUCCESS;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The driver may have gone already: what it does not tell is left out. */
+__attribute__((destructor)) static void write_last(void)
+{
+    const struct shmt_capture_driver *driver;
+
+    if (kernel_count == 0)
+        return;
+    driver = shmt_capture_driver();
+    for (size_t k = 0; driver != NULL && k < PAIRS; k++)
+        if (pairs[k].running)
+            read_pair(driver, &pairs[k]);
+    write_times();
+}

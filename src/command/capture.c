@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * capture: runs a program with the capturing library before it
+ * (capture/capture.h), and makes a spec of each launch that the library wrote.
+ * The program's files, signals and exit status are its own.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "command/capture_list.h"
+#include "command/draft.h"
+#include "target/target.h"
+
+static const char help[] =
+    "usage: shmtune capture [OPTION]... -o DIR -- PROGRAM [ARGUMENT]...\n"
+    "       shmtune capture --list [-k GLOB]... -- PROGRAM [ARGUMENT]...\n"
+    "\n"
+    "Runs the program as it is, and writes what its kernels are given: for\n"
+    "each launch asked for a folder DIR/KERNEL-1 with a spec, kernel.yaml,\n"
+    "the source where NVRTC compiled it, and every buffer before and after\n"
+    "the launch. `shmtune check`, `tune` and `explain` take the folder as a\n"
+    "spec: the launch is its problem, what the application's own kernel wrote\n"
+    "is what is right, its configuration the default.\n"
+    "\n"
+    "The folders hold the application's data; only you may read them.\n"
+    "\n"
+    "  -k, --kernel GLOB  kernels to capture, by name; may be repeated [all]\n"
+    "  --skip N        launches of each kernel that are let pass [0]\n"
+    "  --count N       launches of each kernel to capture [1]\n"
+    "  --max-bytes N   most bytes of buffers, all launches together, with K,\n"
+    "                  M or G behind it [4G]\n"
+    "  -o, --output DIR  where the folders go\n"
+    "  --propose       parameters get the values to try, and not as a comment\n"
+    "  --list          capture nothing; show the kernels by their time\n"
+    "\n"
+    "exit status: the program's; 128 and its number where a signal ended it\n"
+    "\n"
+    "examples:\n"
+    "  shmtune capture --list -- ./app input.dat\n"
+    "  shmtune capture -k 'computeNonbonded' --skip 10 -o taken -- ./app\n"
+    "  shmtune tune taken/computeNonbonded-1 --device 0\n";
+
+struct job {
+    const struct shmt_command_call *call;
+    struct shmt_command_repeats kernels;
+    int64_t skip, count;
+    const char *bytes, *output;
+    bool list, propose;
+    struct shmt_arena *arena;
+    struct shmt_scratch raw;       /* what the library writes into */
+    const char *const *program;
+    int ended;                     /* as waitpid says it */
+    size_t written;
+};
+
+/* -- the library ---------------------------------------------------------- */
+
+/* Beside the program in its build folder, and where it is installed. */
+static enum shmtune_status find_library(struct job *job, const char **out,
+                                        struct shmt_error *err)
+{
+    char self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    const char *places[3] = {NULL, SHMT_PKGLIBDIR "/" SHMT_CAPTURE_LIBRARY,
+                             NULL};
+
+    self[length < 0 ? 0 : length] = '\0';
+    if (length > 0)
+        places[0] = shmt_path_join(job->arena,
+                                   shmt_path_folder(job->arena, self),
+                                   SHMT_CAPTURE_LIBRARY);
+    /* A prefix that was moved: PREFIX/bin beside PREFIX/lib. */
+    if (length > 0)
+        places[2] = shmt_path_join(job->arena,
+                                   shmt_path_folder(job->arena, self),
+                                   "../lib/shmtune/" SHMT_CAPTURE_LIBRARY);
+    for (size_t k = 0; k < 3; k++)
+        if (places[k] != NULL && shmt_path_is_file(places[k])) {
+            *out = places[k];
+            return SHMTUNE_OK;
+        }
+    return shmt_error_set(err, SHMTUNE_STORAGE,
+                          "%s is neither beside this program nor in %s: "
+                          "install shmtune, or build it whole",
+                          SHMT_CAPTURE_LIBRARY, SHMT_PKGLIBDIR);
+}
+
+static const char *setting(struct job *job, const char *name,
+                           const char *value)
+{
+    struct shmt_text text = {0};
+    const char *copy;
+
+    shmt_text_addf(&text, "%s=%s", name, value);
+    copy = text.failed ? NULL : shmt_arena_copy(job->arena, text.data,
+                                                text.length);
+    shmt_text_free(&text);
+    return copy;
+}
+
+static const char *setting_number(struct job *job, const char *name,
+                                  uint64_t value)
+{
+    char number[32];
+
+    snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+    return setting(job, name, number);
+}
+
+/* "4G" */
+static enum shmtune_status read_bytes(const char *text, uint64_t *out,
+                                      struct shmt_error *err)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    unsigned long long number;
+    const char *unit;
+
+    errno = 0;
+    number = strtoull(text, &end, 10);
+    unit = *end == '\0' ? NULL : strchr(units, *end);
+    if (text[0] < '0' || text[0] > '9' || errno != 0 || number == 0 ||
+        (*end != '\0' && (unit == NULL || end[1] != '\0')) ||
+        number > (UINT64_MAX >> 1) >> (unit == NULL
+                                           ? 0 : 10 * (unit - units + 1)))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--max-bytes %.64s: a number of bytes is "
+                              "expected, as 512M or 4G", text);
+    *out = number << (unit == NULL ? 0 : 10 * (unit - units + 1));
+    return SHMTUNE_OK;
+}
+
+/* A library that is preloaded already stays. */
+static const char *preload(struct job *job, const char *library)
+{
+    const char *before = getenv("LD_PRELOAD");
+    struct shmt_text text = {0};
+    const char *made;
+
+    shmt_text_add(&text, library);
+    if (before != NULL && before[0] != '\0')
+        shmt_text_addf(&text, ":%s", before);
+    made = setting(job, "LD_PRELOAD", shmt_text_string(&text));
+    shmt_text_free(&text);
+    return made;
+}
+
+enum { SETTINGS = 7 };
+
+static enum shmtune_status make_settings(struct job *job,
+                                         const char *env[SETTINGS + 1],
+                                         struct shmt_error *err)
+{
+    const char *library = NULL;
+    struct shmt_text patterns = {0};
+    uint64_t bytes = (uint64_t)4 << 30;
+    size_t n = 0;
+    enum shmtune_status status = find_library(job, &library, err);
+
+    if (status == SHMTUNE_OK && job->bytes != NULL)
+        status = read_bytes(job->bytes, &bytes, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < job->kernels.count; k++)
+        shmt_text_addf(&patterns, "%s%s", k == 0 ? "" : "\n",
+                       job->kernels.items[k]);
+    env[n++] = preload(job, library);
+    env[n++] = setting(job, SHMT_CAPTURE_FOLDER, job->raw.folder);
+    env[n++] = setting(job, SHMT_CAPTURE_KERNELS, shmt_text_string(&patterns));
+    env[n++] = setting_number(job, SHMT_CAPTURE_SKIP, (uint64_t)job->skip);
+    env[n++] = setting_number(job, SHMT_CAPTURE_COUNT, (uint64_t)job->count);
+    env[n++] = setting_number(job, SHMT_CAPTURE_BYTES, bytes);
+    if (job->list)
+        env[n++] = setting(job, SHMT_CAPTURE_LIST, "1");
+    for (size_t k = 0; k < n; k++)
+        if (env[k] == NULL || patterns.failed)
+            status = shmt_error_memory(err);
+    shmt_text_free(&patterns);
+    env[n] = NULL;
+    return status;
+}
+
+/* -- a folder ------------------------------------------------------------- */
+
+/* DIR/NAME-N, the first that is not there. */
+static const char *new_folder(struct job *job, const char *name)
+{
+    char last[96];
+
+    for (int number = 1; number < 1000000; number++) {
+        const char *path;
+
+        snprintf(last, sizeof last, "%.64s-%d", name, number);
+        path = shmt_path_join(job->arena, job->output, last);
+        if (path == NULL || shmt_path_is_absent(path))
+            return path;
+    }
+    return NULL;
+}
+
+static enum shmtune_status tell(struct job *job, const char *format,
+                                const char *one, const char *other)
+{
+    struct shmt_text text = {0};
+
+    if (!job->call->quiet) {
+        shmt_text_addf(&text, "%s%s%s", one, format, other);
+        shmt_command_tell("", shmt_text_string(&text));
+    }
+    shmt_text_free(&text);
+    return SHMTUNE_OK;
+}
+
+/* The draft goes into the library's folder, which then gets its name. */
+static enum shmtune_status draft_one(struct job *job, const char *folder,
+                                     struct shmt_error *err)
+{
+    struct shmt_draft *draft = shmt_arena_alloc(job->arena, 1, sizeof *draft);
+    const char *path = NULL;
+    enum shmtune_status status;
+
+    if (draft == NULL)
+        return shmt_error_memory(err);
+    draft->arena = job->arena;
+    draft->propose = job->propose;
+    status = shmt_draft_read(draft, folder, err);
+    if (status == SHMTUNE_OK) {
+        shmt_draft_options(draft);
+        status = shmt_draft_find_kernel(draft, err);
+    }
+    if (status == SHMTUNE_OK) {
+        shmt_draft_find_numbers(draft);
+        status = shmt_draft_write(draft, folder, err);
+    }
+    if (status == SHMTUNE_OK)
+        path = new_folder(job, draft->name);
+    if (status == SHMTUNE_OK && path == NULL)
+        status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK && rename(folder, path) != 0)
+        status = shmt_error_system(err, path, "cannot be made");
+    if (status == SHMTUNE_OK)
+        status = tell(job, ": ",  path, draft->code != NULL
+                                            ? "the launch, its source and its "
+                                              "buffers"
+                                            : "the launch and its buffers; "
+                                              "its source was not seen");
+    job->written += status == SHMTUNE_OK;
+    shmt_text_free(&draft->definitions);
+    shmt_text_free(&draft->notes);
+    shmt_text_free(&draft->keys);
+    return status;
+}
+
+/* A folder of the library is whole when its name does not say otherwise. */
+static enum shmtune_status draft_all(struct job *job, struct shmt_error *err)
+{
+    const char *const *names;
+    size_t count;
+    enum shmtune_status status = shmt_path_list(job->arena, job->raw.folder,
+                                                "", &names, &count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        const char *folder =
+            shmt_path_join(job->arena, job->raw.folder, names[k]);
+        const char *launch =
+            folder == NULL ? NULL : shmt_path_join(job->arena, folder,
+                                                   SHMT_CAPTURE_LAUNCH);
+        const size_t length = strlen(names[k]);
+        const size_t part = sizeof SHMT_CAPTURE_PART - 1;
+
+        if (launch == NULL)
+            status = shmt_error_memory(err);
+        else if (shmt_path_is_file(launch) &&
+                 (length < part || strcmp(names[k] + length - part,
+                                          SHMT_CAPTURE_PART) != 0))
+            status = draft_one(job, folder, err);
+    }
+    return status;
+}
+
+static enum shmtune_status tell_notes(struct job *job, struct shmt_error *err)
+{
+    const char *path = shmt_path_join(job->arena, job->raw.folder,
+                                      SHMT_CAPTURE_NOTES);
+    const char *data, *end;
+    size_t size;
+    enum shmtune_status status =
+        path == NULL ? shmt_error_memory(err)
+                     : shmt_path_read(job->arena, path, 16 << 20, &data, &size,
+                                      err);
+
+    if (status == SHMTUNE_NOT_FOUND)
+        return SHMTUNE_OK;
+    for (; status == SHMTUNE_OK && *data != '\0'; data = end + 1) {
+        char line[1024];
+
+        end = strchr(data, '\n');
+        if (end == NULL)
+            break;
+        snprintf(line, sizeof line, "%.*s", (int)(end - data), data);
+        status = tell(job, "", "", line);
+    }
+    return status;
+}
+
+/* -- the run -------------------------------------------------------------- */
+
+static enum shmtune_status run_program(struct job *job,
+                                       struct shmt_error *err)
+{
+    const char *env[SETTINGS + 1];
+    enum shmtune_status status = make_settings(job, env, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_program_run_own(job->program, env, &job->ended, err);
+    if (status == SHMTUNE_OK)
+        status = tell_notes(job, err);
+    if (status == SHMTUNE_OK && job->list)
+        return shmt_command_list_captured(job->call, job->arena,
+                                          job->raw.folder, err);
+    if (status == SHMTUNE_OK)
+        status = draft_all(job, err);
+    if (status == SHMTUNE_OK && job->written == 0)
+        status = tell(job, "", "", "no launch was captured; `shmtune capture "
+                      "--list` shows the kernels that the program launches");
+    return status;
+}
+
+static enum shmtune_status prepare(struct job *job, struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    if (job->list)
+        return shmt_scratch_make("shmtune-capture", &job->raw, err);
+    status = shmt_path_make_folder(job->output, 0700, err);
+    if (status == SHMTUNE_OK)
+        job->output = shmt_path_absolute(job->arena, job->output);
+    if (status == SHMTUNE_OK && job->output == NULL)
+        status = shmt_error_memory(err);
+    /* Hidden, on the same disk, and gone with the next capture if this one is
+     * killed. */
+    return status == SHMTUNE_OK
+               ? shmt_scratch_make_in(job->output, ".capture", &job->raw, err)
+               : status;
+}
+
+static enum shmtune_status run(const struct shmt_command_call *call,
+                               struct shmt_error *err)
+{
+    struct job job = {.call = call, .count = 1};
+    const struct shmt_command_option options[] = {
+        {"kernel", 'k', SHMT_OPTION_REPEATED, &job.kernels, 0, 0},
+        {"skip", 0, SHMT_OPTION_INT, &job.skip, 0, INT64_MAX},
+        {"count", 0, SHMT_OPTION_INT, &job.count, 1, INT64_MAX},
+        {"max-bytes", 0, SHMT_OPTION_TEXT, &job.bytes, 0, 0},
+        {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"propose", 0, SHMT_OPTION_FLAG, &job.propose, 0, 0},
+        {"list", 0, SHMT_OPTION_FLAG, &job.list, 0, 0},
+        {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
+    };
+    int rest;
+    enum shmtune_status status =
+        shmt_command_options(call, options, &rest, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (rest == 0)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "capture needs a program: -- PROGRAM "
+                              "[ARGUMENT]...");
+    if (job.list == (job.output != NULL))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              job.list ? "--list writes no folders: leave out "
+                                         "-o"
+                                       : "capture needs a folder for what it "
+                                         "writes: -o DIR");
+    call->words[rest] = NULL;
+    job.program = (const char *const *)call->words;
+    job.raw.lock = -1;
+    job.arena = shmt_arena_new();
+    status = job.arena == NULL ? shmt_error_memory(err) : prepare(&job, err);
+    if (status == SHMTUNE_OK)
+        status = run_program(&job, err);
+    shmt_scratch_remove(&job.raw);
+    shmt_arena_free(job.arena);
+    if (status != SHMTUNE_OK || job.ended == 0)
+        return status;
+    err->text[0] = '\0';
+    return (enum shmtune_status)(WIFSIGNALED(job.ended)
+                                     ? 128 + WTERMSIG(job.ended)
+                                     : WEXITSTATUS(job.ended));
+}
+
+const struct shmt_command shmt_command_capture = {
+    "capture", "a spec with real data, from a running application", help, run
+};

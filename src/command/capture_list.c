@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * capture_list: the kernels of a program by the time that they take, from what
+ * the capturing library has summed up.  Called by capture.c.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "command/capture_list.h"
+#include "command/draft.h"
+
+/* A line of the library. */
+struct kernel {
+    unsigned long long launches, timed, in_graphs;
+    double ms;
+    unsigned grid[3], block[3];
+    const char *name;
+};
+
+struct kernels {
+    struct shmt_arena *arena;
+    struct kernel *items;
+    size_t count;
+};
+
+static int by_time(const void *one, const void *other)
+{
+    const double a = ((const struct kernel *)one)->ms;
+    const double b = ((const struct kernel *)other)->ms;
+
+    return (a < b) - (a > b);
+}
+
+/* The time of launches that were not read is that of the others. */
+static bool read_line(struct kernels *kernels, char *line)
+{
+    struct kernel one = {0};
+    int length = 0;
+
+    if (sscanf(line, "%llu %llu %llu %lf %u %u %u %u %u %u %n", &one.launches,
+               &one.timed, &one.in_graphs, &one.ms, &one.grid[0],
+               &one.grid[1], &one.grid[2], &one.block[0], &one.block[1],
+               &one.block[2], &length) != 10 || length == 0)
+        return true;
+    one.name = line + length;
+    if (one.timed > 0)
+        one.ms *= (double)(one.launches - one.in_graphs) / (double)one.timed;
+    for (size_t k = 0; k < kernels->count; k++)
+        if (strcmp(kernels->items[k].name, one.name) == 0) {
+            kernels->items[k].launches += one.launches;
+            kernels->items[k].in_graphs += one.in_graphs;
+            kernels->items[k].ms += one.ms;
+            return true;
+        }
+    one.name = shmt_arena_copy(kernels->arena, one.name, strlen(one.name));
+    kernels->items[kernels->count++] = one;
+    return one.name != NULL;
+}
+
+static enum shmtune_status read_file(struct kernels *kernels,
+                                     const char *path, struct shmt_error *err)
+{
+    const char *data;
+    char *line, *end;
+    size_t size, lines = 0;
+    struct kernel *items;
+    const enum shmtune_status status = shmt_path_read(
+        kernels->arena, path, 64 << 20, &data, &size, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    for (size_t k = 0; k < size; k++)
+        lines += data[k] == '\n';
+    items = shmt_arena_alloc(kernels->arena, kernels->count + lines + 1,
+                             sizeof *items);
+    line = shmt_arena_copy(kernels->arena, data, size);
+    if (items == NULL || line == NULL)
+        return shmt_error_memory(err);
+    if (kernels->count > 0)
+        memcpy(items, kernels->items, kernels->count * sizeof *items);
+    kernels->items = items;
+    for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = '\0';
+        if (!read_line(kernels, line))
+            return shmt_error_memory(err);
+    }
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_all(struct kernels *kernels,
+                                    const char *folder,
+                                    struct shmt_error *err)
+{
+    const char *const *names;
+    size_t count;
+    enum shmtune_status status = shmt_path_list(kernels->arena, folder, "",
+                                                &names, &count, err);
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
+        const char *path = shmt_path_join(kernels->arena, folder, names[k]);
+
+        if (strncmp(names[k], SHMT_CAPTURE_TIMES,
+                    sizeof SHMT_CAPTURE_TIMES - 1) != 0)
+            continue;
+        status = path == NULL ? shmt_error_memory(err)
+                              : read_file(kernels, path, err);
+    }
+    return status;
+}
+
+static void add_row(struct shmt_table *table, struct shmt_arena *arena,
+                    const struct kernel *one, double all_ms)
+{
+    const char *name = shmt_draft_plain_name(arena, one->name);
+    const unsigned long long seen = one->launches - one->in_graphs;
+
+    shmt_table_add(table, "%.1f %%", all_ms > 0 ? 100 * one->ms / all_ms : 0);
+    shmt_table_add(table, "%.3f", one->ms);
+    shmt_table_add(table, "%llu", one->launches);
+    shmt_table_add(table, "%.2f",
+                   seen > 0 ? 1e3 * one->ms / (double)seen : 0.0);
+    shmt_table_add(table, "%u x %u x %u", one->grid[0], one->grid[1],
+                   one->grid[2]);
+    shmt_table_add(table, "%u x %u x %u", one->block[0], one->block[1],
+                   one->block[2]);
+    shmt_table_add(table, "%s%s", name == NULL ? one->name : name,
+                   one->in_graphs > 0 ? " (also in graphs, not timed)" : "");
+}
+
+enum shmtune_status shmt_command_list_captured(
+    const struct shmt_command_call *call, struct shmt_arena *arena,
+    const char *folder, struct shmt_error *err)
+{
+    struct kernels kernels = {.arena = arena};
+    struct shmt_table table = {
+        .titles = ">share|>ms|>launches|>us each|>last grid|>last block|"
+                  "kernel"};
+    struct shmt_text text = {0};
+    double all_ms = 0;
+    const enum shmtune_status status = read_all(&kernels, folder, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (kernels.count == 0) {
+        if (!call->quiet)
+            shmt_command_tell("", "the program launched no kernel that could "
+                              "be seen");
+        return SHMTUNE_OK;
+    }
+    qsort(kernels.items, kernels.count, sizeof *kernels.items, by_time);
+    for (size_t k = 0; k < kernels.count; k++)
+        all_ms += kernels.items[k].ms;
+    for (size_t k = 0; k < kernels.count; k++)
+        add_row(&table, arena, &kernels.items[k], all_ms);
+    shmt_table_end(&table, call, &text);
+    return shmt_command_print(&text, err);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * capture_list: what `shmtune capture --list` shows.
+ */
+#ifndef SHMT_COMMAND_CAPTURE_LIST_H
+#define SHMT_COMMAND_CAPTURE_LIST_H
+
+#include "command/command.h"
+
+/* The kernels whose times the library has written into the folder, those that
+ * take longest first. */
+enum shmtune_status shmt_command_list_captured(
+    const struct shmt_command_call *call, struct shmt_arena *arena,
+    const char *folder, struct shmt_error *err);
+
+#endif

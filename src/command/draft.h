@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * draft: from what the library saw of one launch, SHMT_CAPTURE_LAUNCH, to a
+ * spec beside it.  Called by capture.c: draft_read.c reads, draft_options.c
+ * says what the application's compiler was told, draft_parameters.c which
+ * numbers may be tuned, draft_write.c writes the rest.
+ */
+#ifndef SHMT_COMMAND_DRAFT_H
+#define SHMT_COMMAND_DRAFT_H
+
+#include "command/command.h"
+#include "source/source.h"
+
+/* 8 bytes of a parameter that are an address. */
+struct shmt_draft_pointer {
+    uint64_t at, memory, offset;       /* bytes */
+};
+
+struct shmt_draft_argument {
+    const unsigned char *bytes;
+    size_t size, pointer_count;
+    const struct shmt_draft_pointer *pointers;
+    const char *name;                  /* in the spec */
+    /* What the source says of it; NULL: nothing. */
+    const struct shmt_signature_parameter *declared;
+};
+
+/* An allocation, or a variable of the module. */
+struct shmt_draft_memory {
+    uint64_t bytes;
+    const char *before, *after;        /* files; after is NULL: unchanged */
+    const char *symbol;                /* NULL: an allocation */
+    uint64_t changed[2];               /* bytes, multiples of eight */
+    const char *nan[4];                /* types of which it then has a NaN */
+    size_t nan_count;
+    /* What it is in the spec. */
+    const char *name;
+    enum shmt_element element;
+    bool constant;                     /* no parameter may write it */
+};
+
+/* A number that may be tuned. */
+enum shmt_draft_way {
+    SHMT_DRAFT_OPTION,                 /* -DNAME=VALUE of the application */
+    SHMT_DRAFT_GUARDED,                /* #ifndef NAME */
+    SHMT_DRAFT_PLAIN,                  /* #define NAME VALUE */
+    SHMT_DRAFT_BLOCK                   /* the launch's block alone */
+};
+
+struct shmt_draft_number {
+    const char *name;
+    int64_t value;
+    enum shmt_draft_way way;
+    const char *reaches;               /* for people; NULL: nothing */
+    int axis;                          /* of a SHMT_DRAFT_BLOCK */
+};
+
+/* A whole number among the arguments that sizes are made of. */
+struct shmt_draft_dimension {
+    const char *name;
+    int64_t value;
+    bool used;
+};
+
+enum { SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64 };
+
+struct shmt_draft {
+    struct shmt_arena *arena;
+    const char *path;                  /* of SHMT_CAPTURE_LAUNCH */
+    bool propose;                      /* --propose: what may be tuned is */
+    const char *symbol, *name;         /* the kernel's; "scale" of _Z5scalePf */
+    const char *expression;            /* NULL: none */
+    const char *source, *code;         /* the file and its text; NULL: none */
+    const char *image, *headers;       /* NULL: none */
+    int64_t grid[3], block[3], cluster[3], shared;
+    bool cooperative;
+    size_t option_count, argument_count, memory_count;
+    const char *const *options;
+    struct shmt_draft_argument *arguments;
+    struct shmt_draft_memory *memories;
+    struct shmt_source text;           /* what the source says */
+    const struct shmt_signature *signature;        /* NULL: not found */
+    size_t number_count, dimension_count;
+    struct shmt_draft_number numbers[SHMT_DRAFT_NUMBERS];
+    struct shmt_draft_dimension dimensions[SHMT_DRAFT_DIMENSIONS];
+    struct shmt_text definitions;      /* text before the source */
+    struct shmt_text notes;            /* "# ..." lines: what was left out */
+    struct shmt_text keys;             /* `includes`, `options`, ... */
+};
+
+/* draft_read.c: reads FOLDER/launch.yaml.  Everything lives in the arena. */
+enum shmtune_status shmt_draft_read(struct shmt_draft *draft,
+                                    const char *folder,
+                                    struct shmt_error *err);
+/* The kernel's parameters, from the source and what was defined before it. */
+enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
+                                           struct shmt_error *err);
+/* As shmt_capture_plain_name. */
+const char *shmt_draft_plain_name(struct shmt_arena *arena,
+                                  const char *symbol);
+
+/* draft_options.c: into `keys`, `definitions`, `numbers`. */
+void shmt_draft_options(struct shmt_draft *draft);
+/* "BLOCK=256" or "BLOCK": a number that may be tuned, or a definition. */
+void shmt_draft_define(struct shmt_draft *draft, const char *definition);
+
+/* draft_parameters.c: finds what may be tuned, and writes `parameters`. */
+void shmt_draft_find_numbers(struct shmt_draft *draft);
+void shmt_draft_parameters(const struct shmt_draft *draft,
+                           struct shmt_text *text);
+/* The name of the parameter that is this extent of the block. */
+const char *shmt_draft_block(const struct shmt_draft *draft, int axis);
+
+/* draft_write.c: the spec; FOLDER/defines.cu beside it where it needs one. */
+enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
+                                     const char *folder,
+                                     struct shmt_error *err);
+
+#endif

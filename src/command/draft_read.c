@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * draft_read: what the library wrote of a launch, and what the source says of
+ * its kernel.  Called by capture.c.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/capture.h"
+#include "command/draft.h"
+#include "yaml/yaml.h"
+
+enum { LAUNCH_BYTES = 64 << 20 };
+
+static const char *text_of(const struct shmt_yaml *mapping, const char *key)
+{
+    const struct shmt_yaml *node = shmt_yaml_get(mapping, key);
+
+    return node == NULL || node->kind != SHMT_YAML_SCALAR ? NULL : node->text;
+}
+
+static enum shmtune_status read_count(const struct shmt_yaml *mapping,
+                                      const char *key, uint64_t *out,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    const enum shmtune_status status =
+        shmt_yaml_need(mapping, key, &node, err);
+
+    return status == SHMTUNE_OK ? shmt_yaml_count(node, out, err) : status;
+}
+
+static enum shmtune_status read_three(const struct shmt_yaml *mapping,
+                                      const char *key, int64_t out[3],
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *node;
+    enum shmtune_status status = shmt_yaml_need(mapping, key, &node, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(node, SHMT_YAML_SEQUENCE, key, err);
+    if (status == SHMTUNE_OK && node->count != 3)
+        status = shmt_yaml_expected(node, err, "three numbers");
+    for (size_t k = 0; status == SHMTUNE_OK && k < 3; k++)
+        status = shmt_yaml_int(node->items[k], 0, UINT32_MAX, &out[k], err);
+    return status;
+}
+
+/* -- arguments and memories ----------------------------------------------- */
+
+static enum shmtune_status read_pointers(struct shmt_arena *arena,
+                                         const struct shmt_yaml *node,
+                                         struct shmt_draft_argument *out,
+                                         struct shmt_error *err)
+{
+    struct shmt_draft_pointer *pointers =
+        shmt_arena_alloc(arena, node->count + 1, sizeof *pointers);
+    enum shmtune_status status =
+        pointers == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < node->count; k++) {
+        status = read_count(node->items[k], "at", &pointers[k].at, err);
+        if (status == SHMTUNE_OK)
+            status = read_count(node->items[k], "memory", &pointers[k].memory,
+                                err);
+        if (status == SHMTUNE_OK)
+            status = read_count(node->items[k], "offset", &pointers[k].offset,
+                                err);
+    }
+    out->pointers = pointers;
+    out->pointer_count = node->count;
+    return status;
+}
+
+static enum shmtune_status read_argument(struct shmt_arena *arena,
+                                         const struct shmt_yaml *node,
+                                         struct shmt_draft_argument *out,
+                                         struct shmt_error *err)
+{
+    const struct shmt_yaml *pointers;
+    const char *hex = text_of(node, "bytes");
+    enum shmtune_status status = shmt_yaml_need(node, "pointers", &pointers,
+                                                err);
+    unsigned char *bytes;
+
+    if (status != SHMTUNE_OK)
+        return status;
+    if (hex == NULL || strlen(hex) % 2 != 0)
+        return shmt_yaml_expected(node, err, "bytes, in hexadecimal");
+    out->size = strlen(hex) / 2;
+    bytes = shmt_arena_alloc(arena, out->size + 1, 1);
+    if (bytes == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < out->size; k++) {
+        const char pair[] = {hex[2 * k], hex[2 * k + 1], '\0'};
+
+        bytes[k] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    out->bytes = bytes;
+    return read_pointers(arena, pointers, out, err);
+}
+
+static enum shmtune_status read_memory(const struct shmt_yaml *node,
+                                       struct shmt_draft_memory *out,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *changed = shmt_yaml_get(node, "changed");
+    const struct shmt_yaml *nan = shmt_yaml_get(node, "nan");
+    enum shmtune_status status = read_count(node, "bytes", &out->bytes, err);
+
+    out->before = text_of(node, "before");
+    out->after = text_of(node, "after");
+    out->symbol = text_of(node, "symbol");
+    if (status == SHMTUNE_OK && out->before == NULL)
+        status = shmt_yaml_expected(node, err, "a file before");
+    if (status != SHMTUNE_OK || changed == NULL)
+        return status;
+    for (size_t k = 0; status == SHMTUNE_OK && k < 2 && k < changed->count;
+         k++)
+        status = shmt_yaml_count(changed->items[k], &out->changed[k], err);
+    for (size_t k = 0; nan != NULL && k < nan->count && k < 4; k++)
+        out->nan[out->nan_count++] = nan->items[k]->text;
+    return status;
+}
+
+static enum shmtune_status read_lists(struct shmt_draft *draft,
+                                      const struct shmt_yaml *root,
+                                      struct shmt_error *err)
+{
+    const struct shmt_yaml *arguments, *memories;
+    enum shmtune_status status =
+        shmt_yaml_need(root, "parameters", &arguments, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "memories", &memories, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    draft->argument_count = arguments->count;
+    draft->memory_count = memories->count;
+    draft->arguments = shmt_arena_alloc(draft->arena, arguments->count + 1,
+                                        sizeof *draft->arguments);
+    draft->memories = shmt_arena_alloc(draft->arena, memories->count + 1,
+                                       sizeof *draft->memories);
+    if (draft->arguments == NULL || draft->memories == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < arguments->count; k++)
+        status = read_argument(draft->arena, arguments->items[k],
+                               &draft->arguments[k], err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < memories->count; k++)
+        status = read_memory(memories->items[k], &draft->memories[k], err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < draft->argument_count; k++)
+        for (size_t i = 0; i < draft->arguments[k].pointer_count; i++)
+            if (draft->arguments[k].pointers[i].memory >= memories->count)
+                return shmt_yaml_expected(arguments->items[k], err,
+                                          "pointers to memories");
+    return status;
+}
+
+/* -- the kernel in the source --------------------------------------------- */
+
+const char *shmt_draft_plain_name(struct shmt_arena *arena,
+                                  const char *symbol)
+{
+    size_t length;
+    const char *name = shmt_capture_plain_name(symbol, &length);
+
+    return shmt_arena_copy(arena, name, length);
+}
+
+/* Where the word stands behind `from` as a word of its own; NULL: nowhere. */
+static const char *find_word(const char *from, const char *word, size_t length)
+{
+    const char *at = from;
+
+    while ((at = strstr(at, word)) != NULL) {
+        if (shmt_text_name_length(at) == length &&
+            (at == from || shmt_text_name_length(at - 1) == 0))
+            return at;
+        at += length;
+    }
+    return NULL;
+}
+
+/* The code with one word for another everywhere. */
+static const char *replace_word(struct shmt_arena *arena, const char *code,
+                                const char *word, const char *by)
+{
+    const size_t length = strlen(word);
+    struct shmt_text text = {0};
+    const char *at, *out;
+
+    if (length == 0 || find_word(code, word, length) == NULL)
+        return code;
+    for (; (at = find_word(code, word, length)) != NULL; code = at + length) {
+        shmt_text_add_bytes(&text, code, (size_t)(at - code));
+        shmt_text_add(&text, by);
+    }
+    shmt_text_add(&text, code);
+    out = text.failed ? NULL : shmt_arena_copy(arena, text.data, text.length);
+    shmt_text_free(&text);
+    return out;
+}
+
+/* "#define real float" and "typedef float real;", at the begin of a line: types
+ * by their own names.  Only for reading the signature. */
+static const char *resolve_types(struct shmt_arena *arena, const char *code)
+{
+    const char *line = code, *out = code;
+    char type[64], name[64], end;
+
+    for (; out != NULL && line != NULL && *line != '\0'; line++) {
+        if ((sscanf(line, "typedef %63[A-Za-z0-9_] %63[A-Za-z0-9_] %c", type,
+                    name, &end) == 3 && end == ';') ||
+            (sscanf(line, "#define %63[A-Za-z0-9_] %63[A-Za-z0-9_]%c", name,
+                    type, &end) == 3 && end == '\n' &&
+             isalpha((unsigned char)type[0])))
+            out = replace_word(arena, out, name, type);
+        line = strchr(line, '\n');
+        if (line == NULL)
+            break;
+    }
+    return out;
+}
+
+enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
+                                           struct shmt_error *err)
+{
+    struct shmt_source typed;
+    struct shmt_text whole = {0};
+    const char *code;
+    enum shmtune_status status;
+
+    if (draft->code == NULL)
+        return SHMTUNE_OK;
+    shmt_text_add(&whole, shmt_text_string(&draft->definitions));
+    shmt_text_add(&whole, draft->code);
+    code = whole.failed ? NULL : resolve_types(draft->arena, whole.data);
+    status = code == NULL ? shmt_error_memory(err)
+                          : shmt_source_read(draft->arena, code, &typed, err);
+    shmt_text_free(&whole);
+    if (status == SHMTUNE_OK)
+        status = shmt_source_read(draft->arena, draft->code, &draft->text,
+                                  err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < typed.kernel_count; k++)
+        if (strcmp(typed.kernels[k].name, draft->name) == 0 &&
+            typed.kernels[k].signature.count == draft->argument_count)
+            draft->signature = &typed.kernels[k].signature;
+    for (size_t k = 0; draft->signature != NULL && k < draft->argument_count;
+         k++)
+        draft->arguments[k].declared = &draft->signature->parameters[k];
+    return status;
+}
+
+static enum shmtune_status read_source(struct shmt_draft *draft,
+                                       const char *folder,
+                                       struct shmt_error *err)
+{
+    const char *path = shmt_path_join(draft->arena, folder, draft->source);
+    size_t size;
+
+    return path == NULL ? shmt_error_memory(err)
+                        : shmt_path_read(draft->arena, path, LAUNCH_BYTES,
+                                         &draft->code, &size, err);
+}
+
+static enum shmtune_status read_options(struct shmt_draft *draft,
+                                        const struct shmt_yaml *node,
+                                        struct shmt_error *err)
+{
+    const size_t count = node == NULL ? 0 : node->count;
+    const char **options =
+        shmt_arena_alloc(draft->arena, count + 1, sizeof *options);
+
+    if (options == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < count; k++)
+        options[k] = node->items[k]->text;
+    draft->options = options;
+    draft->option_count = count;
+    return SHMTUNE_OK;
+}
+
+static enum shmtune_status read_root(struct shmt_draft *draft,
+                                     const struct shmt_yaml *root,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *shared, *cooperative;
+    enum shmtune_status status = read_three(root, "grid", draft->grid, err);
+
+    draft->symbol = text_of(root, "symbol");
+    draft->expression = text_of(root, "expression");
+    draft->source = text_of(root, "source");
+    draft->headers = text_of(root, "headers");
+    draft->image = text_of(root, "image");
+    if (status == SHMTUNE_OK && draft->symbol == NULL)
+        status = shmt_yaml_expected(root, err, "a symbol");
+    if (status == SHMTUNE_OK)
+        status = read_three(root, "block", draft->block, err);
+    if (status == SHMTUNE_OK)
+        status = read_three(root, "cluster", draft->cluster, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "shared_dynamic", &shared, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_int(shared, 0, UINT32_MAX, &draft->shared, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(root, "cooperative", &cooperative, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_bool(cooperative, &draft->cooperative, err);
+    return status;
+}
+
+enum shmtune_status shmt_draft_read(struct shmt_draft *draft,
+                                    const char *folder,
+                                    struct shmt_error *err)
+{
+    const struct shmt_yaml *root;
+    const char *data;
+    size_t size;
+    enum shmtune_status status;
+
+    draft->path = shmt_path_join(draft->arena, folder, SHMT_CAPTURE_LAUNCH);
+    if (draft->path == NULL)
+        return shmt_error_memory(err);
+    status = shmt_path_read(draft->arena, draft->path, LAUNCH_BYTES, &data,
+                            &size, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_parse(draft->arena, draft->path, data, size, &root,
+                                 err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(root, SHMT_YAML_MAPPING, "a launch", err);
+    if (status == SHMTUNE_OK)
+        status = read_root(draft, root, err);
+    if (status == SHMTUNE_OK)
+        status = read_lists(draft, root, err);
+    if (status == SHMTUNE_OK)
+        status = read_options(draft, shmt_yaml_get(root, "options"), err);
+    if (status != SHMTUNE_OK)
+        return status;
+    draft->name = shmt_draft_plain_name(draft->arena, draft->symbol);
+    if (draft->name == NULL)
+        return shmt_error_memory(err);
+    return draft->source == NULL ? SHMTUNE_OK
+                                 : read_source(draft, folder, err);
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * draft_write: the spec of a captured launch: its buffers with what they held,
+ * and what they held behind it as what is right.  Called by capture.c.
+ */
+#include "config.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command/draft.h"
+#include "command/init.h"
+#include "yaml/yaml.h"
+
+#define DEFINES "defines.cu"
+
+/* -- names ---------------------------------------------------------------- */
+
+/* A pointer, and no struct with one in it. */
+static const struct shmt_draft_pointer *
+plain_pointer(const struct shmt_draft_argument *one)
+{
+    return one->size == 8 && one->pointer_count == 1 ? &one->pointers[0]
+                                                     : NULL;
+}
+
+static const char *make_name(struct shmt_draft *draft, const char *word,
+                             size_t number)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "%s%zu", word, number);
+    return shmt_arena_copy(draft->arena, name, strlen(name));
+}
+
+static bool name_arguments(struct shmt_draft *draft)
+{
+    for (size_t k = 0; k < draft->argument_count; k++) {
+        struct shmt_draft_argument *one = &draft->arguments[k];
+
+        one->name = one->declared != NULL && one->declared->name[0] != '\0'
+                        ? one->declared->name
+                        : make_name(draft, "argument", k + 1);
+        if (one->name == NULL)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the buffer may have this type in the spec: whole elements, and no
+ * NaN among what is compared, since a NaN is never right. */
+static bool may_be(const struct shmt_draft_memory *memory,
+                   enum shmt_element element)
+{
+    if (memory->bytes % shmt_element_bytes(element) != 0)
+        return false;
+    for (size_t k = 0; memory->after != NULL && k < memory->nan_count; k++)
+        if (strcmp(memory->nan[k], shmt_element_word(element)) == 0)
+            return false;
+    return true;
+}
+
+/* A variable's own name, unless an argument is called so. */
+static const char *variable_name(struct shmt_draft *draft,
+                                 const char *symbol)
+{
+    const char *name = shmt_draft_plain_name(draft->arena, symbol);
+
+    if (name == NULL || shmt_text_name_length(name) != strlen(name))
+        return NULL;
+    for (size_t k = 0; k < draft->argument_count; k++)
+        if (strcmp(draft->arguments[k].name, name) == 0)
+            return NULL;
+    return name;
+}
+
+/* The first parameter that points to its begin, and says of what, is it. */
+static bool name_memory(struct shmt_draft *draft, size_t m)
+{
+    struct shmt_draft_memory *memory = &draft->memories[m];
+
+    memory->element = SHMT_ELEMENT_BYTES;
+    memory->constant = true;
+    for (size_t k = 0; k < draft->argument_count; k++) {
+        const struct shmt_draft_argument *one = &draft->arguments[k];
+        const struct shmt_draft_pointer *pointer = plain_pointer(one);
+        const struct shmt_signature_parameter *declared = one->declared;
+
+        for (size_t i = 0; i < one->pointer_count; i++)
+            if (one->pointers[i].memory == m &&
+                (declared == NULL || !declared->pointer ||
+                 !declared->constant))
+                memory->constant = false;
+        if (pointer == NULL || pointer->memory != m || pointer->offset != 0 ||
+            memory->name != NULL)
+            continue;
+        if (declared == NULL || !declared->pointer ||
+            declared->kind == SHMT_SIGNATURE_OTHER) {
+            memory->name = one->name;
+        } else if (may_be(memory, declared->element)) {
+            memory->name = one->name;
+            memory->element = declared->element;
+        }
+    }
+    if (memory->name == NULL && memory->symbol != NULL)
+        memory->name = variable_name(draft, memory->symbol);
+    if (memory->name == NULL)
+        memory->name = make_name(draft, "memory_", m);
+    return memory->name != NULL;
+}
+
+/* -- sizes ---------------------------------------------------------------- */
+
+static int64_t integer_of(const struct shmt_draft_argument *one)
+{
+    const bool is_signed = one->declared->element == SHMT_ELEMENT_I32 ||
+                           one->declared->element == SHMT_ELEMENT_I64;
+    int64_t wide = 0;
+    int32_t narrow;
+
+    memcpy(&wide, one->bytes, one->size);
+    memcpy(&narrow, one->bytes, sizeof narrow);
+    return one->size == 4 && is_signed ? narrow : wide;
+}
+
+static bool is_integer(const struct shmt_draft_argument *one)
+{
+    return one->declared != NULL && shmt_init_is_dimension(one->declared) &&
+           shmt_element_bytes(one->declared->element) == one->size &&
+           one->pointer_count == 0;
+}
+
+static void find_dimensions(struct shmt_draft *draft)
+{
+    for (size_t k = 0; k < draft->argument_count; k++) {
+        const struct shmt_draft_argument *one = &draft->arguments[k];
+        int64_t value;
+
+        if (!is_integer(one) || draft->dimension_count ==
+                                    SHMT_DRAFT_DIMENSIONS)
+            continue;
+        value = integer_of(one);
+        if (value >= 2 && value <= (int64_t)1 << 40)
+            draft->dimensions[draft->dimension_count++] =
+                (struct shmt_draft_dimension){.name = one->name,
+                                              .value = value};
+    }
+}
+
+static size_t used_dimensions(const struct shmt_draft *draft)
+{
+    size_t count = 0;
+
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        count += draft->dimensions[k].used;
+    return count;
+}
+
+/* A spec has eight. */
+static bool use(struct shmt_draft *draft, struct shmt_draft_dimension *one)
+{
+    if (!one->used && used_dimensions(draft) == SHMT_KERNEL_DIMENSIONS)
+        return false;
+    one->used = true;
+    return true;
+}
+
+/* "n", "rows * cols", "3 * n", or the number itself. */
+static void add_count(struct shmt_draft *draft, int64_t count,
+                      struct shmt_text *text)
+{
+    struct shmt_draft_dimension *const all = draft->dimensions;
+
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        if (all[k].value == count && use(draft, &all[k])) {
+            shmt_text_add(text, all[k].name);
+            return;
+        }
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        for (size_t i = k + 1; i < draft->dimension_count; i++)
+            if (all[k].value <= count / all[i].value &&
+                all[k].value * all[i].value == count &&
+                use(draft, &all[k]) && use(draft, &all[i])) {
+                shmt_text_addf(text, "%s * %s", all[k].name, all[i].name);
+                return;
+            }
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        if (all[k].value >= 64 && count % all[k].value == 0 &&
+            count / all[k].value <= 64 && use(draft, &all[k])) {
+            shmt_text_addf(text, "%lld * %s",
+                           (long long)(count / all[k].value), all[k].name);
+            return;
+        }
+    shmt_text_addf(text, "%lld", (long long)count);
+}
+
+/* Blocks along an axis: "ceildiv(n, BLOCK)", "ceildiv(n, BLOCK * ITEMS)", or
+ * the number itself. */
+static void add_extent(struct shmt_draft *draft, int axis,
+                       struct shmt_text *text)
+{
+    const char *block = shmt_draft_block(draft, axis);
+    const int64_t grid = draft->grid[axis], threads = draft->block[axis];
+
+    for (size_t k = 0; block != NULL && k < draft->dimension_count; k++) {
+        struct shmt_draft_dimension *one = &draft->dimensions[k];
+
+        if ((one->value + threads - 1) / threads == grid && grid > 1 &&
+            use(draft, one)) {
+            shmt_text_addf(text, "\"ceildiv(%s, %s)\"", one->name, block);
+            return;
+        }
+        for (size_t i = 0; grid > 1 && i < draft->number_count; i++) {
+            const struct shmt_draft_number *items = &draft->numbers[i];
+            const int64_t tile = threads * items->value;
+
+            if (items->way == SHMT_DRAFT_BLOCK || items->value < 2 ||
+                strcmp(items->name, block) == 0 ||
+                (one->value + tile - 1) / tile != grid || !use(draft, one))
+                continue;
+            shmt_text_addf(text, "\"ceildiv(%s, %s * %s)\"", one->name, block,
+                           items->name);
+            return;
+        }
+    }
+    shmt_text_addf(text, "%lld", (long long)grid);
+}
+
+/* -- arguments ------------------------------------------------------------ */
+
+static void mark(struct shmt_text *text, const char *what)
+{
+    shmt_text_addf(text, "\"" SHMT_YAML_TODO " %s\"", what);
+}
+
+static void add_file(struct shmt_text *text, const char *key,
+                     const char *file)
+{
+    shmt_text_addf(text, ", %s: {file: %s}", key, file);
+}
+
+/* Only what the launch has changed is compared; the rest must stay. */
+static void add_region(const struct shmt_draft_memory *memory,
+                       struct shmt_text *text)
+{
+    const uint64_t size = shmt_element_bytes(memory->element);
+    const uint64_t first = memory->changed[0] / size;
+    const uint64_t end = (memory->changed[1] + size - 1) / size;
+
+    if (first == 0 && end * size == memory->bytes)
+        return;
+    shmt_text_addf(text, ", region: {columns: %llu, offset: %llu}",
+                   (unsigned long long)(end - first),
+                   (unsigned long long)first);
+}
+
+static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
+                       struct shmt_text *text)
+{
+    const struct shmt_draft_memory *memory = &draft->memories[m];
+    const uint64_t size = shmt_element_bytes(memory->element);
+
+    if (memory->symbol != NULL) {
+        shmt_text_addf(text, "  %s: {type: bytes, role: symbol, symbol: ",
+                       memory->name);
+        shmt_yaml_add_string(text, memory->symbol);
+        shmt_text_addf(text, ", count: %llu",
+                       (unsigned long long)memory->bytes);
+        add_file(text, "fill", memory->before);
+        shmt_text_add(text, "}\n");
+        return;
+    }
+    if (changed)
+        shmt_text_addf(text, "  # The launch changed bytes %llu to %llu. If "
+                       "nothing of them is read before,\n  # `role: output` "
+                       "without `fill` says more.\n",
+                       (unsigned long long)memory->changed[0],
+                       (unsigned long long)memory->changed[1]);
+    else if (!memory->constant)
+        shmt_text_add(text, "  # The launch changed nothing in it.\n");
+    shmt_text_addf(text, "  %s: {type: %s, role: %s, count: ", memory->name,
+                   shmt_element_word(memory->element),
+                   changed ? "inout" : "input");
+    add_count(draft, (int64_t)(memory->bytes / size), text);
+    add_file(text, "fill", memory->before);
+    if (changed) {
+        add_file(text, "expect", memory->after != NULL ? memory->after
+                                                       : memory->before);
+        if (memory->after != NULL)
+            add_region(memory, text);
+        if (shmt_element_is_real(memory->element))
+            shmt_text_add(text, ", tolerance: {relative: 1.0e-5, maximum: "
+                          "1.0e-6}");
+    }
+    shmt_text_add(text, "}\n");
+}
+
+/* "{pointer: x, offset: 4}", by elements. */
+static void add_pointer(const struct shmt_draft *draft,
+                        const struct shmt_draft_pointer *pointer,
+                        struct shmt_text *text)
+{
+    const struct shmt_draft_memory *memory =
+        &draft->memories[pointer->memory];
+
+    shmt_text_addf(text, "{pointer: %s", memory->name);
+    if (pointer->offset > 0)
+        shmt_text_addf(text, ", offset: %llu",
+                       (unsigned long long)(pointer->offset /
+                           shmt_element_bytes(memory->element)));
+    shmt_text_add(text, "}");
+}
+
+/* Words of a struct from `from` to `to`, as numbers of 4 bytes, or of 1. */
+static void add_words(const struct shmt_draft_argument *one, size_t from,
+                      size_t to, struct shmt_text *text)
+{
+    const size_t size = from % 4 == 0 && to % 4 == 0 ? 4 : 1;
+
+    if (from == to)
+        return;
+    shmt_text_addf(text, "      at_%zu: {type: u%zu, value: [", from,
+                   8 * size);
+    for (size_t at = from; at < to; at += size) {
+        uint32_t word = 0;
+
+        memcpy(&word, one->bytes + at, size);
+        shmt_text_addf(text, "%s%u", at == from ? "" : ", ", word);
+    }
+    shmt_text_add(text, "]}\n");
+}
+
+static void add_struct(const struct shmt_draft *draft,
+                       const struct shmt_draft_argument *one,
+                       struct shmt_text *text)
+{
+    size_t at = 0;
+
+    shmt_text_add(text, "\n    struct:\n");
+    for (size_t k = 0; k < one->pointer_count; k++) {
+        const struct shmt_draft_pointer *pointer = &one->pointers[k];
+
+        add_words(one, at, pointer->at, text);
+        shmt_text_addf(text, "      at_%llu: ",
+                       (unsigned long long)pointer->at);
+        add_pointer(draft, pointer, text);
+        shmt_text_add(text, "\n");
+        at = pointer->at + 8;
+    }
+    add_words(one, at, one->size, text);
+}
+
+/* A number as an expression has it. */
+static void add_number(const struct shmt_draft_argument *one,
+                       struct shmt_text *text)
+{
+    const enum shmt_element element = one->declared->element;
+    const double real = shmt_element_real(element, one->bytes);
+    int64_t whole = 0;
+
+    memcpy(&whole, one->bytes, one->size);
+    if (shmt_element_is_real(element) && isfinite(real))
+        shmt_yaml_add_real(text, real, element == SHMT_ELEMENT_F64 ? 17 : 9);
+    else if (shmt_element_is_real(element))
+        mark(text, "a number; the launch was given none that is finite");
+    else if (is_integer(one))
+        shmt_text_addf(text, "%lld", (long long)integer_of(one));
+    else if (one->size < 8)
+        shmt_text_addf(text, "%lld", (long long)real);
+    else
+        shmt_text_addf(text, "%lld", (long long)whole);
+}
+
+static const char *dimension_of(const struct shmt_draft *draft,
+                                const char *name)
+{
+    for (size_t k = 0; k < draft->dimension_count; k++)
+        if (draft->dimensions[k].used &&
+            strcmp(draft->dimensions[k].name, name) == 0)
+            return name;
+    return NULL;
+}
+
+static bool is_zero(const struct shmt_draft_argument *one)
+{
+    for (size_t k = 0; k < one->size; k++)
+        if (one->bytes[k] != 0)
+            return false;
+    return true;
+}
+
+static void add_scalar(const struct shmt_draft *draft,
+                       const struct shmt_draft_argument *one,
+                       struct shmt_text *text)
+{
+    shmt_text_addf(text, "{type: %s, value: ",
+                   shmt_element_word(one->declared->element));
+    if (dimension_of(draft, one->name) != NULL)
+        shmt_text_add(text, one->name);
+    else
+        add_number(one, text);
+    shmt_text_add(text, "}");
+}
+
+/* What is no buffer itself. */
+static void add_argument(const struct shmt_draft *draft,
+                         const struct shmt_draft_argument *one,
+                         struct shmt_text *text)
+{
+    const struct shmt_signature_parameter *declared = one->declared;
+    const struct shmt_draft_pointer *pointer = plain_pointer(one);
+    const bool address = declared != NULL && declared->pointer;
+
+    shmt_text_addf(text, "  %s:", one->name);
+    if (pointer == NULL && !address &&
+        (declared == NULL || declared->kind != SHMT_SIGNATURE_ELEMENT ||
+         shmt_element_bytes(declared->element) != one->size)) {
+        add_struct(draft, one, text);
+        return;
+    }
+    shmt_text_add(text, " ");
+    if (pointer != NULL)
+        add_pointer(draft, pointer, text);
+    else if (!address)
+        add_scalar(draft, one, text);
+    else if (is_zero(one))
+        shmt_text_add(text, "{pointer: \"null\"}");
+    else
+        mark(text, "a pointer; the launch's leads to no memory that the "
+             "driver knows");
+    shmt_text_add(text, "\n");
+}
+
+static bool is_memory(const struct shmt_draft *draft, const char *name)
+{
+    for (size_t k = 0; k < draft->memory_count; k++)
+        if (strcmp(draft->memories[k].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Something has to be compared: where nothing was changed, what may be. */
+static size_t compared(const struct shmt_draft *draft)
+{
+    size_t found = draft->memory_count;
+
+    for (size_t k = draft->memory_count; k-- > 0;) {
+        const struct shmt_draft_memory *one = &draft->memories[k];
+
+        if (one->symbol == NULL && one->after != NULL)
+            return draft->memory_count;
+        if (one->symbol == NULL && !one->constant)
+            found = k;
+    }
+    return found;
+}
+
+static void add_arguments(struct shmt_draft *draft, struct shmt_text *text)
+{
+    const size_t other = compared(draft);
+
+    shmt_text_add(text, "arguments:\n");
+    for (size_t k = 0; k < draft->memory_count; k++)
+        add_memory(draft, k, draft->memories[k].after != NULL || k == other,
+                   text);
+    for (size_t k = 0; k < draft->argument_count; k++)
+        if (!is_memory(draft, draft->arguments[k].name))
+            add_argument(draft, &draft->arguments[k], text);
+}
+
+/* -- the whole ------------------------------------------------------------ */
+
+/* Extents that are 1 at the end need not be said. */
+static int axes_of(const int64_t extents[3])
+{
+    return extents[2] > 1 ? 3 : extents[1] > 1 ? 2 : 1;
+}
+
+static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
+{
+    const char *entry =
+        draft->expression != NULL ? draft->expression : draft->name;
+
+    shmt_text_add(text, "launches:\n- entry: ");
+    shmt_yaml_add_string(text, entry);
+    shmt_text_add(text, "\n  grid: [");
+    for (int axis = 0; axis < axes_of(draft->grid); axis++) {
+        shmt_text_add(text, axis == 0 ? "" : ", ");
+        add_extent(draft, axis, text);
+    }
+    shmt_text_add(text, "]\n  block: [");
+    for (int axis = 0; axis < axes_of(draft->block); axis++) {
+        const char *block = shmt_draft_block(draft, axis);
+
+        shmt_text_add(text, axis == 0 ? "" : ", ");
+        if (block != NULL)
+            shmt_text_add(text, block);
+        else
+            shmt_text_addf(text, "%lld", (long long)draft->block[axis]);
+    }
+    shmt_text_add(text, "]\n");
+    if (draft->shared > 0)
+        shmt_text_addf(text, "  # If it grows with the block, say so: BYTES * "
+                       "%s.\n  shared_dynamic: %lld\n",
+                       shmt_draft_block(draft, 0), (long long)draft->shared);
+    if (draft->cluster[0] > 0)
+        shmt_text_addf(text, "  cluster: [%lld, %lld, %lld]\n",
+                       (long long)draft->cluster[0],
+                       (long long)draft->cluster[1],
+                       (long long)draft->cluster[2]);
+    if (draft->cooperative)
+        shmt_text_add(text, "  cooperative: true\n");
+    shmt_text_add(text, "  arguments: [");
+    for (size_t k = 0; k < draft->argument_count; k++)
+        shmt_text_addf(text, "%s%s", k == 0 ? "" : ", ",
+                       draft->arguments[k].name);
+    shmt_text_add(text, "]\n");
+}
+
+static void add_problem(const struct shmt_draft *draft,
+                        struct shmt_text *text)
+{
+    bool first = true;
+
+    for (size_t k = 0; k < draft->dimension_count; k++) {
+        const struct shmt_draft_dimension *one = &draft->dimensions[k];
+
+        if (!one->used)
+            continue;
+        shmt_text_addf(text, "%s  %s: {default: %lld, max: %lld}\n",
+                       first ? "problem:\n" : "", one->name,
+                       (long long)one->value,
+                       (long long)(one->value > INT32_MAX ? one->value
+                                                          : INT32_MAX));
+        first = false;
+    }
+}
+
+static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
+{
+    shmt_text_add(text, "# Captured by shmtune: the launch of ");
+    shmt_text_add_visible(text, draft->symbol);
+    shmt_text_addf(text, ", grid %lld x %lld x %lld,\n"
+                   "# block %lld x %lld x %lld. The files beside it hold the "
+                   "application's data.\n",
+                   (long long)draft->grid[0], (long long)draft->grid[1],
+                   (long long)draft->grid[2], (long long)draft->block[0],
+                   (long long)draft->block[1], (long long)draft->block[2]);
+    if (draft->notes.length > 0)
+        shmt_text_add(text, shmt_text_string(&draft->notes));
+    if (draft->code == NULL && draft->image != NULL)
+        shmt_text_addf(text, "# Its source was not seen, its binary is %s.\n",
+                       draft->image);
+    else if (draft->signature == NULL && draft->code != NULL)
+        shmt_text_add(text, "# The source's text does not show its "
+                      "parameters; types and names are to be mended.\n");
+    shmt_text_add(text, "format: kernel/2\nname: ");
+    shmt_text_addf(text, "%s%.60s\n",
+                   isalpha((unsigned char)draft->name[0]) ? "" : "k",
+                   draft->name);
+    if (draft->code == NULL) {
+        shmt_text_add(text, "source: ");
+        mark(text, "the .cu file of this kernel");
+        shmt_text_add(text, "\n");
+    } else {
+        shmt_text_addf(text, "source: %s%s%s\n",
+                       draft->definitions.length > 0 ? "[" DEFINES ", " : "",
+                       draft->source,
+                       draft->definitions.length > 0 ? "]" : "");
+    }
+    shmt_text_add(text, shmt_text_string(&draft->keys));
+}
+
+static enum shmtune_status write_file(struct shmt_draft *draft,
+                                      const char *folder, const char *name,
+                                      const struct shmt_text *text,
+                                      struct shmt_error *err)
+{
+    const char *path = shmt_path_join(draft->arena, folder, name);
+
+    if (path == NULL || text->failed)
+        return shmt_error_memory(err);
+    return shmt_path_write(path, text->data, text->length, err);
+}
+
+enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
+                                     const char *folder,
+                                     struct shmt_error *err)
+{
+    struct shmt_text head = {0}, launch = {0}, arguments = {0};
+    enum shmtune_status status = SHMTUNE_OK;
+    bool named = name_arguments(draft);
+
+    for (size_t k = 0; named && k < draft->memory_count; k++)
+        named = name_memory(draft, k);
+    if (!named)
+        return shmt_error_memory(err);
+    find_dimensions(draft);
+    add_launch(draft, &launch);
+    add_arguments(draft, &arguments);
+    add_head(draft, &head);
+    add_problem(draft, &head);
+    shmt_draft_parameters(draft, &head);
+    shmt_text_add(&head, shmt_text_string(&launch));
+    shmt_text_add(&head, shmt_text_string(&arguments));
+    head.failed |= launch.failed || arguments.failed;
+    if (draft->definitions.length > 0)
+        status = write_file(draft, folder, DEFINES, &draft->definitions, err);
+    if (status == SHMTUNE_OK)
+        status = write_file(draft, folder, "kernel.yaml", &head, err);
+    shmt_text_free(&head);
+    shmt_text_free(&launch);
+    shmt_text_free(&arguments);
+    return status;
+}

@@ -1,0 +1,177 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture: a program that comes to the driver in each of three ways runs as it
+# does alone, and leaves specs that check and tune take.  No GPU is needed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+fake=$build/tests/fake
+programs="tests/fake/libcuda.so.1 tests/fake/application"
+for program in $programs tests/fake/application_linked; do
+    [ -x "$build/$program" ] || make -s -C "$build" "$program" >&2 || exit 1
+done
+FAKE_NVRTC_REAL=$("$build/shmtune" doctor 2>/dev/null |
+    sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
+LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# The library of a build with sanitizers comes before theirs.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+export FAKE_NVRTC_REAL LD_LIBRARY_PATH ASAN_OPTIONS
+cd "$folder" || exit 1
+
+run capture -o taken
+check "a program is needed" all "exits 1" \
+    "err_has 'capture needs a program: -- PROGRAM'"
+run capture -- true
+check "and a folder" all "exits 1" "err_has 'for what it writes: -o DIR'"
+run capture --list -o taken -- true
+check "of which a list has none" all "exits 1" "err_has 'leave out -o'"
+run capture --max-bytes 4X -o taken -- true
+check "bytes are a number" all "exits 1" \
+    "err_has '.--max-bytes 4X: a number of bytes is expected, as 512M or 4G'" \
+    "[ ! -e taken/.capture-* ]"
+run capture -o taken -- "$folder/no-such-program"
+check "a program that cannot be started is told" all "exits 5" \
+    "err_has 'no-such-program: cannot be started: No such file'"
+run capture -o taken -- sh -c 'echo one; echo two >&2; exit 7'
+check "files and exit status are the program's own" all "exits 7" \
+    "out_has '^one$'" "err_has '^two$'" "err_has 'no launch was captured'"
+# shellcheck disable=SC2016
+run capture -q -o taken -- sh -c 'kill -TERM $$'
+check "so is the signal that ends it" all "exits 143" err_empty
+
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "launches are captured" "no NVRTC"
+    finish
+    exit 0
+fi
+
+# application WAY WORD...: alone, then captured into $folder/WAY
+application() {
+    way=$1
+    program=$fake/application
+    [ "$way" != linked ] || program=${program}_linked
+    "$program" "$@" >alone.out 2>alone.err
+    alone=$?
+    rm -rf "${folder:?}/$way"
+    # shellcheck disable=SC2086
+    run capture ${options-} -o "$way" -- "$program" "$@"
+}
+as_alone() { exits "$alone" && cmp -s alone.out "$folder/out"; }
+mode() { stat -c %a "$1"; }
+has() { grep -qF -e "$2" "$folder/$1/kernel.yaml"; }
+
+for way in linked opened runtime; do
+    application "$way" load launch launch look_up sum exit_three
+    check "$way: the program runs as it does alone" all as_alone "exits 3" \
+        "out_has '^sum [0-9]'" "out_has 'looked up: 1 1 no_such_function'" \
+        "err_has '$way/blend-1: the launch, its source and its buffers'"
+    check "$way: one launch is captured, for its owner alone" all \
+        "[ \$(mode $way) = 700 ]" "[ \$(mode $way/blend-1) = 700 ]" \
+        "[ ! -e $way/blend-2 ]" "[ ! -e $way/.capture-* ]"
+    run check "$way/blend-1"
+    check "$way: it is a spec" all "exits 0" "out_has '^ok .*spec of blend'"
+done
+
+check "types, roles and sizes are what they were" all \
+    "has opened/blend-1 'n: {default: 1000'" \
+    "has opened/blend-1 'y: {type: f32, role: inout, count: n, fill: '" \
+    "has opened/blend-1 'region: {columns: 984, offset: 8}, tolerance: '" \
+    "has opened/blend-1 'x: {type: f32, role: input, count: n, fill: '" \
+    "has opened/blend-1 'a: {type: f32, value: 2.5}'" \
+    "has opened/blend-1 'at_0: {pointer: memory_2}'" \
+    "has opened/blend-1 'at_8: {type: u32, value: [8, 992]}'" \
+    "has opened/blend-1 'offsets: {type: bytes, role: symbol, symbol: offsets'"
+check "numbers that reach the block are proposed, not tuned" all \
+    "has opened/blend-1 'grid: [\"ceildiv(n, BLOCK)\"]'" \
+    "has opened/blend-1 '# BLOCK: {values: [64, 128, 256, 512, 1024]'" \
+    "has opened/blend-1 '  BLOCK: {values: [256], default: 256}'" \
+    "has opened/blend-1 'source: [defines.cu, program.cu]'"
+check "each content is there once" \
+    [ opened/blend-1/memory-0.before.gz -ef opened/blend-1/memory-1.before.gz ]
+
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+options=--propose
+application runtime load launch
+run tune runtime/blend-1 --device 0 --strategy exhaustive -o tuned
+check "it is tuned with the application's data" all "exits 0" \
+    "out_has '^blend  *n=1000  *128  *2.00 .*BLOCK=128'"
+gzip -dc runtime/blend-1/memory-0.after.gz >other
+printf '\300' | dd of=other bs=1 seek=2003 conv=notrunc 2>"$folder/err"
+gzip -c other >runtime/blend-1/memory-0.after.gz
+run tune runtime/blend-1 --device 0 --strategy exhaustive -o other-out
+check "what the application wrote is what is right" all "exits 4" \
+    "err_has 'y\[500\]'"
+unset SHMTUNE_LIBCUDA options
+
+application opened load_file launch_ex
+check "a module from a file of what NVRTC gave has its source" all as_alone \
+    "err_has 'blend-1: the launch, its source and its buffers'"
+application runtime load_library launch_ex
+check "so has a library" all as_alone \
+    "err_has 'blend-1: the launch, its source and its buffers'"
+run check runtime/blend-1
+check "which is a spec too" exits 0
+
+options="-k other -k bl?nd --skip 1 --count 2"
+application opened load launch launch launch launch
+check "names, --skip and --count choose launches" all as_alone \
+    "[ -d opened/blend-2 ]" "[ ! -e opened/blend-3 ]"
+gzip -dc opened/blend-1/memory-0.before.gz >second
+gzip -dc runtime/blend-1/memory-0.after.gz >first
+check "the second has what the first left" cmp second first
+options="-k other"
+application opened load launch sum
+check "one that is not named is let pass" all as_alone \
+    "err_has 'no launch was captured'" "[ ! -e opened/blend-1 ]"
+options="--max-bytes 4K"
+application opened load launch sum
+check "a limit on bytes holds" all as_alone "[ ! -e opened/blend-1 ]" \
+    "err_has 'blend (grid 4 x 1 x 1) is left out: .* --max-bytes'"
+options=
+application opened load graph launch sum
+check "a capture into a graph is not disturbed" all as_alone \
+    "[ ! -e opened/blend-1 ]" "err_has 'left out: it is captured into a graph'" \
+    "err_lacks disturbed"
+FAKE_CUDA_MANAGED=1
+export FAKE_CUDA_MANAGED
+application opened load launch sum
+check "managed memory is left alone" all as_alone \
+    "err_has 'left out: a parameter leads to managed memory'"
+unset FAKE_CUDA_MANAGED
+FAKE_CUDA_FAIL=StreamCreate=2,2
+export FAKE_CUDA_FAIL
+application opened load launch sum
+check "a call of ours that fails is the program's own affair in nothing" all \
+    as_alone "[ ! -e opened/blend-1 ]"
+unset FAKE_CUDA_FAIL
+
+application opened load launch sum die
+check "a program that is killed leaves what is whole" all "exits 137" \
+    "[ -f opened/blend-1/kernel.yaml ]" "[ ! -e opened/.capture-* ]"
+run check opened/blend-1
+check "and that is a spec" exits 0
+rm -rf opened
+# shellcheck disable=SC2016
+run capture -o opened -- sh -c "$fake/application opened load launch; kill -9 \$PPID"
+left=$(ls -A opened)
+run capture -o opened -- true
+check "of a capture that is killed itself the next leaves nothing" all \
+    "[ -n '$left' ]" "[ -z \"\$(ls -A opened)\" ]"
+
+if can_mount; then
+    mkdir -p "$folder/small"
+    run_after "mount -t tmpfs -o size=24k tmpfs '$folder/small'" \
+        capture -o "$folder/small" -- "$fake/application" opened load launch \
+        sum exit_three
+    check "a full disk stops the capture, and not the program" all "exits 3" \
+        "out_has '^sum [0-9]'" "err_has 'nothing is captured any more'"
+else
+    skip "a full disk stops the capture, and not the program" "no namespaces"
+fi
+
+run capture --list -- "$fake/application" opened load launch launch sum
+check "a list has the kernels by the time they take" all "exits 0" \
+    "out_has '^sum [0-9]'" \
+    "out_has '^100.0 %  *0.512  *2  *256.00  *4 x 1 x 1  *256 x 1 x 1  *blend'"
+finish

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * application: the user's program that `shmtune capture` is tried on.  It
+ * compiles a kernel of its own by NVRTC, or loads it from a file, launches it,
+ * and prints what it computed.  Built twice: with the driver and NVRTC linked
+ * (APPLICATION_LINKED), and with both opened at run time.
+ *
+ *     application WAY WHAT...
+ *
+ * WAY: linked; opened (dlsym for each function); runtime (dlsym for
+ * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
+ * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cuda.h>
+#include <nvrtc.h>
+
+enum { N = 1000 };
+
+static const char source[] =
+    "#include \"scale_by.h\"\n"
+    "#ifndef ITEMS\n"
+    "#define ITEMS 1\n"
+    "#endif\n"
+    "struct Bounds { const float *low; int first; int last; };\n"
+    "__constant__ float offsets[2];\n"
+    "extern \"C\" __global__ void __launch_bounds__(BLOCK)\n"
+    "blend(float *y, const float *x, SCALAR a, int n, Bounds bounds)\n"
+    "{\n"
+    "    __shared__ float tile[BLOCK];\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    tile[threadIdx.x] = i < n ? x[i] : 0;\n"
+    "    __syncthreads();\n"
+    "    if (i >= bounds.first && i < bounds.last)\n"
+    "        y[i] = scale_by(a, tile[threadIdx.x]) + y[i] + offsets[0] +\n"
+    "               bounds.low[0];\n"
+    "}\n";
+
+static const char header[] =
+    "__device__ inline float scale_by(float a, float x) { return a * x; }\n";
+
+struct bounds {
+    CUdeviceptr low;
+    int first, last;
+};
+
+/* -- the ways to the driver ----------------------------------------------- */
+
+#define FUNCTIONS(X)                                                         \
+    X(cuInit)                                                                \
+    X(cuDevicePrimaryCtxRetain)                                              \
+    X(cuCtxSetCurrent)                                                       \
+    X(cuModuleLoad)                                                          \
+    X(cuModuleLoadData)                                                      \
+    X(cuModuleGetFunction)                                                   \
+    X(cuModuleGetGlobal)                                                     \
+    X(cuLibraryLoadData)                                                     \
+    X(cuLibraryGetKernel)                                                    \
+    X(cuLibraryGetModule)                                                    \
+    X(cuMemAlloc)                                                            \
+    X(cuMemcpyHtoD)                                                          \
+    X(cuMemcpyDtoH)                                                          \
+    X(cuStreamCreate)                                                        \
+    X(cuStreamBeginCapture)                                                  \
+    X(cuLaunchKernel)                                                        \
+    X(cuLaunchKernelEx)
+
+#define COMPILER(X)                                                          \
+    X(nvrtcCreateProgram)                                                    \
+    X(nvrtcCompileProgram)                                                   \
+    X(nvrtcGetCUBINSize)                                                     \
+    X(nvrtcGetCUBIN)                                                         \
+    X(nvrtcDestroyProgram)
+
+static struct {
+#define MEMBER(name) __typeof__(name) *name;
+    FUNCTIONS(MEMBER)
+    COMPILER(MEMBER)
+} api;
+
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+
+#ifdef APPLICATION_LINKED
+static void open_all(const char *way)
+{
+    (void)way;
+#define TAKE(name) api.name = name;
+    FUNCTIONS(TAKE)
+    COMPILER(TAKE)
+}
+#else
+static void store(void *function, void *found, const char *name)
+{
+    if (found == NULL) {
+        fprintf(stderr, "application: no %s\n", name);
+        exit(9);
+    }
+    memcpy(function, &found, sizeof found);
+}
+
+static void open_all(const char *way)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *compiler = dlopen(getenv("FAKE_NVRTC_REAL"), RTLD_NOW | RTLD_LOCAL);
+    CUresult (*get)(const char *, void **, int, cuuint64_t,
+                    CUdriverProcAddressQueryResult *);
+    CUdriverProcAddressQueryResult status;
+
+    if (driver == NULL || compiler == NULL) {
+        fprintf(stderr, "application: %s\n", dlerror());
+        exit(9);
+    }
+    store(&get, dlsym(driver, "cuGetProcAddress_v2"), "cuGetProcAddress_v2");
+#define FIND(name)                                                           \
+    {                                                                        \
+        void *found = NULL;                                                  \
+        if (strcmp(way, "opened") == 0)                                      \
+            found = dlsym(driver, TEXT(name));                               \
+        else if (get(#name, &found, 13000, 0, &status) != CUDA_SUCCESS)      \
+            found = NULL;                                                    \
+        store(&api.name, found, #name);                                      \
+    }
+    FUNCTIONS(FIND)
+#define FIND_COMPILER(name)                                                  \
+    store(&api.name, dlsym(compiler, #name), #name);
+    COMPILER(FIND_COMPILER)
+}
+#endif
+
+static void must(int result, const char *what)
+{
+    if (result == 0)
+        return;
+    fprintf(stderr, "application: %s: %d\n", what, result);
+    exit(8);
+}
+
+/* -- what it does --------------------------------------------------------- */
+
+static struct {
+    char *cubin;
+    size_t size;
+    CUmodule module;
+    CUfunction function;
+    CUstream stream;
+    CUdeviceptr y, x, low;
+} state;
+
+static void compile(void)
+{
+    const char *options[] = {"--gpu-architecture=sm_90", "-DBLOCK=256",
+                             "--define-macro=SCALAR=float",
+                             "-default-device"};
+    const char *headers[] = {header}, *names[] = {"scale_by.h"};
+    nvrtcProgram program;
+
+    must((int)api.nvrtcCreateProgram(&program, source, "blend.cu", 1, headers,
+                                     names), "nvrtcCreateProgram");
+    must((int)api.nvrtcCompileProgram(program, 4, options),
+         "nvrtcCompileProgram");
+    must((int)api.nvrtcGetCUBINSize(program, &state.size), "size");
+    state.cubin = malloc(state.size);
+    must((int)api.nvrtcGetCUBIN(program, state.cubin), "nvrtcGetCUBIN");
+    must((int)api.nvrtcDestroyProgram(&program), "nvrtcDestroyProgram");
+}
+
+static void set_offsets(void)
+{
+    const float offsets[] = {0.5f, 0};
+    CUdeviceptr address;
+    size_t size;
+
+    must((int)api.cuModuleGetGlobal(&address, &size, state.module, "offsets"),
+         "cuModuleGetGlobal");
+    must((int)api.cuMemcpyHtoD(address, offsets, sizeof offsets), "copy");
+}
+
+static void load(void)
+{
+    must((int)api.cuModuleLoadData(&state.module, state.cubin), "load");
+    must((int)api.cuModuleGetFunction(&state.function, state.module, "blend"),
+         "cuModuleGetFunction");
+    set_offsets();
+}
+
+/* Through a file, as a program that keeps what it has compiled. */
+static void load_file(void)
+{
+    FILE *file = fopen("kept.cubin", "wb");
+
+    if (file == NULL || fwrite(state.cubin, 1, state.size, file) !=
+                            state.size || fclose(file) != 0)
+        exit(7);
+    must((int)api.cuModuleLoad(&state.module, "kept.cubin"), "cuModuleLoad");
+    must((int)api.cuModuleGetFunction(&state.function, state.module, "blend"),
+         "cuModuleGetFunction");
+    set_offsets();
+}
+
+static void load_library(void)
+{
+    CUlibrary library;
+    CUkernel kernel;
+
+    must((int)api.cuLibraryLoadData(&library, state.cubin, NULL, NULL, 0, NULL,
+                                    NULL, 0), "cuLibraryLoadData");
+    must((int)api.cuLibraryGetKernel(&kernel, library, "blend"), "kernel");
+    must((int)api.cuLibraryGetModule(&state.module, library), "module");
+    set_offsets();
+    state.function = (CUfunction)kernel;
+}
+
+static void launch_as(int ex)
+{
+    float a = 2.5f;
+    int n = N;
+    struct bounds bounds = {state.low, 8, N - 8};
+    void *arguments[] = {&state.y, &state.x, &a, &n, &bounds};
+    CUlaunchConfig config = {.gridDimX = 4, .gridDimY = 1, .gridDimZ = 1,
+                             .blockDimX = 256, .blockDimY = 1, .blockDimZ = 1,
+                             .hStream = state.stream};
+
+    must((int)(ex ? api.cuLaunchKernelEx(&config, state.function, arguments,
+                                         NULL)
+                  : api.cuLaunchKernel(state.function, 4, 1, 1, 256, 1, 1, 0,
+                                       state.stream, arguments, NULL)),
+         "launch");
+}
+
+static void launch(void)
+{
+    launch_as(0);
+}
+
+static void launch_ex(void)
+{
+    launch_as(1);
+}
+
+/* What no capture may disturb. */
+static void begin_graph(void)
+{
+    must((int)api.cuStreamBeginCapture(state.stream,
+                                       CU_STREAM_CAPTURE_MODE_GLOBAL),
+         "cuStreamBeginCapture");
+}
+
+static void print_sum(void)
+{
+    float y[N];
+    double sum = 0;
+
+    must((int)api.cuMemcpyDtoH(y, state.y, sizeof y), "copy");
+    for (int i = 0; i < N; i++)
+        sum += (double)y[i];
+    printf("sum %.3f\n", sum);
+    fflush(stdout);
+}
+
+static void die(void)
+{
+    kill(getpid(), SIGKILL);
+}
+
+static void exit_three(void)
+{
+    exit(3);
+}
+
+/* What is none of the library's has to come as it would without it. */
+static void look_up(void)
+{
+    void *const next = dlsym(RTLD_NEXT, "strlen");
+    void *const none = dlsym(RTLD_DEFAULT, "no_such_function");
+    const char *why = dlerror();
+
+    printf("looked up: %d %d %s\n", next != NULL, none == NULL,
+           why == NULL ? "no reason" : strrchr(why, ' ') + 1);
+}
+
+/* Many launches, for what one that nobody captures costs. */
+static void launch_many(void)
+{
+    for (int k = 0; k < 20000; k++)
+        launch_as(0);
+}
+
+static const struct {
+    const char *word;
+    void (*run)(void);
+} steps[] = {
+    {"load", load}, {"load_file", load_file}, {"load_library", load_library},
+    {"launch", launch}, {"launch_ex", launch_ex}, {"graph", begin_graph},
+    {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
+    {"launch_many", launch_many}, {"look_up", look_up},
+};
+
+static void begin(void)
+{
+    float values[N];
+    CUcontext context;
+
+    must((int)api.cuInit(0), "cuInit");
+    must((int)api.cuDevicePrimaryCtxRetain(&context, 0), "context");
+    must((int)api.cuCtxSetCurrent(context), "context");
+    must((int)api.cuStreamCreate(&state.stream, CU_STREAM_NON_BLOCKING),
+         "stream");
+    must((int)api.cuMemAlloc(&state.y, sizeof values), "memory");
+    must((int)api.cuMemAlloc(&state.x, sizeof values), "memory");
+    must((int)api.cuMemAlloc(&state.low, 64), "memory");
+    for (int i = 0; i < N; i++)
+        values[i] = (float)(i % 7);
+    must((int)api.cuMemcpyHtoD(state.y, values, sizeof values), "copy");
+    must((int)api.cuMemcpyHtoD(state.x, values, sizeof values), "copy");
+    must((int)api.cuMemcpyHtoD(state.low, values + 1, 64), "copy");
+    compile();
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+    open_all(argv[1]);
+    begin();
+    for (int k = 2; k < argc; k++)
+        for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+            if (strcmp(steps[i].word, argv[k]) == 0)
+                steps[i].run();
+    return 0;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * driver: what applications ask of the driver and shmtune does not: libraries,
+ * names and parameters of functions, what an address leads to, and graphs,
+ * into which launches go without being run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gpu/cubin.h"
+#include "tests/fake/cuda.h"
+
+/* -- modules and libraries ------------------------------------------------ */
+
+/* What is read stays, as what a program gives does here. */
+CUresult fake_ModuleLoad(CUmodule *out, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *data = NULL;
+    size_t size = 0;
+    FILE *to = open_memstream(&data, &size);
+    int c;
+
+    FAKE_ENTER("ModuleLoad");
+    if (file == NULL || to == NULL)
+        return CUDA_ERROR_FILE_NOT_FOUND;
+    while ((c = getc(file)) != EOF)
+        putc(c, to);
+    fclose(file);
+    fclose(to);
+    return fake_ModuleLoadData(out, data);
+}
+
+/* A library is its module here, and a kernel its function. */
+CUresult fake_LibraryLoadData(CUlibrary *out, const void *code,
+                              CUjit_option *options, void **values,
+                              unsigned count, CUlibraryOption *more,
+                              void **more_values, unsigned more_count)
+{
+    (void)options;
+    (void)values;
+    (void)count;
+    (void)more;
+    (void)more_values;
+    (void)more_count;
+    FAKE_ENTER("LibraryLoadData");
+    return fake_ModuleLoadData((CUmodule *)(void *)out, code);
+}
+
+CUresult fake_LibraryGetKernel(CUkernel *out, CUlibrary library,
+                               const char *name)
+{
+    FAKE_ENTER("LibraryGetKernel");
+    return fake_ModuleGetFunction((CUfunction *)(void *)out,
+                                  (CUmodule)(void *)library, name);
+}
+
+CUresult fake_LibraryGetModule(CUmodule *out, CUlibrary library)
+{
+    FAKE_ENTER("LibraryGetModule");
+    *out = (CUmodule)(void *)library;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_KernelGetFunction(CUfunction *out, CUkernel kernel)
+{
+    FAKE_ENTER("KernelGetFunction");
+    *out = (CUfunction)(void *)kernel;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_FuncGetName(const char **out, CUfunction handle)
+{
+    FAKE_ENTER("FuncGetName");
+    *out = ((const struct fake_function *)(const void *)handle)->name;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_FuncGetModule(CUmodule *out, CUfunction handle)
+{
+    FAKE_ENTER("FuncGetModule");
+    *out = (CUmodule)(void *)((const struct fake_function *)(
+        const void *)handle)->module;
+    return CUDA_SUCCESS;
+}
+
+/* The image is an ELF file of a megabyte at most. */
+CUresult fake_FuncGetParamInfo(CUfunction handle, size_t k, size_t *offset,
+                               size_t *size)
+{
+    const struct fake_function *function = (const void *)handle;
+    struct shmt_cubin_params params;
+
+    FAKE_ENTER("FuncGetParamInfo");
+    if (!shmt_cubin_read_params(fake_image(handle), 1 << 20, function->name,
+                                &params) || k >= params.count)
+        return CUDA_ERROR_INVALID_VALUE;
+    *size = params.sizes[k];
+    *offset = 0;
+    for (size_t i = 0; i <= k; i++) {
+        const size_t unit = params.sizes[i] % 8 == 0 ? 8 : 4;
+
+        *offset = (*offset + unit - 1) / unit * unit +
+                  (i < k ? params.sizes[i] : 0);
+    }
+    return CUDA_SUCCESS;
+}
+
+/* -- addresses ------------------------------------------------------------ */
+
+CUresult fake_MemGetAddressRange(CUdeviceptr *base, size_t *size,
+                                 CUdeviceptr address)
+{
+    FAKE_ENTER("MemGetAddressRange");
+    return fake_memory_range(address, base, size) ? CUDA_SUCCESS
+                                                  : CUDA_ERROR_NOT_FOUND;
+}
+
+CUresult fake_PointerGetAttribute(void *out, CUpointer_attribute which,
+                                  CUdeviceptr address)
+{
+    CUdeviceptr base;
+    size_t size;
+
+    FAKE_ENTER("PointerGetAttribute");
+    if (!fake_memory_range(address, &base, &size))
+        return CUDA_ERROR_INVALID_VALUE;
+    if (which == CU_POINTER_ATTRIBUTE_IS_MANAGED)
+        *(unsigned *)out = getenv("FAKE_CUDA_MANAGED") != NULL;
+    else if (which == CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
+        *(unsigned *)out = CU_MEMORYTYPE_DEVICE;
+    else
+        return CUDA_ERROR_INVALID_VALUE;
+    return CUDA_SUCCESS;
+}
+
+/* -- streams -------------------------------------------------------------- */
+
+CUresult fake_EventQuery(CUevent event)
+{
+    (void)event;
+    FAKE_ENTER("EventQuery");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_StreamQuery(CUstream stream)
+{
+    (void)stream;
+    FAKE_ENTER("StreamQuery");
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_StreamBeginCapture(CUstream stream, CUstreamCaptureMode mode)
+{
+    (void)stream;
+    (void)mode;
+    FAKE_ENTER("StreamBeginCapture");
+    fake.capturing = true;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_StreamIsCapturing(CUstream stream, CUstreamCaptureStatus *out)
+{
+    (void)stream;
+    FAKE_ENTER("StreamIsCapturing");
+    *out = fake.capturing ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                          : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_ThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
+{
+    static _Thread_local CUstreamCaptureMode current;
+    const CUstreamCaptureMode before = current;
+
+    FAKE_ENTER("ThreadExchangeStreamCaptureMode");
+    current = *mode;
+    *mode = before;
+    return CUDA_SUCCESS;
+}
+
+/* -- what NVRTC asks ------------------------------------------------------ */
+
+__attribute__((visibility("default"))) CUresult CUDAAPI
+cuGetExportTable(const void **out, const CUuuid *id)
+{
+    (void)id;
+    *out = NULL;
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
