@@ -311,7 +311,7 @@ static void begin(void)
     must((int)api.cuInit(0), "cuInit");
     must((int)api.cuDevicePrimaryCtxRetain(&context, 0), "context");
     must((int)api.cuCtxSetCurrent(context), "context");
-    must((int)api.cuStreamCreate(&state.stream, CU_STREAM_NON_BLOCKING),
+    must((int)api.cuStreamCreate(&state.stream, CU_STREAM_DEFAULT),
          "stream");
     must((int)api.cuMemAlloc(&state.y, sizeof values), "memory");
     must((int)api.cuMemAlloc(&state.x, sizeof values), "memory");

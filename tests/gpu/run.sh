@@ -72,6 +72,7 @@ part candidates sh "$here/candidates.sh" "$build"
 part races sh "$here/races.sh" "$build"
 part compilers sh "$here/compilers.sh" "$build"
 part truth sh "$here/truth.sh" "$build"
+part capture sh "$here/capture.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
     part sanitize sh "$here/sanitize.sh" "$build"

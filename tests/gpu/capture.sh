@@ -1,0 +1,139 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture.sh BUILD: programs that come to the driver in each way run under
+# `shmtune capture` as they do alone, and what it writes is tuned on device 0.
+# The programs are tests/fake/application.c, with the driver linked, opened, and
+# as the CUDA runtime finds it, and capture.cu, which nvcc builds.  TAP.
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "${1:?}" && pwd)
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+cd "$folder" || exit 1
+count=0
+
+report() { # NAME CONDITION...
+    name=$1
+    shift
+    count=$((count + 1))
+    if "$@"; then
+        echo "ok $count - $name"
+    else
+        echo "not ok $count - $name"
+        for file in out err log; do
+            [ ! -f $file ] || tail -n 12 $file | sed "s/^/# $file: /"
+        done
+    fi
+}
+
+all() {
+    for condition in "$@"; do
+        eval "$condition" || {
+            echo "# not: $condition"
+            return 1
+        }
+    done
+}
+
+doctor() { "$build/shmtune" doctor --wide 2>/dev/null; }
+FAKE_NVRTC_REAL=$(doctor |
+    sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
+headers=$(doctor | sed -n 's/^ok  *headers  *\([^ ,]*\).*/\1/p')
+nvcc=$(doctor | sed -n 's/^ok  *nvcc  *[0-9.]*, \([^ ,]*\).*/\1/p')
+export FAKE_NVRTC_REAL
+if [ -z "$FAKE_NVRTC_REAL" ] || [ -z "$headers" ] ||
+    ! ${CC:-cc} --version >/dev/null 2>&1; then
+    echo "1..0 # SKIP needs NVRTC, the toolkit's headers and a C compiler"
+    exit 0
+fi
+driver=$(ldconfig -p 2>/dev/null | sed -n 's/.*libcuda\.so\.1 .* => //p' |
+    head -n 1)
+: "${driver:=$(find / -name libcuda.so.1 -not -path '/proc/*' 2>/dev/null |
+    head -n 1)}"
+source=$here/../fake/application.c
+${CC:-cc} -O2 -I"$headers" -o application "$source" -ldl >log 2>&1
+${CC:-cc} -O2 -I"$headers" -DAPPLICATION_LINKED -o application_linked \
+    "$source" "$driver" "$FAKE_NVRTC_REAL" \
+    -Wl,-rpath,"$(dirname "$FAKE_NVRTC_REAL")" >>log 2>&1
+report "the programs are built" all "[ -x application ]" \
+    "[ -x application_linked ]"
+
+for way in linked opened runtime; do
+    program=./application
+    [ $way != linked ] || program=${program}_linked
+    $program $way load launch launch sum exit_three >alone 2>err
+    alone=$?
+    "$build/shmtune" capture --propose --skip 1 -o $way -- \
+        $program $way load launch launch sum exit_three >out 2>err
+    status=$?
+    report "$way: the program runs as it does alone" all \
+        "[ $status -eq 3 ]" "[ $alone -eq 3 ]" "cmp -s alone out"
+    "$build/shmtune" check $way/blend-1 >log 2>&1
+    report "$way: its launch is a spec" all "[ $? -eq 0 ]" \
+        "grep -q 'count: n, fill' $way/blend-1/kernel.yaml"
+    "$build/shmtune" tune $way/blend-1 --device 0 --strategy exhaustive \
+        -o tuned-$way >log 2>&1
+    status=$?
+    right=$(cat tuned-$way/blend/*.journal |
+        grep -c '^- {config: .*verdict: \(ok\|slow\)')
+    report "$way: which is tuned with its data, $right are right" all \
+        "[ $status -eq 0 ]" "[ $right -ge 4 ]"
+    sed 's/^/# /' log | grep 'x default' -A 1
+done
+
+"$build/shmtune" capture --list -- ./application opened load launch \
+    launch_many sum >out 2>err
+report "a list has the kernel by its time" grep -q ' 20001 .* blend$' out
+grep ' blend$' out | sed 's/^/# /'
+
+# What a launch costs that nobody wants, of 20,000.
+ns() { date +%s%N; }
+best() { # COMMAND...
+    least=
+    for _ in 1 2 3; do
+        begun=$(ns)
+        "$@" >/dev/null 2>&1
+        took=$(($(ns) - begun))
+        [ "${least:-$took}" -lt "$took" ] || least=$took
+    done
+    echo "$least"
+}
+alone=$(best ./application opened load launch_many launch_many launch_many sum)
+under=$(best "$build/shmtune" capture -k none -o none -- ./application opened \
+    load launch_many launch_many launch_many sum)
+echo "# 60,000 launches that nobody wants: $((alone / 1000)) us alone," \
+    "$((under / 1000)) us under capture"
+
+if [ -z "$nvcc" ] || ! "$nvcc" -O2 -arch=native -o program "$here/capture.cu" \
+    >log 2>&1; then
+    count=$((count + 1))
+    echo "ok $count - a program of nvcc's # SKIP no nvcc that builds programs"
+else
+    ./program >alone 2>err
+    "$build/shmtune" capture -k add_scaled -o plain -- ./program >out 2>err
+    status=$?
+    report "runtime linked static: the program runs as it does alone" all \
+        "[ $status -eq 3 ]" "cmp -s alone out"
+    report "its launch has its buffers, and no source" all \
+        "grep -q '^source: \"TODO: ' plain/add_scaled-1/kernel.yaml" \
+        "[ \$(ls plain/add_scaled-1/memory-*.after.gz | wc -l) -eq 2 ]" \
+        "[ \$(grep -c 'bytes: 400000$' plain/add_scaled-1/launch.yaml) -eq 3 ]" \
+        "grep -q 'at_0: {pointer: ' plain/add_scaled-1/kernel.yaml"
+    # The source by hand: then it is a spec as any other.
+    sed -e "s#^source: .*#source: $here/capture.cu\ncompiler: nvcc#" \
+        -e 's#^- entry: .*#- entry: add_scaled<float>#' \
+        plain/add_scaled-1/kernel.yaml >plain/add_scaled-1/with.yaml
+    "$build/shmtune" tune plain/add_scaled-1/with.yaml --device 0 \
+        --strategy exhaustive -o tuned-plain >log 2>&1
+    report "with its source it computes what the program computed" [ $? -eq 0 ]
+    "$nvcc" -O2 -arch=native -cudart shared -o program "$here/capture.cu" \
+        >log 2>&1
+    LD_LIBRARY_PATH=$(dirname "$FAKE_NVRTC_REAL"):$(dirname "$nvcc")/../lib64
+    export LD_LIBRARY_PATH
+    "$build/shmtune" capture -k add_scaled -o shared -- ./program >out 2>err
+    report "runtime linked shared: the same" all "cmp -s alone out" \
+        "[ -f shared/add_scaled-1/kernel.yaml ]"
+fi
+echo "1..$count"
