@@ -29,6 +29,10 @@
 /* Set: nothing is captured, the kernels are timed. */
 #define SHMT_CAPTURE_LIST "SHMTUNE_CAPTURE_LIST"
 
+/* A file that says which launches are replaced by which; nothing is captured
+ * then. */
+#define SHMT_CAPTURE_PLAN "SHMTUNE_CAPTURE_PLAN"
+
 /* In the library's folder: a line for each thing that was left out. */
 #define SHMT_CAPTURE_NOTES "notes"
 /* In the folder of a launch. */

@@ -32,6 +32,8 @@ static void find_all(void)
                                &driver.KernelGetFunction);
     shmt_capture_symbol("cuLibraryGetModule", &driver.LibraryGetModule);
     shmt_capture_symbol("cuFuncGetName", &driver.FuncGetName);
+    shmt_capture_symbol("cuKernelGetName", &driver.KernelGetName);
+    shmt_capture_symbol("cuKernelGetLibrary", &driver.KernelGetLibrary);
     shmt_capture_symbol("cuFuncGetModule", &driver.FuncGetModule);
     shmt_capture_symbol("cuFuncGetParamInfo", &driver.FuncGetParamInfo);
     if (missing != NULL)

@@ -62,10 +62,26 @@ static bool is_due(const struct shmt_capture_launch *launch)
     return shmt_capture_function_due(launch->handle);
 }
 
+static bool find_replacement(const struct shmt_capture_launch *launch,
+                             struct shmt_capture_replacement *by)
+{
+    bool never;
+
+    if (shmt_capture_setting()->plan == NULL)
+        return false;
+    if (shmt_capture_replace(launch, &never, by))
+        return true;
+    if (never)
+        let_pass(launch->handle);
+    return false;
+}
+
 static struct passage begin(const struct shmt_capture_launch *launch)
 {
     struct passage passage = {NULL, -1};
 
+    if (shmt_capture_setting()->plan != NULL)
+        return passage;
     if (shmt_capture_setting()->list) {
         passage.times = shmt_capture_times_begin(launch);
         return passage;
@@ -114,11 +130,19 @@ static CUresult launch_plain(__typeof__(cuLaunchKernel) *real,
     struct shmt_capture_launch launch = {
         .handle = handle, .shared = shape->shared, .stream = seen_as,
         .arguments = arguments, .extra = extra};
+    struct shmt_capture_replacement by;
     struct passage passage;
     CUresult result;
 
     memcpy(launch.grid, shape->grid, sizeof launch.grid);
     memcpy(launch.block, shape->block, sizeof launch.block);
+    if (find_replacement(&launch, &by)) {
+        result = real(by.function, by.grid[0], by.grid[1], by.grid[2],
+                      by.block[0], by.block[1], by.block[2], by.shared,
+                      stream, by.arguments, NULL);
+        shmt_capture_replace_end(&launch, &by);
+        return result;
+    }
     passage = begin(&launch);
     result = real(handle, shape->grid[0], shape->grid[1], shape->grid[2],
                   shape->block[0], shape->block[1], shape->block[2],
@@ -224,10 +248,25 @@ static CUresult launch_ex(__typeof__(cuLaunchKernelEx) *real,
         .extra = extra, .shared = config->sharedMemBytes,
         .grid = {config->gridDimX, config->gridDimY, config->gridDimZ},
         .block = {config->blockDimX, config->blockDimY, config->blockDimZ}};
+    struct shmt_capture_replacement by;
     struct passage passage;
     CUresult result;
 
     read_attributes(config, &launch);
+    if (find_replacement(&launch, &by)) {
+        CUlaunchConfig other = *config;
+
+        other.gridDimX = by.grid[0];
+        other.gridDimY = by.grid[1];
+        other.gridDimZ = by.grid[2];
+        other.blockDimX = by.block[0];
+        other.blockDimY = by.block[1];
+        other.blockDimZ = by.block[2];
+        other.sharedMemBytes = by.shared;
+        result = real(&other, by.function, by.arguments, NULL);
+        shmt_capture_replace_end(&launch, &by);
+        return result;
+    }
     passage = begin(&launch);
     result = real(config, handle, arguments, extra);
     end(&launch, passage, result);

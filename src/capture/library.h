@@ -82,6 +82,7 @@ void shmt_capture_symbol(const char *name, void *function);
 struct shmt_capture_setting {
     const char *folder;        /* NULL: there is nothing to do */
     const char *patterns;
+    const char *plan;          /* NULL: nothing is replaced */
     bool list;
     uint64_t skip, count, bytes;
 };
@@ -100,14 +101,20 @@ void shmt_capture_note(const char *format, ...)
  */
 #define SHMT_CAPTURE_DRIVER_LIST(X)                                          \
     X(CtxGetCurrent)                                                         \
+    X(CtxGetDevice)                                                          \
+    X(DeviceGetAttribute)                                                    \
+    X(DeviceGetName)                                                         \
     X(EventCreate)                                                           \
     X(EventDestroy)                                                          \
     X(EventRecord)                                                           \
     X(EventQuery)                                                            \
     X(EventElapsedTime)                                                      \
+    X(FuncSetAttribute)                                                      \
     X(MemGetAddressRange)                                                    \
+    X(MemcpyDtoDAsync)                                                       \
     X(MemcpyDtoHAsync)                                                       \
     X(ModuleGetGlobal)                                                       \
+    X(OccupancyMaxActiveBlocksPerMultiprocessor)                             \
     X(PointerGetAttribute)                                                   \
     X(StreamCreate)                                                          \
     X(StreamDestroy)                                                         \
@@ -123,6 +130,8 @@ struct shmt_capture_driver {
     CUresult (*KernelGetFunction)(CUfunction *, CUkernel);
     CUresult (*LibraryGetModule)(CUmodule *, CUlibrary);
     CUresult (*FuncGetName)(const char **, CUfunction);
+    CUresult (*KernelGetName)(const char **, CUkernel);
+    CUresult (*KernelGetLibrary)(CUlibrary *, CUkernel);
     CUresult (*FuncGetModule)(CUmodule *, CUfunction);
     CUresult (*FuncGetParamInfo)(CUfunction, size_t, size_t *, size_t *);
 };
@@ -160,6 +169,10 @@ shmt_capture_program_of(const char digest[SHMT_DIGEST_TEXT]);
 void shmt_capture_digest(const void *image, size_t size,
                          char digest[SHMT_DIGEST_TEXT]);
 
+/* Of its source, its headers and its options. */
+void shmt_capture_program_digest(const struct shmt_capture_program *program,
+                                 char digest[SHMT_DIGEST_TEXT]);
+
 /* -- module.c ------------------------------------------------------------- */
 
 enum shmt_capture_form {
@@ -170,6 +183,8 @@ enum shmt_capture_form {
 struct shmt_capture_image {
     enum shmt_capture_form form;
     char digest[SHMT_DIGEST_TEXT];     /* "": not computed */
+    char identity[SHMT_DIGEST_TEXT];   /* of its source and options, where they
+                                          are known, else its own; "": none */
     const void *data;                  /* NULL: too large to be kept */
     size_t size;
 };
@@ -256,6 +271,24 @@ struct shmt_capture_record {
 /* Writes the folder of a launch; false: it could not be written whole, nothing
  * of it is left, and a note says why. */
 bool shmt_capture_folder_write(const struct shmt_capture_record *record);
+
+/* -- replace.c ------------------------------------------------------------ */
+
+/* What is launched in the place of a launch. */
+struct shmt_capture_replacement {
+    CUfunction function;
+    unsigned grid[3], block[3], shared;
+    void *arguments[SHMT_CAPTURE_PARAMETERS];
+    void *after;               /* for shmt_capture_replace_end */
+};
+
+/* false: the launch is made as it is; *never: and so is every other one of this
+ * function. */
+bool shmt_capture_replace(const struct shmt_capture_launch *launch,
+                          bool *never, struct shmt_capture_replacement *out);
+/* Behind the launch, whether it was made or not. */
+void shmt_capture_replace_end(const struct shmt_capture_launch *launch,
+                              const struct shmt_capture_replacement *by);
 
 /* -- times.c -------------------------------------------------------------- */
 

@@ -105,6 +105,17 @@ static void look_at(const void *data, struct shmt_capture_image *image,
     }
 }
 
+static void identify(struct shmt_capture_image *image)
+{
+    const struct shmt_capture_program *program =
+        shmt_capture_program_of(image->digest);
+
+    if (program != NULL)
+        shmt_capture_program_digest(program, image->identity);
+    else
+        memcpy(image->identity, image->digest, sizeof image->identity);
+}
+
 /* What is compiled from a source of this process is PTX or a cubin; a fatbin
  * may be large, and its digest is nobody's. */
 static struct shmt_capture_image *make_image(const void *data)
@@ -117,8 +128,10 @@ static struct shmt_capture_image *make_image(const void *data)
     if (image == NULL)
         return NULL;
     look_at(data, image, &begin, &stays);
-    if (image->form != SHMT_CAPTURE_FATBIN)
+    if (image->form != SHMT_CAPTURE_FATBIN) {
         shmt_capture_digest(begin, image->size, image->digest);
+        identify(image);
+    }
     if (stays)
         image->data = begin;
     else if (image->size <= MOST_IMAGE) {
@@ -230,14 +243,26 @@ static struct shmt_capture_function *ask(CUfunction handle)
     const struct shmt_capture_driver *const driver = shmt_capture_driver();
     struct shmt_capture_function from = {0};
     const char *name = NULL;
+    CUlibrary library = NULL;
     CUmodule module = NULL;
 
-    if (driver == NULL || driver->FuncGetName == NULL ||
-        driver->FuncGetName(&name, handle) != CUDA_SUCCESS || name == NULL)
+    if (driver == NULL || driver->FuncGetName == NULL)
         return NULL;
-    if (driver->FuncGetModule != NULL &&
-        driver->FuncGetModule(&module, handle) == CUDA_SUCCESS)
-        from.owner = module;
+    if (driver->FuncGetName(&name, handle) == CUDA_SUCCESS && name != NULL) {
+        if (driver->FuncGetModule != NULL &&
+            driver->FuncGetModule(&module, handle) == CUDA_SUCCESS)
+            from.owner = module;
+    } else if (driver->KernelGetName != NULL &&
+               driver->KernelGetName(&name, (CUkernel)handle) ==
+                   CUDA_SUCCESS && name != NULL) {
+        from.is_kernel = from.of_library = true;
+        if (driver->KernelGetLibrary != NULL &&
+            driver->KernelGetLibrary(&library, (CUkernel)handle) ==
+                CUDA_SUCCESS)
+            from.owner = library;
+    } else {
+        return NULL;
+    }
     from.name = (char *)(uintptr_t)name;
     return add(handle, &from);
 }

@@ -197,6 +197,27 @@ shmt_capture_program_of(const char digest[SHMT_DIGEST_TEXT])
     return product == NULL ? NULL : product->program;
 }
 
+static void add_text(struct shmt_digest *digest, const char *text)
+{
+    shmt_digest_add(digest, text, strlen(text) + 1);
+}
+
+void shmt_capture_program_digest(const struct shmt_capture_program *program,
+                                 char digest[SHMT_DIGEST_TEXT])
+{
+    struct shmt_digest state;
+
+    shmt_digest_begin(&state);
+    add_text(&state, program->source);
+    for (size_t k = 0; k < program->header_count; k++) {
+        add_text(&state, program->include_names[k]);
+        add_text(&state, program->headers[k]);
+    }
+    for (size_t k = 0; k < program->option_count; k++)
+        add_text(&state, program->options[k]);
+    shmt_digest_end(&state, digest);
+}
+
 /* -- the functions of NVRTC ----------------------------------------------- */
 
 static bool is_on(void)

@@ -44,6 +44,7 @@ static void read_setting(void)
     setting.skip = number(SHMT_CAPTURE_SKIP, 0);
     setting.count = number(SHMT_CAPTURE_COUNT, 1);
     setting.bytes = number(SHMT_CAPTURE_BYTES, (uint64_t)4 << 30);
+    setting.plan = copy_of(SHMT_CAPTURE_PLAN);
     setting.list = getenv(SHMT_CAPTURE_LIST) != NULL;
     shmt_text_addf(&path, "%s/" SHMT_CAPTURE_NOTES, folder);
     notes = path.failed ? NULL : path.data;

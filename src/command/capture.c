@@ -7,17 +7,14 @@
 #include "config.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "capture/capture.h"
 #include "command/capture_list.h"
 #include "command/draft.h"
+#include "command/preload.h"
 #include "target/target.h"
 
 static const char help[] =
@@ -64,47 +61,10 @@ struct job {
 
 /* -- the library ---------------------------------------------------------- */
 
-/* Beside the program in its build folder, and where it is installed. */
-static enum shmtune_status find_library(struct job *job, const char **out,
-                                        struct shmt_error *err)
-{
-    char self[4096];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    const char *places[3] = {NULL, SHMT_PKGLIBDIR "/" SHMT_CAPTURE_LIBRARY,
-                             NULL};
-
-    self[length < 0 ? 0 : length] = '\0';
-    if (length > 0)
-        places[0] = shmt_path_join(job->arena,
-                                   shmt_path_folder(job->arena, self),
-                                   SHMT_CAPTURE_LIBRARY);
-    /* A prefix that was moved: PREFIX/bin beside PREFIX/lib. */
-    if (length > 0)
-        places[2] = shmt_path_join(job->arena,
-                                   shmt_path_folder(job->arena, self),
-                                   "../lib/shmtune/" SHMT_CAPTURE_LIBRARY);
-    for (size_t k = 0; k < 3; k++)
-        if (places[k] != NULL && shmt_path_is_file(places[k])) {
-            *out = places[k];
-            return SHMTUNE_OK;
-        }
-    return shmt_error_set(err, SHMTUNE_STORAGE,
-                          "%s is neither beside this program nor in %s: "
-                          "install shmtune, or build it whole",
-                          SHMT_CAPTURE_LIBRARY, SHMT_PKGLIBDIR);
-}
-
 static const char *setting(struct job *job, const char *name,
                            const char *value)
 {
-    struct shmt_text text = {0};
-    const char *copy;
-
-    shmt_text_addf(&text, "%s=%s", name, value);
-    copy = text.failed ? NULL : shmt_arena_copy(job->arena, text.data,
-                                                text.length);
-    shmt_text_free(&text);
-    return copy;
+    return shmt_preload_setting(job->arena, name, value);
 }
 
 static const char *setting_number(struct job *job, const char *name,
@@ -139,21 +99,6 @@ static enum shmtune_status read_bytes(const char *text, uint64_t *out,
     return SHMTUNE_OK;
 }
 
-/* A library that is preloaded already stays. */
-static const char *preload(struct job *job, const char *library)
-{
-    const char *before = getenv("LD_PRELOAD");
-    struct shmt_text text = {0};
-    const char *made;
-
-    shmt_text_add(&text, library);
-    if (before != NULL && before[0] != '\0')
-        shmt_text_addf(&text, ":%s", before);
-    made = setting(job, "LD_PRELOAD", shmt_text_string(&text));
-    shmt_text_free(&text);
-    return made;
-}
-
 enum { SETTINGS = 7 };
 
 static enum shmtune_status make_settings(struct job *job,
@@ -164,7 +109,8 @@ static enum shmtune_status make_settings(struct job *job,
     struct shmt_text patterns = {0};
     uint64_t bytes = (uint64_t)4 << 30;
     size_t n = 0;
-    enum shmtune_status status = find_library(job, &library, err);
+    enum shmtune_status status =
+        shmt_preload_library(job->arena, &library, err);
 
     if (status == SHMTUNE_OK && job->bytes != NULL)
         status = read_bytes(job->bytes, &bytes, err);
@@ -173,7 +119,7 @@ static enum shmtune_status make_settings(struct job *job,
     for (size_t k = 0; k < job->kernels.count; k++)
         shmt_text_addf(&patterns, "%s%s", k == 0 ? "" : "\n",
                        job->kernels.items[k]);
-    env[n++] = preload(job, library);
+    env[n++] = library;
     env[n++] = setting(job, SHMT_CAPTURE_FOLDER, job->raw.folder);
     env[n++] = setting(job, SHMT_CAPTURE_KERNELS, shmt_text_string(&patterns));
     env[n++] = setting_number(job, SHMT_CAPTURE_SKIP, (uint64_t)job->skip);
@@ -287,31 +233,6 @@ static enum shmtune_status draft_all(struct job *job, struct shmt_error *err)
     return status;
 }
 
-static enum shmtune_status tell_notes(struct job *job, struct shmt_error *err)
-{
-    const char *path = shmt_path_join(job->arena, job->raw.folder,
-                                      SHMT_CAPTURE_NOTES);
-    const char *data, *end;
-    size_t size;
-    enum shmtune_status status =
-        path == NULL ? shmt_error_memory(err)
-                     : shmt_path_read(job->arena, path, 16 << 20, &data, &size,
-                                      err);
-
-    if (status == SHMTUNE_NOT_FOUND)
-        return SHMTUNE_OK;
-    for (; status == SHMTUNE_OK && *data != '\0'; data = end + 1) {
-        char line[1024];
-
-        end = strchr(data, '\n');
-        if (end == NULL)
-            break;
-        snprintf(line, sizeof line, "%.*s", (int)(end - data), data);
-        status = tell(job, "", "", line);
-    }
-    return status;
-}
-
 /* -- the run -------------------------------------------------------------- */
 
 static enum shmtune_status run_program(struct job *job,
@@ -323,7 +244,8 @@ static enum shmtune_status run_program(struct job *job,
     if (status == SHMTUNE_OK)
         status = shmt_program_run_own(job->program, env, &job->ended, err);
     if (status == SHMTUNE_OK)
-        status = tell_notes(job, err);
+        status = shmt_preload_tell_notes(job->call, job->arena,
+                                         job->raw.folder, err);
     if (status == SHMTUNE_OK && job->list)
         return shmt_command_list_captured(job->call, job->arena,
                                           job->raw.folder, err);
@@ -392,12 +314,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         status = run_program(&job, err);
     shmt_scratch_remove(&job.raw);
     shmt_arena_free(job.arena);
-    if (status != SHMTUNE_OK || job.ended == 0)
-        return status;
-    err->text[0] = '\0';
-    return (enum shmtune_status)(WIFSIGNALED(job.ended)
-                                     ? 128 + WTERMSIG(job.ended)
-                                     : WEXITSTATUS(job.ended));
+    return status == SHMTUNE_OK ? shmt_preload_status(job.ended, err) : status;
 }
 
 const struct shmt_command shmt_command_capture = {

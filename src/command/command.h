@@ -27,6 +27,7 @@
     X(explain)                                                               \
     X(report)                                                                \
     X(capture)                                                               \
+    X(run)                                                                   \
     X(init)                                                                  \
     X(check)                                                                 \
     X(doctor)                                                                \

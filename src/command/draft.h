@@ -72,6 +72,7 @@ struct shmt_draft {
     const char *expression;            /* NULL: none */
     const char *source, *code;         /* the file and its text; NULL: none */
     const char *image, *headers;       /* NULL: none */
+    const char *identity;              /* of its binary, or source; NULL */
     int64_t grid[3], block[3], cluster[3], shared;
     bool cooperative;
     size_t option_count, argument_count, memory_count;

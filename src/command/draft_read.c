@@ -295,6 +295,7 @@ static enum shmtune_status read_root(struct shmt_draft *draft,
     draft->expression = text_of(root, "expression");
     draft->source = text_of(root, "source");
     draft->headers = text_of(root, "headers");
+    draft->identity = text_of(root, "identity");
     draft->image = text_of(root, "image");
     if (status == SHMTUNE_OK && draft->symbol == NULL)
         status = shmt_yaml_expected(root, err, "a symbol");

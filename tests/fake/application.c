@@ -9,7 +9,8 @@
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
- * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC.
+ * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC; with
+ * $APPLICATION_OTHER one option more is given to it.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -158,13 +159,15 @@ static void compile(void)
 {
     const char *options[] = {"--gpu-architecture=sm_90", "-DBLOCK=256",
                              "--define-macro=SCALAR=float",
-                             "-default-device"};
+                             "-default-device",
+                             "-DOTHER=1"};
     const char *headers[] = {header}, *names[] = {"scale_by.h"};
     nvrtcProgram program;
 
     must((int)api.nvrtcCreateProgram(&program, source, "blend.cu", 1, headers,
                                      names), "nvrtcCreateProgram");
-    must((int)api.nvrtcCompileProgram(program, 4, options),
+    must((int)api.nvrtcCompileProgram(
+             program, getenv("APPLICATION_OTHER") == NULL ? 4 : 5, options),
          "nvrtcCompileProgram");
     must((int)api.nvrtcGetCUBINSize(program, &state.size), "size");
     state.cubin = malloc(state.size);
@@ -218,10 +221,9 @@ static void load_library(void)
     state.function = (CUfunction)kernel;
 }
 
-static void launch_as(int ex)
+static void launch_as(int ex, int n)
 {
     float a = 2.5f;
-    int n = N;
     struct bounds bounds = {state.low, 8, N - 8};
     void *arguments[] = {&state.y, &state.x, &a, &n, &bounds};
     CUlaunchConfig config = {.gridDimX = 4, .gridDimY = 1, .gridDimZ = 1,
@@ -237,12 +239,18 @@ static void launch_as(int ex)
 
 static void launch(void)
 {
-    launch_as(0);
+    launch_as(0, N);
 }
 
 static void launch_ex(void)
 {
-    launch_as(1);
+    launch_as(1, N);
+}
+
+/* Fewer elements, as many blocks. */
+static void launch_short(void)
+{
+    launch_as(0, N - 1);
 }
 
 /* What no capture may disturb. */
@@ -290,7 +298,7 @@ static void look_up(void)
 static void launch_many(void)
 {
     for (int k = 0; k < 20000; k++)
-        launch_as(0);
+        launch_as(0, N);
 }
 
 static const struct {
@@ -298,7 +306,8 @@ static const struct {
     void (*run)(void);
 } steps[] = {
     {"load", load}, {"load_file", load_file}, {"load_library", load_library},
-    {"launch", launch}, {"launch_ex", launch_ex}, {"graph", begin_graph},
+    {"launch", launch}, {"launch_ex", launch_ex},
+    {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
     {"launch_many", launch_many}, {"look_up", look_up},
 };

@@ -213,6 +213,18 @@ static void note_launch(const struct fake_launch *launch, const char *variable)
     fclose(file);
 }
 
+static void note_shape(const struct fake_launch *launch)
+{
+    const char *path = getenv("FAKE_CUDA_SHAPES");
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%s %u %u\n", launch->function->name, launch->grid,
+            launch->threads);
+    fclose(file);
+}
+
 static CUresult run(struct fake_launch *launch)
 {
     FAKE_ENTER("LaunchKernel");
@@ -221,6 +233,7 @@ static CUresult run(struct fake_launch *launch)
     if (fake.capturing)
         return CUDA_SUCCESS;
     note_launch(launch, "FAKE_CUDA_LAUNCHES");
+    note_shape(launch);
     if (fake.profiled)
         note_launch(launch, "FAKE_CUDA_PROFILE");
     if (!fake_kernel_run(launch))

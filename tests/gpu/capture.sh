@@ -81,6 +81,13 @@ for way in linked opened runtime; do
     report "$way: which is tuned with its data, $right are right" all \
         "[ $status -eq 0 ]" "[ $right -ge 4 ]"
     sed 's/^/# /' log | grep 'x default' -A 1
+    "$build/shmtune" run --captured $way --tunings tuned-$way -- \
+        $program $way load launch launch sum exit_three >out 2>err
+    status=$?
+    report "$way: and put back, it computes the same" all "[ $status -eq 3 ]" \
+        "cmp -s alone out" \
+        "grep -q 'as tuned\|own configuration won' err"
+    sed 's/^/# /' err
 done
 
 "$build/shmtune" capture --list -- ./application opened load launch \

@@ -57,7 +57,7 @@ capture: capture dlsym
     nvrtcAddNameExpression nvrtcCompileProgram nvrtcCreateProgram
     nvrtcDestroyProgram nvrtcGetCUBIN nvrtcGetLoweredName nvrtcGetPTX
 command: check command compiler display draft explain format init json option
-    paint sheet table
+    paint preload sheet table
 main: main
 TABLE
 

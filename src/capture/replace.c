@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * replace: puts tuned kernels in the place of an application's own.  The plan
+ * that the command has written (SHMT_CAPTURE_PLAN) says which launches, to the
+ * byte of their scalars, and what is launched instead: a binary, a function and
+ * a geometry.  Each is checked again on the device that is there.  In any doubt
+ * the launch is made as it was, and a note says why, once.
+ */
+#include "capture/library.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/cubin.h"
+
+enum { MOST_BINARY = 1 << 28, CONTEXTS = 8, VARIABLES = 64 };
+
+/* A parameter as it was recorded; where it has a pointer, any address but null
+ * is right. */
+struct parameter {
+    size_t size, pointer_count;
+    unsigned char *bytes;
+    size_t pointers[64];
+    unsigned char *given;      /* what the tuned one gets; NULL: the same */
+};
+
+/* A variable of the source, in the application's module and in ours. */
+struct variable {
+    CUdeviceptr theirs, ours;
+    size_t size;
+    bool constant;
+};
+
+/* A function of a binary in one context. */
+struct loaded {
+    CUcontext context;
+    CUfunction function;       /* NULL: it cannot be used there */
+    size_t variable_count;
+    struct variable variables[VARIABLES];
+};
+
+struct plan {
+    char symbol[1024], identity[SHMT_DIGEST_TEXT];
+    unsigned grid[3], block[3], shared;
+    int major, minor;
+    char device[256], entry[1024];
+    void *binary;
+    size_t binary_size;
+    unsigned new_grid[3], new_block[3], new_shared;
+    int carveout;
+    size_t parameter_count;
+    struct parameter parameters[SHMT_CAPTURE_PARAMETERS];
+    size_t loaded_count;
+    struct loaded loaded[CONTEXTS];
+    bool told_used, told_other;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct plan *plans;
+static size_t plan_count;
+
+/* -- the plan ------------------------------------------------------------- */
+
+static unsigned char *read_hex(const char *text, size_t *size)
+{
+    unsigned char *bytes = malloc(strlen(text) / 2 + 1);
+
+    *size = strlen(text) / 2;
+    for (size_t k = 0; bytes != NULL && k < *size; k++) {
+        const char pair[] = {text[2 * k], text[2 * k + 1], '\0'};
+
+        bytes[k] = (unsigned char)strtoul(pair, NULL, 16);
+    }
+    return bytes;
+}
+
+static bool read_binary(struct plan *plan, const char *path)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *data;
+    size_t size;
+
+    if (arena != NULL && shmt_path_read(arena, path, MOST_BINARY, &data, &size,
+                                        NULL) == SHMTUNE_OK) {
+        plan->binary = malloc(size + 1);
+        if (plan->binary != NULL)
+            memcpy(plan->binary, data, size);
+        plan->binary_size = size;
+    }
+    shmt_arena_free(arena);
+    return plan->binary != NULL;
+}
+
+/* "parameter HEX [AT]..." */
+static bool read_parameter(struct plan *plan, char *text)
+{
+    struct parameter *one = &plan->parameters[plan->parameter_count];
+    char *word = strtok_r(text, " ", &text);
+
+    if (word == NULL || plan->parameter_count == SHMT_CAPTURE_PARAMETERS)
+        return false;
+    one->bytes = read_hex(word, &one->size);
+    while ((word = strtok_r(text, " ", &text)) != NULL &&
+           one->pointer_count < 64)
+        one->pointers[one->pointer_count++] = strtoul(word, NULL, 10);
+    plan->parameter_count++;
+    return one->bytes != NULL && word == NULL;
+}
+
+static bool read_given(struct plan *plan, const char *text)
+{
+    size_t size;
+    char *end;
+    const unsigned long k = strtoul(text, &end, 10);
+
+    if (k >= plan->parameter_count || *end != ' ')
+        return false;
+    plan->parameters[k].given = read_hex(end + 1, &size);
+    return plan->parameters[k].given != NULL &&
+           size == plan->parameters[k].size;
+}
+
+static bool read_line(struct plan *plan, char *line)
+{
+    char *text = strchr(line, ' ');
+
+    if (text == NULL)
+        return false;
+    *text++ = '\0';
+    if (strcmp(line, "identity") == 0)
+        return sscanf(text, "%64s", plan->identity) == 1;
+    if (strcmp(line, "was") == 0)
+        return sscanf(text, "%u %u %u %u %u %u %u", &plan->grid[0],
+                      &plan->grid[1], &plan->grid[2], &plan->block[0],
+                      &plan->block[1], &plan->block[2], &plan->shared) == 7;
+    if (strcmp(line, "parameter") == 0)
+        return read_parameter(plan, text);
+    if (strcmp(line, "give") == 0)
+        return read_given(plan, text);
+    if (strcmp(line, "device") == 0)
+        return sscanf(text, "%d %d %255[^\n]", &plan->major, &plan->minor,
+                      plan->device) == 3;
+    if (strcmp(line, "binary") == 0)
+        return read_binary(plan, text);
+    if (strcmp(line, "entry") == 0)
+        return snprintf(plan->entry, sizeof plan->entry, "%s", text) > 0;
+    if (strcmp(line, "becomes") == 0)
+        return sscanf(text, "%u %u %u %u %u %u %u %d", &plan->new_grid[0],
+                      &plan->new_grid[1], &plan->new_grid[2],
+                      &plan->new_block[0], &plan->new_block[1],
+                      &plan->new_block[2], &plan->new_shared,
+                      &plan->carveout) == 8;
+    return false;
+}
+
+static void read_plans(void)
+{
+    struct shmt_arena *arena = shmt_arena_new();
+    const char *path = shmt_capture_setting()->plan, *data;
+    char *text = NULL, *line;
+    size_t size;
+    bool right = true;
+
+    if (path != NULL && arena != NULL &&
+        shmt_path_read(arena, path, MOST_BINARY, &data, &size, NULL) ==
+            SHMTUNE_OK)
+        text = shmt_arena_copy(arena, data, size);
+    while (text != NULL && right &&
+           (line = strtok_r(text, "\n", &text)) != NULL) {
+        if (strncmp(line, "launch ", 7) == 0) {
+            struct plan *made =
+                realloc(plans, (plan_count + 1) * sizeof *plans);
+
+            if (made == NULL)
+                break;
+            plans = made;
+            made[plan_count] = (struct plan){0};
+            snprintf(made[plan_count++].symbol, sizeof made->symbol, "%s",
+                     line + 7);
+        } else {
+            right = plan_count > 0 && read_line(&plans[plan_count - 1], line);
+        }
+    }
+    shmt_arena_free(arena);
+    if (!right) {
+        plan_count = 0;
+        shmt_capture_note("the plan cannot be read: nothing is replaced");
+    }
+}
+
+/* -- whether a launch is the one ------------------------------------------ */
+
+static bool has_same_parameter(const struct parameter *one,
+                               const unsigned char *now)
+{
+    size_t at = 0;
+
+    for (size_t k = 0; k < one->pointer_count; k++) {
+        uint64_t address;
+
+        if (memcmp(one->bytes + at, now + at, one->pointers[k] - at) != 0)
+            return false;
+        memcpy(&address, now + one->pointers[k], sizeof address);
+        if (address == 0)
+            return false;
+        at = one->pointers[k] + 8;
+    }
+    return memcmp(one->bytes + at, now + at, one->size - at) == 0;
+}
+
+static bool is_same_launch(const struct plan *plan,
+                           const struct shmt_capture_launch *launch)
+{
+    if (memcmp(plan->grid, launch->grid, sizeof plan->grid) != 0 ||
+        memcmp(plan->block, launch->block, sizeof plan->block) != 0 ||
+        plan->shared != launch->shared || launch->cooperative ||
+        launch->cluster[0] > 0 || launch->other != NULL ||
+        launch->arguments == NULL)
+        return false;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        if (!has_same_parameter(&plan->parameters[k], launch->arguments[k]))
+            return false;
+    return true;
+}
+
+/* -- what is launched instead --------------------------------------------- */
+
+static bool refuse(const struct plan *plan, const char *why)
+{
+    shmt_capture_note("%s stays as it is: %s", plan->symbol, why);
+    return false;
+}
+
+static bool is_the_device(const struct shmt_capture_driver *driver,
+                          const struct plan *plan)
+{
+    char name[256] = "";
+    int major = 0, minor = 0;
+    CUdevice device;
+
+    return driver->CtxGetDevice(&device) == CUDA_SUCCESS &&
+           driver->DeviceGetName(name, sizeof name, device) == CUDA_SUCCESS &&
+           driver->DeviceGetAttribute(
+               &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR,
+               device) == CUDA_SUCCESS &&
+           driver->DeviceGetAttribute(
+               &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR,
+               device) == CUDA_SUCCESS &&
+           major == plan->major && minor == plan->minor &&
+           strcmp(name, plan->device) == 0;
+}
+
+/* As libshmtune prepares a function: shared memory beyond what is given without
+ * asking, the carve-out, and that a block of it can be resident. */
+static bool prepare(const struct shmt_capture_driver *driver,
+                    const struct plan *plan, CUfunction function)
+{
+    const unsigned *block = plan->new_block;
+    const int threads = (int)(block[0] * block[1] * block[2]);
+    int blocks = 0;
+
+    if (plan->new_shared > 0 &&
+        driver->FuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+            (int)plan->new_shared) != CUDA_SUCCESS)
+        return refuse(plan, "the device does not give it so much shared "
+                      "memory");
+    if (plan->carveout >= 0)
+        driver->FuncSetAttribute(
+            function, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+            plan->carveout);
+    if (driver->OccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, function, threads, plan->new_shared) != CUDA_SUCCESS ||
+        blocks < 1)
+        return refuse(plan, "no block of the tuned one fits a multiprocessor");
+    return true;
+}
+
+/* What the application has put into variables of its module is put into ours
+ * before each launch, on its stream. */
+static bool find_variables(const struct shmt_capture_driver *driver,
+                           const struct plan *plan,
+                           const struct shmt_capture_function *function,
+                           CUmodule ours, struct loaded *out)
+{
+    CUmodule theirs = function->owner;
+    struct shmt_cubin_variable variable;
+    size_t at = 0, size;
+
+    if (function->of_library &&
+        (driver->LibraryGetModule == NULL ||
+         driver->LibraryGetModule(&theirs, function->owner) != CUDA_SUCCESS))
+        return refuse(plan, "the driver has no module of its library");
+    while (shmt_cubin_next_variable(plan->binary, plan->binary_size, &at,
+                                    &variable)) {
+        struct variable *one = &out->variables[out->variable_count];
+
+        if (out->variable_count == VARIABLES ||
+            driver->ModuleGetGlobal(&one->theirs, &one->size, theirs,
+                                    variable.name) != CUDA_SUCCESS ||
+            driver->ModuleGetGlobal(&one->ours, &size, ours,
+                                    variable.name) != CUDA_SUCCESS ||
+            size != one->size)
+            return refuse(plan, "its variables are not those of the "
+                          "application's module");
+        one->constant = variable.constant;
+        out->variable_count++;
+    }
+    return true;
+}
+
+static CUfunction load(const struct shmt_capture_driver *driver,
+                       const struct plan *plan,
+                       const struct shmt_capture_function *own,
+                       struct loaded *out)
+{
+    __typeof__(cuModuleLoadData) *load_data;
+    __typeof__(cuModuleGetFunction) *get_function;
+    CUfunction function = NULL;
+    CUmodule module;
+
+    shmt_capture_real(SHMT_CAPTURE_cuModuleLoadData, &load_data);
+    shmt_capture_real(SHMT_CAPTURE_cuModuleGetFunction, &get_function);
+    if (!is_the_device(driver, plan))
+        refuse(plan, "it was tuned for another device");
+    else if (load_data == NULL || get_function == NULL ||
+             load_data(&module, plan->binary) != CUDA_SUCCESS ||
+             get_function(&function, module, plan->entry) != CUDA_SUCCESS)
+        refuse(plan, "the driver does not load the tuned binary");
+    else if (find_variables(driver, plan, own, module, out) &&
+             prepare(driver, plan, function))
+        return function;
+    return NULL;
+}
+
+/* Under the lock; NULL: the launch stays. */
+static struct loaded *loaded_of(struct plan *plan,
+                                const struct shmt_capture_function *function,
+                                const struct shmt_capture_launch *launch)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    struct loaded *made;
+    CUcontext context;
+
+    if (driver == NULL || driver->CtxGetCurrent(&context) != CUDA_SUCCESS)
+        return NULL;
+    for (size_t k = 0; k < plan->loaded_count; k++)
+        if (plan->loaded[k].context == context)
+            return plan->loaded[k].function == NULL ? NULL : &plan->loaded[k];
+    /* Nothing is loaded while something is captured into a graph. */
+    if (plan->loaded_count == CONTEXTS ||
+        driver->StreamIsCapturing(launch->stream, &status) != CUDA_SUCCESS ||
+        status != CU_STREAM_CAPTURE_STATUS_NONE)
+        return NULL;
+    made = &plan->loaded[plan->loaded_count++];
+    made->context = context;
+    made->function = load(driver, plan, function, made);
+    return made->function == NULL ? NULL : made;
+}
+
+/* false: the launch stays. */
+static bool copy_variables(const struct loaded *loaded, bool back,
+                           CUstream stream)
+{
+    const struct shmt_capture_driver *driver = shmt_capture_driver();
+
+    for (size_t k = 0; k < loaded->variable_count; k++) {
+        const struct variable *one = &loaded->variables[k];
+
+        if (back && one->constant)
+            continue;
+        if (driver->MemcpyDtoDAsync(back ? one->theirs : one->ours,
+                                    back ? one->ours : one->theirs, one->size,
+                                    stream) != CUDA_SUCCESS)
+            return false;
+    }
+    return true;
+}
+
+void shmt_capture_replace_end(const struct shmt_capture_launch *launch,
+                              const struct shmt_capture_replacement *by)
+{
+    copy_variables(by->after, true, launch->stream);
+}
+
+static void put_in_place(const struct plan *plan,
+                         const struct shmt_capture_launch *launch,
+                         struct shmt_capture_replacement *out)
+{
+    memcpy(out->grid, plan->new_grid, sizeof out->grid);
+    memcpy(out->block, plan->new_block, sizeof out->block);
+    out->shared = plan->new_shared;
+    for (size_t k = 0; k < plan->parameter_count; k++)
+        out->arguments[k] = plan->parameters[k].given != NULL
+                                ? plan->parameters[k].given
+                                : launch->arguments[k];
+}
+
+static bool use(struct plan *plan,
+                const struct shmt_capture_function *function,
+                const struct shmt_capture_launch *launch,
+                struct shmt_capture_replacement *out)
+{
+    struct loaded *loaded = loaded_of(plan, function, launch);
+
+    if (loaded == NULL || !copy_variables(loaded, false, launch->stream))
+        return false;
+    out->function = loaded->function;
+    out->after = loaded;
+    put_in_place(plan, launch, out);
+    if (!plan->told_used)
+        shmt_capture_note("%s is launched as tuned", plan->symbol);
+    plan->told_used = true;
+    return true;
+}
+
+bool shmt_capture_replace(const struct shmt_capture_launch *launch,
+                          bool *never, struct shmt_capture_replacement *out)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    struct shmt_capture_function function;
+    const char *identity;
+    struct plan *other = NULL;
+    bool found = false;
+
+    pthread_once(&once, read_plans);
+    *never = true;
+    if (!shmt_capture_function_of(launch->handle, &function))
+        return false;
+    identity = function.image == NULL ? "" : function.image->identity;
+    pthread_mutex_lock(&lock);
+    for (size_t k = 0; k < plan_count && !found; k++) {
+        struct plan *plan = &plans[k];
+
+        if (identity[0] == '\0' || strcmp(plan->identity, identity) != 0 ||
+            strcmp(plan->symbol, function.name) != 0)
+            continue;
+        *never = false;
+        if (!is_same_launch(plan, launch)) {
+            other = plan;
+            continue;
+        }
+        found = use(plan, &function, launch, out);
+        other = NULL;
+        break;
+    }
+    if (other != NULL && !other->told_other) {
+        other->told_other = true;
+        refuse(other, "a launch of it has other sizes than were tuned");
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}

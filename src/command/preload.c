@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * preload: the library that goes into a user's program, found beside this
+ * program or where it is installed; what it has noted; and the exit status of
+ * the program.  Called by capture.c and run.c.
+ */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/capture.h"
+#include "command/preload.h"
+
+/* In its build folder; in the folder of an installation, which may have been
+ * moved: PREFIX/bin beside PREFIX/lib. */
+static enum shmtune_status find_library(struct shmt_arena *arena,
+                                        const char **out,
+                                        struct shmt_error *err)
+{
+    static const char *const beside[] = {
+        SHMT_CAPTURE_LIBRARY, "../lib/shmtune/" SHMT_CAPTURE_LIBRARY};
+    char self[4096];
+    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+    const char *folder, *place = SHMT_PKGLIBDIR "/" SHMT_CAPTURE_LIBRARY;
+
+    self[length < 0 ? 0 : length] = '\0';
+    folder = shmt_path_folder(arena, self);
+    for (size_t k = 0; k < 2 && folder != NULL; k++) {
+        const char *path = shmt_path_join(arena, folder, beside[k]);
+
+        if (path != NULL && shmt_path_is_file(path)) {
+            *out = path;
+            return SHMTUNE_OK;
+        }
+    }
+    *out = place;
+    return shmt_path_is_file(place)
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_STORAGE,
+                                "%s is neither beside this program nor in "
+                                "%s: install shmtune, or build it whole",
+                                SHMT_CAPTURE_LIBRARY, SHMT_PKGLIBDIR);
+}
+
+const char *shmt_preload_setting(struct shmt_arena *arena, const char *name,
+                                 const char *value)
+{
+    struct shmt_text text = {0};
+    const char *copy;
+
+    shmt_text_addf(&text, "%s=%s", name, value);
+    copy = text.failed ? NULL : shmt_arena_copy(arena, text.data,
+                                                text.length);
+    shmt_text_free(&text);
+    return copy;
+}
+
+enum shmtune_status shmt_preload_library(struct shmt_arena *arena,
+                                         const char **out,
+                                         struct shmt_error *err)
+{
+    const char *before = getenv("LD_PRELOAD"), *library;
+    struct shmt_text text = {0};
+    const enum shmtune_status status = find_library(arena, &library, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    shmt_text_add(&text, library);
+    if (before != NULL && before[0] != '\0')
+        shmt_text_addf(&text, ":%s", before);
+    *out = text.failed ? NULL
+                       : shmt_preload_setting(arena, "LD_PRELOAD", text.data);
+    shmt_text_free(&text);
+    return *out == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+void shmt_preload_note(const struct shmt_command_call *call,
+                       const char *line)
+{
+    const char *path = getenv("SHMTUNE_LOG");
+    FILE *log = path == NULL || path[0] == '\0' ? NULL : fopen(path, "a");
+    struct shmt_text text = {0};
+
+    if (log == NULL) {
+        if (!call->quiet)
+            shmt_command_tell("", line);
+        return;
+    }
+    shmt_text_add_visible(&text, line);
+    fprintf(log, "shmtune: %s\n", shmt_text_string(&text));
+    fclose(log);
+    shmt_text_free(&text);
+}
+
+enum shmtune_status shmt_preload_tell_notes(
+    const struct shmt_command_call *call, struct shmt_arena *arena,
+    const char *folder, struct shmt_error *err)
+{
+    const char *path = shmt_path_join(arena, folder, SHMT_CAPTURE_NOTES);
+    const char *data, *end;
+    size_t size;
+    enum shmtune_status status =
+        path == NULL ? shmt_error_memory(err)
+                     : shmt_path_read(arena, path, 16 << 20, &data, &size,
+                                      err);
+
+    if (status == SHMTUNE_NOT_FOUND)
+        return SHMTUNE_OK;
+    for (; status == SHMTUNE_OK && (end = strchr(data, '\n')) != NULL;
+         data = end + 1) {
+        char line[1024];
+
+        snprintf(line, sizeof line, "%.*s", (int)(end - data), data);
+        shmt_preload_note(call, line);
+    }
+    return status;
+}
+
+enum shmtune_status shmt_preload_status(int ended, struct shmt_error *err)
+{
+    err->text[0] = '\0';
+    return (enum shmtune_status)(WIFSIGNALED(ended) ? 128 + WTERMSIG(ended)
+                                                    : WEXITSTATUS(ended));
+}

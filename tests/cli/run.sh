@@ -1,0 +1,110 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# run: a captured kernel is tuned, and put back into the unchanged program,
+# where the launch is the one that was captured.  No GPU is needed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+fake=$build/tests/fake
+programs="tests/fake/libcuda.so.1 tests/fake/application"
+for program in $programs tests/fake/application_linked; do
+    [ -x "$build/$program" ] || make -s -C "$build" "$program" >&2 || exit 1
+done
+FAKE_NVRTC_REAL=$("$build/shmtune" doctor 2>/dev/null |
+    sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
+LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+# The library of a build with sanitizers comes before theirs.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+FAKE_CUDA_SHAPES=$folder/shapes
+export FAKE_NVRTC_REAL LD_LIBRARY_PATH ASAN_OPTIONS FAKE_CUDA_SHAPES
+cd "$folder" || exit 1
+
+run run --captured taken
+check "a program is needed" all "exits 1" \
+    "err_has 'run needs a program: -- PROGRAM'"
+run run -- true
+check "and captured launches" all "exits 1" "err_has '.--captured DIR'"
+run run --captured taken -- true
+check "of which there is a folder" all "exits 5" "err_has 'taken'"
+mkdir taken
+run run --captured taken -- true
+check "with one in it" all "exits 1" "err_has 'taken holds no captured launch'"
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "a tuned launch is put back" "no NVRTC"
+    finish
+    exit 0
+fi
+
+run capture --propose -o taken -- "$fake/application" opened load launch
+run run --captured taken -- "$fake/application" opened load launch sum exit_three
+check "what is not tuned stays" all "exits 3" "out_has '^sum [0-9]'" \
+    "err_has 'blend-1 is left out: it has no tuning'" "err_lacks 'as tuned'"
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+run tune taken/blend-1 --device 0 --strategy exhaustive
+check "it is tuned" all "exits 0" "out_has 'BLOCK=128'"
+unset SHMTUNE_LIBCUDA
+
+# application WAY WORD...: alone, then with what was tuned
+application() {
+    way=$1
+    program=$fake/application
+    [ "$way" != linked ] || program=${program}_linked
+    "$program" "$@" >alone.out 2>alone.err
+    alone=$?
+    rm -f shapes
+    run run --captured taken -- "$program" "$@"
+}
+as_alone() { exits "$alone" && cmp -s alone.out "$folder/out"; }
+shapes() { sort shapes | uniq -c | tr -s ' \n' ' '; }
+
+for way in linked opened runtime; do
+    application "$way" load launch launch_ex sum exit_three
+    check "$way: the launch is made as tuned, and computes the same" all \
+        as_alone "exits 3" "[ '$(shapes)' = ' 2 blend 8 128 ' ]" \
+        "err_has 'blend is launched as tuned'"
+done
+SHMTUNE_LOG=$folder/log
+export SHMTUNE_LOG
+application opened load launch sum
+check "what is said can go to a file" all as_alone err_empty \
+    "grep -q '^shmtune: blend is launched as tuned$' log"
+unset SHMTUNE_LOG
+application opened load_library launch sum
+check "in a library too" all as_alone "[ '$(shapes)' = ' 1 blend 8 128 ' ]"
+application opened load_file launch sum
+check "and from a file" all as_alone "[ '$(shapes)' = ' 1 blend 8 128 ' ]"
+application opened load launch_short launch sum
+check "one with another number stays" all as_alone \
+    "[ '$(shapes)' = ' 1 blend 4 256 1 blend 8 128 ' ]" \
+    "err_has 'blend stays as it is: a launch of it has other sizes'"
+FAKE_CUDA_MAJOR=8
+export FAKE_CUDA_MAJOR
+application opened load launch sum
+check "on another device it stays" all as_alone \
+    "[ '$(shapes)' = ' 1 blend 4 256 ' ]" \
+    "err_has 'blend stays as it is: it was tuned for another device'"
+unset FAKE_CUDA_MAJOR
+APPLICATION_OTHER=1
+export APPLICATION_OTHER
+application opened load launch sum
+check "what is compiled with other options stays" all as_alone \
+    "[ '$(shapes)' = ' 1 blend 4 256 ' ]" "err_lacks 'as tuned'"
+unset APPLICATION_OTHER
+FAKE_CUDA_FAIL=ModuleLoadData=200,2
+export FAKE_CUDA_FAIL
+application opened load launch sum
+check "a binary that the driver does not load changes nothing" all \
+    as_alone "[ '$(shapes)' = ' 1 blend 4 256 ' ]" \
+    "err_has 'the driver does not load the tuned binary'"
+unset FAKE_CUDA_FAIL
+application opened load graph launch sum
+check "nothing is loaded while a graph is captured" all as_alone \
+    "err_lacks disturbed" "err_lacks 'as tuned'"
+sed 's/value: 2.5/value: 3.5/' taken/blend-1/kernel.yaml >changed.yaml
+cp changed.yaml taken/blend-1/kernel.yaml
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+run run --captured taken -- "$fake/application" opened load launch
+check "a tuning of another spec is none" all "exits 0" "err_lacks 'as tuned'"
+finish
