@@ -302,6 +302,11 @@ struct shmtune_argument {
     size_t element_bytes;    /* 4 for f32; of a struct all */
     enum shmtune_role role;
     int zeroed;              /* 1: shmtune_launch clears it on the stream */
+    const char *count;       /* the spec's expression for how many elements a
+                                buffer has, "rows * cols"; NULL for what is no
+                                array */
+    const char *value;       /* the spec's expression for a scalar, "rows";
+                                NULL for anything else */
 };
 size_t shmtune_argument_count(const struct shmtune_kernel *kernel);
 /* SHMTUNE_NOT_FOUND past the last. */

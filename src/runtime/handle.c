@@ -289,6 +289,11 @@ size_t shmtune_argument_count(const struct shmtune_kernel *kernel)
     return kernel == NULL ? 0 : kernel->spec->argument_count;
 }
 
+static const char *text_of(const struct shmt_expr *expr)
+{
+    return expr == NULL ? NULL : shmt_expr_text(expr);
+}
+
 enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
                                         size_t k,
                                         struct shmtune_argument *out)
@@ -309,7 +314,8 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
     struct shmtune_argument made;
     bool packed;
 
-    if (kernel == NULL || !shmt_runtime_is_sized(out, sizeof *out))
+    if (kernel == NULL ||
+        !shmt_runtime_is_sized(out, SHMT_RUNTIME_LEAST_ARGUMENT))
         return SHMTUNE_INVALID_ARGUMENT;
     if (k >= kernel->spec->argument_count)
         return SHMTUNE_NOT_FOUND;
@@ -323,6 +329,8 @@ enum shmtune_status shmtune_argument_at(const struct shmtune_kernel *kernel,
                                 : shmt_element_bytes(argument->element),
         .role = roles[argument->role],
         .zeroed = argument->zeroed,
+        .count = text_of(argument->count),
+        .value = text_of(argument->value),
     };
     shmt_runtime_copy_sized(out, &made, sizeof made);
     return SHMTUNE_OK;

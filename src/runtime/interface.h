@@ -13,6 +13,7 @@
  * the first member that is added to one of them becomes its offset here. */
 enum {
     SHMT_RUNTIME_LEAST_DEVICE = offsetof(struct shmtune_device, l2_bytes),
+    SHMT_RUNTIME_LEAST_ARGUMENT = offsetof(struct shmtune_argument, count),
     SHMT_RUNTIME_LEAST_CHOICE = offsetof(struct shmtune_choice, time_us)
 };
 

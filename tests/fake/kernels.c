@@ -557,6 +557,7 @@ static void blend(struct fake_launch *launch)
                (offsets == NULL ? 0 : offsets[0]) + low[0];
 }
 
+static const char unchecked[] = "shmtune_unchecked_";
 static const struct {
     const char *name;
     void (*run)(struct fake_launch *launch);
@@ -583,6 +584,9 @@ bool fake_kernel_run(struct fake_launch *launch)
         step(launch);
         return true;
     }
+    /* What tune_kernel of the Python package compares with: nothing. */
+    if (strncmp(launch->function->name, unchecked, strlen(unchecked)) == 0)
+        return true;
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
         if (strcmp(kernels[k].name, launch->function->name) == 0) {
             kernels[k].run(launch);

@@ -74,6 +74,7 @@ part compilers sh "$here/compilers.sh" "$build"
 part truth sh "$here/truth.sh" "$build"
 part capture sh "$here/capture.sh" "$build"
 part faults sh "$here/faults.sh" "$build"
+part python sh "$here/python.sh" "$build"
 [ -z "${SANITIZE-}" ] ||
     part sanitize sh "$here/sanitize.sh" "$build"
 echo "1..$number"

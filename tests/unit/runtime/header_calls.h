@@ -39,7 +39,7 @@ static int header_calls(void)
     HEADER_SIZE(device, 440);
     HEADER_SIZE(message, 1024);
     HEADER_SIZE(dimension, 40);
-    HEADER_SIZE(argument, 40);
+    HEADER_SIZE(argument, 56);
     HEADER_SIZE(choice, 144);
     HEADER_SIZE(value, 24);
     HEADER_SIZE(geometry, 72);

@@ -72,8 +72,12 @@ static void kernels_and_their_parts(void)
     CHECK_TEXT(argument.name, "out");
     CHECK_TEXT(argument.type, "f32");
     CHECK_INT(argument.role, SHMTUNE_OUTPUT);
+    CHECK_TEXT(argument.count, "rows * cols");
+    CHECK(argument.value == NULL);
     CHECK_INT(shmtune_argument_at(toy, 2, &argument), SHMTUNE_OK);
     CHECK_INT(argument.role, SHMTUNE_SCALAR);
+    CHECK(argument.count == NULL);
+    CHECK_TEXT(argument.value, "rows * cols");
     CHECK_INT(shmtune_argument_at(toy, 3, &argument), SHMTUNE_OK);
     CHECK_INT(argument.role, SHMTUNE_WORKSPACE);
     CHECK_INT(argument.zeroed, 1);

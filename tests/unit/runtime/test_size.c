@@ -80,12 +80,12 @@ static enum shmtune_status ask_launch(void *out)
 #define ASKS(X)                                                              \
     X(ask_arch, shmtune_device, l2_bytes)                                    \
     X(ask_tuned, shmtune_device, l2_bytes)                                   \
+    X(ask_argument, shmtune_argument, count)                                 \
     X(ask_exact, shmtune_choice, time_us)                                    \
     X(ask_nearest, shmtune_choice, time_us)
 
 #define WHOLE_ASKS(X)                                                        \
     X(ask_dimension, shmtune_dimension)                                      \
-    X(ask_argument, shmtune_argument)                                        \
     X(ask_value, shmtune_value)                                              \
     X(ask_launch, shmtune_geometry)
 

@@ -1,0 +1,496 @@
+# SPDX-License-Identifier: MIT
+"""tune_kernel(): what a user of Kernel Tuner calls, done by shmtune.
+
+It takes the arguments that Kernel Tuner's examples vector_add, matmul,
+convolution, reduction, pnpoly and stencil use, and refuses every other by its
+name, with what to do instead.  What is different is in docs/python.md.
+"""
+import inspect
+import os
+import re
+import time
+import warnings
+
+from . import _command
+from ._array import number_of, view_of
+from ._library import Error, INVALID_ARGUMENT
+from ._spec import REAL, host_array, yaml_of, write_text
+from ._tune import InOut, In, Variable, _Writer, _in_order, _run, is_array
+from ._verify import Verifier
+
+BLOCK = ("block_size_x", "block_size_y", "block_size_z")
+THREADS = (256, 1, 1)       # where no parameter says it
+GRID = ("grid_size_x", "grid_size_y", "grid_size_z")
+RELATIVE = 1e-5             # what numpy.allclose allows beside atol
+ALL = 3000                  # configurations that are all measured
+BUDGET = "60s"              # else
+
+REFUSED = {
+    "grid_div_z": "write the grid as grid=[x, y, z] of shmtune.tune",
+    "platform": "shmtune is for CUDA",
+    "smem_args": "write the bytes as shared= of shmtune.tune",
+    "texmem_args": "shmtune fills no textures; read through __ldg",
+    "compiler": "use compiler= of shmtune.tune",
+    "defines": "every parameter is a macro; write others as "
+               "compiler_options=[\"-DNAME=VALUE\"]",
+    "block_size_names": "write the block as block=[...] of shmtune.tune",
+    "quiet": "nothing is printed without verbose=True",
+    "strategy": "budget= says how long to search; shmtune.tune takes "
+                "strategy=, and `shmtune list` names all",
+    "strategy_options": "budget=\"60s\" or budget=500 says how long to search",
+    "cache": "a journal of every run is kept below folder=",
+    "simulation_mode": "give device=\"replay:FILE\", with the journal of a run",
+    "parallel": "candidates are always compiled in parallel",
+    "observers": "shmtune reports times, registers, spills, shared bytes and "
+                 "occupancy of every candidate by itself",
+    "objective": "the time is what is minimised; sort the results by a metric",
+    "objective_higher_is_better": "the time is what is minimised",
+    "objectives": "the time is what is minimised; sort the results by a metric",
+    "seed": "shmtune.tune takes seed=",
+}
+UNSET = {"platform": 0, "quiet": False}
+
+
+def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
+                tune_params, grid_div_x=None, grid_div_y=None,
+                grid_div_z=None, restrictions=None, answer=None, atol=1e-6,
+                verify=None, verbose=False, lang=None, device=0, *,
+                cmem_args=None, compiler_options=None, log=None, iterations=7,
+                metrics=None, folder="tuned", budget=None, default=None,
+                **others):
+    """Tunes a kernel, and returns (results, env) as Kernel Tuner does.
+
+    results     a dictionary for each configuration that ran and is right: the
+                parameters, "time" and "times" in milliseconds, the metrics
+    env         "best_config", "rejected" (those that are not in results, with
+                the verdict and the reason), "spec", "tuning", "journal", ...
+
+    Beside what Kernel Tuner's examples give: device="replay:FILE", folder=,
+    budget= (of shmtune.tune), default= (the configuration to begin with).
+    """
+    others["grid_div_z"] = grid_div_z
+    _refuse(others)
+    _check_lang(lang)
+    began = time.perf_counter()
+    if iterations != 7:
+        warnings.warn("iterations: shmtune takes as many samples as tell "
+                      "candidates apart", stacklevel=2)
+    spec = _Spec(kernel_name, kernel_source, tune_params, folder)
+    spec.problem(problem_size)
+    spec.grid([grid_div_x, grid_div_y, None])
+    spec.restrict(restrictions)
+    spec.compile_with(compiler_options)
+    # What a function verifies is left alone on the GPU.
+    spec.take(arguments, cmem_args, None if verify else answer, atol)
+    path = spec.write(default)
+    if budget is None:
+        count = _command.run(["space", path])["valid"]
+        budget = "all" if count <= ALL else BUDGET
+    tuned = _run(folder, path, device, budget,
+                 "exhaustive" if budget == "all" else None, 1, False, verbose,
+                 spec.name)
+    results, rejected = _sorted_out(tuned, spec.parameters)
+    if verify is not None:
+        if answer is None:
+            raise Error("verify needs the answer that it compares with")
+        results, wrong = _verified(spec, tuned, results, answer, verify, atol)
+        rejected += wrong
+    for row in results:
+        _add_metrics(row, metrics or {})
+    env = {"device_name": tuned.device, "rejected": rejected,
+           "checked": answer is not None, "spec": path,
+           "tuning": tuned.tuning, "journal": tuned.journal, "tuned": tuned,
+           "total_time": 1000 * (time.perf_counter() - began)}
+    if results:
+        env["best_config"] = _best(results, tuned.best)
+    return results, env
+
+
+def _refuse(others):
+    for name, value in others.items():
+        if name not in REFUSED:
+            raise TypeError("tune_kernel() got an unexpected keyword argument "
+                            "'%s'" % name)
+        if value is not None and value != UNSET.get(name, value is None):
+            raise Error("tune_kernel: shmtune does not take %s; %s" % (
+                name, REFUSED[name]), INVALID_ARGUMENT)
+
+
+def _check_lang(lang):
+    if lang is None or str(lang).upper() in ("CUDA", "CUPY", "NVCUDA"):
+        return
+    if str(lang).upper() == "C":
+        raise Error("tune_kernel: shmtune does not take lang=\"C\"; give the "
+                    "kernel that the function launches, and what it copies to "
+                    "__constant__ memory as cmem_args")
+    raise Error("tune_kernel: shmtune does not take lang=%r; it is for CUDA"
+                % lang)
+
+
+class _Spec:
+    """The spec of a call, made piece by piece."""
+
+    def __init__(self, name, source, parameters, folder):
+        if not isinstance(name, str):
+            raise Error("kernel_name is a %s; expected a text"
+                        % type(name).__name__)
+        self.name, self.folder = re.sub(r"\W", "_", name), folder
+        self.entry = name
+        self.parameters = {n: [_value(v, n) for v in values]
+                           for n, values in parameters.items()}
+        self.text, self.place = _source_of(source)
+        self.sizes, self.keys, self.constraints = {}, {}, []
+        self.block = [n if n in self.parameters else threads
+                      for n, threads in zip(BLOCK, THREADS)]
+        self.macros = {"kernel_tuner": 1}
+        self.macros.update((n, t) for n, t in zip(BLOCK, THREADS)
+                           if n not in self.parameters)
+
+    def problem(self, size):
+        if callable(size):
+            raise Error("problem_size is a function; write it as an "
+                        "expression, \"num_blocks * 2\"")
+        if not isinstance(size, (tuple, list)):
+            size = (size,)
+        self.extents = []
+        for axis, extent in zip("xyz", size):
+            if not isinstance(extent, str):
+                name = "problem_" + axis
+                self.sizes[name] = int(extent)
+                extent = name
+            self.extents.append(extent)
+        self.extents += ["1"] * (3 - len(self.extents))
+
+    def grid(self, divisors):
+        self.grids = []
+        for k, (extent, by) in enumerate(zip(self.extents, divisors)):
+            if by is None:
+                by = [BLOCK[k]] if BLOCK[k] in self.parameters else []
+            words = [_divisor(d) for d in _list_of(by, "grid_div_" + "xyz"[k])]
+            product = " * ".join(words)
+            self.grids.append("ceildiv(%s, %s)" % (extent, product)
+                              if words else extent)
+            number = _at_sizes(extent, self.sizes)
+            self.macros[GRID[k]] = (
+                "((%s + (%s) - 1) / (%s))" % (number, product, product)
+                if words else "(%s)" % number)
+
+    def restrict(self, restrictions):
+        if callable(restrictions):
+            raise Error("restrictions is a function; write it as texts, "
+                        "[\"block_size_x * block_size_y <= 512\"]")
+        for one in restrictions or []:
+            if not isinstance(one, str):
+                raise Error("a restriction is a %s; write it as a text, "
+                            "\"block_size_x * block_size_y <= 512\""
+                            % type(one).__name__)
+            self.constraints.append(one)
+        product = " * ".join(str(b) for b in self.block)
+        self.constraints.append("%s <= 1024" % product)
+
+    def compile_with(self, options):
+        kept, includes = [], [self.place] if self.place else []
+        for option in options or []:
+            if option.startswith(("-arch", "--gpu-architecture", "-gencode")):
+                warnings.warn("compiler_options: %s is left out; what is "
+                              "compiled is for the device" % option,
+                              stacklevel=4)
+            elif option.startswith(("-std=", "--std=")):
+                self.keys["standard"] = option.partition("=")[2]
+            elif option.startswith("-D") and len(option) > 2:
+                name, _, value = option[2:].partition("=")
+                self.macros[name] = value or "1"
+            elif option.startswith("-I") and len(option) > 2:
+                includes.append(os.path.abspath(option[2:]))
+            elif option in ("--use_fast_math", "-use_fast_math"):
+                self.keys["fast_math"] = True
+            else:
+                kept.append(option)
+        if kept:
+            self.keys["options"] = kept
+        if includes:
+            self.keys["includes"] = includes
+
+    def take(self, arguments, constants, answer, atol):
+        names = _parameter_names(self.text, self.entry, len(arguments))
+        taken = set(self.parameters) | set(self.sizes)
+        written = {n for n in names if _may_write(self.text, self.entry, n)}
+        self.names = [n + "_" if n in taken else n for n in names]
+        if answer is not None and len(answer) != len(arguments):
+            raise Error("answer has %d members, there are %d arguments" % (
+                len(answer), len(arguments)))
+        self.answers, self.given = {}, {}
+        for k, (name, x) in enumerate(zip(self.names, arguments)):
+            right = None if answer is None else answer[k]
+            if not is_array(x):
+                self.given[name] = _scalar(x, name)
+                continue
+            self.given[name] = (InOut(x) if right is not None
+                                or names[k] in written else In(x))
+            if right is not None:
+                self.answers[name] = _like(right, x, name)
+        for name, x in (constants or {}).items():
+            self.given[name] = Variable(x)
+        self.unchecked = [n for n, a in self.given.items()
+                          if isinstance(a, InOut) and n not in self.answers]
+        self.atol = atol
+
+    def write(self, default):
+        writer = _Writer(self.name, self.folder)
+        tolerance = {"absolute": float(self.atol), "relative": RELATIVE}
+        source = self._source(writer)
+        spec = writer.spec(
+            source, self.entry, self.sizes, self.given, self.parameters,
+            self.constraints, grid=self.grids,
+            block=[str(b) for b in self.block], answer=self.answers or None,
+            tolerance=tolerance, default=default, derived=None, shared=None)
+        for name, a in spec["arguments"].items():
+            if "tolerance" in a and (name in self.unchecked
+                                     or a["type"] not in REAL):
+                del a["tolerance"]
+        if self.unchecked:
+            spec["compare"] = [{
+                "entry": "shmtune_unchecked_" + n, "grid": [1], "block": [1],
+                "arguments": ["mismatches", n, "expected." + n]}
+                for n in self.unchecked]
+        spec.update(self.keys)
+        path = os.path.join(writer.kernels, self.name + ".yaml")
+        write_text(path, yaml_of(_in_order(spec)))
+        return path
+
+    def _source(self, writer):
+        """What Kernel Tuner puts before a source, and the source."""
+        words = set(re.findall(r"[A-Za-z_]\w*", self.text))
+        lines = ["#define %s %s" % (n, v) for n, v in self.macros.items()
+                 if n in words or n == "kernel_tuner"]
+        text = self.text
+        for name in self.parameters:
+            if "loop_unroll_factor" in name:
+                lines.append("#if %s > 0\nconstexpr int shmtune_%s = %s;\n"
+                             "#endif" % (name, name, name))
+                text = re.sub(r"(?m)^[ \t]*#[ \t]*pragma[ \t]+unroll[ \t]+\(?"
+                              + name + r"\b\)?[ \t]*$",
+                              "#if %s > 0\n#pragma unroll shmtune_%s\n#endif"
+                              % (name, name), text)
+        lines.append("#line 1")
+        lines.append(text)
+        for n in self.unchecked:
+            kind = _pointer_type(self.text, self.entry,
+                                 list(self.given).index(n))
+            lines.append(
+                "#ifdef SHMTUNE_COMPARE\n"
+                "/* No answer was given: whatever is written is right. */\n"
+                "extern \"C\" __global__ void shmtune_unchecked_%s(\n"
+                "    unsigned long long *, const %s *, const %s *)\n{\n}\n"
+                "#endif" % (n, kind, kind))
+        return "\n".join(lines) + "\n"
+
+
+# -- texts --------------------------------------------------------------------
+
+def _source_of(source):
+    """(text, folder of its headers)."""
+    if callable(source):
+        raise Error("kernel_source is a function; shmtune gives parameters to "
+                    "the source as macros alone")
+    if isinstance(source, (list, tuple)):
+        if len(source) != 1:
+            raise Error("kernel_source is a list of %d files; give the one "
+                        "with the kernel, which includes the others"
+                        % len(source))
+        source = source[0]
+    source = os.fspath(source) if hasattr(source, "__fspath__") else source
+    if "\n" in source or "(" in source:
+        return source, None
+    try:
+        with open(source, encoding="utf-8") as file:
+            return file.read(), os.path.dirname(os.path.abspath(source))
+    except OSError as error:
+        raise Error("kernel_source: %s" % error, 5) from None
+
+
+def _without_comments(text):
+    return re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.S)
+
+
+def _signature(text, entry):
+    """(the parameters of a kernel as texts, its body)."""
+    text = _without_comments(text)
+    found = re.search(r"__global__[^;{()]*?(?:__launch_bounds__\s*\([^)]*\)"
+                      r"[^;{()]*?)?\b%s\s*\(" % re.escape(entry), text)
+    if not found:
+        return None, ""
+    close = _matching(text, found.end() - 1, "()")
+    body = text.find("{", close)
+    inside = text[found.end():close].strip()
+    return ([p.strip() for p in inside.split(",")] if inside else [],
+            text[body:_matching(text, body, "{}") + 1] if body >= 0 else "")
+
+
+def _matching(text, at, pair):
+    depth = 0
+    for k in range(at, len(text)):
+        depth += (text[k] == pair[0]) - (text[k] == pair[1])
+        if depth == 0:
+            return k
+    return len(text)
+
+
+def _parameter_names(text, entry, count):
+    parameters, _ = _signature(text, entry)
+    if parameters is None:
+        raise Error("the source has no __global__ function %s" % entry)
+    if len(parameters) != count:
+        raise Error("kernel %s has %d parameters, arguments has %d" % (
+            entry, len(parameters), count))
+    return [re.findall(r"[A-Za-z_]\w*", p)[-1] for p in parameters]
+
+
+def _pointer_type(text, entry, k):
+    """What parameter k points to."""
+    parameter = _signature(text, entry)[0][k]
+    before = parameter.rpartition("*")[0]
+    before = re.sub(r"\b(const|volatile|__restrict__)\b", " ", before)
+    return " ".join(before.split()) or "void"
+
+
+def _may_write(text, entry, name):
+    """Whether a kernel may write what a parameter points to: not if that is
+    const, or if the parameter is only indexed, and never assigned to."""
+    parameters, body = _signature(text, entry)
+    own = [p for p in parameters if re.search(r"\b%s$" % re.escape(name), p)]
+    if own and re.search(r"\bconst\b", own[0].partition("*")[0]):
+        return False
+    for found in re.finditer(r"\b%s\b" % re.escape(name), body):
+        rest = body[found.end():].lstrip()
+        before = body[:found.start()].rstrip()
+        if before.endswith("__ldg(&"):
+            before = before[:-len("__ldg(&")]
+        if not rest.startswith("[") or before.endswith(("&", "++", "--")):
+            return True
+        after = rest[_matching(rest, 0, "[]") + 1:].lstrip()
+        # A member of a vector: points[i].x
+        after = re.sub(r"^\.\w+\s*", "", after)
+        if re.match(r"(=(?!=)|[-+*/%&|^]=|<<=|>>=|\+\+|--|\[)", after):
+            return True
+    return False
+
+
+# -- values -------------------------------------------------------------------
+
+def _value(value, name):
+    if hasattr(value, "item"):
+        value = value.item()
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise Error("tune_params: %s has the value %r; shmtune gives numbers "
+                    "to a source" % (name, value))
+    return value
+
+
+def _list_of(by, name):
+    if callable(by):
+        raise Error("%s is a function; write it as texts, "
+                    "[\"block_size_x\", \"tile_size\"]" % name)
+    return [by] if isinstance(by, (str, int)) else list(by)
+
+
+def _divisor(word):
+    if callable(word):
+        raise Error("a divisor of the grid is a function; write it as a text")
+    word = str(word)
+    if re.match(r"\w+\Z", word):
+        return word
+    return "int(%s)" % word
+
+
+def _at_sizes(extent, sizes):
+    return re.sub(r"\bproblem_[xyz]\b", lambda m: str(sizes[m.group()]),
+                  str(extent))
+
+
+def _scalar(x, name):
+    """A number of the type that it has: Kernel Tuner's users give NumPy's."""
+    if isinstance(x, (bool, int, float)):
+        return x
+    view = view_of(x)
+    if view is None:
+        raise Error("argument %s is a %s; expected an array or a number" % (
+            name, type(x).__name__))
+    word = host_array(x, name)[1]
+    return {"type": word, "value": number_of(x, view)}
+
+
+def _like(right, x, name):
+    """An answer with the type of its argument."""
+    right_view, word = host_array(right, "the answer for " + name)
+    view, wanted = host_array(x, "argument " + name)
+    if word == wanted:
+        return right
+    import numpy
+    if not numpy.can_cast(numpy.asarray(x).dtype, numpy.asarray(right).dtype):
+        raise Error("the answer for %s has elements of type %s, the argument "
+                    "of type %s" % (name, word, wanted))
+    return numpy.asarray(right).astype(numpy.asarray(x).dtype)
+
+
+# -- results ------------------------------------------------------------------
+
+def _sorted_out(tuned, parameters):
+    results, rejected = [], []
+    for row in tuned.results:
+        out = {n: row[n] for n in parameters}
+        if row.get("time_us") is None or row["verdict"] not in ("ok", "slow"):
+            out.update(verdict=row["verdict"], reason=row.get("reason"))
+            rejected.append(out)
+            continue
+        out["time"] = row["time_us"] / 1000
+        out["times"] = [t / 1000 for t in row.get("samples_us", [])]
+        for theirs, ours in (("compile_time", "compile_ms"),
+                             ("benchmark_time", "measure_ms")):
+            if ours in row:
+                out[theirs] = row[ours]
+        results.append(out)
+    return results, rejected
+
+
+def _best(results, winner):
+    """The winner of the finals; where it is not among the results, the
+    fastest."""
+    for row in results:
+        if all(row[n] == v for n, v in winner.items()):
+            return row
+    return min(results, key=lambda row: row["time"])
+
+
+def _verified(spec, tuned, results, answer, verify, atol):
+    """(what the user's function takes, what it does not).  A winner that it
+    does not take leaves no tuning."""
+    takes_atol = "atol" in inspect.signature(verify).parameters
+    good, wrong = [], []
+    if tuned.found["recorded"]:
+        return results, wrong       # there is nothing to run
+    verifier = Verifier(spec, tuned, answer)
+    try:
+        for row in results:
+            outputs = verifier.run({n: row[n] for n in spec.parameters})
+            if (verify(answer, outputs, atol=atol) if takes_atol
+                    else verify(answer, outputs)):
+                good.append(row)
+                continue
+            wrong.append({**{n: row[n] for n in spec.parameters},
+                          "verdict": "wrong",
+                          "reason": "the function verify does not take it"})
+    finally:
+        verifier.close()
+    if any(all(row[n] == tuned.best[n] for n in spec.parameters)
+           for row in wrong):
+        os.unlink(tuned.tuning)
+    return good, wrong
+
+
+def _add_metrics(row, metrics):
+    """In their order, as one may need another."""
+    for name, metric in metrics.items():
+        # A text is the caller's own Python, as it is Kernel Tuner's.
+        row[name] = (metric(row) if callable(metric) else
+                     eval(metric, {"__builtins__": {}}, dict(row)))

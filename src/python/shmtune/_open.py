@@ -1,0 +1,740 @@
+# SPDX-License-Identifier: MIT
+"""open(path).kernel("transpose")(out, x): kernels, launched as they were tuned.
+
+A call is looked up by the types and shapes of its arguments.  The first of a
+kind is checked in full, its configuration chosen and its binary loaded; what
+comes out is a plan, and every later call of that kind only fills in addresses
+and launches.
+"""
+import ctypes
+import weakref
+from ctypes import byref, c_char_p, c_int64, c_uint64, c_void_p
+
+from . import _library as lib
+from ._array import (Array, describe, element, handle_of, is_gpu_array,
+                     module_of, pack, stream_of, view_of)
+from ._driver import Memory, driver
+from ._library import Error
+from ._sizes import Count, infer
+
+ALIGNMENT = 16
+
+
+def open(path=None):
+    """Reads the kernels and tunings of a folder, or of several with ':'
+    between them; None: of the usual ones, and those of this package.  What
+    was left out, and why, is in `notes`."""
+    return Library(path)
+
+
+class Library:
+    """What shmtune.open returns."""
+
+    def __init__(self, path=None):
+        functions = lib.library()
+        handle, message = c_void_p(), lib.Message()
+        if path is None:
+            path = lib.search_path()
+        elif not isinstance(path, (str, bytes)):
+            path = str(path)
+        lib.check(functions.open(path.encode() if isinstance(path, str)
+                                 else path, byref(handle), byref(message)),
+                  message)
+        self._handle = handle
+        self._kernels = {}
+        self._functions = []    # (context, function), of all kernels
+        self._close = weakref.finalize(self, _close, handle, self._functions)
+        self._close.atexit = False
+
+    @property
+    def notes(self):
+        """What was left out when it was opened, a sentence each."""
+        count = lib.library().note_count(self._handle)
+        return [lib.text(lib.library().note(self._handle, k))
+                for k in range(count)]
+
+    @property
+    def kernels(self):
+        """The names of all kernels."""
+        functions = lib.library()
+        return [lib.text(functions.kernel_name(
+                    functions.kernel_at(self._handle, k)))
+                for k in range(functions.kernel_count(self._handle))]
+
+    def kernel(self, name):
+        """A kernel by the name in its spec, to be called."""
+        if name not in self._kernels:
+            found = lib.library().kernel_find(self._handle, name.encode())
+            if not found:
+                why = [n for n in self.notes if name in n]
+                raise Error("no kernel \"%s\"; there are: %s%s" % (
+                    name, ", ".join(self.kernels) or "none",
+                    "".join("; " + n for n in why)), lib.NOT_FOUND)
+            self._kernels[name] = Kernel(self, found)
+        return self._kernels[name]
+
+    def close(self):
+        """Waits for the device, then gives everything back."""
+        self._kernels.clear()
+        self._close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def _close(handle, functions):
+    for context in {c for c, _ in functions}:
+        before = driver().context()
+        driver().set_current(context)
+        driver().synchronize_context()
+        for mine, function in functions:
+            if mine == context:
+                lib.library().release(function)
+        driver().set_current(before)
+    functions.clear()
+    lib.library().close(handle)
+
+
+class _Argument:
+    """One of the spec, as the library tells it."""
+
+    def __init__(self, kernel, k, dimensions):
+        said = lib.sized(lib.Argument)
+        lib.library().argument_at(kernel, k, byref(said))
+        self.index, self.name = k, lib.text(said.name)
+        self.type, self.role = lib.text(said.type), said.role
+        self.element_bytes = said.element_bytes
+        self.value = lib.text(said.value)
+        count = lib.text(said.count)
+        self.count = None if count is None else Count(count, dimensions)
+        # A number that is a dimension's size.
+        self.sizing = self.value if self.value in dimensions else None
+
+
+class Kernel:
+    """A kernel of a library.  Calling it launches it:
+
+        kernel(out, x)                      on the current stream
+        kernel(out, x, stream=stream)       on that one
+        kernel(out, x, rows=64, cols=32)    with sizes that the shapes do not
+                                            tell
+
+    Arguments stand in the order of the spec's `arguments`, without workspaces,
+    which are allocated where none is given by its name.  What is left out, or
+    None, is the spec's own where it is a number, a pointer or a struct.
+    """
+
+    def __init__(self, library, handle):
+        functions = lib.library()
+        self._library, self._handle = library, handle
+        self.name = lib.text(functions.kernel_name(handle))
+        self.summary = lib.text(functions.kernel_summary(handle))
+        self.dimensions = {}
+        for k in range(functions.dimension_count(handle)):
+            said = lib.sized(lib.Dimension)
+            functions.dimension_at(handle, k, byref(said))
+            self.dimensions[lib.text(said.name)] = (said.fallback, said.low,
+                                                    said.high)
+        self.parameters = [
+            lib.text(functions.parameter_name(handle, k))
+            for k in range(functions.parameter_count(handle))]
+        self._arguments = [_Argument(handle, k, self.dimensions)
+                           for k in range(functions.argument_count(handle))]
+        self._positions = [a for a in self._arguments
+                           if a.role != lib.WORKSPACE]
+        self._named = {a.name: a for a in self._arguments}
+        self._loaded = []       # (context, function)
+        self._plans = {}
+
+    @property
+    def arguments(self):
+        """The names of what a call takes, in its order."""
+        return [a.name for a in self._positions]
+
+    def __repr__(self):
+        return "<shmtune kernel %s(%s)>" % (self.name,
+                                            ", ".join(self.arguments))
+
+    # -- without a GPU, too ---------------------------------------------------
+
+    def select(self, device=None, **sizes):
+        """What would be launched at these sizes: a dictionary with `config`,
+        `match`, `reason`, `time_us`, `default_us`, `launches`.  A device is
+        one of the driver's numbers, or "sm_90"; None: the current one."""
+        choice = self._choose(lib.device(lib.CURRENT_DEVICE if device is None
+                                         else device), self._problem(sizes))
+        return _told(self, choice)
+
+    def explain(self, device=None, **sizes):
+        """The tunings that are considered, best first, as text."""
+        struct = lib.device(lib.CURRENT_DEVICE if device is None else device)
+        problem = self._problem(sizes)
+        room = lib.library().explain(self._handle, byref(struct), problem,
+                                     None, 0) + 1
+        text = ctypes.create_string_buffer(room)
+        lib.library().explain(self._handle, byref(struct), problem, text, room)
+        return text.value.decode("utf-8", "replace")
+
+    def _problem(self, sizes):
+        for name in sizes:
+            if name not in self.dimensions:
+                raise Error("%s has no dimension %s; it has: %s" % (
+                    self.name, name, ", ".join(self.dimensions) or "none"))
+        whole = [sizes.get(n, d[0]) for n, d in self.dimensions.items()]
+        return (c_int64 * lib.DIMENSIONS)(*whole)
+
+    def _choose(self, device, problem):
+        choice = lib.sized(lib.Choice)
+        status = lib.library().select(self._handle, byref(device), problem,
+                                      byref(choice))
+        if status:
+            said = self._why(device, problem)
+            raise Error("%s: %s" % (self.name, said or
+                                    lib.STATUSES.get(status)), status)
+        return choice
+
+    def _why(self, device, problem):
+        text = ctypes.create_string_buffer(2048)
+        lib.library().explain(self._handle, byref(device), problem, text, 2048)
+        return text.value.decode("utf-8", "replace").strip()
+
+    # -- the hot path ---------------------------------------------------------
+
+    def __call__(self, *arguments, stream=None, **named):
+        if stream is not None and type(stream) is not int:
+            stream = handle_of(stream)
+        if named:
+            return self._call_named(arguments, named, stream)
+        key, pointers = [], []
+        for x in arguments:
+            try:
+                part, pointer = _LOOKS[type(x)](x)
+            except KeyError:
+                part, pointer = _look_for(type(x))(x)
+            if part is _NUMBER and self._is_sizing(len(key)):
+                part = x
+            key.append(part)
+            pointers.append(pointer)
+        key = tuple(key)
+        context = _context()
+        plan = self._plans.get(key)
+        if plan is None or (plan.context != context and plan.anywhere):
+            plan = self._planned(key, context, arguments, {}, {}, stream)
+        plan.launch(arguments, pointers, stream, context)
+
+    def _is_sizing(self, k):
+        return k < len(self._positions) and (
+            self._positions[k].sizing is not None)
+
+    def _planned(self, key, context, arguments, given, sizes, stream):
+        """The plan for a call that was not seen, or not in this context: where
+        no array says its device, the current context does."""
+        plan = self._plans.get((key, context))
+        if plan is None:
+            plan = self._plan(arguments, given, sizes, stream)
+            self._plans[key] = self._plans[key, plan.context] = plan
+        return plan
+
+    def _call_named(self, arguments, named, stream):
+        given, sizes = {}, {}
+        for name, x in named.items():
+            if name in self._named:
+                argument = self._named[name]
+                if argument in self._positions[:len(arguments)]:
+                    raise Error("%s: %s is given twice" % (self.name, name))
+                given[name] = x
+            elif name in self.dimensions:
+                sizes[name] = x
+            else:
+                raise Error("%s has neither an argument nor a dimension %s; "
+                            "it has %s, and %s" % (
+                                self.name, name, ", ".join(self._named),
+                                ", ".join(self.dimensions) or "no dimension"))
+        whole = list(arguments)
+        for argument in self._positions[len(arguments):]:
+            x = given.pop(argument.name, None)
+            # A scalar may have the name of its dimension.
+            if x is not None and argument.sizing == argument.name:
+                sizes[argument.name] = x
+            whole.append(x)
+        looks = [_look(x) for x in whole]
+        key = (tuple(x if part is _NUMBER and self._is_sizing(k) else part
+                     for k, ((part, _), x) in enumerate(zip(looks, whole))),
+               tuple((n, _look(x)[0]) for n, x in given.items()),
+               tuple(sizes.items()))
+        context = _context()
+        plan = self._plans.get(key)
+        if plan is None or (plan.context != context and plan.anywhere):
+            plan = self._planned(key, context, whole, given, sizes, stream)
+        plan.launch(whole, [pointer for _, pointer in looks], stream, context,
+                    given)
+
+    # -- a plan ---------------------------------------------------------------
+
+    def _plan(self, arguments, given, sizes, stream):
+        if len(arguments) > len(self._positions):
+            raise Error("%s takes %d arguments, %d are given: %s" % (
+                self.name, len(self._positions), len(arguments),
+                ", ".join(self.arguments)))
+        arrays = {}
+        for argument, x in list(zip(self._positions, arguments)) + [
+                (self._named[n], x) for n, x in given.items()]:
+            if x is not None:
+                arrays[argument] = self._look(argument, x, stream)
+        sizes = self._sizes(arguments, arrays, sizes)
+        device = self._device(arrays)
+        context = driver().context()
+        if context is None or device not in (None, driver().ordinal()):
+            context = driver().primary(device or 0)
+        with _Current(context):
+            struct = lib.device()
+            problem = self._problem(sizes)
+            choice = self._choose(struct, problem)
+            self._check_sizes(choice, arrays, sizes)
+            function = self._prepare(choice, context)
+        return _Plan(self, function, context, choice, arrays, device is None,
+                     arguments)
+
+    def _look(self, argument, x, stream):
+        """An Array of a buffer; of a value or a symbol a memoryview, or an
+        Array."""
+        where = "%s: argument %s" % (self.name, argument.name)
+        if argument.role in lib.BUFFERS or (argument.role == lib.SYMBOL
+                                            and is_gpu_array(x)):
+            try:
+                found = describe(x, stream)
+            except Error as error:
+                raise Error("%s is %s" % (where, error)) from None
+            self._check_type(argument, found.word)
+            if not found.contiguous:
+                raise Error("%s is not contiguous; give its copy in the order "
+                            "of C" % where)
+            return found
+        if argument.role in (lib.VALUE, lib.SYMBOL):
+            view = view_of(x)
+            if view is None:
+                raise Error("%s is a %s; expected an array of the host" % (
+                    where, type(x).__name__))
+            self._check_type(argument, element(x, view))
+            if not view.c_contiguous:
+                raise Error("%s is not contiguous" % where)
+            return view
+        if argument.role == lib.SCALAR:
+            pack(argument.type, x)
+            return None
+        raise Error("%s is a %s, which the library makes of the spec; leave it "
+                    "out" % (where, argument.type))
+
+    def _check_type(self, argument, word):
+        if argument.role == lib.WORKSPACE or argument.type in (word, "bytes"):
+            return
+        raise Error("%s: argument %s has elements of type %s, the kernel's are "
+                    "%s" % (self.name, argument.name,
+                            word or "that shmtune does not have",
+                            argument.type))
+
+    def _sizes(self, arguments, arrays, sizes):
+        known = dict(sizes)
+        for argument, x in zip(self._positions, arguments):
+            if argument.sizing and x is not None:
+                known.setdefault(argument.sizing, int(x))
+        order = (lib.INPUT, lib.VALUE, lib.SYMBOL, lib.INOUT, lib.OUTPUT)
+        told = sorted(((a, x) for a, x in arrays.items()
+                       if a.role in order and a.count is not None),
+                      key=lambda pair: order.index(pair[0].role))
+        return infer(self.dimensions, known,
+                     [(a.count, x.shape) for a, x in told])
+
+    def _device(self, arrays):
+        first = None
+        for argument, x in arrays.items():
+            if not isinstance(x, Array) or x.device is None:
+                continue
+            if first is None:
+                first = argument, x.device
+            elif x.device != first[1]:
+                raise Error("%s: argument %s is on device %d, %s on device %d"
+                            % (self.name, first[0].name, first[1],
+                               argument.name, x.device))
+        return None if first is None else first[1]
+
+    def _check_sizes(self, choice, arrays, sizes):
+        at = " ".join("%s=%d" % pair for pair in sizes.items())
+        for argument, x in arrays.items():
+            if x is None:
+                continue
+            wanted = _bytes_of(choice, argument.index)
+            have = (x.count * argument.element_bytes
+                    if isinstance(x, Array) else x.nbytes)
+            if have == wanted or wanted == 0 or (
+                    argument.role == lib.WORKSPACE and have > wanted):
+                continue
+            raise Error(
+                "%s: argument %s has %d elements (%s), at %s it has %d; what "
+                "the shapes do not tell is given by name: %s" % (
+                    self.name, argument.name, have // argument.element_bytes,
+                    " x ".join(map(str, x.shape)) or "1", at or "any size",
+                    wanted // argument.element_bytes,
+                    ", ".join(n + "=..." for n in self.dimensions)))
+        for argument in self._positions:
+            if (argument not in arrays and argument.role in lib.BUFFERS
+                    + (lib.VALUE,) and _bytes_of(choice, argument.index)):
+                raise Error("%s: argument %s is missing; it takes: %s" % (
+                    self.name, argument.name, ", ".join(self.arguments)))
+
+    def _prepare(self, choice, context):
+        """A function: of a binary that is loaded, where one serves."""
+        functions, out, message = lib.library(), c_void_p(), lib.Message()
+        mine = [f for c, f in self._loaded if c == context]
+        for function in mine[:-9:-1]:
+            if functions.resize(function, byref(choice), byref(out),
+                                byref(message)) == 0:
+                break
+        else:
+            lib.check(functions.prepare(byref(choice), lib.ALLOW_COMPILE,
+                                        byref(out), byref(message)), message)
+        self._loaded.append((context, out))
+        self._library._functions.append((context, out))
+        return out
+
+
+def _bytes_of(choice, k):
+    out = c_int64()
+    if lib.library().argument_bytes(byref(choice), k, byref(out)):
+        raise Error("the spec gives no size for argument %d here" % k)
+    return out.value
+
+
+def _told(kernel, choice):
+    config, launches = {}, []
+    for name in kernel.parameters:
+        value = lib.sized(lib.Value)
+        lib.library().choice_value(byref(choice), name.encode(), byref(value))
+        number = value.number
+        config[name] = (lib.text(value.word) if value.word is not None else
+                        int(number) if number == int(number) else number)
+    while True:
+        said = lib.sized(lib.Geometry)
+        if lib.library().choice_launch(byref(choice), len(launches),
+                                       byref(said)):
+            break
+        launches.append({"entry": lib.text(said.entry),
+                         "grid": tuple(said.grid), "block": tuple(said.block),
+                         "shared_dynamic": said.shared_dynamic})
+    return {
+        "config": config, "match": lib.MATCHES[choice.match],
+        "reason": lib.text(choice.reason), "file": lib.text(choice.file),
+        "time_us": choice.time_us if choice.time_us >= 0 else None,
+        "default_us": choice.default_us if choice.default_us >= 0 else None,
+        "launches": launches,
+    }
+
+
+class _Current:
+    """A context that is current while it is needed."""
+
+    def __init__(self, context):
+        self._context = context
+
+    def __enter__(self):
+        self._before = driver().context()
+        if self._before != self._context:
+            driver().set_current(self._context)
+
+    def __exit__(self, *_):
+        if self._before != self._context:
+            driver().set_current(self._before)
+
+
+class _Frame:
+    """What shmtune_launch is given: pointers to values."""
+
+    def __init__(self, plan):
+        count = plan.count
+        self.values = (c_uint64 * max(count, 1))()
+        self.pointers = (c_void_p * max(count, 1))()
+        base = ctypes.addressof(self.values)
+        for k in plan.slots:
+            self.pointers[k] = base + 8 * k
+        self.address = ctypes.addressof(self.pointers)
+        self.message = lib.Message()
+        self.message_at = byref(self.message)
+
+
+class _Plan:
+    """A function with all that does not change from call to call."""
+
+    def __init__(self, kernel, function, context, choice, arrays, anywhere,
+                 arguments):
+        self.anywhere = anywhere    # no array says on which device it is
+        self.kernel, self.function, self.context = kernel, function, context
+        self.count = len(kernel._arguments)
+        self.choice = choice
+        self.positions, self.slots, self.odd = [], [], []
+        self.workspaces, self.held = {}, {}
+        for p, (argument, x) in enumerate(zip(kernel._positions, arguments)):
+            if x is None:
+                continue
+            if argument.role in lib.BUFFERS:
+                self.positions.append((p, argument.index))
+                self.slots.append(argument.index)
+            else:
+                self.odd.append((p, argument))
+        self.needed = []
+        for argument in kernel._arguments:
+            if argument.role != lib.WORKSPACE:
+                continue
+            bytes_ = _bytes_of(choice, argument.index)
+            if bytes_ > 0:
+                self.needed.append((argument, bytes_))
+                self.slots.append(argument.index)
+        self._frames = []
+        self._launch = lib.library().launch
+
+    def launch(self, arguments, pointers, stream, context, given=None):
+        if stream is None:
+            stream = _current_stream(arguments, pointers, self.positions)
+        try:
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self)
+        values, bits = frame.values, 0
+        for p, index in self.positions:
+            pointer = pointers[p]
+            if pointer is None:
+                pointer = self._pointer(arguments[p], stream)
+            bits |= pointer
+            values[index] = pointer
+        if bits & ALIGNMENT - 1:
+            self._refuse_place(values)
+        if context == self.context:
+            status = self._go(frame, arguments, stream, given)
+        else:
+            with _Current(self.context):
+                status = self._go(frame, arguments, stream, given)
+        if status:
+            lib.check(status, frame.message)
+        self._frames.append(frame)
+
+    def _go(self, frame, arguments, stream, given):
+        keep = None
+        if self.needed:
+            self._put_workspaces(frame, stream, arguments, given or {})
+        if self.odd:
+            keep = self._put_odd(frame, arguments, stream)
+        status = self._launch(self.function, frame.address, stream,
+                              frame.message_at)
+        del keep
+        return status
+
+    def _pointer(self, x, stream):
+        """Of an array that is asked anew at each call.  One that DLPack lends
+        is held until the next call, when its work is before that on the
+        stream."""
+        found = describe(x, stream)
+        if found.hold is not None:
+            self.held.setdefault(stream, []).append(found.hold)
+            del self.held[stream][:-16]
+        # 1 is the legacy default stream, as 0 is.
+        if found.stream is not None and (
+                found.stream != (stream or 1)):
+            driver().synchronize(found.stream)
+        return found.pointer
+
+    def _refuse_place(self, values):
+        name = [self.kernel._arguments[index].name
+                for _, index in self.positions if values[index] % ALIGNMENT]
+        raise Error("%s: argument %s begins at an address that is no multiple "
+                    "of %d bytes; give its copy" % (self.kernel.name, name[0],
+                                                    ALIGNMENT))
+
+    def _put_workspaces(self, frame, stream, arguments, given):
+        mine = None
+        for k, (argument, bytes_) in enumerate(self.needed):
+            if argument.name in given:
+                frame.values[argument.index] = describe(
+                    given[argument.name], stream).pointer
+                continue
+            if mine is None:
+                mine = self.workspaces.get(stream)
+                if mine is None:
+                    mine = [_allocate(arguments, b) for _, b in self.needed]
+                    self.workspaces[stream] = mine
+            frame.values[argument.index] = mine[k][0]
+
+    def _put_odd(self, frame, arguments, stream):
+        """Numbers, arrays by value, variables of the source."""
+        keep = []
+        for p, argument in self.odd:
+            x, index = arguments[p], argument.index
+            if argument.role == lib.SCALAR:
+                bytes_ = pack(argument.type, x)
+                frame.values[index] = int.from_bytes(bytes_, "little")
+                frame.pointers[index] = (ctypes.addressof(frame.values)
+                                         + 8 * index)
+                continue
+            if argument.role == lib.SYMBOL:
+                self._fill(argument, x, stream, keep)
+                continue
+            view = view_of(x)
+            buffer = (ctypes.c_char * view.nbytes).from_buffer_copy(
+                view.cast("B") if view.ndim else view)
+            keep.append(buffer)
+            frame.pointers[index] = ctypes.addressof(buffer)
+        return keep
+
+    def _fill(self, argument, x, stream, keep):
+        if is_gpu_array(x):
+            found = describe(x, stream)
+            address, bytes_ = found.pointer, (found.count
+                                              * argument.element_bytes)
+            keep.append(found)
+        else:
+            view = view_of(x)
+            bytes_ = view.nbytes
+            buffer = (ctypes.c_char * bytes_).from_buffer_copy(
+                view.cast("B") if view.ndim else view)
+            keep.append(buffer)
+            address = ctypes.addressof(buffer)
+        message = lib.Message()
+        lib.check(lib.library().fill(self.function, argument.index, address,
+                                     bytes_, stream, byref(message)), message)
+
+
+def _allocate(arguments, bytes_):
+    """(address, what keeps it): by the library of the arguments, else by the
+    driver."""
+    for x in arguments:
+        if module_of(x) == "torch":
+            import torch
+            made = torch.empty(bytes_, dtype=torch.uint8, device=x.device)
+            return made.data_ptr(), made
+        if module_of(x) == "cupy":
+            import cupy
+            made = cupy.empty(bytes_, cupy.uint8)
+            return made.data.ptr, made
+    made = Memory(driver(), bytes_)
+    return made.pointer, made
+
+
+def _current_stream(arguments, pointers, positions):
+    """Of the library of the first array."""
+    for p, _ in positions:
+        x = arguments[p]
+        kind = _STREAMS.get(type(x))
+        if kind is not None:
+            return kind(x)
+        # An array that has named no stream is on the legacy default one.
+        return 0 if pointers[p] is not None else stream_of(x, describe(x))
+    return 0
+
+
+def _context():
+    return driver().context()
+
+
+# -- looks: (key, address) of an argument ------------------------------------
+#
+# A key is _NUMBER for a number.  An address is None where it has to be asked
+# for in another way at each call.
+
+_NUMBER = object()
+
+
+def _look(x):
+    return (_LOOKS.get(type(x)) or _look_for(type(x)))(x)
+
+
+def _look_nothing(x):
+    return None, None
+
+
+def _look_number(x):
+    return _NUMBER, None
+
+
+def _look_interface(x):
+    said = x.__cuda_array_interface__
+    strides = said.get("strides")
+    stream = said.get("stream")
+    return ((said["typestr"], said["shape"],
+             None if strides is None else tuple(strides)),
+            said["data"][0] if stream is None else None)
+
+
+def _look_dlpack(x):
+    # Its device, type and shape by names that arrays have; all is checked.
+    kind, device = x.__dlpack_device__()
+    return ((device, kind, str(getattr(x, "dtype", id(x))),
+             tuple(getattr(x, "shape", (id(x),)))), None)
+
+
+def _look_host(x):
+    view = view_of(x)
+    if view is None:
+        describe(x)     # says why not
+    if view.ndim == 0:
+        return _NUMBER, None
+    return (view.format, view.shape, view.c_contiguous), None
+
+
+def _look_for(kind):
+    """The look for a type, which is remembered."""
+    look = None
+    if kind.__module__.partition(".")[0] == "torch":
+        import torch
+        if issubclass(kind, torch.Tensor):
+            look, _STREAMS[kind] = _torch_looks(torch)
+    elif kind.__module__.partition(".")[0] == "cupy":
+        import cupy
+        if issubclass(kind, cupy.ndarray):
+            look, _STREAMS[kind] = _cupy_looks(cupy)
+    if look is None:
+        look = (_look_interface if hasattr(kind, "__cuda_array_interface__")
+                else _look_any)
+    _LOOKS[kind] = look
+    return look
+
+
+def _look_any(x):
+    if hasattr(x, "__cuda_array_interface__"):
+        return _look_interface(x)
+    if is_gpu_array(x):
+        return _look_dlpack(x)
+    return _look_host(x)
+
+
+def _torch_looks(torch):
+    def look(x):
+        if x.is_cuda:
+            return ((x.get_device(), x.dtype, x.shape, x.is_contiguous()),
+                    x.data_ptr())
+        return (-1, x.dtype, x.shape, x.is_contiguous()), None
+
+    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+    def stream(x):
+        if raw is not None:
+            return raw(x.get_device())
+        return torch.cuda.current_stream(x.device).cuda_stream
+
+    return look, stream
+
+
+def _cupy_looks(cupy):
+    current = cupy.cuda.get_current_stream
+
+    def look(x):
+        data = x.data
+        return ((data.device_id, x.dtype, x.shape, x.flags.c_contiguous),
+                data.ptr)
+
+    return look, lambda x: current().ptr
+
+
+_LOOKS = {int: _look_number, float: _look_number, bool: _look_number,
+          type(None): _look_nothing}
+_STREAMS = {}

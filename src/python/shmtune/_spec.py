@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Specs and the files that they name, written for what a Python program has."""
+import itertools
+import json
+import math
+import os
+import re
+import struct
+
+from ._array import element, view_of
+from ._expr import Unknown, parse, value_of
+from ._library import Error
+
+PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_./-]*\Z")
+NOT_TEXT = {"true", "false", "yes", "no", "on", "off", "null", "y", "n"}
+# What NumPy has not is written as its bits.
+_NPY = {"f16": "<f2", "bf16": "<u2", "f8e4m3": "|u1", "f8e5m2": "|u1",
+        "f32": "<f4", "f64": "<f8", "i8": "|i1", "u8": "|u1", "i16": "<i2",
+        "u16": "<u2", "i32": "<i4", "u32": "<u4", "i64": "<i8", "u64": "<u8",
+        "bool": "|b1"}
+REAL = ("f16", "bf16", "f8e4m3", "f8e5m2", "f32", "f64")
+MOST_TRIED = 200000
+
+
+# -- YAML ---------------------------------------------------------------------
+
+def _flow(value):
+    if isinstance(value, dict):
+        return "{%s}" % ", ".join("%s: %s" % (_flow(k), _flow(v))
+                                  for k, v in value.items())
+    if isinstance(value, (list, tuple)):
+        return "[%s]" % ", ".join(map(_flow, value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise Error("%r cannot stand in a spec" % value)
+        text = repr(value)
+        return text if "." in text else text.replace("e", ".0e")
+    text = str(value)
+    if PLAIN.match(text) and text.lower() not in NOT_TEXT:
+        return text
+    return json.dumps(text, ensure_ascii=False)
+
+
+def yaml_of(spec):
+    """A spec as text: a line for each key, and for each member of what has
+    several."""
+    lines = []
+    for key, value in spec.items():
+        if isinstance(value, dict) and value:
+            lines.append(key + ":")
+            lines += ["  %s: %s" % (_flow(k), _flow(v))
+                      for k, v in value.items()]
+        elif isinstance(value, list) and value and key in (
+                "sizes", "constraints", "launches", "reference", "compare"):
+            lines.append(key + ":")
+            lines += ["- " + _flow(v) for v in value]
+        else:
+            lines.append("%s: %s" % (key, _flow(value)))
+    return "\n".join(lines) + "\n"
+
+
+# -- .npy ---------------------------------------------------------------------
+
+def write_npy(path, view, word):
+    header = "{'descr': %r, 'fortran_order': False, 'shape': (%s), }" % (
+        _NPY[word], "".join("%d, " % extent for extent in view.shape))
+    header += " " * (-(len(header) + 11) % 64) + "\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)))
+        file.write(header.encode("latin-1"))
+        file.write(view.cast("B") if view.nbytes and view.ndim else
+                   view.tobytes())
+
+
+def host_array(x, what):
+    """(memoryview, word) of an array, in the order of C."""
+    view = view_of(x)
+    if view is None:
+        raise Error("%s is a %s; expected an array" % (what,
+                                                       type(x).__name__))
+    if not view.c_contiguous:
+        view = memoryview(view.tobytes()).cast("B").cast(
+            view.format.lstrip("<=@"), view.shape)
+    word = element(x, view)
+    if word is None:
+        raise Error("%s has elements of the type %r, which shmtune does not "
+                    "have" % (what, view.format))
+    return view, word
+
+
+# -- the default configuration ------------------------------------------------
+
+def holds(trees, values):
+    for tree in trees:
+        try:
+            if not value_of(tree, values):
+                return False
+        except ArithmeticError:
+            return False
+        except (Unknown, KeyError, TypeError):
+            pass            # the command says what is wrong with it
+    return True
+
+
+def choose_default(parameters, constraints, block, sizes):
+    """Plain, safe values: about 256 threads a block, and the lowest of
+    everything else, as far as the constraints let."""
+    trees = [parse(c) for c in constraints]
+    blocks = [parse(b) for b in block]
+    shape = [n for n in parameters if any(n in _words(b) for b in block)]
+    others = [n for n in parameters if n not in shape]
+    best = None
+
+    def order(name):
+        values = parameters[name]
+        return sorted(values) if all(isinstance(v, (int, float))
+                                     for v in values) else list(values)
+
+    tried = 0
+    for low in itertools.product(*map(order, others)):
+        for own in itertools.product(*map(order, shape)):
+            values = {**sizes, **dict(zip(others, low)),
+                      **dict(zip(shape, own))}
+            tried += 1
+            if not holds(trees, values):
+                continue
+            try:
+                threads = math.prod(value_of(b, values) for b in blocks)
+            except (Unknown, ArithmeticError, KeyError, TypeError):
+                threads = 256
+            # A block that is longer along x reads memory in longer rows.
+            far = abs(math.log2(max(threads, 1) / 256)), -(own or (0,))[0]
+            if best is None or far < best[0]:
+                best = far, {n: values[n] for n in parameters}
+        if best is not None and (best[0][0] <= 1 or tried > MOST_TRIED):
+            break
+        if tried > 20 * MOST_TRIED:
+            break
+    if best is None:
+        raise Error("no configuration satisfies the constraints, of %d that "
+                    "were tried; give one as default=" % tried, 3)
+    return best[1]
+
+
+def _words(text):
+    return re.findall(r"[A-Za-z_]\w*", str(text))
+
+
+# -- files --------------------------------------------------------------------
+
+def write_text(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -1,0 +1,413 @@
+# SPDX-License-Identifier: MIT
+"""tune(): a kernel, its arrays and what may be tuned, as Python has them.  It
+writes a spec, runs the command, and gives back a table."""
+import os
+import re
+
+from . import _command
+from ._array import is_gpu_array, number_of, view_of
+from ._expr import parse, value_of
+from ._library import Error, WRONG_RESULT
+from ._open import open as open_folder
+from ._spec import (REAL, choose_default, host_array, write_npy, write_text,
+                    yaml_of)
+
+TOLERANCE = {"absolute": 1e-6, "relative": 1e-5}
+
+
+class _Given:
+    """An array with its role.  `count` is the spec's expression for how many
+    elements it has, "rows * cols"; without one it is their number."""
+    role = None
+
+    def __init__(self, array, count=None, tolerance=None):
+        self.array, self.count, self.tolerance = array, count, tolerance
+
+
+class In(_Given):
+    """Read by the kernel."""
+    role = "input"
+
+
+class Out(_Given):
+    """Written by the kernel, every element of it."""
+    role = "output"
+
+
+class InOut(_Given):
+    """Read and written; it begins as the array is for every call."""
+    role = "inout"
+
+
+class ByValue(_Given):
+    """An array that is passed by value, as a struct."""
+    role = "value"
+
+
+class Variable(_Given):
+    """A __constant__ or __device__ variable of the source, by its name."""
+    role = "symbol"
+
+
+class Tuned:
+    """What tune() gives back.
+
+    best        the fastest configuration, a dictionary
+    time_us, default_us    its time and that of the default
+    results     a dictionary for every candidate, the fastest first: the
+                parameters, time_us, verdict, reason, registers, ...
+    spec, tuning, journal  the files
+    """
+
+    def __init__(self, folder, name, spec, document, journal):
+        found = document["results"][0]
+        self.folder, self.name, self.spec = folder, name, spec
+        self.tuning, self.journal = found["tuning"], found["journal"]
+        self.best = found["config"]
+        self.time_us = found["result"].get("time_us")
+        self.default_us = found["default_us"]
+        self.device = found["device"]["name"]
+        self.ties = found["ties"]
+        self.found = found
+        self.results = [_row(entry) for entry in journal["results"]]
+        self.verdicts = found["verdicts"]
+
+    def kernel(self):
+        """The kernel, to be called with arrays, as it was tuned."""
+        return open_folder(self.folder).kernel(self.name)
+
+    def table(self, rows=10):
+        """The first candidates as lines of text."""
+        names = list(self.best) + ["time_us", "verdict"]
+        lines = [names] + [[_cell(row.get(n)) for n in names]
+                           for row in self.results[:rows]]
+        width = [max(map(len, column)) for column in zip(*lines)]
+        return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, width))
+                         for line in lines)
+
+    def __str__(self):
+        gain = ("" if not self.default_us or not self.time_us else
+                ", the default %.2f us" % self.default_us)
+        return "%s on %s: %s\n%s" % (
+            self.name, self.device, " ".join("%s=%s" % pair
+                                             for pair in self.best.items())
+            + (": %.2f us" % self.time_us if self.time_us else "") + gain,
+            self.table())
+
+    __repr__ = __str__
+
+    def _repr_html_(self):
+        names = list(self.best) + ["time_us", "verdict"]
+        rows = ["".join("<td>%s</td>" % _cell(row.get(n)) for n in names)
+                for row in self.results[:20]]
+        return "<table><tr>%s</tr>%s</table>" % (
+            "".join("<th>%s</th>" % n for n in names),
+            "".join("<tr>%s</tr>" % row for row in rows))
+
+
+def _cell(value):
+    if value is None:
+        return ""
+    return "%.2f" % value if isinstance(value, float) else str(value)
+
+
+def _row(entry):
+    row = dict(entry["config"])
+    row.update((k, v) for k, v in entry.items() if k != "config")
+    return row
+
+
+def tune(source, entry=None, problem=None, arguments=None, parameters=None,
+         constraints=(), *, grid=None, block=None, answer=None,
+         tolerance=None, default=None, derived=None, shared=None, name=None,
+         folder="tuned", device=0, budget=None, strategy=None, seed=1,
+         options=(), includes=(), standard=None, fast_math=False,
+         compiler=None, work=None, keys=None, resume=False, verbose=False):
+    """Tunes a kernel, and returns what was found as a Tuned.
+
+    source      the text of a CUDA source, or its path; without `entry` the
+                path of a spec, or the name of a kernel that shmtune has
+    entry       the kernel's name
+    problem     {"n": 1000000}: the sizes that expressions may name
+    arguments   the kernel's, in its order, {name: what}: an array is read;
+                Out(array) and InOut(array) are written; a number is passed;
+                a text is an expression, "n"; a dictionary is the spec's own
+    parameters  {"BLOCK": [64, 128, 256]}: macros of the source
+    constraints expressions that hold for every configuration
+    grid, block expressions, along x, y, z: ["ceildiv(n, BLOCK)"], ["BLOCK"]
+    answer      what is right: {name: array}, a list beside the arguments, or a
+                function that is given the arguments and returns it.  Without:
+                what the default configuration computes
+    tolerance   how far an element may be off: a number, or the spec's mapping
+    default     the configuration that others are compared with
+    shared      bytes of dynamic shared memory, an expression
+    keys        more keys of the spec
+    device      a GPU's number, or "replay:NAME", "replay:FILE"
+    budget      "60s", or a number of candidates, or "all"
+
+    The spec, its source and its data stay in folder/kernels, what is found in
+    folder/tunings: shmtune.open(folder).kernel(name) launches it.
+    """
+    if entry is None:
+        return _run(folder, str(source), device, budget, strategy, seed,
+                    resume, verbose)
+    name = name or re.sub(r"\W", "_", entry)
+    path = os.path.join(folder, "kernels", name + ".yaml")
+    spec = _Writer(name, folder).spec(
+        source, entry, problem or {}, arguments or {}, parameters or {},
+        list(constraints), grid=grid, block=block, answer=answer,
+        tolerance=tolerance, default=default, derived=derived, shared=shared)
+    spec.update({k: v for k, v in (
+        ("includes", [os.path.abspath(i) for i in includes]),
+        ("options", list(options)), ("standard", standard),
+        ("fast_math", fast_math), ("compiler", compiler),
+        ("work", work)) if v})
+    spec.update(keys or {})
+    write_text(path, yaml_of(_in_order(spec)))
+    return _run(folder, path, device, budget, strategy, seed, resume, verbose,
+                name)
+
+
+# The order in which a spec is read by people.
+_ORDER = ("format", "name", "summary", "source", "compiler", "includes",
+          "standard", "fast_math", "options", "problem", "sizes",
+          "parameters", "derived", "constraints", "launches", "reference",
+          "answer", "setup", "compare", "arguments", "work")
+
+
+def _in_order(spec):
+    known = {k: spec[k] for k in _ORDER if k in spec}
+    return {**known, **spec}
+
+
+def _run(folder, what, device, budget, strategy, seed, resume, verbose,
+         name=None):
+    words = ["tune", what, "--device", str(device), "--output",
+             os.path.join(folder, "tunings"), "--seed", str(seed),
+             "--resume" if resume else "--no-resume"]
+    if budget is not None:
+        words += ["--budget", str(budget)]
+    if strategy is not None:
+        words += ["--strategy", strategy]
+    if verbose:
+        words.append("-v")
+    document = _command.run(words, print if verbose else None)
+    failures = document["failures"]
+    if failures:
+        first = failures[0]
+        place = first.get("place")
+        raise Error(first["error"], first["status"],
+                    place and (place.get("file"), place.get("line"),
+                               place.get("column")))
+    if not document["results"]:
+        raise Error("nothing was tuned", WRONG_RESULT)
+    found = document["results"][0]
+    show = ["show", found["journal"]]
+    if name is not None or what.endswith((".yaml", ".yml")):
+        show += ["--spec", what]
+    journal = _command.run(show)
+    return Tuned(folder, name or found["kernel"],
+                 what if name is not None else None, document, journal)
+
+
+class _Writer:
+    """Makes the spec, and writes the files that it names."""
+
+    def __init__(self, name, folder):
+        self.name = name
+        self.kernels = os.path.join(folder, "kernels")
+        self.data = name + ".data"
+
+    def spec(self, source, entry, problem, arguments, parameters, constraints,
+             *, grid, block, answer, tolerance, default, derived, shared):
+        if grid is None or block is None:
+            raise Error("grid and block are missing, as "
+                        "grid=[\"ceildiv(n, BLOCK)\"], block=[\"BLOCK\"]")
+        grid, block = _list_of(grid), _list_of(block)
+        self.sizes = {n: v["default"] if isinstance(v, dict) else int(v)
+                      for n, v in problem.items()}
+        parameters = {n: dict(p) if isinstance(p, dict) else
+                      {"values": [_number(v, n) for v in p]}
+                      for n, p in parameters.items()}
+        if default is None:
+            missing = [n for n, p in parameters.items() if "default" not in p]
+            default = {} if not missing else choose_default(
+                {n: [p["default"]] if "default" in p else p["values"]
+                 for n, p in parameters.items()}, constraints, block,
+                self._with_derived(derived))
+        for n, p in parameters.items():
+            if n in default:
+                p["default"] = _number(default[n], n)
+        launch = {"entry": entry, "grid": grid, "block": block}
+        if shared is not None:
+            launch["shared_dynamic"] = shared
+        given = self._named(arguments, source)
+        launch["arguments"] = [n for n, a in given.items()
+                               if not isinstance(a, Variable)]
+        spec = {"format": "kernel/2", "name": self.name,
+                "source": self._source(source),
+                "problem": {n: v if isinstance(v, dict) else {"default": int(v)}
+                            for n, v in problem.items()},
+                "parameters": parameters, "derived": dict(derived or {}),
+                "constraints": constraints, "launches": [launch],
+                "arguments": self._arguments(given, answer, tolerance)}
+        return {k: v for k, v in spec.items() if v or k == "parameters"}
+
+    def _with_derived(self, derived):
+        values = dict(self.sizes)
+        for n, text in (derived or {}).items():
+            try:
+                values[n] = value_of(parse(text), values)
+            except Exception:
+                pass    # one that depends on parameters: not for the default
+        return values
+
+    def _source(self, source):
+        """Its name in the spec: a path as it is, a text in a file beside."""
+        source = os.fspath(source) if hasattr(source, "__fspath__") else source
+        if "\n" not in source and source.endswith((".cu", ".cuh", ".cc",
+                                                   ".cpp")):
+            if not os.path.exists(source):
+                raise Error("there is no source %s" % source, 5)
+            return os.path.abspath(source)
+        write_text(os.path.join(self.kernels, self.name + ".cu"), source)
+        return self.name + ".cu"
+
+    @staticmethod
+    def _named(arguments, source):
+        if isinstance(arguments, dict):
+            return dict(arguments)
+        return {"a%d" % k: a for k, a in enumerate(arguments)}
+
+    def _arguments(self, given, answer, tolerance):
+        answers = _answers(given, answer)
+        out = {}
+        for name, a in given.items():
+            if not isinstance(a, _Given) and not isinstance(a, (str, dict)):
+                a = self._plain(name, a, name in answers)
+            if isinstance(a, _Given):
+                right = (answers.pop(name, None)
+                         if a.role in ("output", "inout") else None)
+                a = self._array(name, a, right, tolerance)
+            elif isinstance(a, str):
+                a = {"type": "i32", "value": a}
+            out[name] = a
+        if answers:
+            raise Error("an answer for %s, which is no argument that is "
+                        "written; there are: %s" % (
+                            ", ".join(answers), ", ".join(out)))
+        return out
+
+    def _plain(self, name, x, has_answer):
+        """A number, or an array whose role follows from the answer."""
+        view = view_of(x)
+        if view is not None and view.ndim == 0:
+            word = host_array(x, name)[1]
+            return self._scalar(name, word, number_of(x, view))
+        if isinstance(x, bool):
+            return self._scalar(name, "bool", int(x))
+        if isinstance(x, int):
+            return self._scalar(name, "i32" if -2**31 <= x < 2**31 else "i64",
+                                x)
+        if isinstance(x, float):
+            return self._scalar(name, "f32", x)
+        return (Out if has_answer else In)(x)
+
+    def _scalar(self, name, word, number):
+        if self.sizes.get(name) == number:
+            return {"type": word, "value": name}
+        return {"type": word, "value": number}
+
+    def _array(self, name, a, answer, tolerance):
+        view, word = host_array(a.array, "argument " + name)
+        told = {"type": word, "role": a.role,
+                "count": _count(name, a.count, view, self.sizes)}
+        if a.role != "output":
+            told["fill"] = {"file": self._file(name, view, word)}
+        if a.role in ("output", "inout"):
+            allowed = a.tolerance if a.tolerance is not None else tolerance
+            if allowed is None:
+                allowed = dict(TOLERANCE) if word in REAL else {}
+            told["tolerance"] = (allowed if isinstance(allowed, dict) else
+                                 {"absolute": float(allowed)})
+        if answer is not None:
+            right, kind = host_array(answer, "the answer for " + name)
+            if kind != word or right.nbytes != view.nbytes:
+                raise Error(
+                    "the answer for %s has %d elements of type %s, the "
+                    "argument %d of type %s" % (
+                        name, right.nbytes // right.itemsize, kind,
+                        view.nbytes // view.itemsize, word))
+            told["expect"] = {"file": self._file(name + ".answer", right,
+                                                 kind)}
+        return told
+
+    def _file(self, name, view, word):
+        folder = os.path.join(self.kernels, self.data)
+        os.makedirs(folder, exist_ok=True)
+        write_npy(os.path.join(folder, name + ".npy"), view, word)
+        return "%s/%s.npy" % (self.data, name)
+
+
+def _count(name, count, view, sizes):
+    have = view.nbytes // view.itemsize
+    if count is None:
+        return have
+    try:
+        wanted = value_of(parse(count), sizes)
+    except Exception as error:
+        raise Error("the count of %s, %s: %s" % (name, count, error)) from None
+    if wanted != have:
+        raise Error("argument %s has %d elements, its count %s is %s" % (
+            name, have, count, wanted))
+    return count
+
+
+def _answers(given, answer):
+    """{name: array}."""
+    if answer is None:
+        return {}
+    names = list(given)
+    if callable(answer):
+        answer = answer(*[a.array if isinstance(a, _Given) else a
+                          for a in given.values()])
+        if not isinstance(answer, (dict, list, tuple)):
+            written = [n for n, a in given.items()
+                       if isinstance(a, (Out, InOut))]
+            if len(written) != 1:
+                raise Error("the answer is one array, and %d arguments are "
+                            "written: %s; say which are, by Out(array), and "
+                            "return {name: array}" % (len(written),
+                                                      ", ".join(written)))
+            return {written[0]: answer}
+    if isinstance(answer, dict):
+        return dict(answer)
+    if not isinstance(answer, (list, tuple)):
+        raise Error("answer is a %s; expected {name: array}, a list beside the "
+                    "arguments, or a function" % type(answer).__name__)
+    if len(answer) != len(names):
+        raise Error("answer has %d members, there are %d arguments" % (
+            len(answer), len(names)))
+    return {n: a for n, a in zip(names, answer) if a is not None}
+
+
+def _list_of(value):
+    return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _number(value, name):
+    """A parameter's value as the spec has it."""
+    if isinstance(value, bool):
+        raise Error("parameter %s has the value %s; write 0 and 1" % (name,
+                                                                    value))
+    if isinstance(value, (int, float, str)):
+        return value
+    if hasattr(value, "item"):
+        return value.item()
+    raise Error("parameter %s has the value %r; expected a number or a word"
+                % (name, value))
+
+
+def is_array(x):
+    view = None if is_gpu_array(x) else view_of(x)
+    return is_gpu_array(x) or (view is not None and view.ndim > 0)

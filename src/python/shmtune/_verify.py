@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: MIT
+"""Runs single configurations of a kernel and fetches what they write: for
+functions of the user's that say whether it is right."""
+import ctypes
+from ctypes import addressof, byref, c_char, c_int64, c_uint16, c_void_p
+
+from . import _library as lib
+from ._array import view_of
+from ._driver import Memory, driver
+from ._open import _Current, open as open_folder
+from ._tune import InOut, Variable, _Given
+
+
+class Verifier:
+    """The arrays of a call of tune_kernel, in the memory of the device."""
+
+    def __init__(self, spec, tuned, answer):
+        self.spec = spec
+        self._library = open_folder(tuned.folder)
+        self._kernel = self._library.kernel(tuned.name)
+        self._context = driver().primary(
+            tuned.found["device"].get("ordinal", 0))
+        self._wanted = [a is not None for a in answer]
+        self._memory = {}
+        with _Current(self._context):
+            self._device = lib.device()
+            for argument in self._kernel._arguments:
+                given = spec.given[argument.name]
+                if isinstance(given, _Given) and not isinstance(given,
+                                                                Variable):
+                    view = view_of(given.array)
+                    memory = Memory(driver(), view.nbytes)
+                    memory.write(view)
+                    self._memory[argument.name] = memory
+
+    def run(self, config):
+        """A list beside the arguments: what is in those that the answer has,
+        None for the others."""
+        functions, message = lib.library(), lib.Message()
+        with _Current(self._context):
+            choice = self._choice(config)
+            function = c_void_p()
+            lib.check(functions.prepare(byref(choice), lib.ALLOW_COMPILE,
+                                        byref(function), byref(message)),
+                      message)
+            try:
+                self._launch(function)
+            finally:
+                driver().synchronize_context()
+                functions.release(function)
+            return self._fetch()
+
+    def _choice(self, config):
+        """Of this configuration, whatever is best: the values are indices in
+        the lists of the spec."""
+        kernel = self._kernel
+        choice = kernel._choose(self._device, kernel._problem({}))
+        values = [self.spec.parameters[n].index(config[n])
+                  for n in kernel.parameters]
+        self._values = (c_uint16 * max(len(values), 1))(*values)
+        choice.values = ctypes.cast(self._values,
+                                    ctypes.POINTER(c_uint16))
+        return choice
+
+    def _launch(self, function):
+        count = len(self._kernel._arguments)
+        slots = (c_int64 * count)()
+        pointers = (c_void_p * count)()
+        message = lib.Message()
+        for argument in self._kernel._arguments:
+            k, given = argument.index, self.spec.given[argument.name]
+            if argument.name in self._memory:
+                memory = self._memory[argument.name]
+                if isinstance(given, InOut):
+                    memory.write(view_of(given.array))
+                slots[k] = memory.pointer
+                pointers[k] = addressof(slots) + 8 * k
+            elif isinstance(given, Variable):
+                view = view_of(given.array)
+                data = (c_char * view.nbytes).from_buffer_copy(view)
+                lib.check(lib.library().fill(
+                    function, k, data, view.nbytes, None, byref(message)),
+                    message)
+        lib.check(lib.library().launch(function, pointers, None,
+                                       byref(message)), message)
+
+    def _fetch(self):
+        out = []
+        for name, wanted in zip(self.spec.names, self._wanted):
+            if not wanted:
+                out.append(None)
+                continue
+            given = self.spec.given[name].array
+            out.append(_copy_of(given))
+            self._memory[name].read(view_of(out[-1]))
+        return out
+
+    def close(self):
+        with _Current(self._context):
+            for memory in self._memory.values():
+                memory.close()
+        self._library.close()
+
+
+def _copy_of(x):
+    if hasattr(x, "copy"):
+        return x.copy()     # of NumPy's kind
+    return type(x)(x.typecode, x) if hasattr(x, "typecode") else x.clone()

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: MIT
+"""tune_kernel() on the fake driver; and what it makes of Kernel Tuner's
+examples, as far as that can be told without a GPU."""
+import array
+import ctypes
+import importlib.util
+import os
+import subprocess
+import unittest
+import warnings
+
+import shmtune
+from device import Case, text_of
+from shmtune import _command, _kernel_tuner as ported
+
+N = 1000
+SOURCE = "#define TILE block_size_x\n" + text_of("fake_kernel.cu")
+PARAMETERS = {"block_size_x": [32, 64, 128], "spare": [0, 1]}
+
+
+def arguments(fault=0):
+    return [array.array("f", [0] * N),
+            array.array("f", [i / 4 for i in range(N)]),
+            array.array("i", range(N)), array.array("i", [0]),
+            ctypes.c_int32(N), ctypes.c_int32(fault), ctypes.c_int32(7)]
+
+
+def tune(folder, **more):
+    given = {"kernel_name": "scale", "kernel_source": SOURCE,
+             "problem_size": N, "arguments": arguments(),
+             "tune_params": PARAMETERS, "folder": folder, **more}
+    return shmtune.tune_kernel(**given)
+
+
+def answer():
+    out, x, acc, *rest = arguments()
+    return [array.array("f", [2 * v for v in x]), None,
+            array.array("i", [v + 1 for v in acc]), None, None, None, None]
+
+
+class TuneKernel(Case):
+    def test_results(self):
+        "results and env as Kernel Tuner gives them"
+        results, env = tune("kt_results", answer=answer(), metrics={
+            "GB/s": lambda p: 8e-6 * N / p["time"],
+            "more": "2 * spare + block_size_x"})
+        self.assertEqual(len(results), 6)
+        self.assertEqual({tuple(sorted(r)) for r in results}, {
+            ("GB/s", "benchmark_time", "block_size_x", "compile_time", "more",
+             "spare", "time", "times")})
+        first = min(results, key=lambda row: row["time"])
+        self.assertEqual(first["time"], 0.007)
+        self.assertEqual(first["more"],
+                         2 * first["spare"] + first["block_size_x"])
+        self.assertEqual(env["best_config"]["time"], first["time"])
+        self.assertEqual(env["rejected"], [])
+        self.assertTrue(env["checked"])
+        self.assertTrue(os.path.exists(env["spec"]))
+        self.assertTrue(os.path.exists(env["tuning"]))
+
+    def test_positions(self):
+        "the arguments stand where Kernel Tuner has them"
+        results, _ = shmtune.tune_kernel(
+            "scale", SOURCE, (N,), arguments(), PARAMETERS, ["block_size_x"],
+            None, None, ["spare == 1"], answer(), 1e-6, folder="kt_positions")
+        self.assertEqual([r["spare"] for r in results], [1, 1, 1])
+
+    def test_unchecked(self):
+        "without an answer nothing is compared, as with Kernel Tuner"
+        # One element is left unwritten.
+        results, env = tune("kt_unchecked", arguments=arguments(9))
+        self.assertEqual(len(results), 6)
+        self.assertFalse(env["checked"])
+
+    def test_wrong(self):
+        "a wrong answer is an error"
+        wrong = answer()
+        wrong[0][17] = 1
+        with self.assertRaises(shmtune.Error) as caught:
+            tune("kt_wrong", answer=wrong)
+        self.assertIn("out[17]", str(caught.exception))
+        self.assertEqual(caught.exception.status, 4)
+        tune("kt_atol", answer=wrong, atol=1e3)
+
+    def test_verify(self):
+        "a function verifies what each configuration wrote"
+        seen = []
+
+        def verify(expected, got, atol=None):
+            seen.append(atol)
+            self.assertIsNone(got[1])
+            self.assertEqual(list(got[2]), list(expected[2]))
+            return abs(sum(got[0]) - expected[0]) < 1
+
+        right = answer()
+        total = [sum(right[0])] + right[1:]
+        results, env = tune("kt_verify", answer=total, verify=verify, atol=3)
+        self.assertEqual((len(results), seen), (6, [3] * 6))
+        total[0] += 5
+        results, env = tune("kt_unverified", answer=total, verify=verify)
+        self.assertEqual((results, len(env["rejected"])), ([], 6))
+        self.assertEqual(env["rejected"][0]["verdict"], "wrong")
+        self.assertNotIn("best_config", env)
+        self.assertFalse(os.path.exists(env["tuning"]))
+
+    def test_verify_two(self):
+        "a function of two arguments, that takes some"
+        calls = []
+
+        def verify(expected, got):
+            calls.append(got)
+            return len(calls) > 2
+
+        results, env = tune("kt_some", answer=answer(), verify=verify)
+        self.assertEqual((len(results), len(env["rejected"])), (4, 2))
+
+    def test_options(self):
+        "compiler_options: macros, standards, and what is for the device"
+        source = SOURCE.replace("2 * tile", "TWICE * tile")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            _, env = tune("kt_options", kernel_source=source, iterations=3,
+                          answer=answer(), log=10, lang="cuda",
+                          compiler_options=["-DTWICE=2", "-arch=sm_52",
+                                            "-std=c++14", "--fmad=false"])
+        said = " ".join(str(w.message) for w in caught)
+        self.assertIn("-arch=sm_52 is left out", said)
+        self.assertIn("iterations", said)
+        spec = open(env["spec"], encoding="utf-8").read()
+        for text in ("standard: \"c++14\"", "--fmad=false"):
+            self.assertIn(text, spec)
+
+    def test_file(self):
+        "a source of a file, with a header beside it"
+        os.makedirs("kt_source", exist_ok=True)
+        with open("kt_source/scale.cu", "w", encoding="utf-8") as file:
+            file.write("#include \"tile.h\"\n" + SOURCE.partition("\n")[2])
+        with open("kt_source/tile.h", "w", encoding="utf-8") as file:
+            file.write("#define TILE block_size_x\n")
+        results, _ = tune("kt_file", kernel_source="kt_source/scale.cu",
+                          answer=answer())
+        self.assertEqual(len(results), 6)
+
+    def test_refused(self):
+        "every other argument is refused by its name"
+        for name in ported.REFUSED:
+            value = {"platform": 1, "quiet": True}.get(name, ["x"])
+            self.refuses("does not take %s; " % name, tune, "kt_refused",
+                         **{name: value})
+        for name, value in ported.UNSET.items():
+            tune("kt_unset", **{name: value})
+        with self.assertRaises(TypeError):
+            tune("kt_refused", surprise=1)
+
+    def test_kinds(self):
+        "kinds of arguments that shmtune cannot take say what to write"
+        for text, more in (
+                ("problem_size is a function", {"problem_size": lambda p: 1}),
+                ("restrictions is a function", {"restrictions": lambda p: 1}),
+                ("a restriction is a function",
+                 {"restrictions": [lambda p: 1]}),
+                ("grid_div_x is a function", {"grid_div_x": lambda p: 1}),
+                ("kernel_source is a function",
+                 {"kernel_source": lambda p: ""}),
+                ("list of 2 files", {"kernel_source": ["a.cu", "b.cu"]}),
+                ("shmtune gives numbers", {"tune_params": {"a": ["x"]}}),
+                ("lang=\"C\"", {"lang": "C"}),
+                ("lang='OpenCL'", {"lang": "OpenCL"}),
+                ("has no __global__ function", {"kernel_name": "nothing"}),
+                ("has 7 parameters, arguments has 6",
+                 {"arguments": arguments()[:6]}),
+                ("answer has 1 members", {"answer": [None]}),
+                ("verify needs the answer",
+                 {"verify": lambda a, b: True})):
+            self.refuses(text, tune, "kt_kinds", **more)
+
+
+class Texts(unittest.TestCase):
+    def test_written(self):
+        "what a kernel may write is told from its text"
+        source = """
+        __device__ int f(float *p);
+        __global__ void __launch_bounds__(256) k(float *a, float *b,
+            const float *c, float2 *d, float *e, float *g, int *h, int n)
+        {   // b[0] = 1 in a comment
+            a[threadIdx.x] += b[threadIdx.x] + c[0] + __ldg(&b[n]);
+            if (b[0] == d[n].x) atomicAdd(&h[0], 1);
+            e[n][2] = d[1].y; f(g);
+        }"""
+        names = "abcdegh"
+        self.assertEqual(
+            [n for n in names if ported._may_write(source, "k", n)],
+            ["a", "e", "g", "h"])
+        self.assertEqual(ported._parameter_names(source, "k", 8)[-1], "n")
+        self.assertEqual(ported._pointer_type(source, "k", 2), "float")
+
+    def test_default(self):
+        "the default is a plain configuration that the constraints let pass"
+        from shmtune._spec import choose_default
+        self.assertEqual(
+            choose_default({"x": [64, 16, 32], "y": [1, 8, 16], "t": [4, 1]},
+                           ["x == y * t", "x * y <= 1024"], ["x", "y"], {}),
+            {"x": 16, "y": 16, "t": 1})
+
+
+@unittest.skipUnless(importlib.util.find_spec("numpy"), "no NumPy")
+class Examples(Case):
+    def test_examples(self):
+        "specs of Kernel Tuner's six examples compile"
+        import ports
+        made = {}
+
+        class Stop(Exception):
+            pass
+
+        def stop(folder, path, *rest):
+            made[name] = path
+            raise Stop
+
+        run, ported._run = ported._run, stop
+        try:
+            for name, port in ports.PORTS.items():
+                with self.assertRaises(Stop), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    port(shmtune.tune_kernel, "small", folder="ports")
+        finally:
+            ported._run = run
+        for name, path in made.items():
+            done = subprocess.run(
+                [_command.program(), "check", path, "--arch", "sm_90"],
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                env=_command.environment())
+            self.assertEqual(done.returncode, 0, name + ": " + done.stdout)
+            count = _command.run(["space", path])["valid"]
+            self.assertEqual(count, {"vector_add": 15, "matmul": 40,
+                                     "stencil": 31}.get(name, count))

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""What is in the wheel, and what works without a GPU."""
+import os
+import subprocess
+import sys
+import unittest
+
+import shmtune
+
+
+def script(*arguments, **more):
+    return subprocess.run(
+        [os.path.join(os.path.dirname(sys.executable), "shmtune"), *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
+
+
+class Package(unittest.TestCase):
+    def test_place(self):
+        "what is tested is the package that was installed"
+        self.assertTrue(os.path.realpath(shmtune.__file__).startswith(
+            os.path.realpath(sys.prefix)))
+
+    def test_version(self):
+        "the version is that of the library and of the command"
+        from shmtune._library import library
+        self.assertEqual(shmtune.__version__, library().version().decode())
+        self.assertIn(shmtune.__version__, script("--version").stdout)
+
+    def test_script(self):
+        "the command finds the kernels of the package, its status is its own"
+        done = script("list", "kernels")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("transpose", done.stdout)
+        self.assertEqual(script("inspect", "nothing").returncode, 1)
+
+    def test_structs(self):
+        "structs are as long as the library's"
+        from shmtune import _library as lib
+        handle = shmtune.open()
+        kernel = handle.kernel("transpose")
+        said = lib.sized(lib.Argument)
+        said.size += 8          # beyond it: written as 0, not refused
+        wide = (lib.Argument * 2)()
+        wide[0].size = said.size
+        wide[1].size = 77
+        self.assertEqual(lib.library().argument_at(
+            kernel._handle, 0, lib.byref(wide[0])), 0)
+        self.assertEqual(wide[1].size, 0)
+        self.assertEqual(wide[0].count, b"rows * cols * element // 4")
+        # One that is too long would have the canary's place unwritten.
+        struct = lib.device("sm_90")
+        self.assertEqual(struct.compute_major, 9)
+        self.assertEqual(struct.max_grid_y, 65535)
+        handle.close()
+
+    def test_select(self):
+        "a configuration for a device that is not there"
+        kernel = shmtune.open().kernel("transpose")
+        self.assertEqual(kernel.arguments, ["out", "in", "rows", "cols"])
+        found = kernel.select("sm_90", rows=3000, cols=7000)
+        self.assertEqual(set(found["config"]), set(kernel.parameters))
+        self.assertNotEqual(found["match"], "default")
+        self.assertGreater(found["launches"][0]["block"][0], 0)
+        self.assertIn("rows=3000", kernel.explain("sm_90", rows=3000))
+
+    def test_refusals(self):
+        "errors have a status, and name what there is"
+        with self.assertRaises(shmtune.Error) as caught:
+            shmtune.open().kernel("transposed")
+        self.assertEqual(caught.exception.status, 8)
+        self.assertEqual(caught.exception.name, "NOT_FOUND")
+        self.assertIn("transpose", str(caught.exception))
+        kernel = shmtune.open().kernel("transpose")
+        with self.assertRaises(shmtune.Error) as caught:
+            kernel.select("sm_90", depth=3)
+        self.assertIn("depth", str(caught.exception))
+        with self.assertRaises(shmtune.Error) as caught:
+            kernel.select("sm_1")
+        self.assertEqual(caught.exception.status, 8)
+
+    def test_recorded(self):
+        "a kernel that comes with it is tuned on a recorded device"
+        tuned = shmtune.tune("transpose", device="replay:h100", budget=60,
+                             folder="recorded")
+        self.assertIn("H100", tuned.device)
+        self.assertGreater(tuned.default_us, 0)
+        self.assertEqual(tuned.results[0]["verdict"], "ok")
+        self.assertTrue(os.path.exists(tuned.tuning))
+        self.assertIn("time_us", str(tuned))
+        self.assertIn("<td>", tuned._repr_html_())
+
+    def test_no_driver(self):
+        "without a driver a call says so"
+        code = ("import shmtune\n"
+                "try: shmtune.open().kernel('transpose').select(rows=8)\n"
+                "except shmtune.Error as e: print(e.name, e)\n")
+        done = subprocess.run(
+            [sys.executable, "-c", code], text=True, stdout=subprocess.PIPE,
+            env={**os.environ, "SHMTUNE_LIBCUDA": "/nowhere.so"})
+        self.assertIn("NO_DEVICE no CUDA driver", done.stdout)

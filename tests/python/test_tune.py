@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: MIT
+"""tune() on the fake driver."""
+import array
+import os
+
+import shmtune
+from device import Case, Interface, text_of
+
+N = 1000
+PARAMETERS = {"TILE": [32, 64, 128],
+              "COST": {"values": [5, 20, 100], "default": 100,
+                       "scope": "launch"}}
+GRID = {"grid": ["ceildiv(n, TILE)"], "block": ["TILE"]}
+
+
+def arguments(counted=True):
+    count = {"count": "n"} if counted else {}
+    return {"out": shmtune.Out(array.array("f", [0] * N), **count),
+            "x": shmtune.In(array.array("f", [i / 4 for i in range(N)]),
+                            **count),
+            "acc": shmtune.InOut(array.array("i", range(N)), **count),
+            "counter": {"type": "i32", "role": "workspace", "count": 1,
+                        "zeroed": True},
+            "n": N, "fault": 0, "cost": "COST"}
+
+
+def right(out, x, acc, *rest):
+    return {"out": array.array("f", [2 * v for v in x]),
+            "acc": array.array("i", [v + 1 for v in acc])}
+
+
+class Tune(Case):
+    def tune(self, name, **more):
+        given = {"parameters": PARAMETERS, "constraints": ["TILE <= 128"],
+                 "arguments": arguments(), "folder": name, "budget": "all",
+                 **GRID, **more}
+        return shmtune.tune(text_of("fake_kernel.cu"), "scale", {"n": N},
+                            **given)
+
+    def test_table(self):
+        "the fastest is found, and the results are a table"
+        tuned = self.tune("table", answer=right)
+        self.assertEqual(tuned.best["COST"], 5)
+        self.assertEqual((tuned.time_us, tuned.default_us), (5, 100))
+        self.assertEqual(len(tuned.results), 9)
+        self.assertEqual(tuned.verdicts.get("ok", 0)
+                         + tuned.verdicts.get("slow", 0), 9)
+        self.assertEqual(tuned.results[0]["COST"], 5)
+        self.assertGreater(tuned.results[0]["registers"], 0)
+        lines = tuned.table().splitlines()
+        self.assertEqual(lines[0].split(), ["TILE", "COST", "time_us",
+                                            "verdict"])
+        self.assertIn("Fake device", str(tuned))
+
+    def test_kept(self):
+        "the spec, the source and the data stay, and can be tuned again"
+        tuned = self.tune("kept", answer=right)
+        self.assertEqual(tuned.spec, os.path.join("kept", "kernels",
+                                                  "scale.yaml"))
+        again = shmtune.tune(tuned.spec, folder="kept", budget="all")
+        self.assertEqual(again.name, "scale")
+        self.assertEqual(again.best["COST"], 5)
+
+    def test_called(self):
+        "what was tuned is called with arrays, at other sizes too"
+        kernel = self.tune("called", answer=right).kernel()
+        for n in (N, 64):
+            out = Interface("<f4", (n,))
+            x = Interface("<f4", (n,), range(n))
+            acc = Interface("<i4", (n,), range(n))
+            kernel(out, x, acc)
+            self.assertEqual(out.read(), [2.0 * i for i in range(n)])
+        self.assertEqual(kernel.select(n=N)["match"], "exact")
+
+    def test_counts(self):
+        "an array without a count has its own, and no other"
+        kernel = self.tune("counts", answer=right,
+                           arguments=arguments(False), budget=1).kernel()
+        out, x, acc = (Interface("<f4", (64,)), Interface("<f4", (64,)),
+                       Interface("<i4", (64,)))
+        self.refuses("64 elements", kernel, out, x, acc)
+
+    def test_answers(self):
+        "answers as a list, and as what the default computes"
+        given = arguments()
+        listed = right(*[a.array if hasattr(a, "array") else a
+                         for a in given.values()])
+        self.tune("listed", budget=1, answer=[
+            listed.get(name) for name in given])
+        self.tune("computed", budget=1)
+
+    def test_wrong(self):
+        "a wrong answer is an error, with the element"
+        def wrong(out, x, acc, *rest):
+            return {"out": x, "acc": right(out, x, acc)["acc"]}
+        error = self.refuses("out[999] is 499.5, expected 249.75", self.tune,
+                             "wrong", answer=wrong, status=4)
+        self.assertEqual(error.name, "WRONG_RESULT")
+        self.tune("close", answer=wrong, tolerance=1000.0, budget=1)
+
+    def test_default(self):
+        "the default that is given is what others are compared with"
+        tuned = self.tune("default", answer=right,
+                          default={"TILE": 32, "COST": 20})
+        self.assertEqual(tuned.default_us, 20)
+
+    def test_place(self):
+        "an error in what was given has its place in the spec"
+        error = self.refuses("TILE <=", self.tune, "place",
+                             constraints=["TILE <="], status=2,
+                             default={"TILE": 32, "COST": 5})
+        self.assertTrue(error.file.endswith("scale.yaml"))
+        self.assertGreater(error.line, 1)
+        self.assertGreater(error.column, 1)
+
+    def test_compiler(self):
+        "a source that does not compile says the compiler's words"
+        with self.assertRaises(shmtune.Error) as caught:
+            shmtune.tune("__global__ void f(float *y) { y[0] = z; }\n", "f",
+                         {}, {"y": shmtune.Out(array.array("f", [0]))},
+                         {"TILE": [1]}, grid=[1], block=[1],
+                         folder="compiler")
+        self.assertIn("\"z\" is undefined", str(caught.exception))
+
+    def test_refusals(self):
+        "what cannot be is refused before anything runs"
+        self.refuses("grid and block are missing", self.tune, "r", grid=None)
+        self.refuses("no configuration satisfies", self.tune, "r",
+                     constraints=["TILE > 128"], status=3)
+        self.refuses("an answer for x", self.tune, "r",
+                     answer={"x": array.array("f", [0] * N)})
+        self.refuses("answer has 1 members", self.tune, "r", answer=[None])
+        self.refuses("of type i32, the argument 1000 of type f32", self.tune,
+                     "r", answer={"out": array.array("i", [0] * N)})
+        self.refuses("its count 2 * n is 2000", self.tune, "r", arguments={
+            "out": shmtune.Out(array.array("f", [0] * N), count="2 * n")})
+        self.refuses("is a str; expected an array", self.tune, "r",
+                     arguments={"out": shmtune.Out("text")})
+        self.refuses("write 0 and 1", self.tune, "r",
+                     parameters={"TILE": [True]})
+        self.refuses("no source nowhere.cu", shmtune.tune, "nowhere.cu", "f",
+                     {}, {}, {"TILE": [1]}, status=5, folder="r", grid=[1],
+                     block=[1])
+        self.refuses("no kernel", shmtune.tune, "nothing", folder="r")
+
+    def test_replayed(self):
+        "what was recorded is tuned without a GPU"
+        tuned = self.tune("recorded", answer=right)
+        again = self.tune("recorded", answer=right,
+                          device="replay:" + tuned.journal)
+        self.assertTrue(again.found["recorded"])
+        self.assertEqual(again.best["COST"], 5)
