@@ -323,8 +323,9 @@ static bool add_image(struct folder *folder)
 
     if (image == NULL)
         return true;
-    if (image->identity[0] != '\0')
-        shmt_text_addf(&folder->text, "identity: \"%s\"\n", image->identity);
+    if (shmt_capture_identity(image)[0] != '\0')
+        shmt_text_addf(&folder->text, "identity: \"%s\"\n",
+                       shmt_capture_identity(image));
     program = image->digest[0] == '\0'
                   ? NULL : shmt_capture_program_of(image->digest);
     if (program != NULL && !add_program(folder, program))

@@ -18,6 +18,10 @@
 
 #define PUBLIC __attribute__((visibility("default")))
 
+/* A sanitizer asks for functions by dlsym before it is there itself: what runs
+ * then is without its checks, and calls nothing that it stands before. */
+#define EARLY __attribute__((no_sanitize("address", "undefined", "thread")))
+
 static const struct {
     const char *name;
     void (*own)(void);
@@ -42,7 +46,7 @@ static void *own_of(size_t hook)
 
 /* -- the real ones -------------------------------------------------------- */
 
-static find_function *real_dlsym(void)
+EARLY static find_function *real_dlsym(void)
 {
     static _Atomic(void *) known;
     static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5",
@@ -118,10 +122,15 @@ void shmt_capture_symbol(const char *name, void *function)
 
 /* -- the ways in ---------------------------------------------------------- */
 
+/* Whether it can be one of ours at all. */
+EARLY static bool may_be_hook(const char *name)
+{
+    return name != NULL && ((name[0] == 'c' && name[1] == 'u') ||
+                            (name[0] == 'n' && name[1] == 'v'));
+}
+
 static size_t hook_of(const char *name)
 {
-    if (strncmp(name, "cu", 2) != 0 && strncmp(name, "nvrtc", 5) != 0)
-        return SHMT_CAPTURE_HOOK_COUNT;
     for (size_t k = 0; k < SHMT_CAPTURE_HOOK_COUNT; k++)
         if (strcmp(hooks[k].name, name) == 0)
             return k;
@@ -173,21 +182,18 @@ struct shmt_capture_answer {
 
 struct shmt_capture_answer shmt_capture_dlsym(void *handle, const char *name);
 
-/* Called by the instructions below. */
-__attribute__((used)) struct shmt_capture_answer
-shmt_capture_dlsym(void *handle, const char *name)
+/* For a name that may be one of ours. */
+static struct shmt_capture_answer answer_for(void *handle, const char *name,
+                                             void *go_on)
 {
-    find_function *const real = real_dlsym();
-    struct shmt_capture_answer answer = {NULL, NULL};
-    size_t hook;
+    struct shmt_capture_answer answer = {NULL, go_on};
+    const size_t hook = hook_of(name);
     void *found;
 
-    memcpy(&answer.go_on, &real, sizeof answer.go_on);
-    hook = name == NULL ? SHMT_CAPTURE_HOOK_COUNT : hook_of(name);
     if (hook == SHMT_CAPTURE_HOOK_COUNT ||
         shmt_capture_setting()->folder == NULL)
         return answer;
-    found = real(handle, name);
+    found = real_dlsym()(handle, name);
     if (found == own_of(hook)) {
         /* It has looked everywhere, and we are first. */
         shmt_capture_real((enum shmt_capture_hook)hook, &found);
@@ -199,6 +205,18 @@ shmt_capture_dlsym(void *handle, const char *name)
         answer.go_on = NULL;
     }
     return answer;
+}
+
+/* Called by the instructions below. */
+EARLY __attribute__((used)) struct shmt_capture_answer
+shmt_capture_dlsym(void *handle, const char *name)
+{
+    find_function *const real = real_dlsym();
+    struct shmt_capture_answer answer = {NULL, NULL};
+
+    memcpy(&answer.go_on, &real, sizeof answer.go_on);
+    return may_be_hook(name) ? answer_for(handle, name, answer.go_on)
+                             : answer;
 }
 
 #if defined __x86_64__

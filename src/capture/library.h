@@ -183,8 +183,7 @@ enum shmt_capture_form {
 struct shmt_capture_image {
     enum shmt_capture_form form;
     char digest[SHMT_DIGEST_TEXT];     /* "": not computed */
-    char identity[SHMT_DIGEST_TEXT];   /* of its source and options, where they
-                                          are known, else its own; "": none */
+    char identity[SHMT_DIGEST_TEXT];   /* see shmt_capture_identity */
     const void *data;                  /* NULL: too large to be kept */
     size_t size;
 };
@@ -198,6 +197,10 @@ struct shmt_capture_function {
     const struct shmt_capture_image *image;    /* NULL: not seen */
     uint64_t seen, taken;
 };
+
+/* By what an image is known again, in another process too: the digest of its
+ * source and options, where these are known, else its own; "": by nothing. */
+const char *shmt_capture_identity(const struct shmt_capture_image *image);
 
 /* What launch.c asks under the lock of module.c: a copy, whose name and image
  * live as long as the process. */

@@ -105,17 +105,6 @@ static void look_at(const void *data, struct shmt_capture_image *image,
     }
 }
 
-static void identify(struct shmt_capture_image *image)
-{
-    const struct shmt_capture_program *program =
-        shmt_capture_program_of(image->digest);
-
-    if (program != NULL)
-        shmt_capture_program_digest(program, image->identity);
-    else
-        memcpy(image->identity, image->digest, sizeof image->identity);
-}
-
 /* What is compiled from a source of this process is PTX or a cubin; a fatbin
  * may be large, and its digest is nobody's. */
 static struct shmt_capture_image *make_image(const void *data)
@@ -128,10 +117,8 @@ static struct shmt_capture_image *make_image(const void *data)
     if (image == NULL)
         return NULL;
     look_at(data, image, &begin, &stays);
-    if (image->form != SHMT_CAPTURE_FATBIN) {
+    if (image->form != SHMT_CAPTURE_FATBIN)
         shmt_capture_digest(begin, image->size, image->digest);
-        identify(image);
-    }
     if (stays)
         image->data = begin;
     else if (image->size <= MOST_IMAGE) {
@@ -141,6 +128,26 @@ static struct shmt_capture_image *make_image(const void *data)
         image->data = copy;
     }
     return image;
+}
+
+/* That of a fatbin takes long, so it is made when somebody asks. */
+const char *shmt_capture_identity(const struct shmt_capture_image *from)
+{
+    struct shmt_capture_image *image =
+        (struct shmt_capture_image *)(uintptr_t)from;
+    const struct shmt_capture_program *program;
+
+    if (image == NULL)
+        return "";
+    pthread_mutex_lock(&lock);
+    program = image->digest[0] == '\0'
+                  ? NULL : shmt_capture_program_of(image->digest);
+    if (image->identity[0] == '\0' && program != NULL)
+        shmt_capture_program_digest(program, image->identity);
+    else if (image->identity[0] == '\0' && image->data != NULL)
+        shmt_capture_digest(image->data, image->size, image->identity);
+    pthread_mutex_unlock(&lock);
+    return image->identity;
 }
 
 static void add_image(void *owner, const void *data)

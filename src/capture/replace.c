@@ -422,7 +422,6 @@ bool shmt_capture_replace(const struct shmt_capture_launch *launch,
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct shmt_capture_function function;
-    const char *identity;
     struct plan *other = NULL;
     bool found = false;
 
@@ -430,13 +429,13 @@ bool shmt_capture_replace(const struct shmt_capture_launch *launch,
     *never = true;
     if (!shmt_capture_function_of(launch->handle, &function))
         return false;
-    identity = function.image == NULL ? "" : function.image->identity;
     pthread_mutex_lock(&lock);
     for (size_t k = 0; k < plan_count && !found; k++) {
         struct plan *plan = &plans[k];
 
-        if (identity[0] == '\0' || strcmp(plan->identity, identity) != 0 ||
-            strcmp(plan->symbol, function.name) != 0)
+        if (strcmp(plan->symbol, function.name) != 0 ||
+            strcmp(plan->identity,
+                   shmt_capture_identity(function.image)) != 0)
             continue;
         *never = false;
         if (!is_same_launch(plan, launch)) {

@@ -226,6 +226,34 @@ static const char *resolve_types(struct shmt_arena *arena, const char *code)
     return out;
 }
 
+/* The names are the source's; of the types the symbol says more, where it says
+ * them. */
+static enum shmtune_status name_types(struct shmt_draft *draft,
+                                      struct shmt_error *err)
+{
+    struct shmt_signature *made =
+        shmt_arena_alloc(draft->arena, 1, sizeof *made);
+    struct shmt_signature_parameter *types;
+
+    if (made == NULL)
+        return shmt_error_memory(err);
+    if (shmt_signature_read_symbol(draft->arena, draft->symbol, made) &&
+        made->count == draft->argument_count) {
+        types = shmt_arena_copy(draft->arena, made->parameters,
+                                made->count * sizeof *types);
+        if (types == NULL)
+            return shmt_error_memory(err);
+        for (size_t k = 0; draft->signature != NULL && k < made->count; k++)
+            types[k].name = draft->signature->parameters[k].name;
+        made->parameters = types;
+        draft->signature = made;
+    }
+    for (size_t k = 0; draft->signature != NULL && k < draft->argument_count;
+         k++)
+        draft->arguments[k].declared = &draft->signature->parameters[k];
+    return SHMTUNE_OK;
+}
+
 enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
                                            struct shmt_error *err)
 {
@@ -235,7 +263,7 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
     enum shmtune_status status;
 
     if (draft->code == NULL)
-        return SHMTUNE_OK;
+        return name_types(draft, err);
     shmt_text_add(&whole, shmt_text_string(&draft->definitions));
     shmt_text_add(&whole, draft->code);
     code = whole.failed ? NULL : resolve_types(draft->arena, whole.data);
@@ -249,10 +277,7 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
         if (strcmp(typed.kernels[k].name, draft->name) == 0 &&
             typed.kernels[k].signature.count == draft->argument_count)
             draft->signature = &typed.kernels[k].signature;
-    for (size_t k = 0; draft->signature != NULL && k < draft->argument_count;
-         k++)
-        draft->arguments[k].declared = &draft->signature->parameters[k];
-    return status;
+    return status == SHMTUNE_OK ? name_types(draft, err) : status;
 }
 
 static enum shmtune_status read_source(struct shmt_draft *draft,

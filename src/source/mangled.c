@@ -11,7 +11,7 @@
 
 #include <ctype.h>
 
-enum { COMPONENTS = 128, DEPTH = 32, TYPE_TEXT = 96 };
+enum { COMPONENTS = 128, DEPTH = 32, TYPE_TEXT = 96, TEMPLATE_ARGUMENTS = 16 };
 
 /* A type, or a prefix of a name. */
 struct component {
@@ -28,6 +28,9 @@ struct reader {
     size_t depth;
     size_t count;                 /* what S_, S0_, ... stand for */
     struct component seen[COMPONENTS];
+    bool collects;                /* what the kernel is made with: T_, T0_ */
+    size_t made_count;
+    struct component made[TEMPLATE_ARGUMENTS];
 };
 
 static void fail(struct reader *reader)
@@ -153,6 +156,31 @@ static void read_seen(struct reader *reader, struct component *out)
 
 static void read_type(struct reader *reader, struct component *out);
 
+static void collect(struct reader *reader, const struct component *argument)
+{
+    if (!reader->collects)
+        return;
+    if (reader->made_count == TEMPLATE_ARGUMENTS)
+        fail(reader);
+    else
+        reader->made[reader->made_count++] = *argument;
+}
+
+/* T_, T0_, ... */
+static void read_made(struct reader *reader, struct component *out)
+{
+    size_t index = 0;
+
+    if (isdigit((unsigned char)*reader->at))
+        index = (size_t)(*reader->at++ - '0') + 1;
+    if (!take(reader, "_") || index >= reader->made_count) {
+        fail(reader);
+        return;
+    }
+    *out = reader->made[index];
+    keep(reader, out);
+}
+
 /* I...E behind a name: what it is made with. */
 static void read_template(struct reader *reader, struct component *out)
 {
@@ -169,10 +197,12 @@ static void read_template(struct reader *reader, struct component *out)
             if (!take(reader, "E"))
                 fail(reader);
             add_text(out, "...");
+            collect(reader, &argument);
             continue;
         }
         read_type(reader, &argument);
         add_text(out, argument.text);
+        collect(reader, &argument);
     }
     add_text(out, ">");
 }
@@ -258,31 +288,30 @@ static void read_type(struct reader *reader, struct component *out)
         read_type(reader, out);
     else if (take(reader, "S"))
         read_seen(reader, out);
+    else if (reader->made_count > 0 && take(reader, "T"))
+        read_made(reader, out);
     else if (!read_builtin(reader, out))
         read_class(reader, out);
     reader->depth--;
 }
 
-bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
-                         struct shmt_signature *out)
+/* Types up to the mark, "": the end. */
+static bool read_parameters(struct reader *reader, const char *end,
+                            struct shmt_arena *arena,
+                            struct shmt_signature *out)
 {
-    static const char mark[] = "17shmtune_signatureIFv";
-    const char *at = strstr(lowered, mark);
-    struct reader reader = {.count = 1};   /* the template's name */
     struct shmt_signature_parameter *parameters = shmt_arena_alloc(
         arena, SHMT_KERNEL_ARGUMENTS, sizeof *parameters);
     size_t count = 0;
 
-    if (at == NULL || parameters == NULL)
+    if (parameters == NULL)
         return false;
-    reader.at = at + sizeof mark - 1;
-    if (strcmp(reader.at, "vEEvv") == 0)
-        reader.at++;
-    while (!reader.bad && !take(&reader, "E")) {
+    while (!reader->bad && (end[0] == '\0' ? *reader->at != '\0'
+                                           : !take(reader, end))) {
         struct component type;
 
-        read_type(&reader, &type);
-        if (reader.bad || count == SHMT_KERNEL_ARGUMENTS)
+        read_type(reader, &type);
+        if (reader->bad || count == SHMT_KERNEL_ARGUMENTS)
             return false;
         parameters[count] = (struct shmt_signature_parameter){
             .name = "", .pointer = type.stars > 0, .constant = type.constant,
@@ -295,5 +324,47 @@ bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
     }
     out->count = count;
     out->parameters = parameters;
-    return !reader.bad;
+    return !reader->bad;
+}
+
+bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
+                         struct shmt_signature *out)
+{
+    static const char mark[] = "17shmtune_signatureIFv";
+    const char *at = strstr(lowered, mark);
+    struct reader reader = {.count = 1};   /* the template's name */
+
+    if (at == NULL)
+        return false;
+    reader.at = at + sizeof mark - 1;
+    if (strcmp(reader.at, "vEEvv") == 0)
+        reader.at++;
+    return read_parameters(&reader, "E", arena, out);
+}
+
+bool shmt_signature_read_symbol(struct shmt_arena *arena, const char *symbol,
+                                struct shmt_signature *out)
+{
+    struct component name = {0}, result;
+    struct reader reader = {.at = symbol, .collects = true};
+
+    if (!take(&reader, "_Z"))
+        return false;
+    take(&reader, "L");            /* a static one */
+    if (take(&reader, "N")) {
+        read_nested(&reader, &name);
+    } else {
+        read_name(&reader, &name);
+        if (*reader.at == 'I')
+            keep(&reader, &name);
+        if (take(&reader, "I"))
+            read_template(&reader, &name);
+    }
+    reader.collects = false;
+    /* What is made from a template says its result, too. */
+    if (reader.made_count > 0)
+        read_type(&reader, &result);
+    if (strcmp(reader.at, "v") == 0)
+        reader.at++;
+    return !reader.bad && read_parameters(&reader, "", arena, out);
 }

@@ -56,6 +56,10 @@ bool shmt_signature_takes(const struct shmt_signature_parameter *parameter,
 bool shmt_signature_read(struct shmt_arena *arena, const char *lowered,
                          struct shmt_signature *out);
 
+/* The same of a kernel's own symbol, which has them unless it is extern "C". */
+bool shmt_signature_read_symbol(struct shmt_arena *arena, const char *symbol,
+                                struct shmt_signature *out);
+
 /* -- the text ------------------------------------------------------------- */
 
 struct shmt_source_kernel {

@@ -13,8 +13,9 @@ done
 FAKE_NVRTC_REAL=$("$build/shmtune" doctor 2>/dev/null |
     sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
 LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# The library of a build with sanitizers comes before theirs.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+# The library of a build with sanitizers comes before theirs, and the fake driver
+# and the fake NVRTC have the same modules in them.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:detect_odr_violation=0
 export FAKE_NVRTC_REAL LD_LIBRARY_PATH ASAN_OPTIONS
 cd "$folder" || exit 1
 
@@ -107,6 +108,16 @@ unset SHMTUNE_LIBCUDA options
 application opened load_file launch_ex
 check "a module from a file of what NVRTC gave has its source" all as_alone \
     "err_has 'blend-1: the launch, its source and its buffers'"
+APPLICATION_KEPT=1
+export APPLICATION_KEPT
+application opened load_file launch sum
+unset APPLICATION_KEPT
+check "one that another program left has none" all as_alone \
+    "err_has 'blend-1: the launch and its buffers; its source was not seen'" \
+    "[ -f opened/blend-1/image.cubin ]" \
+    "has opened/blend-1 'argument1: {type: bytes, role: inout, count: 4000'"
+run check opened/blend-1
+check "which check says" all "exits 2" "out_has 'to be written: the .cu file'"
 application runtime load_library launch_ex
 check "so has a library" all as_alone \
     "err_has 'blend-1: the launch, its source and its buffers'"

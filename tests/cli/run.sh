@@ -13,8 +13,9 @@ done
 FAKE_NVRTC_REAL=$("$build/shmtune" doctor 2>/dev/null |
     sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
 LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# The library of a build with sanitizers comes before theirs.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
+# The library of a build with sanitizers comes before theirs, and the fake driver
+# and the fake NVRTC have the same modules in them.
+ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:detect_odr_violation=0
 FAKE_CUDA_SHAPES=$folder/shapes
 export FAKE_NVRTC_REAL LD_LIBRARY_PATH ASAN_OPTIONS FAKE_CUDA_SHAPES
 cd "$folder" || exit 1

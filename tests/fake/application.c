@@ -10,7 +10,8 @@
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
  * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC; with
- * $APPLICATION_OTHER one option more is given to it.
+ * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
+ * nothing is compiled, so that load_file finds what another run has left.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -197,10 +198,11 @@ static void load(void)
 /* Through a file, as a program that keeps what it has compiled. */
 static void load_file(void)
 {
-    FILE *file = fopen("kept.cubin", "wb");
+    FILE *file = state.cubin == NULL ? NULL : fopen("kept.cubin", "wb");
 
-    if (file == NULL || fwrite(state.cubin, 1, state.size, file) !=
-                            state.size || fclose(file) != 0)
+    if (state.cubin != NULL &&
+        (file == NULL || fwrite(state.cubin, 1, state.size, file) !=
+                             state.size || fclose(file) != 0))
         exit(7);
     must((int)api.cuModuleLoad(&state.module, "kept.cubin"), "cuModuleLoad");
     must((int)api.cuModuleGetFunction(&state.function, state.module, "blend"),
@@ -330,7 +332,8 @@ static void begin(void)
     must((int)api.cuMemcpyHtoD(state.y, values, sizeof values), "copy");
     must((int)api.cuMemcpyHtoD(state.x, values, sizeof values), "copy");
     must((int)api.cuMemcpyHtoD(state.low, values + 1, 64), "copy");
-    compile();
+    if (getenv("APPLICATION_KEPT") == NULL)
+        compile();
 }
 
 int main(int argc, char **argv)

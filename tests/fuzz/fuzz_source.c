@@ -53,6 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_source(&source, text);
     if (shmt_signature_read(arena, text, &signature))
         check_signature(&signature);
+    if (shmt_signature_read_symbol(arena, text, &signature))
+        check_signature(&signature);
     if (shmt_ptx_shared(text, "scale", &least))
         FUZZ_HOLDS(least >= 0);
     free(text);

@@ -135,6 +135,20 @@ else
     "$build/shmtune" tune plain/add_scaled-1/with.yaml --device 0 \
         --strategy exhaustive -o tuned-plain >log 2>&1
     report "with its source it computes what the program computed" [ $? -eq 0 ]
+    # Its block may be another one; z and pair go by the address.
+    sed -e 's/  BLOCK_X: {values: .128., default: 128/  BLOCK_X: {values: [64, 128], default: 128/' \
+        -e 's#^  grid: .*#  grid: ["ceildiv(100000, BLOCK_X)"]#' \
+        plain/add_scaled-1/with.yaml >plain/add_scaled-1/kernel.yaml
+    "$build/shmtune" tune plain/add_scaled-1 --device 0 \
+        --strategy exhaustive -o tuned-plain >log 2>&1
+    report "its block is tuned" all "[ $? -eq 0 ]" \
+        "grep -q 'BLOCK_X' tuned-plain/add_scaled/*.yaml"
+    "$build/shmtune" run --captured plain --tunings tuned-plain -- ./program \
+        >out 2>err
+    status=$?
+    report "a program of nvcc's takes it back" all "[ $status -eq 3 ]" \
+        "cmp -s alone out" "grep -q 'as tuned\|own configuration won' err"
+    sed 's/^/# /' err
     "$nvcc" -O2 -arch=native -cudart shared -o program "$here/capture.cu" \
         >log 2>&1
     LD_LIBRARY_PATH=$(dirname "$FAKE_NVRTC_REAL"):$(dirname "$nvcc")/../lib64

@@ -15,7 +15,9 @@ static const char *types_of(const char *lowered)
     struct shmt_signature signature;
 
     out[0] = '\0';
-    if (!shmt_signature_read(arena, lowered, &signature))
+    if (strstr(lowered, "shmtune_signature") == NULL
+            ? !shmt_signature_read_symbol(arena, lowered, &signature)
+            : !shmt_signature_read(arena, lowered, &signature))
         return "?";
     for (size_t k = 0; k < signature.count; k++) {
         const struct shmt_signature_parameter *one =
@@ -58,6 +60,25 @@ static void names_are_read(void)
     CHECK_TEXT(types_of("_Z17shmtune_signatureIFvP4pairIfEN4tile5shapeE"
                         "PPfEEvv"),
                "Pother=pair<float> *, other=shape, Pother=float **");
+}
+
+/* Those that nvcc 13.0 makes of kernels. */
+static void symbols_are_read(void)
+{
+    CHECK_TEXT(types_of("_Z5scalePfPKffi"),
+               "Pf32=float *, KPf32=const float *, f32=float, i32=int");
+    CHECK_TEXT(types_of("_Z4nonev"), "");
+    CHECK_TEXT(types_of("_ZL5scalePd"), "Pf64=double *");
+    CHECK_TEXT(types_of("_ZN12_GLOBAL__N_13one5scaleEPKiS2_"),
+               "KPi32=const int *, KPi32=const int *");
+    CHECK_TEXT(types_of("_Z10add_scaledIfEvPT_4Pair"),
+               "Pf32=float *, other=Pair");
+    CHECK_TEXT(types_of("_Z4swapIfiLi32EEvPT_PKT0_S1_"),
+               "Pf32=float *, KPi32=const int *, Pf32=float *");
+    CHECK_TEXT(types_of("_ZN2ns5scaleIdEEvPKT_S3_j"),
+               "KPf64=const double *, KPf64=const double *, u32=unsigned");
+    CHECK_TEXT(types_of("_Z5scaleIfEvPT0_"), "?");
+    CHECK_TEXT(types_of("_Z5scalePf.part"), "?");
 }
 
 static void other_names_say_nothing(void)
@@ -122,6 +143,7 @@ int main(void)
     if (arena == NULL)
         return EXIT_FAILURE;
     CHECK_RUN(names_are_read);
+    CHECK_RUN(symbols_are_read);
     CHECK_RUN(other_names_say_nothing);
     CHECK_RUN(arguments_fit_or_do_not);
     shmt_arena_free(arena);
