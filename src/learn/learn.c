@@ -151,6 +151,34 @@ static void fill_values(struct learning *learning, size_t row,
                                 learning->table->kernel->dimension_count);
 }
 
+/* What a configuration reaches at a size, nothing where it may not run; where
+ * nobody measured it, what it reaches at the others, the nearer the more. */
+static double share_at_size(const struct learning *learning, size_t k,
+                            size_t config)
+{
+    const struct shmt_learn_table *const table = learning->table;
+    const struct shmt_learn_size *const size = learning->sizes[k];
+    double sum = 0, weights = 0;
+
+    if (!isnan(shmt_learn_time(&size->cells[config])))
+        return shmt_learn_share(table, size, config);
+    if (!shmt_learn_may_run(table, size->problem, config))
+        return 0;
+    for (size_t n = 0; n < learning->count; n++) {
+        const struct shmt_learn_size *const other = learning->sizes[n];
+        const double weight = pow(
+            0.25 + shmt_learn_distance(table->kernel, other->problem,
+                                       size->problem), -4);
+
+        if (!isfinite(shmt_learn_time(&other->cells[config])))
+            continue;
+        sum += weight * shmt_learn_share(table, other, config);
+        weights += weight;
+    }
+    return weights > 0 ? sum / weights
+                       : shmt_learn_share(table, size, config);
+}
+
 static bool prepare(struct learning *learning)
 {
     const struct shmt_learn_table *const table = learning->table;
@@ -163,8 +191,8 @@ static bool prepare(struct learning *learning)
         return false;
     for (size_t k = 0; k < learning->count; k++)
         for (size_t c = 0; c < learning->configs; c++) {
-            const double share = shmt_learn_share(
-                table, learning->sizes[k], learning->column[c]);
+            const double share = share_at_size(learning, k,
+                                               learning->column[c]);
 
             learning->share[k * learning->configs + c] = share;
             learning->loss[k * learning->configs + c] =

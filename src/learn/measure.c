@@ -26,7 +26,7 @@ enum {
     AROUND = 5, LEAST_AROUND = 3,
     ALL_FIRST = 12, ALL_EACH = 24,   /* at so many sizes at the beginning, and
                                    at one of so many, nothing is left out */
-    OTHERS = 3                  /* beside the portfolio, one of so many */
+    OTHERS = 5                  /* beside the portfolio, one of so many */
 };
 static const double pass_us = 4000;   /* what samples of a pass may take */
 static const double near_factor = 1.06;
@@ -290,17 +290,6 @@ enum shmtune_status shmt_learn_read(struct shmt_learn_run *run,
 
 /* -- what to measure ------------------------------------------------------ */
 
-static double distance_of(const struct shmt_kernel *kernel, const int64_t *a,
-                          const int64_t *b)
-{
-    double sum = 0;
-
-    for (size_t d = 0; d < kernel->dimension_count; d++)
-        sum += fabs(log2((double)(a[d] > 1 ? a[d] : 1)) -
-                    log2((double)(b[d] > 1 ? b[d] : 1)));
-    return sum;
-}
-
 /* The sizes around that are done, nearest first. */
 static size_t sizes_around(const struct visit *visit,
                            const struct shmt_learn_size **out)
@@ -311,7 +300,7 @@ static size_t sizes_around(const struct visit *visit,
 
     for (size_t k = 0; k < table->size_count; k++) {
         const struct shmt_learn_size *const one = &table->sizes[k];
-        const double distance = distance_of(
+        const double distance = shmt_learn_distance(
             table->kernel, one->problem, visit->size->problem);
         size_t at = count;
 
@@ -360,13 +349,8 @@ static bool may_run(struct visit *visit, size_t k)
     const struct shmt_filter filter = {
         .kernel = table->kernel, .device = &visit->run->target->device,
         .problem = visit->size->problem, .policy = {-1, -1, NULL}};
-    struct shmt_kernel_evaluated evaluated;
-    const struct shmt_expr *failed = NULL;
 
-    shmt_kernel_evaluate(table->kernel, visit->size->problem,
-                         table->configs[k], &evaluated);
-    return shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
-           failed == NULL &&
+    return shmt_learn_may_run(table, visit->size->problem, k) &&
            shmt_filter_before_compile(&filter, table->configs[k],
                                       &visit->own[k]);
 }

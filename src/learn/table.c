@@ -89,6 +89,29 @@ double shmt_learn_time(const struct shmt_learn_cell *cell)
     return ((double)sorted[n / 2] + (double)sorted[(n - 1) / 2]) / 2;
 }
 
+bool shmt_learn_may_run(const struct shmt_learn_table *table,
+                        const int64_t *problem, size_t config)
+{
+    struct shmt_kernel_evaluated evaluated;
+    const struct shmt_expr *failed = NULL;
+
+    shmt_kernel_evaluate(table->kernel, problem, table->configs[config],
+                         &evaluated);
+    return shmt_kernel_satisfies(&evaluated, &failed, NULL) == SHMTUNE_OK &&
+           failed == NULL;
+}
+
+double shmt_learn_distance(const struct shmt_kernel *kernel, const int64_t *a,
+                           const int64_t *b)
+{
+    double sum = 0;
+
+    for (size_t d = 0; d < kernel->dimension_count; d++)
+        sum += fabs(log2((double)(a[d] > 1 ? a[d] : 1)) -
+                    log2((double)(b[d] > 1 ? b[d] : 1)));
+    return sum;
+}
+
 double shmt_learn_best(const struct shmt_learn_table *table,
                        const struct shmt_learn_size *size)
 {

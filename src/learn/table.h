@@ -59,6 +59,14 @@ void shmt_learn_table_free(struct shmt_learn_table *table);
  * nobody measured. */
 double shmt_learn_time(const struct shmt_learn_cell *cell);
 
+/* Whether the constraints let the configuration run at a size. */
+bool shmt_learn_may_run(const struct shmt_learn_table *table,
+                        const int64_t *problem, size_t config);
+
+/* Doublings between two problems, over all dimensions. */
+double shmt_learn_distance(const struct shmt_kernel *kernel, const int64_t *a,
+                           const int64_t *b);
+
 /* The least time at a size; INFINITY: none. */
 double shmt_learn_best(const struct shmt_learn_table *table,
                        const struct shmt_learn_size *size);
