@@ -11,18 +11,24 @@
 #include "command/json.h"
 #include "yaml/yaml.h"
 
-enum shmtune_status
-shmt_command_figures_new(const struct shmt_command_figures *options,
-                         const struct shmt_kernel *kernel, const char *file,
-                         struct shmt_figures **out, struct shmt_error *err)
+struct shmt_figure_ask
+shmt_command_figures_ask(const struct shmt_command_figures *options)
 {
-    const struct shmt_figure_ask ask = {
+    return (struct shmt_figure_ask){
         .metric_count = options->metrics.count,
         .metrics = options->metrics.items,
         .require_count = options->requires.count,
         .requires = options->requires.items,
         .pareto = options->pareto,
     };
+}
+
+enum shmtune_status
+shmt_command_figures_new(const struct shmt_command_figures *options,
+                         const struct shmt_kernel *kernel, const char *file,
+                         struct shmt_figures **out, struct shmt_error *err)
+{
+    const struct shmt_figure_ask ask = shmt_command_figures_ask(options);
 
     *out = NULL;
     if (ask.metric_count == 0 && ask.require_count == 0 && ask.pareto == NULL)

@@ -24,6 +24,10 @@ struct shmt_command_figures {
     "  --pareto NAME,NAME,...\n"                                             \
     "                    the configurations that none beats on all of these\n"
 
+/* The same for those who compile it. */
+struct shmt_figure_ask
+shmt_command_figures_ask(const struct shmt_command_figures *options);
+
 /* *out is NULL where nothing is asked for, or the kernel is not known and
  * nothing needs it; `file` is what it would be known of. */
 enum shmtune_status

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/base.h"
+#include "command/figures.h"
 #include "command/json.h"
 #include "command/report.h"
 #include "report/report.h"
@@ -32,6 +33,12 @@ static const char help[] =
     "                        is written\n"
     "  --spec SPEC.yaml      the kernel of a journal, when it is not built in\n"
     "                        (may be repeated)\n"
+    "  --metric NAME, --metric 'NAME = EXPRESSION'\n"
+    "                        a number of the default and the winner, such as\n"
+    "                        shared_bytes, or made of such (may be repeated)\n"
+    "  --pareto NAME,NAME,...\n"
+    "                        of each run with a journal, the configurations\n"
+    "                        that none beats on all of these\n"
     "  -j, --jobs N          files read at a time [processors]\n"
     "  --json                what was written, as JSON\n"
     "\n"
@@ -46,6 +53,7 @@ static const char help[] =
 struct options {
     const char *output, *plot;
     struct shmt_command_repeats specs;
+    struct shmt_command_figures figures;
     int64_t jobs;
     bool json;
 };
@@ -58,6 +66,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
         {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
         {"spec", 0, SHMT_OPTION_REPEATED, &o->specs, 0, 0},
+        SHMT_COMMAND_FIGURES(o->figures),
         {"jobs", 'j', SHMT_OPTION_INT, &o->jobs, 1, 256},
         {"json", 0, SHMT_OPTION_FLAG, &o->json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
@@ -67,8 +76,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
     return shmt_command_options(call, table, rest, err);
 }
 
-/* Now, or what $SOURCE_DATE_EPOCH says. */
-static void tell_time(char out[32])
+void shmt_command_report_time(char out[32])
 {
     const char *const fixed = getenv("SOURCE_DATE_EPOCH");
     const time_t now =
@@ -97,13 +105,14 @@ static enum shmtune_status add_file(const struct shmt_command_call *call,
                                         file->kernel, err);
 }
 
-static enum shmtune_status write_file(const char *path,
-                                      struct shmt_text *text,
-                                      struct shmt_error *err)
+enum shmtune_status shmt_command_report_write(const char *path,
+                                              struct shmt_text *text,
+                                              struct shmt_error *err)
 {
     enum shmtune_status status =
         text->failed ? shmt_error_memory(err)
-                     : shmt_path_write(path, text->data, text->length, err);
+                     : shmt_path_write(path, shmt_text_string(text),
+                                       text->length, err);
 
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
@@ -125,7 +134,7 @@ static enum shmtune_status write_plot(const struct shmt_report *report,
     if (status == SHMTUNE_OK)
         status = shmt_report_write_plot(report, &text, err);
     if (status == SHMTUNE_OK)
-        status = write_file(path, &text, err);
+        status = shmt_command_report_write(path, &text, err);
     shmt_text_free(&text);
     return status;
 }
@@ -180,10 +189,10 @@ static enum shmtune_status write_page(const struct shmt_command_call *call,
     char made[32];
     enum shmtune_status status;
 
-    tell_time(made);
+    shmt_command_report_time(made);
     status = shmt_report_write_page(report, made, &text, err);
     if (status == SHMTUNE_OK)
-        status = write_file(options->output, &text, err);
+        status = shmt_command_report_write(options->output, &text, err);
     if (status == SHMTUNE_OK && !call->quiet && !options->json)
         tell(counts, options->output, text.length);
     shmt_text_free(&text);
@@ -195,11 +204,15 @@ static enum shmtune_status make(const struct shmt_command_call *call,
                                 const struct shmt_command_files *files,
                                 struct shmt_error *err)
 {
+    const struct shmt_figure_ask ask =
+        shmt_command_figures_ask(&options->figures);
     struct shmt_report *const report = shmt_report_new();
     struct shmt_report_counts counts;
     enum shmtune_status status =
         report == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 
+    if (status == SHMTUNE_OK)
+        shmt_report_ask(report, &ask);
     for (size_t k = 0; status == SHMTUNE_OK && k < files->count; k++)
         status = add_file(call, report, &files->items[k], err);
     if (status == SHMTUNE_OK)

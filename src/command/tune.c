@@ -74,6 +74,8 @@ static const char help[] =
     "                     time_us,shared_bytes\n"
     "  --record DIR       write DIR/KERNEL/DEVICE.SIZE.journal.gz, for\n"
     "                     replay:NAME\n"
+    "  --report FILE      a page of HTML, rewritten every two seconds\n"
+    "  --plot FILE.svg    draw the run of one problem\n"
     "  --space-seconds N, --space-memory MIB\n"
     "                     most that building the space may take [10 or so,\n"
     "                     512]; beyond it some are drawn and tuned among\n"
@@ -231,6 +233,8 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
         {"also", 0, SHMT_OPTION_REPEATED, &o->also, 0, 0},
         {"from", 0, SHMT_OPTION_REPEATED, &o->from, 0, 0},
         {"record", 0, SHMT_OPTION_TEXT, &o->record, 0, 0},
+        {"report", 0, SHMT_OPTION_TEXT, &o->report, 0, 0},
+        {"plot", 0, SHMT_OPTION_TEXT, &o->plot, 0, 0},
         SHMT_COMMAND_FAR(o->far),
         {"workers", 0, SHMT_OPTION_INT, &o->far.workers, 1,
          SHMT_COMMAND_FAR_WORKERS},
@@ -397,6 +401,23 @@ static void tell_plan(struct shmt_command_work *work, size_t problems)
     shmt_text_free(&text);
 }
 
+/* With -v it is said what the page cost. */
+static void end_page(struct shmt_command_work *work)
+{
+    const struct shmt_command_page *const page = &work->page;
+    struct shmt_error why;
+    char text[160];
+
+    if (shmt_command_page_end(&work->page, &why) != SHMTUNE_OK)
+        shmt_display_notice(&work->display, why.text);
+    if (page->path == NULL || !work->call->verbose)
+        return;
+    snprintf(text, sizeof text, "the page was written %zu times, in %.3f s of "
+             "%.1f s", page->written, page->spent_s,
+             shmt_clock_s() - work->began_s);
+    shmt_display_notice(&work->display, text);
+}
+
 static enum shmtune_status tune_words(struct job *job, int count,
                                       struct shmt_error *err)
 {
@@ -429,8 +450,20 @@ static enum shmtune_status tune_words(struct job *job, int count,
                                   work->device.far.on != NULL
                                       ? 1 : work->device.gpu_count,
                                   count == 0, work->began_s);
+    work->page = (struct shmt_command_page){
+        .path = work->options.report, .plot = work->options.plot,
+        .ask = shmt_command_figures_ask(&work->options.figures)};
+    status = shmt_command_work_check_plot(
+        work, live && problems > work->kernel_count ? problems
+                                                    : work->kernel_count, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_page_begin(&work->page, err);
+    if (status != SHMTUNE_OK)
+        return status;
     tell_plan(work, work->display.problems);
-    return shmt_command_work_run(work, err);
+    status = shmt_command_work_run(work, err);
+    end_page(work);
+    return status;
 }
 
 static enum shmtune_status choose_device(struct shmt_command_work *work,

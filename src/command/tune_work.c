@@ -248,6 +248,19 @@ static void note_failure(struct shmt_command_work *work,
                              decides ? before.text : why->text);
 }
 
+enum shmtune_status
+shmt_command_work_check_plot(const struct shmt_command_work *work,
+                             size_t problems, struct shmt_error *err)
+{
+    return work->options.plot == NULL || problems <= 1
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--plot draws one run, and there are %zu; "
+                                "name one KERNEL and one --size, or give "
+                                "--report FILE.html, which has them all",
+                                problems);
+}
+
 /* -- what a campaign asks ------------------------------------------------- */
 
 static enum shmtune_status
@@ -292,6 +305,8 @@ static enum shmtune_status opened_kernel(void *context,
     known->is_ready = status == SHMTUNE_OK;
     if (status == SHMTUNE_OK && kernel->problems == NULL)
         status = set_problems(work, kernel, target, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_work_check_plot(work, kernel->count, err);
     return status;
 }
 
@@ -299,7 +314,11 @@ static void slot_progress(void *context, const struct shmt_tune_progress *now)
 {
     const struct shmt_command_slot *const slot = context;
 
+    struct shmt_error err;
+
     shmt_command_pulse_work("tuning %s %s", now->kernel, now->size);
+    if (shmt_command_page_go_on(&slot->work->page, &err) != SHMTUNE_OK)
+        shmt_display_notice(&slot->work->display, err.text);
     shmt_display_progress(&slot->work->display, slot->lane, slot->mark, now);
 }
 
@@ -368,6 +387,11 @@ static enum shmtune_status begin_problem(void *context,
     if (!task->target->recorded && !far)
         budget_s = fmax(budget_s - (shmt_clock_s() - task->since_s), 1e-3);
     describe_slot(slot, task);
+    status = shmt_command_page_add(&work->page, task->kernel->kernel,
+                                   slot->place.journal, slot->place.tuning,
+                                   err);
+    if (status != SHMTUNE_OK)
+        return status;
     slot->warm_start = known->winners;
     slot->observer = (struct shmt_tune_observer){
         slot, slot_progress, slot_notice, work->call->verbose};
@@ -416,6 +440,8 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
     else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
         status = shmt_display_interrupt(task->target, outcome, &slot->place,
                                         work->options.resume, &err);
+    if (status == SHMTUNE_OK)
+        shmt_command_page_done(&work->page, slot->place.journal);
     shmt_display_done(&work->display, task->lane);
     if (status != SHMTUNE_OK)
         note_failure(work, task->kernel->kernel,
@@ -501,6 +527,7 @@ void shmt_command_work_end(struct shmt_command_work *work)
         shmt_tune_prior_free(known->prior);
         shmt_figures_free(known->figures);
     }
+    shmt_command_page_free(&work->page);
     free(work->kernels);
     free(work->slots);
 }

@@ -11,11 +11,13 @@
 #include "command/figures.h"
 #include "command/tune_budget.h"
 #include "command/tune_device.h"
+#include "command/tune_report.h"
 #include "command/tune_show.h"
 #include "tune/tune.h"
 
 struct shmt_command_tune_options {
-    const char *device, *strategy, *budget, *total, *output, *record;
+    const char *device, *strategy, *budget, *total, *output, *record,
+        *report, *plot;
     struct shmt_command_repeats sizes, also, from;
     struct shmt_command_figures figures;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
@@ -45,6 +47,7 @@ struct shmt_command_work {
     struct shmt_command_device device;
     struct shmt_display display;
     struct shmt_sheet sheet;
+    struct shmt_command_page page;
     struct shmt_campaign_kernel *kernels;
     size_t kernel_count, kernel_room;
     struct shmt_command_slot *slots;   /* of each lane */
@@ -65,6 +68,11 @@ size_t shmt_command_work_together(const struct shmt_command_work *work);
 enum shmtune_status shmt_command_work_add(struct shmt_command_work *work,
                                           const struct shmt_kernel *kernel,
                                           struct shmt_error *err);
+
+/* Whether --plot, which draws one run, is not given or there is one. */
+enum shmtune_status
+shmt_command_work_check_plot(const struct shmt_command_work *work,
+                             size_t problems, struct shmt_error *err);
 
 /* Tunes all of them. */
 enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,

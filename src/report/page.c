@@ -51,7 +51,7 @@ static void add_title(const struct shmt_report *report, struct shmt_text *out)
         shmt_plot_add_escaped(out, report->runs[0].kernel);
     else
         shmt_text_addf(out, "%zu kernels", report->counts.kernels);
-    shmt_text_add(out, ", tuned");
+    shmt_text_add(out, report->refresh_s > 0 ? ", being tuned" : ", tuned");
 }
 
 static void add_head(const struct shmt_report *report, struct shmt_text *out)
@@ -72,8 +72,11 @@ static void add_head(const struct shmt_report *report, struct shmt_text *out)
                        "initial-scale=1\">\n"
                        "<meta name=\"color-scheme\" content=\"light dark\">\n"
                        "<meta name=\"generator\" content=\"shmtune "
-                       PACKAGE_VERSION "\">\n"
-                       "<title>");
+                       PACKAGE_VERSION "\">\n");
+    if (report->refresh_s > 0)
+        shmt_text_addf(out, "<meta http-equiv=\"refresh\" content=\"%d\">\n",
+                       report->refresh_s);
+    shmt_text_add(out, "<title>");
     add_title(report, out);
     shmt_text_add(out, "</title>\n<style>");
     shmt_text_add(out, shmt_text_string(&style));
@@ -106,7 +109,10 @@ static void add_header(const struct shmt_report *report, const char *made,
     add_counted(out, report->counts.files, "file");
     shmt_text_add(out, ". Made ");
     shmt_plot_add_escaped(out, made);
-    shmt_text_add(out, " by shmtune " PACKAGE_VERSION ".</p>\n</header>\n"
+    shmt_text_add(out, " by shmtune " PACKAGE_VERSION ".");
+    if (report->refresh_s > 0)
+        shmt_text_add(out, " The run goes on, and this page with it.");
+    shmt_text_add(out, "</p>\n</header>\n"
                        "<nav aria-label=\"Kernels\">\n");
     for (size_t k = 0; k < report->count;
          k += shmt_report_kernel_runs(&report->runs[k], report->count - k)) {

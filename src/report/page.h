@@ -22,6 +22,16 @@ enum shmtune_status shmt_report_add_problem(const struct shmt_report_run *runs,
                                             struct shmt_text *out,
                                             struct shmt_error *err);
 
+/* -- pareto.c -------------------------------------------------------------- */
+
+/* Rows of the table of the default against the winner. */
+void shmt_report_add_metrics(const struct shmt_report_run *runs, size_t count,
+                             struct shmt_text *out);
+/* Nothing where there is no set. */
+enum shmtune_status shmt_report_add_front(const struct shmt_report_run *run,
+                                          struct shmt_text *out,
+                                          struct shmt_error *err);
+
 /* -- page.c ---------------------------------------------------------------- */
 
 /* A cell of a table with a number: with `decimals`, or "-" below 0. */

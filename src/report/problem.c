@@ -248,6 +248,7 @@ static void add_comparison(const struct shmt_report_run *runs, size_t count,
     shmt_text_add(out, "<div class=\"f\">\n");
     begin_table(runs, count, out);
     add_facts(runs, count, out);
+    shmt_report_add_metrics(runs, count, out);
     end_table(out);
     begin_table(runs, count, out);
     add_parameters(runs, count, out);
@@ -419,6 +420,11 @@ static void add_journal_line(const struct shmt_report_run *run,
     shmt_text_add(out, run->trail->count == header->space_count
                            ? ", all there are. " : ". ");
     add_file(out, run->journal_path);
+    if (header->require[0] != '\0') {
+        shmt_text_add(out, "Required: ");
+        shmt_plot_add_escaped(out, header->require);
+        shmt_text_add(out, ". ");
+    }
     if (run->journal->cut)
         shmt_text_add(out, "Its last line is cut. ");
     if (run->trail->timed_count == 0)
@@ -452,6 +458,7 @@ static enum shmtune_status add_device(const struct shmt_report_run *run,
 {
     const bool drawn = run->trail != NULL && run->trail->timed_count > 0;
     struct shmt_report_run counted = *run;
+    enum shmtune_status status;
 
     shmt_text_add(out, "<h4>");
     shmt_plot_add_escaped(out, run->device->name);
@@ -472,10 +479,11 @@ static enum shmtune_status add_device(const struct shmt_report_run *run,
     add_verdicts(&counted, out);
     if (run->tuned != NULL)
         add_ties(run->tuned, out);
-    if (!drawn)
-        return SHMTUNE_OK;
-    shmt_text_add(out, "</div></div>\n");
-    return add_charts(run, out, err);
+    if (drawn)
+        shmt_text_add(out, "</div></div>\n");
+    status = shmt_report_add_front(run, out, err);
+    return status == SHMTUNE_OK && drawn ? add_charts(run, out, err)
+                                         : status;
 }
 
 static void add_summary(const struct shmt_report_run *runs, size_t count,

@@ -32,10 +32,51 @@ void shmt_report_free(struct shmt_report *report)
         return;
     for (size_t k = 0; k < report->count; k++)
         shmt_report_trail_free(report->runs[k].trail);
+    for (size_t k = 0; k < report->figure_count; k++)
+        shmt_figures_free(report->figures[k]);
+    free(report->figures);
     free(report->runs);
     free(report->left_out);
     shmt_arena_free(report->arena);
     free(report);
+}
+
+void shmt_report_ask(struct shmt_report *report,
+                     const struct shmt_figure_ask *ask)
+{
+    report->ask = *ask;
+}
+
+void shmt_report_refresh(struct shmt_report *report, int seconds)
+{
+    report->refresh_s = seconds;
+}
+
+/* What is asked for, of the kernel of a run; compiled once for each. */
+static enum shmtune_status find_figures(struct shmt_report *report,
+                                        struct shmt_report_run *run,
+                                        struct shmt_error *err)
+{
+    enum shmtune_status status;
+
+    if (run->spec == NULL ||
+        (report->ask.metric_count == 0 && report->ask.pareto == NULL))
+        return SHMTUNE_OK;
+    for (size_t k = 0; k < report->figure_count; k++)
+        if (shmt_figures_kernel(report->figures[k]) == run->spec) {
+            run->figures = report->figures[k];
+            return SHMTUNE_OK;
+        }
+    if (!shmt_array_reserve(&report->figures, &report->figure_room,
+                            report->figure_count + 1,
+                            sizeof *report->figures))
+        return shmt_error_memory(err);
+    status = shmt_figures_new(run->spec, &report->ask,
+                              &report->figures[report->figure_count], err);
+    if (status != SHMTUNE_OK)
+        return shmt_error_prefix(err, "%s", run->kernel);
+    run->figures = report->figures[report->figure_count++];
+    return SHMTUNE_OK;
 }
 
 /* -- numbers --------------------------------------------------------------- */
@@ -101,6 +142,7 @@ static enum shmtune_status take_tuned(struct shmt_report *report,
 {
     struct shmt_report_run *const run = add_run(report);
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    enum shmtune_status status;
 
     if (run == NULL)
         return shmt_error_memory(err);
@@ -124,7 +166,8 @@ static enum shmtune_status take_tuned(struct shmt_report *report,
     if (kernel != NULL &&
         shmt_tuning_problem(kernel, tuned, problem, NULL) == SHMTUNE_OK)
         run->work = shmt_kernel_work_of(kernel, problem);
-    return name_problem(report, run, err);
+    status = find_figures(report, run, err);
+    return status == SHMTUNE_OK ? name_problem(report, run, err) : status;
 }
 
 enum shmtune_status
@@ -184,7 +227,8 @@ shmt_report_add_journal(struct shmt_report *report, const char *path,
     run->tried = run->trail->count;
     run->space_count = header->space_count;
     run->verdicts = run->trail->verdicts;
-    return name_problem(report, run, err);
+    status = find_figures(report, run, err);
+    return status == SHMTUNE_OK ? name_problem(report, run, err) : status;
 }
 
 enum shmtune_status shmt_report_leave_out(struct shmt_report *report,
@@ -279,6 +323,8 @@ static bool give(struct shmt_report_run *runs, size_t count,
         run->usual = journal->usual;
         if (run->spec == NULL)
             run->spec = journal->spec;
+        if (run->figures == NULL)
+            run->figures = journal->figures;
         return true;
     }
     return false;

@@ -7,6 +7,7 @@
 #ifndef SHMT_REPORT_H
 #define SHMT_REPORT_H
 
+#include "figure/figure.h"
 #include "kernel/kernel.h"
 #include "record/record.h"
 
@@ -15,6 +16,15 @@ struct shmt_report;
 /* NULL when there is no memory. */
 struct shmt_report *shmt_report_new(void);
 void shmt_report_free(struct shmt_report *report);
+
+/* Before anything is added: metrics and a Pareto set that the page is to have,
+ * which must outlive the report.  Those of no kernel are left out. */
+void shmt_report_ask(struct shmt_report *report,
+                     const struct shmt_figure_ask *ask);
+
+/* The page says that it is rewritten, and has a browser look again after so many
+ * seconds. */
+void shmt_report_refresh(struct shmt_report *report, int seconds);
 
 /* Adds what a file holds.  All that is handed in must outlive the report; the
  * kernel of a tuning may be NULL: the work is not known then. */

@@ -20,6 +20,8 @@ struct shmt_report_run {
     const char *problem;           /* "rows=4096 cols=4096" */
     const char *tuning_path, *journal_path;    /* NULL: no such file */
     const char *protocol, *created;    /* "" where nobody says */
+    const struct shmt_figures *figures;    /* that are asked for; NULL: none,
+                                              or no spec is known */
     const struct shmt_tuned *tuned;    /* NULL: no tuning has it */
     const struct shmt_journal *journal;    /* NULL: no journal has it */
     struct shmt_report_trail *trail;   /* of the journal */
@@ -47,6 +49,10 @@ struct shmt_report {
     size_t left_out_count, left_out_room;
     struct shmt_report_left_out *left_out;
     size_t file_count;
+    int refresh_s;                     /* 0: never */
+    struct shmt_figure_ask ask;
+    size_t figure_count, figure_room;
+    struct shmt_figures **figures;     /* one a kernel */
     struct shmt_report_counts counts;
 };
 
