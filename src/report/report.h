@@ -22,8 +22,8 @@ void shmt_report_free(struct shmt_report *report);
 void shmt_report_ask(struct shmt_report *report,
                      const struct shmt_figure_ask *ask);
 
-/* The page says that it is rewritten, and has a browser look again after so many
- * seconds. */
+/* The page says that it is rewritten, and has a browser look again after so
+ * many seconds. */
 void shmt_report_refresh(struct shmt_report *report, int seconds);
 
 /* Adds what a file holds.  All that is handed in must outlive the report; the

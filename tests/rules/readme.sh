@@ -56,11 +56,11 @@ else
     result 'not ok' 'the figures are those of docs/performance.md'
 fi
 if ! command -v python3 >/dev/null 2>&1; then
-    result ok "the picture is today's # SKIP no python3"
-elif python3 -B "$root/docs/media/terminal.py" \
+    result ok "the pictures are today's # SKIP no python3"
+elif python3 -B "$root/docs/pictures/pictures.py" \
     "${SHMT_BUILDDIR:?}/shmtune" --check >&2; then
-    result ok "the picture is today's"
+    result ok "the pictures are today's"
 else
-    result 'not ok' "the picture is today's"
+    result 'not ok' "the pictures are today's"
 fi
 echo "1..$number"
