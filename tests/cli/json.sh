@@ -56,8 +56,28 @@ check "what failed is among it" out_has '"status": 6'
 is explain explain toy --device replay:h100 --size n=4096,m=1
 is list list recordings tunings
 is score score "$root"/tunings/toy/*.journal.gz --repeats 2 --strategies random
+cp "$folder/out" score
 is within score "$root"/tunings/toy/*.journal.gz --within 5 --repeats 2 \
     --strategies random
+is within score "$root"/tunings/toy/*.journal.gz --from again/toy/*.yaml \
+    --repeats 2 --strategies random
+check "with what is copied" out_has '"best_of_20"'
+cp "$folder/out" within
+for change in 's/"optimum_us"/"optimum"/' 's/"score": /"points": /' \
+    's/"strategy": "[a-z]*"/"strategy": 3/' 's/"seconds": .*,/"s": 1,/' \
+    's/"valid": [0-9]*/"valid": "x"/' 's/"repeats": [0-9]*/"repeats": null/' \
+    's/"within_5_percent"/"within_6_percent"/' 's/"curve": \[/"curve": ["x",/'; do
+    sed -e "$change" score >changed
+    check "score is strict: $change" all '! cmp -s score changed' \
+        '! "$build/tests/support/holds" "$schema" changed >"$folder/err"'
+done
+for change in 's/"best_of_20"/"best"/' 's/"median": [0-9.e+]*/"median": "x"/' \
+    's/"worst"/"most"/' 's/"from": false/"from": 0/' \
+    's/"recording": /"file": /' 's/"percent": [0-9]*/"percent": "5"/'; do
+    sed -e "$change" within >changed
+    check "within is strict: $change" all '! cmp -s within changed' \
+        '! "$build/tests/support/holds" "$schema" changed >"$folder/err"'
+done
 
 # -- progress ------------------------------------------------------------------
 FAKE_WORKER_BUSY_MS=40 run tune toy --json --progress --size n=4096 \
