@@ -19,6 +19,10 @@ DOCUMENTS = {"dispatch": ("dispatch", "trial"), "score": ("score", "within"),
              "show": ("tuning", "journal")}
 
 
+# Text that a bench reads from a file is not what the command prints.
+OF_A_FILE = "file"
+
+
 class Places:
     """Parts of the schema that a value may be; None: not JSON of ours."""
 
@@ -115,7 +119,7 @@ class Reader(ast.NodeVisitor):
                     and key.value < len(held):
                 return held[key.value]
             return None
-        if held is None:
+        if not isinstance(held, Places):
             return None
         if isinstance(key, ast.Constant) and isinstance(key.value, str):
             return self.read(held, key.value, node)
@@ -134,9 +138,13 @@ class Reader(ast.NodeVisitor):
     def of_Call(self, node):
         function = node.func
         if isinstance(function, ast.Attribute):
+            if function.attr == "read":
+                return OF_A_FILE
             if function.attr == "loads" and \
                     getattr(function.value, "id", "") == "json":
-                return self.root
+                names = [self.value(one) for part in node.args
+                         for one in ast.walk(part) if isinstance(one, ast.Name)]
+                return None if OF_A_FILE in names else self.root
             held = self.value(function.value)
             if isinstance(held, Places):
                 if function.attr == "get" and node.args and \

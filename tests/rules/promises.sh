@@ -36,12 +36,12 @@ cat >"$work/page" <<'PAGE'
 - It is quiet.
   `tests/rules/promises.sh`
 - It is fast.
-- It is right. `tests/unit/no/such_test` (`no_such_function`)
+- It is right. `tests/unit/no/such_test` (`never_a_function`)
 PAGE
 check "$work/page" >"$work/found"
 cat >"$work/expected" <<'FOUND'
 no tests/unit/no/such_test
-no no_such_function
+no never_a_function
 no test: - It is fast.
 FOUND
 report() { # NUMBER NAME FILE
