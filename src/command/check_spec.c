@@ -287,7 +287,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
                           shmt_text_plural(kernel->parameter_count),
                           kernel->size_count,
                           shmt_text_plural(kernel->size_count), least,
-                          compiler == NULL ? ""
+                          compiler == NULL ? "; nothing of it was compiled"
                           : has_reference(kernel)
                            ? "; the default and the reference compile"
                            : "; the default compiles");

@@ -51,6 +51,8 @@ struct visit {
     json_t *json;
     bool can_tune;
     int usable, busy;    /* GPUs: busy ones may be usable later */
+    bool compiles;
+    size_t kernels, recordings;    /* that are built in */
 };
 
 /* Adds a finding to the table; `what` must be short. */
@@ -298,6 +300,7 @@ static void look_at_report(struct visit *visit, const struct shmt_nvrtc *nvrtc)
         add_finding(visit, MISSING, "compiling", "%s", err.text);
         visit->can_tune = false;
     } else {
+        visit->compiles = true;
         add_finding(visit, GOOD, "compiling", "a kernel for sm_90 in %.0f ms",
                     product.elapsed_ms);
         if (shmt_ptxas_resources(product.log, "probe", &resources) &&
@@ -397,6 +400,25 @@ static void look_at_cache(struct visit *visit, struct shmt_arena *arena)
         close(folder);
 }
 
+static void count_recordings(struct visit *visit,
+                             const struct shmt_catalogue *catalogue)
+{
+    const struct shmt_recording_places places = {
+        (const char *const *)catalogue->folders, catalogue->folder_count};
+    struct shmt_arena *const arena = shmt_arena_new();
+    const char *const *paths;
+    size_t count;
+
+    visit->kernels = catalogue->kernel_count;
+    for (size_t k = 0; arena != NULL && k < catalogue->kernel_count; k++)
+        visit->recordings +=
+            shmt_recording_find(arena, &places,
+                                catalogue->kernels[k].kernel->name, "", &paths,
+                                &count, NULL) == SHMTUNE_OK;
+    visit->table.failed |= arena == NULL;
+    shmt_arena_free(arena);
+}
+
 static void look_at_catalogue(struct visit *visit)
 {
     struct shmt_catalogue *catalogue;
@@ -409,6 +431,7 @@ static void look_at_catalogue(struct visit *visit)
         add_finding(visit, NOTE, "data folder", "%s", why.text);
         return;
     }
+    count_recordings(visit, catalogue);
     if (catalogue->kernel_count == 0)
         add_finding(visit, NOTE, "kernels",
                     "no built-in kernels; make install, or "
@@ -438,12 +461,43 @@ static void look_at_folders(struct visit *visit)
         add_finding(visit, MISSING, "temporary", "%s: %s; set TMPDIR",
                     temporary,
                     strerror(errno));
+    /* A worker is started with a folder in it. */
+    if (access(temporary, W_OK | X_OK) != 0)
+        visit->can_tune = visit->compiles = false;
     look_at_cache(visit, arena);
     look_at_catalogue(visit);
     shmt_arena_free(arena);
 }
 
 /* -- the command ---------------------------------------------------------- */
+
+/* What may be typed next, of which nothing fails for what was found. */
+static void add_last_words(const struct visit *visit, struct shmt_text *text)
+{
+    if (visit->can_tune && visit->kernels > 0) {
+        shmt_text_add(text, "\nThis machine can tune on a GPU: `shmtune "
+                            "--device 0`, or `shmtune tune SPEC.yaml`.\n");
+        return;
+    }
+    if (visit->can_tune) {
+        shmt_text_add(text, "\nThis machine can tune on a GPU, kernels of "
+                            "your own: `shmtune tune SPEC.yaml`.\n");
+        return;
+    }
+    shmt_text_add(text, visit->busy > 0 && visit->usable == 0
+                            ? "\nThis machine cannot tune on a GPU now: other "
+                              "processes have exclusive use of what it has.\n"
+                            : "\nThis machine cannot tune on a GPU.\n");
+    if (visit->compiles)
+        shmt_text_addf(text, "What works without: `shmtune inspect %s` "
+                             "compiles candidates, and shows registers, "
+                             "spills and occupancy.\n",
+                       visit->kernels > 0 ? "KERNEL|SPEC.yaml" : "SPEC.yaml");
+    if (visit->recordings > 0)
+        shmt_text_add(text, "Kernels with a recording can be tuned on that: "
+                            "`shmtune list recordings` shows them, "
+                            "`--device replay:NAME` takes one.\n");
+}
 
 static enum shmtune_status print(struct visit *visit, bool json,
                                  const struct shmt_command_call *call,
@@ -458,12 +512,7 @@ static enum shmtune_status print(struct visit *visit, bool json,
                                          visit->can_tune, "checks",
                                          visit->json), err);
     }
-    shmt_text_add(&text, visit->can_tune
-                             ? "\nThis machine can tune on a GPU.\n"
-                         : visit->busy > 0 && visit->usable == 0
-                             ? "\nThis machine cannot tune on a GPU now: other "
-                               "processes have exclusive use of what it has.\n"
-                             : "\nThis machine cannot tune on a GPU.\n");
+    add_last_words(visit, &text);
     return shmt_command_print_lines(&text, call, err);
 }
 

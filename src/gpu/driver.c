@@ -106,8 +106,8 @@ static enum shmtune_status open_once(struct shmt_driver *driver,
     if (library == NULL)
         return shmt_error_set(err, SHMTUNE_NO_DEVICE,
                               "no CUDA driver: %s; install the NVIDIA driver "
-                              "(in a container: start it with the GPU), or "
-                              "use a recorded device", dlerror());
+                              "(in a container: start it with the GPU)",
+                              dlerror());
     status = find_all(library, driver, err);
     if (status != SHMTUNE_OK) {
         dlclose(library);

@@ -9,7 +9,26 @@ export SHMTUNE_LIBCUDA
 run doctor
 check "without a driver" all "exits 6" err_empty \
     "out_has '^missing  driver .*install the NVIDIA driver'" \
-    "out_has 'cannot tune on a GPU'" "out_has 'libyaml [0-9]'"
+    "out_has 'cannot tune on a GPU'" "out_has 'libyaml [0-9]'" \
+    "out_lacks 'recorded device'"
+check "a recording is proposed" out_has 'replay:NAME'
+run tune reduce --device replay:h100 --budget 3 --output "$folder/replayed"
+check "of which there are some" exits 0
+# The tree that the program was built in is always looked at.
+hide="mount -t tmpfs none '$source/tunings'"
+if can_mount; then
+    run_after "$hide" doctor
+    check "where there is none, none is proposed" all "exits 6" \
+        "out_lacks replay" "out_lacks recording"
+    run_after "$hide" tune "$root/kernels/scale.yaml" --output "$folder/none"
+    check "nor for a kernel of one's own, but inspect" all "exits 6" \
+        "err_lacks 'replay'" "err_lacks 'recorded device'" \
+        "err_has 'shmtune inspect $root/kernels/scale.yaml'"
+else
+    skip "where there is none, none is proposed" "nothing may be mounted"
+    skip "nor for a kernel of one's own" "nothing may be mounted"
+fi
+run doctor
 check "the kernels it sees" out_has "kernels .* the first at"
 run doctor --json
 check "as JSON" all "exits 6" err_empty is_json "out_has '\"can_tune\": false'"
@@ -53,6 +72,14 @@ if has_nvrtc; then
     run doctor
     check "the compiler's report is understood" \
         all "out_has '^ok  *NVRTC'" "out_has '^ok  *report'"
+    check "and inspect is proposed" out_has 'inspect KERNEL|SPEC.yaml`'
+    run inspect "$root/kernels/scale.yaml" --limit 1
+    check "which works" exits 0
+    TMPDIR=$folder/nowhere run doctor
+    check "not where it fails" all "exits 6" "out_lacks inspect" \
+        "out_has '^missing  temporary .*set TMPDIR'"
+    TMPDIR=$folder/nowhere run inspect "$root/kernels/scale.yaml" --limit 1
+    check "as it does without a temporary folder" all "! exits 0"
 else
     skip "the compiler's report" "no NVRTC"
 fi
@@ -101,7 +128,20 @@ if [ -e "$fake" ] && has_nvrtc; then
     SHMTUNE_LIBCUDA=$fake
     run doctor
     check "with a driver" all "exits 0" "out_has '^ok  *driver'" \
-        "out_has '^ok  *GPU 0 '" "out_has 'This machine can tune'"
+        "out_has '^ok  *GPU 0 '" "out_has 'This machine can tune'" \
+        "out_has 'shmtune --device 0'"
+    if can_mount; then
+        run_after "mount -t tmpfs none '$source/kernels'
+mount -t tmpfs none '$root/kernels'" doctor
+        check "of no kernel that is not there" all "exits 0" \
+            "out_has 'can tune on a GPU, kernels of your own'" \
+            "out_lacks 'shmtune --device 0'"
+    else
+        skip "of no kernel that is not there" "nothing may be mounted"
+    fi
+    TMPDIR=$folder/nowhere run doctor
+    check "not without a temporary folder" all "exits 6" \
+        "out_lacks 'machine can tune'"
     check "a GPU's clocks are locked by its UUID" \
         out_has 'nvidia-smi -i GPU-abababab-.* --lock-gpu-clocks=1980'
     FAKE_CUDA_DEVICES=2 FAKE_CUDA_FAIL=DevicePrimaryCtxRetain=46,1

@@ -27,4 +27,28 @@ status=$?
 check "a failure is its own" all 'exits 0' 'out_has "^failed with 7$"' err_empty
 check "what takes long is watched" \
     [ "$(grep -c '^ *patiently ' "$source/quickstart")" -ge 6 ]
+
+# What quickstart says last can be typed.
+for device in replay:h100 0; do
+    {
+        echo 'say() { echo "$*"; }'
+        sed -n '/^last_words()/,/^}/p' "$source/quickstart"
+        echo "device=$device; last_words"
+    } >words.sh
+    sh -eu words.sh >out 2>err
+    status=$?
+    case $device in
+    0) check "on a GPU a kernel of one's own is tuned" all 'exits 0' \
+        'out_has "shmtune tune examples/scale/scale.yaml --device 0$"' ;;
+    *) check "without a GPU inspect is proposed, and no recording" all \
+        'exits 0' 'out_lacks replay' \
+        'out_has "shmtune inspect examples/scale/scale.yaml "' ;;
+    esac
+done
+run inspect "$source/examples/scale/scale.yaml" --limit 1
+if err_has "no NVRTC"; then
+    skip "which works" "no NVRTC here"
+else
+    check "which works" exits 0
+fi
 finish
