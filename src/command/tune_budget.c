@@ -20,6 +20,9 @@ static const double usual_total_s = 540;
 /* Less than this is no time for a problem. */
 static const double least_s = 0.1;
 
+/* Where some have to wait for others, they find the rest. */
+static const double most_of_left = 2.0 / 3;
+
 /* "60s", "2m" or "1h"; false: it is no time.  *end is behind the number. */
 static bool parse_time(const char *text, double *number, char **end,
                        double *seconds)
@@ -111,6 +114,18 @@ void shmt_command_budget_granted(struct shmt_command_budget *budget)
     budget->granted = true;
 }
 
+/* Of the time that is left to all, in so many places, less what others have. */
+static double share_of(const struct shmt_command_share *share, double left_s)
+{
+    const double places = (double)share->devices * (double)share->together;
+    const double left = (double)share->left;
+
+    if (share->together < 2)
+        return left_s / fmax(ceil(left / places), 1);
+    return fmin(share->part * (places * left_s - share->busy_s) / left,
+                share->full ? most_of_left * left_s : left_s);
+}
+
 enum shmtune_status
 shmt_command_budget_next(struct shmt_command_budget *budget,
                          const struct shmt_command_share *share,
@@ -119,9 +134,6 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
     const double now_s = shmt_clock_s();
     const double left_s = budget->end_s - now_s;
     const size_t problems = budget->problems > 0 ? budget->problems : 1;
-    const double places = (double)share->devices * (double)share->together;
-    const double rounds = fmax(ceil((double)share->left / places), 1);
-    const double own_s = budget->seconds * (double)share->together;
 
     if (left_s < least_s)
         return shmt_error_set(err, SHMTUNE_INTERRUPTED,
@@ -130,9 +142,9 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
                               problems, problems == 1 ? " was" : "s were",
                               budget->total_s);
     budget->problems -= budget->problems > 0;
-    *seconds = fmin(own_s, rounds > 1
-                               ? fmin(left_s * share->part / rounds, left_s)
-                               : left_s);
+    *seconds = budget->seconds * (double)share->together;
+    if (isfinite(left_s))
+        *seconds = fmin(*seconds, fmax(share_of(share, left_s), least_s));
     if (share->together > 1)
         *seconds = fmin(*seconds,
                         fmax(budget->began_s + budget->dealt_s - now_s,
@@ -143,8 +155,7 @@ shmt_command_budget_next(struct shmt_command_budget *budget,
 bool shmt_command_budget_is_short(const struct shmt_command_budget *budget,
                                   const struct shmt_command_share *share)
 {
-    return isfinite(budget->total_s) &&
-           share->left > share->devices * share->together;
+    return isfinite(budget->total_s) && share->full;
 }
 
 static void add_time(struct shmt_text *text, double seconds)

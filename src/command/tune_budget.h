@@ -28,6 +28,8 @@ struct shmt_command_share {
     size_t devices;      /* to so many devices; */
     size_t together;     /* so many run on a device at a time */
     double part;         /* this one's, of the mean of them */
+    double busy_s;       /* given to others already, and not spent */
+    bool full;           /* some have to wait for others */
 };
 
 /* Reads "60s", "2m", "500", "all" or NULL (what is usual with `strategy`), and

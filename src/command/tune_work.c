@@ -368,7 +368,8 @@ static enum shmtune_status begin_problem(void *context,
     const int64_t *const problem = task->kernel->problems[task->number];
     const bool far = work->device.far.on != NULL;
     const struct shmt_command_share share = {
-        task->left, task->devices, task->together, task->part};
+        task->left, task->devices, task->together, task->part, task->busy_s,
+        task->full};
     double budget_s = INFINITY;
     enum shmtune_status status;
 

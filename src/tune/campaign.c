@@ -242,6 +242,39 @@ static void count_present(const struct shmt_dealer *dealer,
     }
 }
 
+/* What a run counts on where others share its device.  Those of its kernel end
+ * with it.  When nobody waits any more, nobody is in a hurry. */
+static void count_beside(const struct shmt_dealer *dealer,
+                         struct shmt_lane *lane)
+{
+    const size_t model = shmt_lane_model(dealer, lane);
+    struct shmt_campaign_task *const task = &lane->task;
+    size_t waiting = 0, begun = 1;   /* this one */
+
+    task->busy_s = 0;
+    for (size_t k = 0; k < dealer->all->kernel_count; k++)
+        if (dealer->all->kernels[k].model == model)
+            waiting += count_left(dealer, &dealer->all->kernels[k]);
+    task->left = waiting + 1;
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        struct shmt_lane *const other = &dealer->lanes[k];
+        const bool searches = other->state == SHMT_LANE_RUNNING &&
+                              !shmt_tune_is_in_finals(other->run);
+
+        if (other == lane || shmt_lane_model(dealer, other) != model ||
+            (!searches && other->state != SHMT_LANE_OPENING))
+            continue;
+        begun++;
+        if (!searches || other->task.kernel == task->kernel)
+            task->left++;
+        else
+            task->busy_s += fmax(shmt_tune_left_s(other->run), 0);
+        if (searches && waiting == 0)
+            other->options.yields = false;
+    }
+    task->full = waiting + begun > task->devices * dealer->all->together;
+}
+
 /* What a failure means for what has not begun: nothing more is to begin, or, if
  * the last device of a model has failed, nothing on that. */
 static void note_failure(struct shmt_dealer *dealer, struct shmt_lane *lane,
@@ -432,6 +465,23 @@ static enum shmtune_status share_findings(struct shmt_dealer *dealer,
     return status;
 }
 
+/* The searches of a kernel's other sizes go on as long as this one may: what
+ * each finds is tried by all. */
+static void end_together(const struct shmt_dealer *dealer,
+                         const struct shmt_lane *lane)
+{
+    const double left_s = shmt_tune_left_s(lane->run);
+
+    for (size_t k = 0; k < dealer->lane_count; k++) {
+        struct shmt_lane *const other = &dealer->lanes[k];
+        if (other->state == SHMT_LANE_RUNNING && other != lane &&
+            other->task.kernel == lane->task.kernel &&
+            !shmt_tune_is_in_finals(other->run))
+            other->options.budget_s +=
+                fmax(left_s - shmt_tune_left_s(other->run), 0);
+    }
+}
+
 /* The target is ready: the run begins. */
 static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
 {
@@ -459,6 +509,8 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
     }
     if (all->queued)
         count_present(dealer, lane);
+    if (dealer->width > 1)
+        count_beside(dealer, lane);
     status = all->calls->begin(all->context, task, &lane->options, &err);
     if (status == SHMTUNE_OK && dealer->width > 1)
         status = share_findings(dealer, lane, &err);
@@ -470,6 +522,8 @@ static void begin(struct shmt_dealer *dealer, struct shmt_lane *lane)
     lane->due = true;
     if (status != SHMTUNE_OK)
         close_run(dealer, lane, status, &err);
+    else if (lane->options.sizes != NULL && isfinite(lane->options.budget_s))
+        end_together(dealer, lane);
 }
 
 /* Where several runs have buffers on a device, all of them have to fit it, with

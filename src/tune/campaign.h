@@ -18,7 +18,7 @@
 /* Most runs that search on one device at a time: most kernels have all of
  * their sizes open together then.  Each has a measure worker, which takes some
  * 500 MB of the device's memory besides its buffers. */
-enum { SHMT_CAMPAIGN_TOGETHER = 16 };
+enum { SHMT_CAMPAIGN_TOGETHER = 20 };
 
 /* The problems of a kernel, on the devices of one model. */
 struct shmt_campaign_kernel {
@@ -43,11 +43,14 @@ struct shmt_campaign_task {
     double since_s;              /* when the device was given the problem, on
                                     shmt_clock_s */
     size_t left, devices;        /* problems of the model that have not ended
-                                    and that nobody has, with this one, and its
+                                    and that nobody has, with this one, and
+                                    those of its kernel that end with it; and
                                     devices */
     double part;                 /* the weight of this over the mean of those
                                     left */
     size_t together;             /* runs that share the device, with this one */
+    double busy_s;               /* what the other searches still have */
+    bool full;                   /* some have to wait for the end of others */
 };
 
 struct shmt_campaign_calls {

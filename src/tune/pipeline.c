@@ -18,6 +18,10 @@ enum { MOST_READY = 16 };
  * samples. */
 static const double give_up_factor = 2.0, give_up_slack_us = 3.0;
 
+/* When samples are this long together, fewer of them are enough. */
+static const double enough_us = 20000;
+enum { LEAST_SAMPLES = 3 };
+
 /* The session takes no notice where it does not have the candidate. */
 static void tell(struct shmt_tune *tune, const struct shmt_ledger_entry *entry)
 {
@@ -107,6 +111,14 @@ static const struct shmt_result *known_result(const struct shmt_tune *tune,
     return entry != NULL && entry->known ? &entry->result : NULL;
 }
 
+/* A candidate that may win takes about as long as the best. */
+static int samples_of(const struct shmt_tune *tune)
+{
+    const double wanted = enough_us / fmax(tune->outcome->best_us, 1);
+
+    return (int)fmin(fmax(wanted, LEAST_SAMPLES), SHMT_TUNE_SAMPLES);
+}
+
 /* To the run's own device, or the helper that has it. */
 static enum shmtune_status submit(struct shmt_tune *tune,
                                   struct shmt_tune_candidate *candidate,
@@ -127,7 +139,7 @@ static enum shmtune_status submit(struct shmt_tune *tune,
         .tag = candidate->index,
         .config = config,
         .compiled = &candidate->result,
-        .samples = SHMT_TUNE_SAMPLES,
+        .samples = samples_of(tune),
         .give_up_us = best < 0 ? INFINITY
                                 : best * give_up_factor + give_up_slack_us,
         .worth = shmt_tune_worth(tune, candidate, verb),

@@ -618,6 +618,11 @@ enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
     return status;
 }
 
+double shmt_tune_left_s(const struct shmt_tune *tune)
+{
+    return tune->options->budget_s - shmt_tune_elapsed(tune);
+}
+
 bool shmt_tune_is_in_finals(const struct shmt_tune *tune)
 {
     return tune->phase >= SHMT_TUNE_FINALS;

@@ -43,6 +43,8 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
 
 /* Whether another size has told something that it has not read. */
 bool shmt_tune_has_news(const struct shmt_tune *tune);
+/* Of its budget; INFINITY: as much as it likes. */
+double shmt_tune_left_s(const struct shmt_tune *tune);
 /* Whether its search is over. */
 bool shmt_tune_is_in_finals(const struct shmt_tune *tune);
 
