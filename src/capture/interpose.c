@@ -62,39 +62,47 @@ EARLY static find_function *real_dlsym(void)
     return function;
 }
 
+enum { LIBRARIES = 4, PATH = 1024 };
+
+/* The libraries of one name that the process has open. */
 struct search {
-    const char *name, *library;
-    void *found;
+    const char *library;
+    size_t count;
+    char paths[LIBRARIES][PATH];
 };
 
-/* Of a library that the process has open, in whatever scope. */
-static int look_into(struct dl_phdr_info *info, size_t size, void *context)
+/* The loader is locked meanwhile: a path is noted, and nothing opened. */
+static int note_path(struct dl_phdr_info *info, size_t size, void *context)
 {
     struct search *const search = context;
     const char *slash = strrchr(info->dlpi_name, '/');
     const char *file = slash == NULL ? info->dlpi_name : slash + 1;
-    void *handle;
 
     (void)size;
-    if (strncmp(file, search->library, strlen(search->library)) != 0)
-        return 0;
-    handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == NULL)
-        return 0;
-    search->found = real_dlsym()(handle, search->name);
-    dlclose(handle);
-    return search->found != NULL;
+    if (strncmp(file, search->library, strlen(search->library)) == 0 &&
+        search->count < LIBRARIES && strlen(info->dlpi_name) < PATH)
+        snprintf(search->paths[search->count++], PATH, "%s",
+                 info->dlpi_name);
+    return 0;
 }
 
+/* In whatever scope they are. */
 static void *find_loaded(const char *name)
 {
     struct search search = {
-        .name = name,
-        .library = name[0] == 'n' ? "libnvrtc.so" : "libcuda.so"
-    };
+        .library = name[0] == 'n' ? "libnvrtc.so" : "libcuda.so"};
+    void *found = NULL;
 
-    dl_iterate_phdr(look_into, &search);
-    return search.found;
+    dl_iterate_phdr(note_path, &search);
+    for (size_t k = 0; found == NULL && k < search.count; k++) {
+        void *handle = dlopen(search.paths[k], RTLD_LAZY | RTLD_NOLOAD);
+
+        if (handle == NULL)
+            continue;
+        found = real_dlsym()(handle, name);
+        dlclose(handle);
+    }
+    return found;
 }
 
 void shmt_capture_real(enum shmt_capture_hook hook, void *function)

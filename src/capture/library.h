@@ -244,7 +244,7 @@ void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
 struct shmt_capture_memory {
     CUdeviceptr base;
     size_t size;
-    const char *symbol;        /* of a variable; else NULL */
+    char *symbol;              /* of a variable; else NULL */
     unsigned char *before, *after;     /* after is NULL when it is the same */
 };
 

@@ -99,9 +99,13 @@ static void look_at(const void *data, struct shmt_capture_image *image,
     } else if (memcmp(data, ELFMAG, SELFMAG) == 0) {
         image->form = SHMT_CAPTURE_CUBIN;
         image->size = cubin_size(data);
-    } else {
+    } else if (strchr("/. \t\r\n", *(const char *)data) != NULL &&
+               *(const char *)data != '\0') {
         image->form = SHMT_CAPTURE_PTX;
         image->size = strlen(data);
+    } else {
+        image->form = SHMT_CAPTURE_FATBIN;     /* of a form not known */
+        image->size = 0;
     }
 }
 
@@ -119,12 +123,16 @@ static struct shmt_capture_image *make_image(const void *data)
     look_at(data, image, &begin, &stays);
     if (image->form != SHMT_CAPTURE_FATBIN)
         shmt_capture_digest(begin, image->size, image->digest);
+    if (image->size == 0)
+        return image;
     if (stays)
         image->data = begin;
     else if (image->size <= MOST_IMAGE) {
         copy = malloc(image->size + 1);
-        if (copy != NULL)
+        if (copy != NULL) {
             memcpy(copy, begin, image->size);
+            ((char *)copy)[image->size] = '\0';
+        }
         image->data = copy;
     }
     return image;

@@ -10,6 +10,7 @@
  */
 #include "capture/library.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -217,6 +218,54 @@ static bool find_memories(struct shmt_capture_snapshot *snapshot)
     return true;
 }
 
+/* The name that a line of PTX declares as a variable, ".visible .const .align 4
+ * .b8 offsets[8];"; an instruction has its state space behind a dot. */
+static const char *declared_by(const char *line, size_t *length)
+{
+    const size_t size = strcspn(line, "\n=[;");
+    char text[512];
+
+    line += strspn(line, " \t");
+    if (*line != '.' || size >= sizeof text)
+        return NULL;
+    memcpy(text, line, size);
+    text[size] = '\0';
+    if (strstr(text, ".const ") == NULL && strstr(text, ".global ") == NULL)
+        return NULL;
+    line += strcspn(line, "\n=[;");
+    while (line[-1] == ' ')
+        line--;
+    for (*length = 0; line[-1] == '_' || line[-1] == '$' ||
+                      isalnum((unsigned char)line[-1]); line--)
+        ++*length;
+    return *length == 0 ? NULL : line;
+}
+
+/* The variables of an image in turn; *at is 0 at first.  The name lives until
+ * the next call, or as long as the image. */
+static const char *next_variable(const struct shmt_capture_image *image,
+                                 size_t *at, char name[512])
+{
+    struct shmt_cubin_variable variable;
+
+    if (image->form == SHMT_CAPTURE_CUBIN)
+        return shmt_cubin_next_variable(image->data, image->size, at,
+                                        &variable) ? variable.name : NULL;
+    while (image->form == SHMT_CAPTURE_PTX && *at < image->size) {
+        const char *line = (const char *)image->data + *at;
+        size_t length;
+        const char *found = declared_by(line, &length);
+
+        *at += strcspn(line, "\n") + 1;
+        if (found != NULL && length < 512) {
+            memcpy(name, found, length);
+            name[length] = '\0';
+            return name;
+        }
+    }
+    return NULL;
+}
+
 /* __constant__ and __device__ variables of its module, which the binary
  * lists. */
 static bool find_variables(struct shmt_capture_snapshot *snapshot)
@@ -225,26 +274,28 @@ static bool find_variables(struct shmt_capture_snapshot *snapshot)
     struct shmt_capture_record *record = &snapshot->record;
     const struct shmt_capture_image *image = record->function.image;
     CUmodule module = record->function.owner;
-    struct shmt_cubin_variable variable;
     size_t at = 0, size, place;
+    char text[512];
+    const char *name;
     CUdeviceptr base;
 
-    if (image == NULL || image->data == NULL ||
-        image->form != SHMT_CAPTURE_CUBIN)
+    if (image == NULL || image->data == NULL)
         return true;
     if (record->function.of_library &&
         (driver->LibraryGetModule == NULL ||
          driver->LibraryGetModule(&module, record->function.owner) !=
              CUDA_SUCCESS))
         return leave_out(snapshot, "the driver has no module of its library");
-    while (shmt_cubin_next_variable(image->data, image->size, &at,
-                                    &variable)) {
-        if (driver->ModuleGetGlobal(&base, &size, module, variable.name) !=
+    while ((name = next_variable(image, &at, text)) != NULL) {
+        if (driver->ModuleGetGlobal(&base, &size, module, name) !=
             CUDA_SUCCESS)
             continue;
         if (!add_memory(snapshot, base, size, &place))
             return false;
-        record->memories[place].symbol = variable.name;
+        free(record->memories[place].symbol);
+        record->memories[place].symbol = strdup(name);
+        if (record->memories[place].symbol == NULL)
+            return leave_out(snapshot, "there is no memory");
     }
     return true;
 }
@@ -300,6 +351,7 @@ static bool copy_after(struct shmt_capture_snapshot *snapshot)
 static void free_snapshot(struct shmt_capture_snapshot *snapshot)
 {
     for (size_t k = 0; k < snapshot->record.memory_count; k++) {
+        free(snapshot->record.memories[k].symbol);
         free(snapshot->record.memories[k].before);
         free(snapshot->record.memories[k].after);
     }

@@ -118,6 +118,15 @@ check "one that another program left has none" all as_alone \
     "has opened/blend-1 'argument1: {type: bytes, role: inout, count: 4000'"
 run check opened/blend-1
 check "which check says" all "exits 2" "out_has 'to be written: the .cu file'"
+FAKE_CUDA_PTX=kept.cubin
+export FAKE_CUDA_PTX
+application opened load_ptx launch sum
+unset FAKE_CUDA_PTX
+check "PTX has its source and its variables" all as_alone \
+    "[ -f opened/blend-1/image.ptx ]" \
+    "has opened/blend-1 'offsets: {type: bytes, role: symbol, symbol: offsets'"
+run check opened/blend-1
+check "and is a spec" exits 0
 application runtime load_library launch_ex
 check "so has a library" all as_alone \
     "err_has 'blend-1: the launch, its source and its buffers'"

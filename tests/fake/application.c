@@ -79,6 +79,8 @@ struct bounds {
     X(nvrtcCompileProgram)                                                   \
     X(nvrtcGetCUBINSize)                                                     \
     X(nvrtcGetCUBIN)                                                         \
+    X(nvrtcGetPTXSize)                                                       \
+    X(nvrtcGetPTX)                                                           \
     X(nvrtcDestroyProgram)
 
 static struct {
@@ -148,7 +150,7 @@ static void must(int result, const char *what)
 /* -- what it does --------------------------------------------------------- */
 
 static struct {
-    char *cubin;
+    char *cubin, *ptx;
     size_t size;
     CUmodule module;
     CUfunction function;
@@ -164,6 +166,7 @@ static void compile(void)
                              "-DOTHER=1"};
     const char *headers[] = {header}, *names[] = {"scale_by.h"};
     nvrtcProgram program;
+    size_t ptx_size;
 
     must((int)api.nvrtcCreateProgram(&program, source, "blend.cu", 1, headers,
                                      names), "nvrtcCreateProgram");
@@ -173,6 +176,9 @@ static void compile(void)
     must((int)api.nvrtcGetCUBINSize(program, &state.size), "size");
     state.cubin = malloc(state.size);
     must((int)api.nvrtcGetCUBIN(program, state.cubin), "nvrtcGetCUBIN");
+    must((int)api.nvrtcGetPTXSize(program, &ptx_size), "size");
+    state.ptx = malloc(ptx_size);
+    must((int)api.nvrtcGetPTX(program, state.ptx), "nvrtcGetPTX");
     must((int)api.nvrtcDestroyProgram(&program), "nvrtcDestroyProgram");
 }
 
@@ -187,12 +193,22 @@ static void set_offsets(void)
     must((int)api.cuMemcpyHtoD(address, offsets, sizeof offsets), "copy");
 }
 
-static void load(void)
+static void load_image(const char *image)
 {
-    must((int)api.cuModuleLoadData(&state.module, state.cubin), "load");
+    must((int)api.cuModuleLoadData(&state.module, image), "load");
     must((int)api.cuModuleGetFunction(&state.function, state.module, "blend"),
          "cuModuleGetFunction");
     set_offsets();
+}
+
+static void load(void)
+{
+    load_image(state.cubin);
+}
+
+static void load_ptx(void)
+{
+    load_image(state.ptx);
 }
 
 /* Through a file, as a program that keeps what it has compiled. */
@@ -307,7 +323,7 @@ static const struct {
     const char *word;
     void (*run)(void);
 } steps[] = {
-    {"load", load}, {"load_file", load_file}, {"load_library", load_library},
+    {"load", load}, {"load_ptx", load_ptx}, {"load_file", load_file}, {"load_library", load_library},
     {"launch", launch}, {"launch_ex", launch_ex},
     {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},

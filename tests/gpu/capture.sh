@@ -90,6 +90,14 @@ for way in linked opened runtime; do
     sed 's/^/# /' err
 done
 
+./application opened load_ptx launch sum >alone 2>err
+"$build/shmtune" capture --propose -o ptx -- ./application opened load_ptx \
+    launch sum >out 2>err
+report "PTX: the program runs as it does alone" cmp -s alone out
+"$build/shmtune" tune ptx/blend-1 --device 0 --strategy exhaustive \
+    -o tuned-ptx >log 2>&1
+report "PTX: its launch is tuned, with its variables" [ $? -eq 0 ]
+
 "$build/shmtune" capture --list -- ./application opened load launch \
     launch_many sum >out 2>err
 report "a list has the kernel by its time" grep -q ' 20001 .* blend$' out
@@ -140,10 +148,10 @@ else
         -e 's#^  grid: .*#  grid: ["ceildiv(100000, BLOCK_X)"]#' \
         plain/add_scaled-1/with.yaml >plain/add_scaled-1/kernel.yaml
     "$build/shmtune" tune plain/add_scaled-1 --device 0 \
-        --strategy exhaustive -o tuned-plain >log 2>&1
+        --strategy exhaustive -o tuned-block >log 2>&1
     report "its block is tuned" all "[ $? -eq 0 ]" \
-        "grep -q 'BLOCK_X' tuned-plain/add_scaled/*.yaml"
-    "$build/shmtune" run --captured plain --tunings tuned-plain -- ./program \
+        "grep -q 'BLOCK_X' tuned-block/add_scaled/*.yaml"
+    "$build/shmtune" run --captured plain --tunings tuned-block -- ./program \
         >out 2>err
     status=$?
     report "a program of nvcc's takes it back" all "[ $status -eq 3 ]" \
