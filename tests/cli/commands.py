@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The shell commands of the documents, one a line: PLACE<TAB>COMMAND.
+
+usage: commands.py ROOT SHMTUNE
+
+Those of fenced sh blocks of README.md and docs/*.md, of the examples of the
+manual page, and of `--help` of every verb.  Lines that go on
+are one command, and so is a loop; comments are left out.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(sys.argv[1])
+VERBS = ("tune dispatch list space inspect show explain report capture run init "
+         "check doctor score import export data completion").split()
+
+
+def joined(lines):
+    """Commands of a block: what goes on, and what is quoted or a loop."""
+    command = ""
+    for line in lines:
+        command = command + "\n" + line if command else line
+        text = re.sub(r"(^|\s)#.*", "", command, flags=re.MULTILINE)
+        if command.endswith(("\\", "|")) or command.count("'") % 2 or \
+                len(re.findall(r"^\s*(?:for|while|if)\b", text, re.M)) > \
+                len(re.findall(r"\b(?:done|fi)\b", text)):
+            continue
+        text = re.sub(r"\\\n\s*", "", text).strip()
+        if text:
+            yield " ".join(text.split()) if "'" not in text else text
+        command = ""
+    if command.strip():
+        yield command.strip()
+
+
+def of_page(path):
+    inside, block, console = False, [], False
+    for line in path.read_text().split("\n"):
+        if not inside and re.fullmatch(r"\s*```(sh|console)", line):
+            inside, block, console = True, [], "console" in line
+        elif inside and line.strip() == "```":
+            inside = False
+            # tests/cli/documents.sh types a console and compares the answers.
+            if not console:
+                yield from joined(block)
+        elif inside:
+            block.append(line.rstrip())
+
+
+def of_manual(path):
+    text = path.read_text()
+    part = re.search(r"^\.Sh EXAMPLES\n(.*?)^\.Sh ", text, re.S | re.M)
+    for line in part.group(1).split("\n") if part else []:
+        if line.startswith(".Dl "):
+            yield line[4:].replace("\\&", "").replace("\\-", "-")
+
+
+def of_help(verb):
+    text = subprocess.run([sys.argv[2], verb, "--help"], check=True,
+                          capture_output=True, text=True).stdout
+    if "\nexamples:\n" in text:
+        lines = text.split("\nexamples:\n")[1].split("\n\n")[0].split("\n")
+        yield from joined([line.strip() for line in lines])
+
+
+def main():
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for page in pages:
+        for command in of_page(page):
+            print("%s\t%s" % (page.relative_to(ROOT),
+                              command.replace("\n", "\\n")))
+    for command in of_manual(ROOT / "src/shmtune.1"):
+        print("shmtune.1\t" + command)
+    for verb in VERBS:
+        for command in of_help(verb):
+            print("%s --help\t%s" % (verb, command.replace("\n", "\\n")))
+
+
+if __name__ == "__main__":
+    main()
