@@ -9,8 +9,8 @@ import sys
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODULES = ("test_sizes", "test_package", "test_call", "test_tune",
-           "test_kernel_tuner")
+MODULES = ("test_sizes", "test_package", "test_call", "test_libraries",
+           "test_tune", "test_kernel_tuner")
 
 
 class Tap(unittest.TestResult):

@@ -561,7 +561,8 @@ class _Plan:
             if mine is None:
                 mine = self.workspaces.get(stream)
                 if mine is None:
-                    mine = [_allocate(arguments, b) for _, b in self.needed]
+                    mine = [_allocate(arguments, b, stream)
+                            for _, b in self.needed]
                     self.workspaces[stream] = mine
             frame.values[argument.index] = mine[k][0]
 
@@ -604,17 +605,23 @@ class _Plan:
                                      bytes_, stream, byref(message)), message)
 
 
-def _allocate(arguments, bytes_):
-    """(address, what keeps it): by the library of the arguments, else by the
-    driver."""
+def _allocate(arguments, bytes_, stream):
+    """(address, what keeps it): by the library of the arguments, which is told
+    the stream, else by the driver."""
     for x in arguments:
-        if module_of(x) == "torch":
+        if module_of(x) == "torch" and x.is_cuda:
             import torch
-            made = torch.empty(bytes_, dtype=torch.uint8, device=x.device)
+            # The number 0 would be a new stream.
+            theirs = (torch.cuda.ExternalStream(stream, x.device) if stream
+                      else torch.cuda.default_stream(x.device))
+            with torch.cuda.stream(theirs):
+                made = torch.empty(bytes_, dtype=torch.uint8, device=x.device)
             return made.data_ptr(), made
-        if module_of(x) == "cupy":
+        if module_of(x) == "cupy" and hasattr(x, "device"):
             import cupy
-            made = cupy.empty(bytes_, cupy.uint8)
+            with x.device, (cupy.cuda.ExternalStream(stream) if stream
+                            else cupy.cuda.Stream.null):
+                made = cupy.empty(bytes_, cupy.uint8)
             return made.data.ptr, made
     made = Memory(driver(), bytes_)
     return made.pointer, made
