@@ -29,19 +29,15 @@ if [ -z "$wheel" ]; then
     }
     wheel=$(ls "$folder"/wheel/*.whl)
 fi
-# PyTorch, CuPy, NumPy and Kernel Tuner are those of the machine's own Python.
-python="$folder/venv/bin/python"
-if ! { python3 -m venv --system-site-packages "$folder/venv" &&
-    "$python" -m pip install --quiet --no-index --no-deps --ignore-installed \
-        --disable-pip-version-check "$wheel"; } >&2; then
-    # Without the module venv: unpacked is as good.
+# PyTorch, CuPy, NumPy and Kernel Tuner are those of the machine's own Python,
+# which may be an environment already.
+python3 -m pip install --quiet --no-index --no-deps --target "$folder/site" \
+    --disable-pip-version-check "$wheel" >&2 ||
     python3 -m zipfile -e "$wheel" "$folder/site" >&2
-    python=python3
-    PYTHONPATH=$folder/site${PYTHONPATH:+:$PYTHONPATH}
-    export PYTHONPATH
-fi
+PYTHONPATH=$folder/site${PYTHONPATH:+:$PYTHONPATH}
+export PYTHONPATH
 unset SHMTUNE_PATH SHMTUNE_WORKER
 XDG_CACHE_HOME=$folder/cache XDG_DATA_HOME=$folder/data
 export XDG_CACHE_HOME XDG_DATA_HOME
 mkdir -m 700 "$XDG_CACHE_HOME"
-cd "$folder" && "$python" -u "$here/python_lane.py"
+cd "$folder" && python3 -u "$here/python_lane.py"
