@@ -5,7 +5,8 @@ kernels and tunings that come with them.  `make wheel` calls it.
     wheel.py --version 0.2.0 --library FILE --command FILE --source DIR OUT
 
 Library and command are linked for it: libyaml, jansson and zlib are inside
-them, or beside the library where there are no archives of them.  The tag of the platform is the newest version of glibc that they ask for.
+them, or beside the library where there are no archives of them.  The tag of
+the platform is the newest version of glibc that they ask for.
 """
 import argparse
 import base64

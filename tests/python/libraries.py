@@ -140,15 +140,15 @@ class Instead:
         return self
 
     def __exit__(self, *_):
-        from shmtune import _open
+        from shmtune import _looks
         for name, module in self._kept.items():
             if module is None:
                 del sys.modules[name]
             else:
                 sys.modules[name] = module
         for kind in (Tensor, ndarray):
-            _open._LOOKS.pop(kind, None)
-            _open._STREAMS.pop(kind, None)
+            _looks.LOOKS.pop(kind, None)
+            _looks.STREAMS.pop(kind, None)
 
 
 stream = _Stream

@@ -3,7 +3,7 @@
 import shmtune
 from device import Case, folder
 from libraries import Instead, Tensor, ndarray, stream
-from shmtune import _open
+from shmtune import _plan
 
 
 class Libraries(Case):
@@ -33,14 +33,14 @@ class Libraries(Case):
         "the current stream of the library, or the one that is given"
         for kind in (Tensor, ndarray):
             with Instead() as modules:
-                seen, launch = [], _open._Plan._go
+                seen, launch = [], _plan.Plan._go
 
                 def spy(self, frame, arguments, stream, given):
                     seen.append(stream)
                     return launch(self, frame, arguments, 0 if stream == 5
                                   else stream, given)
 
-                _open._Plan._go = spy
+                _plan.Plan._go = spy
                 try:
                     arrays = self.arrays(kind, 50)
                     self.kernel(*arrays)
@@ -48,7 +48,7 @@ class Libraries(Case):
                         self.kernel(*arrays)
                     self.kernel(*arrays, stream=stream(5))
                 finally:
-                    _open._Plan._go = launch
+                    _plan.Plan._go = launch
                 self.assertEqual(seen, [0, 5, 5])
                 self.assertEqual(modules.made, [0])
 
@@ -56,7 +56,7 @@ class Libraries(Case):
         "a workspace is allocated on the stream of the launch"
         for kind in (Tensor, ndarray):
             with Instead() as modules:
-                made = _open._allocate(self.arrays(kind), 400, 9)
+                made = _plan._allocate(self.arrays(kind), 400, 9)
                 self.assertGreater(made[0], 0)
                 self.assertEqual(modules.made, [9])
 

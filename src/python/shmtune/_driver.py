@@ -94,6 +94,22 @@ class Driver:
         self.check(self.cuStreamSynchronize(stream), "cuStreamSynchronize")
 
 
+class Current:
+    """A context that is current while it is needed."""
+
+    def __init__(self, context):
+        self._context = context
+
+    def __enter__(self):
+        self._before = driver().context()
+        if self._before != self._context:
+            driver().set_current(self._context)
+
+    def __exit__(self, *_):
+        if self._before != self._context:
+            driver().set_current(self._before)
+
+
 class Memory:
     """Memory of the device, for arrays of the host, and back."""
 

@@ -8,16 +8,16 @@ and launches.
 """
 import ctypes
 import weakref
-from ctypes import byref, c_char_p, c_int64, c_uint64, c_void_p
+from ctypes import byref, c_int64, c_void_p
 
 from . import _library as lib
-from ._array import (Array, describe, element, handle_of, is_gpu_array,
-                     module_of, pack, stream_of, view_of)
-from ._driver import Memory, driver
+from ._array import (Array, describe, element, handle_of, is_gpu_array, pack,
+                     view_of)
+from ._driver import Current, driver
 from ._library import Error
+from ._looks import LOOKS, NUMBER, look_at, look_for
+from ._plan import Plan, bytes_of
 from ._sizes import Count, infer
-
-ALIGNMENT = 16
 
 
 def open(path=None):
@@ -211,10 +211,10 @@ class Kernel:
         key, pointers = [], []
         for x in arguments:
             try:
-                part, pointer = _LOOKS[type(x)](x)
+                part, pointer = LOOKS[type(x)](x)
             except KeyError:
-                part, pointer = _look_for(type(x))(x)
-            if part is _NUMBER and self._is_sizing(len(key)):
+                part, pointer = look_for(type(x))(x)
+            if part is NUMBER and self._is_sizing(len(key)):
                 part = x
             key.append(part)
             pointers.append(pointer)
@@ -260,10 +260,10 @@ class Kernel:
             if x is not None and argument.sizing == argument.name:
                 sizes[argument.name] = x
             whole.append(x)
-        looks = [_look(x) for x in whole]
-        key = (tuple(x if part is _NUMBER and self._is_sizing(k) else part
+        looks = [look_at(x) for x in whole]
+        key = (tuple(x if part is NUMBER and self._is_sizing(k) else part
                      for k, ((part, _), x) in enumerate(zip(looks, whole))),
-               tuple((n, _look(x)[0]) for n, x in given.items()),
+               tuple((n, look_at(x)[0]) for n, x in given.items()),
                tuple(sizes.items()))
         context = _context()
         plan = self._plans.get(key)
@@ -289,13 +289,13 @@ class Kernel:
         context = driver().context()
         if context is None or device not in (None, driver().ordinal()):
             context = driver().primary(device or 0)
-        with _Current(context):
+        with Current(context):
             struct = lib.device()
             problem = self._problem(sizes)
             choice = self._choose(struct, problem)
             self._check_sizes(choice, arrays, sizes)
             function = self._prepare(choice, context)
-        return _Plan(self, function, context, choice, arrays, device is None,
+        return Plan(self, function, context, choice, arrays, device is None,
                      arguments)
 
     def _look(self, argument, x, stream):
@@ -366,7 +366,7 @@ class Kernel:
         for argument, x in arrays.items():
             if x is None:
                 continue
-            wanted = _bytes_of(choice, argument.index)
+            wanted = bytes_of(choice, argument.index)
             have = (x.count * argument.element_bytes
                     if isinstance(x, Array) else x.nbytes)
             if have == wanted or wanted == 0 or (
@@ -381,7 +381,7 @@ class Kernel:
                     ", ".join(n + "=..." for n in self.dimensions)))
         for argument in self._positions:
             if (argument not in arrays and argument.role in lib.BUFFERS
-                    + (lib.VALUE,) and _bytes_of(choice, argument.index)):
+                    + (lib.VALUE,) and bytes_of(choice, argument.index)):
                 raise Error("%s: argument %s is missing; it takes: %s" % (
                     self.name, argument.name, ", ".join(self.arguments)))
 
@@ -399,13 +399,6 @@ class Kernel:
         self._loaded.append((context, out))
         self._library._functions.append((context, out))
         return out
-
-
-def _bytes_of(choice, k):
-    out = c_int64()
-    if lib.library().argument_bytes(byref(choice), k, byref(out)):
-        raise Error("the spec gives no size for argument %d here" % k)
-    return out.value
 
 
 def _told(kernel, choice):
@@ -433,315 +426,5 @@ def _told(kernel, choice):
     }
 
 
-class _Current:
-    """A context that is current while it is needed."""
-
-    def __init__(self, context):
-        self._context = context
-
-    def __enter__(self):
-        self._before = driver().context()
-        if self._before != self._context:
-            driver().set_current(self._context)
-
-    def __exit__(self, *_):
-        if self._before != self._context:
-            driver().set_current(self._before)
-
-
-class _Frame:
-    """What shmtune_launch is given: pointers to values."""
-
-    def __init__(self, plan):
-        count = plan.count
-        self.values = (c_uint64 * max(count, 1))()
-        self.pointers = (c_void_p * max(count, 1))()
-        base = ctypes.addressof(self.values)
-        for k in plan.slots:
-            self.pointers[k] = base + 8 * k
-        self.address = ctypes.addressof(self.pointers)
-        self.message = lib.Message()
-        self.message_at = byref(self.message)
-
-
-class _Plan:
-    """A function with all that does not change from call to call."""
-
-    def __init__(self, kernel, function, context, choice, arrays, anywhere,
-                 arguments):
-        self.anywhere = anywhere    # no array says on which device it is
-        self.kernel, self.function, self.context = kernel, function, context
-        self.count = len(kernel._arguments)
-        self.choice = choice
-        self.positions, self.slots, self.odd = [], [], []
-        self.workspaces, self.held = {}, {}
-        for p, (argument, x) in enumerate(zip(kernel._positions, arguments)):
-            if x is None:
-                continue
-            if argument.role in lib.BUFFERS:
-                self.positions.append((p, argument.index))
-                self.slots.append(argument.index)
-            else:
-                self.odd.append((p, argument))
-        self.needed = []
-        for argument in kernel._arguments:
-            if argument.role != lib.WORKSPACE:
-                continue
-            bytes_ = _bytes_of(choice, argument.index)
-            if bytes_ > 0:
-                self.needed.append((argument, bytes_))
-                self.slots.append(argument.index)
-        self._frames = []
-        self._launch = lib.library().launch
-
-    def launch(self, arguments, pointers, stream, context, given=None):
-        if stream is None:
-            stream = _current_stream(arguments, pointers, self.positions)
-        try:
-            frame = self._frames.pop()
-        except IndexError:
-            frame = _Frame(self)
-        values, bits = frame.values, 0
-        for p, index in self.positions:
-            pointer = pointers[p]
-            if pointer is None:
-                pointer = self._pointer(arguments[p], stream)
-            bits |= pointer
-            values[index] = pointer
-        if bits & ALIGNMENT - 1:
-            self._refuse_place(values)
-        if context == self.context:
-            status = self._go(frame, arguments, stream, given)
-        else:
-            with _Current(self.context):
-                status = self._go(frame, arguments, stream, given)
-        if status:
-            lib.check(status, frame.message)
-        self._frames.append(frame)
-
-    def _go(self, frame, arguments, stream, given):
-        keep = None
-        if self.needed:
-            self._put_workspaces(frame, stream, arguments, given or {})
-        if self.odd:
-            keep = self._put_odd(frame, arguments, stream)
-        status = self._launch(self.function, frame.address, stream,
-                              frame.message_at)
-        del keep
-        return status
-
-    def _pointer(self, x, stream):
-        """Of an array that is asked anew at each call.  One that DLPack lends
-        is held until the next call, when its work is before that on the
-        stream."""
-        found = describe(x, stream)
-        if found.hold is not None:
-            self.held.setdefault(stream, []).append(found.hold)
-            del self.held[stream][:-16]
-        # 1 is the legacy default stream, as 0 is.
-        if found.stream is not None and (
-                found.stream != (stream or 1)):
-            driver().synchronize(found.stream)
-        return found.pointer
-
-    def _refuse_place(self, values):
-        name = [self.kernel._arguments[index].name
-                for _, index in self.positions if values[index] % ALIGNMENT]
-        raise Error("%s: argument %s begins at an address that is no multiple "
-                    "of %d bytes; give its copy" % (self.kernel.name, name[0],
-                                                    ALIGNMENT))
-
-    def _put_workspaces(self, frame, stream, arguments, given):
-        mine = None
-        for k, (argument, bytes_) in enumerate(self.needed):
-            if argument.name in given:
-                frame.values[argument.index] = describe(
-                    given[argument.name], stream).pointer
-                continue
-            if mine is None:
-                mine = self.workspaces.get(stream)
-                if mine is None:
-                    mine = [_allocate(arguments, b, stream)
-                            for _, b in self.needed]
-                    self.workspaces[stream] = mine
-            frame.values[argument.index] = mine[k][0]
-
-    def _put_odd(self, frame, arguments, stream):
-        """Numbers, arrays by value, variables of the source."""
-        keep = []
-        for p, argument in self.odd:
-            x, index = arguments[p], argument.index
-            if argument.role == lib.SCALAR:
-                bytes_ = pack(argument.type, x)
-                frame.values[index] = int.from_bytes(bytes_, "little")
-                frame.pointers[index] = (ctypes.addressof(frame.values)
-                                         + 8 * index)
-                continue
-            if argument.role == lib.SYMBOL:
-                self._fill(argument, x, stream, keep)
-                continue
-            view = view_of(x)
-            buffer = (ctypes.c_char * view.nbytes).from_buffer_copy(
-                view.cast("B") if view.ndim else view)
-            keep.append(buffer)
-            frame.pointers[index] = ctypes.addressof(buffer)
-        return keep
-
-    def _fill(self, argument, x, stream, keep):
-        if is_gpu_array(x):
-            found = describe(x, stream)
-            address, bytes_ = found.pointer, (found.count
-                                              * argument.element_bytes)
-            keep.append(found)
-        else:
-            view = view_of(x)
-            bytes_ = view.nbytes
-            buffer = (ctypes.c_char * bytes_).from_buffer_copy(
-                view.cast("B") if view.ndim else view)
-            keep.append(buffer)
-            address = ctypes.addressof(buffer)
-        message = lib.Message()
-        lib.check(lib.library().fill(self.function, argument.index, address,
-                                     bytes_, stream, byref(message)), message)
-
-
-def _allocate(arguments, bytes_, stream):
-    """(address, what keeps it): by the library of the arguments, which is told
-    the stream, else by the driver."""
-    for x in arguments:
-        if module_of(x) == "torch" and x.is_cuda:
-            import torch
-            # The number 0 would be a new stream.
-            theirs = (torch.cuda.ExternalStream(stream, x.device) if stream
-                      else torch.cuda.default_stream(x.device))
-            with torch.cuda.stream(theirs):
-                made = torch.empty(bytes_, dtype=torch.uint8, device=x.device)
-            return made.data_ptr(), made
-        if module_of(x) == "cupy" and hasattr(x, "device"):
-            import cupy
-            with x.device, (cupy.cuda.ExternalStream(stream) if stream
-                            else cupy.cuda.Stream.null):
-                made = cupy.empty(bytes_, cupy.uint8)
-            return made.data.ptr, made
-    made = Memory(driver(), bytes_)
-    return made.pointer, made
-
-
-def _current_stream(arguments, pointers, positions):
-    """Of the library of the first array."""
-    for p, _ in positions:
-        x = arguments[p]
-        kind = _STREAMS.get(type(x))
-        if kind is not None:
-            return kind(x)
-        # An array that has named no stream is on the legacy default one.
-        return 0 if pointers[p] is not None else stream_of(x, describe(x))
-    return 0
-
-
 def _context():
     return driver().context()
-
-
-# -- looks: (key, address) of an argument ------------------------------------
-#
-# A key is _NUMBER for a number.  An address is None where it has to be asked
-# for in another way at each call.
-
-_NUMBER = object()
-
-
-def _look(x):
-    return (_LOOKS.get(type(x)) or _look_for(type(x)))(x)
-
-
-def _look_nothing(x):
-    return None, None
-
-
-def _look_number(x):
-    return _NUMBER, None
-
-
-def _look_interface(x):
-    said = x.__cuda_array_interface__
-    strides = said.get("strides")
-    stream = said.get("stream")
-    return ((said["typestr"], said["shape"],
-             None if strides is None else tuple(strides)),
-            said["data"][0] if stream is None else None)
-
-
-def _look_dlpack(x):
-    # Its device, type and shape by names that arrays have; all is checked.
-    kind, device = x.__dlpack_device__()
-    return ((device, kind, str(getattr(x, "dtype", id(x))),
-             tuple(getattr(x, "shape", (id(x),)))), None)
-
-
-def _look_host(x):
-    view = view_of(x)
-    if view is None:
-        describe(x)     # says why not
-    if view.ndim == 0:
-        return _NUMBER, None
-    return (view.format, view.shape, view.c_contiguous), None
-
-
-def _look_for(kind):
-    """The look for a type, which is remembered."""
-    look = None
-    if kind.__module__.partition(".")[0] == "torch":
-        import torch
-        if issubclass(kind, torch.Tensor):
-            look, _STREAMS[kind] = _torch_looks(torch)
-    elif kind.__module__.partition(".")[0] == "cupy":
-        import cupy
-        if issubclass(kind, cupy.ndarray):
-            look, _STREAMS[kind] = _cupy_looks(cupy)
-    if look is None:
-        look = (_look_interface if hasattr(kind, "__cuda_array_interface__")
-                else _look_any)
-    _LOOKS[kind] = look
-    return look
-
-
-def _look_any(x):
-    if hasattr(x, "__cuda_array_interface__"):
-        return _look_interface(x)
-    if is_gpu_array(x):
-        return _look_dlpack(x)
-    return _look_host(x)
-
-
-def _torch_looks(torch):
-    def look(x):
-        if x.is_cuda:
-            return ((x.get_device(), x.dtype, x.shape, x.is_contiguous()),
-                    x.data_ptr())
-        return (-1, x.dtype, x.shape, x.is_contiguous()), None
-
-    raw = getattr(torch._C, "_cuda_getCurrentRawStream", None)
-
-    def stream(x):
-        if raw is not None:
-            return raw(x.get_device())
-        return torch.cuda.current_stream(x.device).cuda_stream
-
-    return look, stream
-
-
-def _cupy_looks(cupy):
-    current = cupy.cuda.get_current_stream
-
-    def look(x):
-        data = x.data
-        return ((data.device_id, x.dtype, x.shape, x.flags.c_contiguous),
-                data.ptr)
-
-    return look, lambda x: current().ptr
-
-
-_LOOKS = {int: _look_number, float: _look_number, bool: _look_number,
-          type(None): _look_nothing}
-_STREAMS = {}

@@ -6,8 +6,8 @@ from ctypes import addressof, byref, c_char, c_int64, c_uint16, c_void_p
 
 from . import _library as lib
 from ._array import view_of
-from ._driver import Memory, driver
-from ._open import _Current, open as open_folder
+from ._driver import Current, Memory, driver
+from ._open import open as open_folder
 from ._tune import InOut, Variable, _Given
 
 
@@ -22,7 +22,7 @@ class Verifier:
             tuned.found["device"].get("ordinal", 0))
         self._wanted = [a is not None for a in answer]
         self._memory = {}
-        with _Current(self._context):
+        with Current(self._context):
             self._device = lib.device()
             for argument in self._kernel._arguments:
                 given = spec.given[argument.name]
@@ -37,7 +37,7 @@ class Verifier:
         """A list beside the arguments: what is in those that the answer has,
         None for the others."""
         functions, message = lib.library(), lib.Message()
-        with _Current(self._context):
+        with Current(self._context):
             choice = self._choice(config)
             function = c_void_p()
             lib.check(functions.prepare(byref(choice), lib.ALLOW_COMPILE,
@@ -96,7 +96,7 @@ class Verifier:
         return out
 
     def close(self):
-        with _Current(self._context):
+        with Current(self._context):
             for memory in self._memory.values():
                 memory.close()
         self._library.close()
