@@ -5,19 +5,10 @@
 # where the launch is the one that was captured.  No GPU is needed.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
-fake=$build/tests/fake
-programs="tests/fake/libcuda.so.1 tests/fake/application"
-for program in $programs tests/fake/application_linked; do
-    [ -x "$build/$program" ] || make -s -C "$build" "$program" >&2 || exit 1
-done
-FAKE_NVRTC_REAL=$("$build/shmtune" doctor 2>/dev/null |
-    sed -n 's/^ok  *NVRTC  *[0-9.]*, \([^,]*libnvrtc[^, ]*\).*/\1/p')
-LD_LIBRARY_PATH=$fake${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-# The library of a build with sanitizers comes before theirs, and the fake driver
-# and the fake NVRTC have the same modules in them.
-ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0:detect_odr_violation=0
+. "$SHMT_SRCDIR/tests/cli/application.sh"
+
 FAKE_CUDA_SHAPES=$folder/shapes
-export FAKE_NVRTC_REAL LD_LIBRARY_PATH ASAN_OPTIONS FAKE_CUDA_SHAPES
+export FAKE_CUDA_SHAPES
 cd "$folder" || exit 1
 
 run run --captured taken
