@@ -401,9 +401,9 @@ static json_t *json_column(const struct shmt_explain_view *all,
         "label", shmt_json_text(column->label),
         "config", shmt_json_config(all->kernel, column->config),
         "result", shmt_json_result(&column->result),
-        "gb_per_s", shmt_json_measured(shmt_kernel_work_rate(
+        "gb_per_s", shmt_json_known(shmt_kernel_work_rate(
             work.bytes, column->result.time_us)),
-        "gflop_per_s", shmt_json_measured(shmt_kernel_work_rate(
+        "gflop_per_s", shmt_json_known(shmt_kernel_work_rate(
             work.flops, column->result.time_us)), NULL);
     json_t *counters, *derived;
     double numbers[READING_COUNT];

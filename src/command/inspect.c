@@ -292,12 +292,11 @@ static void add_summary(const struct inspection *inspection,
     shmt_command_add_count(text, batch->count);
     shmt_text_add(text, " of ");
     shmt_command_add_count(text, shmt_space_count(inspection->space));
-    shmt_text_addf(text, " configurations in %.1f s with %zu workers "
-                   "(%s %d.%d): %zu spill", batch->elapsed_s,
-                   (size_t)inspection->options->jobs,
-                   inspection->kernel->nvcc ? "nvcc" : "NVRTC",
-                   inspection->nvrtc_version / 1000,
-                   inspection->nvrtc_version % 1000 / 10, spilling);
+    shmt_text_addf(text, " configurations in %.1f s with %zu workers",
+                   batch->elapsed_s, (size_t)inspection->options->jobs);
+    shmt_command_add_compiler(text, " (", inspection->kernel,
+                              inspection->nvrtc_version);
+    shmt_text_addf(text, "): %zu spill", spilling);
     for (size_t v = 0; v < SHMT_VERDICT_COUNT; v++)
         if (v != SHMT_VERDICT_OK && counts[v] > 0)
             shmt_text_addf(text, ", %zu %s", counts[v],

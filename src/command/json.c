@@ -120,6 +120,11 @@ json_t *shmt_json_measured(double number)
     return number < 0 ? NULL : shmt_json_real(number);
 }
 
+json_t *shmt_json_given(const char *text)
+{
+    return text == NULL || text[0] == '\0' ? NULL : shmt_json_text(text);
+}
+
 /* NULL, which is left out, of what is below `low`: it is not known. */
 static json_t *known_from(int64_t low, int64_t number)
 {
@@ -141,8 +146,7 @@ json_t *shmt_json_result(const struct shmt_result *result)
     return shmt_json_object(
         "verdict", shmt_json_text(shmt_verdict_word(result->verdict)),
         "stage", shmt_json_text(stage),
-        "reason", result->reason[0] == '\0' ? NULL
-                                            : shmt_json_text(result->reason),
+        "reason", shmt_json_given(result->reason),
         "registers", known_from(0, r->registers),
         "spill_store_bytes", known_from(0, r->spill_store_bytes),
         "spill_load_bytes", known_from(0, r->spill_load_bytes),
@@ -166,7 +170,7 @@ json_t *shmt_json_device(const struct shmtune_device *device)
 {
     return shmt_json_object(
         "name", shmt_json_text(device->name),
-        "uuid", device->uuid[0] == '\0' ? NULL : shmt_json_text(device->uuid),
+        "uuid", shmt_json_given(device->uuid),
         "compute_major", json_integer(device->compute_major),
         "compute_minor", json_integer(device->compute_minor),
         "multiprocessors", known_from(1, device->multiprocessors),

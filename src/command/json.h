@@ -36,6 +36,8 @@ json_t *shmt_json_verdicts(const uint64_t counts[SHMT_VERDICT_COUNT]);
 json_t *shmt_json_known(double number);
 /* NULL, which an object leaves out, for what is below 0. */
 json_t *shmt_json_measured(double number);
+/* NULL as well for what is NULL or "". */
+json_t *shmt_json_given(const char *text);
 /* The fields that are known, under the names of the journal, and the stage. */
 json_t *shmt_json_result(const struct shmt_result *result);
 json_t *shmt_json_device(const struct shmtune_device *device);

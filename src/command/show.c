@@ -73,6 +73,7 @@ static void add_settings(struct shmt_text *text,
 }
 
 static void add_tuning_heading(const struct shmt_tuning *tuning,
+                               const struct shmt_kernel *kernel,
                                struct shmt_text *text)
 {
     shmt_text_addf(text, "%s on ", tuning->kernel);
@@ -81,9 +82,7 @@ static void add_tuning_heading(const struct shmt_tuning *tuning,
         shmt_text_addf(text, ", driver for CUDA %d.%d",
                        tuning->device.driver_version / 1000,
                        tuning->device.driver_version % 1000 / 10);
-    if (tuning->nvrtc_version > 0)
-        shmt_text_addf(text, ", NVRTC %d.%d", tuning->nvrtc_version / 1000,
-                       tuning->nvrtc_version % 1000 / 10);
+    shmt_command_add_compiler(text, ", ", kernel, tuning->nvrtc_version);
     shmt_text_add(text, tuning->protocol != NULL ? ", " : "");
     shmt_text_add_visible(text, tuning->protocol != NULL ? tuning->protocol
                                                          : "");
@@ -245,12 +244,6 @@ static json_t *settings_json(const struct shmt_setting *settings,
     return object;
 }
 
-/* NULL, which an object leaves out, where no input came from a file. */
-static json_t *digest_json(const char *digest)
-{
-    return digest == NULL || digest[0] == '\0' ? NULL : shmt_json_text(digest);
-}
-
 static json_t *metrics_json(const struct shmt_kernel *kernel,
                             const struct shmt_figures *figures,
                             const struct shmt_tuned *tuned)
@@ -279,22 +272,22 @@ static json_t *tuned_json(const struct shmt_kernel *kernel,
         "size", settings_json(tuned->size, tuned->size_count),
         "config", settings_json(tuned->settings, tuned->setting_count),
         "result", shmt_json_result(&tuned->result),
-        "default_us", shmt_json_measured(tuned->default_us),
-        "gain", shmt_json_measured(shmt_sheet_gain(time_us,
+        "default_us", shmt_json_known(tuned->default_us),
+        "gain", shmt_json_known(shmt_sheet_gain(time_us,
                                                    tuned->default_us)),
-        "gb_per_s", shmt_json_measured(shmt_kernel_work_rate(work.bytes,
+        "gb_per_s", shmt_json_known(shmt_kernel_work_rate(work.bytes,
                                                              time_us)),
-        "gflop_per_s", shmt_json_measured(shmt_kernel_work_rate(work.flops,
+        "gflop_per_s", shmt_json_known(shmt_kernel_work_rate(work.flops,
                                                                 time_us)),
-        "floor_us", shmt_json_measured(tuned->floor_us),
+        "floor_us", shmt_json_known(tuned->floor_us),
         "metrics", metrics_json(kernel, figures, tuned),
         "pareto", shmt_json_front(&tuned->pareto, tuned->setting_count),
-        "spread", shmt_json_measured(tuned->spread),
-        "elapsed_s", shmt_json_measured(tuned->elapsed_s),
+        "spread", shmt_json_known(tuned->spread),
+        "elapsed_s", shmt_json_known(tuned->elapsed_s),
         "strategy", shmt_json_text(tuned->strategy),
         "seed", shmt_json_count(tuned->seed),
         "data_seed", shmt_json_count(tuned->data_seed),
-        "data_digest", digest_json(tuned->data_digest),
+        "data_digest", shmt_json_given(tuned->data_digest),
         "space", shmt_json_count(tuned->space_count),
         "tried", shmt_json_count(tuned->tried),
         "verdicts", shmt_json_verdicts(tuned->verdicts),
@@ -365,7 +358,7 @@ static enum shmtune_status show_tuning(const struct show *show,
         status = shmt_json_print("tuning",
                                  tuning_json(tuning, kernel, figures), err);
     } else if (status == SHMTUNE_OK) {
-        add_tuning_heading(tuning, &text);
+        add_tuning_heading(tuning, kernel, &text);
         add_table(show, tuning, kernel, figures, &text);
         if (tuning->dispatch != NULL)
             add_dispatch(tuning->dispatch, &text);
@@ -485,15 +478,18 @@ static void add_journal_heading(const struct summary *summary,
     shmt_kernel_describe_problem(summary->kernel, header->problem, text);
     shmt_text_add(text, " on ");
     add_device(&header->device, text);
-    if (header->nvrtc_version > 0)
-        shmt_text_addf(text, ", NVRTC %d.%d", header->nvrtc_version / 1000,
-                       header->nvrtc_version % 1000 / 10);
+    shmt_command_add_compiler(text, ", ", summary->kernel,
+                              header->nvrtc_version);
     shmt_text_add(text, ", ");
     shmt_text_add_visible(text, header->protocol);
     shmt_text_addf(text, ", seed %" PRIu64 ", data seed %" PRIu64,
                    header->seed, header->data_seed);
     if (header->data_digest[0] != '\0')
         shmt_text_addf(text, ", data files %.12s", header->data_digest);
+    if (header->from[0] != '\0') {
+        shmt_text_add(text, ", learned from ");
+        shmt_text_add_visible(text, header->from);
+    }
     if (header->require[0] != '\0') {
         shmt_text_add(text, ", required: ");
         shmt_text_add_visible(text, header->require);
@@ -687,10 +683,11 @@ static json_t *summary_json(const struct summary *summary)
         "protocol", shmt_json_text(header->protocol),
         "seed", shmt_json_count(header->seed),
         "data_seed", shmt_json_count(header->data_seed),
-        "data_digest", digest_json(header->data_digest),
+        "data_digest", shmt_json_given(header->data_digest),
         "space", shmt_json_count(header->space_count),
-        "require", header->require[0] == '\0'
-                       ? NULL : shmt_json_text(header->require),
+        "from", shmt_json_given(header->from),
+        "from_digest", shmt_json_given(header->from_digest),
+        "require", shmt_json_given(header->require),
         "pareto", shmt_json_front(&summary->pareto, kernel->parameter_count),
         "cut", json_boolean(summary->journal->cut),
         "verdicts", shmt_json_verdicts(summary->verdicts),

@@ -443,6 +443,17 @@ void shmt_table_end(struct shmt_table *table,
     table->cell_count = table->room = 0;
 }
 
+void shmt_command_add_compiler(struct shmt_text *text, const char *before,
+                               const struct shmt_kernel *kernel, int version)
+{
+    if (version <= 0)
+        return;
+    shmt_text_addf(text, "%s%s %d.%d", before,
+                   kernel == NULL ? "compiler"
+                   : kernel->nvcc ? "nvcc" : "NVRTC",
+                   version / 1000, version % 1000 / 10);
+}
+
 void shmt_command_add_count(struct shmt_text *text, uint64_t count)
 {
     char digits[24];

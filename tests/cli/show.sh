@@ -21,6 +21,33 @@ check "as JSON" all "exits 0" err_empty is_json \
 run show "$folder/j.journal" --top 1
 check "the best and the default" all "exits 0" \
     "[ $(grep -c '^ *[0-9.]* *#.*BLOCK=' "$folder/out") -eq 2 ]" "out_has '(default)'"
+sed 's/^seed: 7$/&\nfrom: "of another"\nfrom_digest: "'"$(printf %064d 7)"'"/
+s#journal/1#journal/5#' "$folder/j.journal" >"$folder/learned.journal"
+run show "$folder/learned.journal"
+check "what it learned from" all "exits 0" \
+    "out_has 'data seed 7, learned from of another$'"
+run show "$folder/learned.journal" --json
+check "as JSON" all "exits 0" is_json "out_has '\"from\": \"of another\"'" \
+    "out_has '\"from_digest\": \"0*7\"'"
+grep -v '^  default_us\|^  spread' "$folder/t.yaml" >"$folder/bare.yaml"
+run show "$folder/bare.yaml" --json
+check "figures that are not known are null, as those of tune are" all \
+    "exits 0" "[ $(grep -c '"\(gain\|default_us\|spread\)": null' \
+        "$folder/out") -eq 6 ]"
+# The compiler is the one that the spec asks for.
+sed -i 's/^name: .*/&\ncompiler: nvcc/' "$root/kernels/scale.yaml"
+make_tuning "$folder/nvcc.yaml"
+make_journal "$folder/nvcc.journal"
+for file in nvcc.yaml nvcc.journal; do
+    run show "$folder/$file"
+    check "which nvcc compiled: $file" all "exits 0" "out_has ', nvcc 13.0, '" \
+        "out_lacks NVRTC"
+done
+sed -i '/^compiler: nvcc$/d' "$root/kernels/scale.yaml"
+sed 's/^kernel: .*/kernel: gone/' "$folder/t.yaml" >"$folder/gone.yaml"
+run show "$folder/gone.yaml"
+check "of a kernel that is not known it is a compiler" all "exits 0" \
+    "out_has ', compiler 13.0, '"
 gzip -k "$folder/j.journal"
 run show "$folder/j.journal.gz"
 check "compressed" all "exits 0" "out_is show_journal.txt"
