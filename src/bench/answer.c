@@ -33,6 +33,7 @@ struct asking {
     char key[SHMT_DIGEST_TEXT];
     const char *store;         /* folder of the answers that are kept */
     const char *folder;        /* in it, that of the program */
+    double took_s;             /* until the answer was read */
     struct shmt_error *err;
 };
 
@@ -492,6 +493,7 @@ static enum shmtune_status take_answers(const struct asking *asking,
 /* Two workers that want the same answer wait for each other. */
 static enum shmtune_status ask(struct asking *asking)
 {
+    const double begun_s = shmt_clock_s();
     const int lock = open(asking->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum shmtune_status status = SHMTUNE_OK;
     bool fresh;
@@ -509,6 +511,7 @@ static enum shmtune_status ask(struct asking *asking)
     }
     if (status == SHMTUNE_OK)
         status = take_answers(asking, fresh);
+    asking->took_s = shmt_clock_s() - begun_s;
     remove_files(asking);
     rmdir(asking->folder);
     close(lock);
@@ -599,6 +602,7 @@ enum shmtune_status shmt_bench_answer(struct shmt_bench *bench,
         return shmt_error_memory(err);
     status = bench->options.nvrtc == NULL ? find_sent(&asking)
                                           : run_or_find(&asking);
+    bench->answer_s = asking.took_s;
     shmt_arena_free(asking.arena);
     return status == SHMTUNE_OK
                ? status

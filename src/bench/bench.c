@@ -525,6 +525,7 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     shmt_kernel_evaluate(bench->kernel, request->problem, request->config,
                          &evaluated);
     shmt_result_clear(&out);
+    bench->answer_s = 0;
     status = shmt_bench_problem_prepare(bench, request->problem, err);
     if (status == SHMTUNE_OK)
         status = prepare_run(bench, request, &run, &out, &said, err);
@@ -532,7 +533,8 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
         return status;
     if (out.verdict == SHMT_VERDICT_OK)
         run_candidate(bench, &run, request, &out);
-    out.measure_ms = (shmt_clock_s() - start) * 1e3;
+    out.answer_ms = (int)(bench->answer_s * 1e3);
+    out.measure_ms = (shmt_clock_s() - start - bench->answer_s) * 1e3;
     *result = out;
     *note = said;
     return SHMTUNE_OK;

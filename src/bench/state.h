@@ -66,6 +66,8 @@ struct shmt_bench {
     CUevent begin, end;
     struct shmt_probe probe;
     bool lost;
+    double answer_s;               /* that the program of the answer took for
+                                      the request at hand */
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
     struct shmt_bench_slot slots[SHMT_KERNEL_ARGUMENTS];

@@ -62,6 +62,7 @@ struct load {
     const char *here, *there;      /* the folder of the spec */
     bool prepared;                 /* for `problem` */
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    double answer_s;               /* for the request at hand */
 };
 
 /* -- names of files ------------------------------------------------------- */
@@ -304,6 +305,19 @@ static enum shmtune_status arrive(void *context, struct shmt_courier *courier,
     return open->name == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 
+static enum shmtune_status send_answer(struct load *load,
+                                       const int64_t *problem,
+                                       struct shmt_error *err)
+{
+    const double begun_s = shmt_clock_s();
+    const enum shmtune_status status =
+        shmt_supply_answer(&load->supply, problem, err);
+
+    if (load->given->kernel->answer.word_count > 0)
+        load->answer_s = shmt_clock_s() - begun_s;
+    return status;
+}
+
 static enum shmtune_status supply(struct load *load,
                                   const struct shmt_wire_request *request,
                                   struct shmt_error *err)
@@ -320,7 +334,7 @@ static enum shmtune_status supply(struct load *load,
             status = shmt_supply_problem(&load->supply, request->problem,
                                          err);
         if (status == SHMTUNE_OK)
-            status = shmt_supply_answer(&load->supply, request->problem, err);
+            status = send_answer(load, request->problem, err);
         if (status != SHMTUNE_OK)
             return status;
         memcpy(load->problem, request->problem, size);
@@ -343,6 +357,7 @@ static enum shmtune_status prepare(void *context, struct shmt_courier *courier,
 
     (void)courier;
     *tag = reply->tag = read.tag;
+    load->answer_s = 0;
     if (status == SHMTUNE_OK)
         status = supply(load, &read, &reply->error);
     *answered = status != SHMTUNE_OK;
@@ -356,6 +371,7 @@ static enum shmtune_status prepare(void *context, struct shmt_courier *courier,
                                     : SHMT_VERDICT_SPEC_MISMATCH, "%s",
                                 reply->error.text);
     }
+    reply->result.answer_ms = (int)(load->answer_s * 1e3);
     return status == SHMTUNE_NO_MEMORY ? shmt_error_memory(err) : SHMTUNE_OK;
 }
 

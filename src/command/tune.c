@@ -7,6 +7,7 @@
  */
 #include "config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -374,6 +375,22 @@ static void add_place(const struct shmt_command_device *device,
         shmt_text_addf(text, "GPU %s", device->gpus[0].word);
 }
 
+/* Their time is not the budget's, but a total has them. */
+static void add_answers(const struct shmt_command_work *work,
+                        struct shmt_text *text)
+{
+    double longest_s = 0;
+
+    for (size_t k = 0; k < work->kernel_count; k++)
+        if (work->kernels[k].kernel->answer.word_count > 0)
+            longest_s = fmax(longest_s,
+                             work->kernels[k].kernel->answer.timeout_s);
+    if (longest_s > 0 && isfinite(work->budget.seconds) &&
+        isinf(work->budget.total_s))
+        shmt_text_addf(text, ", and before that what the program of `answer` "
+                             "takes, at most %.3g s each", longest_s);
+}
+
 /* Says what will be done, where, and how long it will take: "tuning 118
  * problems of 12 kernels on GPU 0: at most 9 min in all ...".  With a recorded
  * device it is not known yet how many problems there are. */
@@ -392,6 +409,8 @@ static void tell_plan(struct shmt_command_work *work, size_t problems)
     add_place(device, &text);
     shmt_text_add(&text, ": ");
     shmt_command_budget_tell(&work->budget, &text);
+    if (device->replayed == NULL)
+        add_answers(work, &text);
     if (device->replayed != NULL)
         shmt_text_add(&text, ", in its own time, which takes a second or so "
                              "for each problem here");

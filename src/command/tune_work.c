@@ -327,7 +327,9 @@ static void slot_notice(void *context, const char *text)
     const struct shmt_command_slot *const slot = context;
     struct shmt_text whole = {0};
 
-    shmt_text_addf(&whole, "%s%s", slot->what, text);
+    if (strncmp(text, slot->what, strlen(slot->what)) != 0)
+        shmt_text_add(&whole, slot->what);
+    shmt_text_add(&whole, text);
     shmt_display_notice(&slot->work->display, shmt_text_string(&whole));
     shmt_text_free(&whole);
 }
@@ -401,6 +403,7 @@ static enum shmtune_status begin_problem(void *context,
         .strategy = work->options.strategy,
         .seed = (uint64_t)work->options.seed,
         .budget_s = budget_s,
+        .spare_s = fmax(work->budget.end_s - shmt_clock_s() - budget_s, 0),
         .budget_count = work->budget.count,
         .policy = {(int)work->options.max_spill,
                    (int)work->options.min_occupancy, known->figures},
@@ -438,7 +441,8 @@ static bool end_problem(void *context, const struct shmt_campaign_task *task,
     if (status == SHMTUNE_OK)
         status = keep_results(work, task->target, outcome, &slot->place, known,
                               &err);
-    else if (status == SHMTUNE_INTERRUPTED && outcome != NULL)
+    else if (status == SHMTUNE_INTERRUPTED && outcome != NULL &&
+             shmt_command_stopped != 0)
         status = shmt_display_interrupt(task->target, outcome, &slot->place,
                                         work->options.resume, &err);
     if (status == SHMTUNE_OK)

@@ -80,7 +80,10 @@ struct shmt_result {
                                          relative); < 0: not known, or
                                          without bounds */
     double compile_ms;                /* < 0: not compiled (shared binary: 0) */
-    double measure_ms;                /* wall time in the measure worker */
+    double measure_ms;                /* wall time in the measure worker, */
+    int answer_ms;                    /* beside what a program took to say what
+                                         is right, which stands in messages of
+                                         workers alone; 0: none ran */
     int sample_count;
     float samples_us[SHMT_RESULT_SAMPLES];
     double time_us;                   /* median; < 0: not timed */

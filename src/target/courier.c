@@ -55,6 +55,7 @@ struct shmt_courier {
     size_t used;
     bool finished;             /* it has ended */
     double seconds;            /* for the next request */
+    int answer_ms;             /* that a program took for it */
     /* Files that are there, by the hash of their names. */
     struct sent *sent;
     size_t sent_count, sent_room;
@@ -319,6 +320,8 @@ static enum shmtune_status pass_on(struct shmt_courier *courier,
     name_as_here(courier, note->reply.result.reason,
                  sizeof note->reply.result.reason);
     name_as_here(courier, note->reply.note, sizeof note->reply.note);
+    note->reply.result.answer_ms = courier->answer_ms;
+    courier->answer_ms = 0;
     return say(courier, note, err);
 }
 
@@ -542,6 +545,7 @@ static enum shmtune_status ask(struct shmt_courier *courier, const char *line,
 
     if (status != SHMTUNE_OK || is_over(courier))
         return status;
+    courier->answer_ms = answer.reply.result.answer_ms;
     return answered ? say(courier, &answer, err)
                     : give_order(courier, &order, err);
 }

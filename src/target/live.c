@@ -117,7 +117,8 @@ static double setup_allowance(const struct live *live)
     if (live->setup_s >= 0)
         return fmin(live->options.first_s, 1 + 3 * live->setup_s);
     if (live->expected_s >= 0)
-        return fmin(live->options.first_s, 1 + 10 * live->expected_s);
+        return fmin(live->options.first_s, 1 + 10 * live->expected_s +
+                    live->target.kernel->answer.timeout_s);
     return live->options.first_s;
 }
 
@@ -155,7 +156,8 @@ static enum shmtune_status on_reply(struct shmt_pool_client *client,
         /* Less the way there, on which files may have been sent. */
         took_s = live->options.on != NULL
                      ? fmax(reply->result.measure_ms, 0) / 1e3
-                     : shmt_clock_s() - job->since_s;
+                     : shmt_clock_s() - job->since_s -
+                       reply->result.answer_ms / 1e3;
         if (live->needs_setup)
             live->setup_s = fmax(live->setup_s, took_s);
         else if (shmt_verdict_stage(reply->result.verdict) ==
@@ -248,9 +250,7 @@ static enum shmtune_status live_begin(struct shmt_target *target,
         live->problem[k] = problem[k];
     live->client.compiles = false;
     live->needs_setup = true;
-    live->setup_s = -1;
-    live->expected_s = -1;
-    live->longest_s = -1;
+    live->setup_s = live->expected_s = live->longest_s = -1;
     return SHMTUNE_OK;
 }
 

@@ -183,6 +183,9 @@ void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
         shmt_text_addf(text, ", status: %d", (int)reply->error.status);
     } else if (reply->kind == SHMT_WIRE_RESULT) {
         shmt_result_write(&reply->result, text);
+        if (reply->result.answer_ms > 0)
+            shmt_text_addf(text, ", answer_ms: %d",
+                           reply->result.answer_ms);
         if (reply->note[0] != '\0') {
             shmt_text_addf(text, ", computed_blocks: %d, note: ",
                            reply->computed_blocks);
@@ -291,6 +294,8 @@ static enum shmtune_status read_result(const struct shmt_yaml *top,
     if (status == SHMTUNE_OK)
         status = take_int(top, "computed_blocks", INT_MIN,
                           &out->computed_blocks, err);
+    if (status == SHMTUNE_OK)
+        status = take_int(top, "answer_ms", 0, &out->result.answer_ms, err);
     return status;
 }
 

@@ -16,7 +16,8 @@
  *
  *   {hello: 1, nvrtc: 13000, arch: sm_90, digest: HEX,
  *    protocol: cold-l2, device: {...}}           with a device only
- *   {tag: 7, verdict: ok, registers: 32, ...}    a result
+ *   {tag: 7, verdict: ok, registers: 32, ...}    a result; answer_ms: 812,
+ *                            where a program said for it what is right
  *   {tag: 8, error: "the reference ...", status: 4}
  *
  * Used by the tuner (live.c, supervisor.c), by profile/, by the worker's side

@@ -604,6 +604,17 @@ static struct shmt_lane *lane_of(const struct shmt_dealer *dealer,
     return NULL;
 }
 
+/* While a program says what is right for one of the runs of a device, the
+ * others wait. */
+static void leave_out(const struct shmt_dealer *dealer,
+                      const struct shmt_lane *lane, double seconds)
+{
+    for (size_t k = 0; k < dealer->lane_count; k++)
+        if (shmt_lane_is_beside(dealer, lane, &dealer->lanes[k]) &&
+            dealer->lanes[k].state == SHMT_LANE_RUNNING)
+            shmt_tune_leave_out(dealer->lanes[k].run, seconds);
+}
+
 /* Waits for what comes next to any of the runs. */
 static enum shmtune_status wait_for_all(struct shmt_dealer *dealer,
                                         struct shmt_lane *any, double wait_s,
@@ -624,6 +635,8 @@ static enum shmtune_status wait_for_all(struct shmt_dealer *dealer,
     lane = lane_of(dealer, reply.target);
     if (lane == NULL)
         return status;
+    if (status == SHMTUNE_OK && reply.result.answer_ms > 0)
+        leave_out(dealer, lane, reply.result.answer_ms / 1e3);
     if (status == SHMTUNE_OK && lane->state == SHMT_LANE_HELPING)
         lane = lane->helped;
     if (status == SHMTUNE_OK && lane->state == SHMT_LANE_RUNNING) {

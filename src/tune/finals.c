@@ -554,7 +554,8 @@ static bool begin_pass(struct shmt_tune_finals *finals)
 
 static void end_pass(struct shmt_tune_finals *finals)
 {
-    finals->took_s = shmt_tune_elapsed(finals->tune) - finals->since_s;
+    finals->took_s =
+        fmax(shmt_tune_elapsed(finals->tune) - finals->since_s, 0);
     finals->passes++;
 }
 

@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "tune/state.h"
+#include "tune/step.h"
 
 /* The most warm-start candidates in flight at a time. */
 enum { WARM_IN_FLIGHT = 3 };
 
 /* More that are compiled and wait are not to be. */
 enum { MOST_READY = 16 };
+
+/* A program that took less is not worth a word. */
+static const double told_answer_s = 1;
 
 /* A candidate slower than best * factor + slack is given up after its first
  * samples. */
@@ -224,10 +228,15 @@ static bool is_past_search_end(const struct shmt_tune *tune)
            (tune->on_time && shmt_tune_has_settled(tune));
 }
 
+/* While a program says what is right the time is not the budget's: how long
+ * it took is known with the default. */
 static bool budget_spent(const struct shmt_tune *tune)
 {
+    const bool holding = tune->holding &&
+                         tune->target->kernel->answer.word_count == 0;
+
     return tune->handed_out >= tune->options->budget_count ||
-           ((tune->on_time || tune->holding) && is_past_search_end(tune));
+           ((tune->on_time || holding) && is_past_search_end(tune));
 }
 
 /* The next configuration of the warm start that satisfies this problem's
@@ -430,6 +439,20 @@ static void add_measured(const struct shmt_result *from,
     memcpy(to->samples_us, from->samples_us, sizeof to->samples_us);
 }
 
+/* The budget begins when it is known what is right. */
+static void leave_answer_out(struct shmt_tune *tune,
+                             const struct shmt_result *result)
+{
+    const double seconds = result->answer_ms / 1e3;
+
+    shmt_tune_leave_out(tune, seconds);
+    if (seconds >= told_answer_s && isfinite(tune->options->budget_s))
+        shmt_tune_notice(tune, "%s, %s: the program of its answer took "
+               "%.3g s%s; what it said is kept for other runs",
+               tune->target->kernel->name, tune->size, seconds,
+               tune->left_out_s > 0 ? ", beside the budget" : "");
+}
+
 static enum shmtune_status on_measure(struct shmt_tune *tune,
                                       struct shmt_tune_candidate *candidate,
                                       const struct shmt_result *result,
@@ -438,6 +461,8 @@ static enum shmtune_status on_measure(struct shmt_tune *tune,
     struct shmt_result *const own = &candidate->result;
     shmt_config config[SHMT_SPACE_PARAMETERS];
 
+    if (candidate->helper == NULL)
+        leave_answer_out(tune, result);
     add_measured(result, own);
     if (own->measure_ms < 0)
         own->measure_ms = 1000 * (tune->target->operations->now(

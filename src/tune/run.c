@@ -543,6 +543,34 @@ static enum shmtune_status after_finals(struct shmt_tune *tune,
     return status;
 }
 
+/* A second is within what `--total` is kept to. */
+static const double late_s = 1;
+
+static bool is_too_late(const struct shmt_tune *tune)
+{
+    return tune->held &&
+           tune->target->operations->now(tune->target) - tune->began_s >
+               tune->options->budget_s + tune->options->spare_s + late_s;
+}
+
+static enum shmtune_status measure_default(struct shmt_tune *tune,
+                                           double *wait_s,
+                                           struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    bool over = !tune->held;
+
+    if (is_too_late(tune)) {
+        shmt_tune_cancel(tune);
+        return shmt_error_set(err, SHMTUNE_INTERRUPTED,
+                              "--total was spent before the default had a "
+                              "result; the same command with more goes on");
+    }
+    if (tune->held)
+        status = shmt_tune_feed(tune, &over, wait_s, err);
+    return status == SHMTUNE_OK && over ? after_default(tune, err) : status;
+}
+
 /* One step within a phase, or into the next one.  *wait_s is set when the run
  * cannot go on before a reply or that time. */
 static enum shmtune_status step(struct shmt_tune *tune, double *wait_s,
@@ -553,11 +581,7 @@ static enum shmtune_status step(struct shmt_tune *tune, double *wait_s,
 
     switch (tune->phase) {
     case SHMT_TUNE_DEFAULT:
-        over = !tune->held;
-        if (tune->held)
-            status = shmt_tune_feed(tune, &over, wait_s, err);
-        return status == SHMTUNE_OK && over ? after_default(tune, err)
-                                            : status;
+        return measure_default(tune, wait_s, err);
     case SHMT_TUNE_ALSO:
         return feed_also(tune, wait_s, err);
     case SHMT_TUNE_SEARCH:
@@ -621,6 +645,12 @@ enum shmtune_status shmt_tune_advance(struct shmt_tune *tune, bool *done,
 double shmt_tune_left_s(const struct shmt_tune *tune)
 {
     return tune->options->budget_s - shmt_tune_elapsed(tune);
+}
+
+void shmt_tune_leave_out(struct shmt_tune *tune, double seconds)
+{
+    tune->left_out_s += fmax(fmin(seconds, tune->options->spare_s -
+                                               tune->left_out_s), 0);
 }
 
 bool shmt_tune_is_in_finals(const struct shmt_tune *tune)

@@ -49,6 +49,11 @@ struct shmt_tune_options {
     uint64_t seed;               /* of the strategy and of the finals */
     double budget_s;             /* of the target's clock, from the run's begin
                                     to the end of its finals; INFINITY */
+    double spare_s;              /* beside it, at most so long programs may
+                                    take to say what is right; what they take
+                                    beyond is the run's, and where the default
+                                    has no result by then there is none.
+                                    INFINITY */
     uint64_t budget_count;       /* candidates; UINT64_MAX */
     struct shmt_filter_policy policy;
     /* Configurations of other runs, or NULL.  Those of `warm_start` are tried

@@ -114,6 +114,8 @@ struct shmt_tune {
     double first_ms;                       /* the first set the problem up */
     uint64_t finalists;                    /* so many if the finals were now */
     double began_s;                        /* on the target's clock */
+    double left_out_s;                     /* of programs that say what is
+                                              right; not in what elapsed */
     double earlier_s;                      /* seconds spent by the runs that
                                               this one resumes */
     struct shmt_tune_finals *finals;       /* of finals.c; NULL before them */
@@ -123,7 +125,7 @@ struct shmt_tune {
 static inline double shmt_tune_elapsed(const struct shmt_tune *tune)
 {
     return tune->earlier_s + tune->target->operations->now(tune->target) -
-           tune->began_s;
+           tune->began_s - tune->left_out_s;
 }
 
 static inline bool shmt_tune_stopped(const struct shmt_tune *tune)

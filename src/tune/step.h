@@ -45,6 +45,9 @@ enum shmtune_status shmt_tune_close(struct shmt_tune *tune,
 bool shmt_tune_has_news(const struct shmt_tune *tune);
 /* Of its budget; INFINITY: as much as it likes. */
 double shmt_tune_left_s(const struct shmt_tune *tune);
+/* A program says what is right, of this run or of one that has the device: so
+ * many seconds are not of the budget, as far as it has any to spare. */
+void shmt_tune_leave_out(struct shmt_tune *tune, double seconds);
 /* Whether its search is over. */
 bool shmt_tune_is_in_finals(const struct shmt_tune *tune);
 

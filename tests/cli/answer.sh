@@ -46,6 +46,28 @@ check "once" all 'exits 0' "[ ! -e ran ]"
 kept() { ls cache/shmtune/answers; }
 check "nothing stays but the answers" all '[ "$(kept | wc -l)" -eq 2 ]' \
     '[ "$(kept | grep -c "^[0-9a-f]\{64\}\.[a-z]*\.npy$")" -eq 2 ]'
+
+# -- how long it takes ---------------------------------------------------------
+cp oracle.sh quick.sh
+{
+    echo sleep 2
+    cat quick.sh
+} >oracle.sh
+searched() { # CANDIDATES: more than those have a result
+    [ "$(grep -c "verdict: " tunings/fake_kernel/*.1000.journal)" -gt "$1" ]
+}
+run ./asking.yaml --device 0 --budget 3s --no-resume
+check "a budget begins behind it" all 'exits 0' 'searched 1' \
+    'err_has "3 s (--budget), and before that what the program of .answer. takes, at most 20 s each"' \
+    'err_has "n=1000: the program of its answer took 2[0-9.]* s, beside the budget; what it said is kept"' \
+    'err_lacks "too short"'
+run ./asking.yaml --device 0 --budget 3s --no-resume
+check "the next run has it" all 'exits 0' 'err_lacks "program of its answer took"'
+echo "# another" >>oracle.sh
+run ./asking.yaml --device 0 --budget 1s --total 1s --no-resume
+check "a total has it, and kills it" all 'exits 130' \
+    'err_lacks "before that"' \
+    'err_has "error: --total was spent before the default had a result"'
 printf 'echo because of this >&2\nexit 5\n' >oracle.sh
 run ./asking.yaml --device 0 --strategy random --budget 1 --no-resume
 check "what it says when it fails" all 'exits 4' \

@@ -122,7 +122,7 @@ struct shmt_tune_options fixture_options(void)
     return (struct shmt_tune_options){
         .strategy = "exhaustive",
         .seed = 1,
-        .budget_s = INFINITY,
+        .budget_s = INFINITY, .spare_s = INFINITY,
         .budget_count = UINT64_MAX,
         .policy = {.max_spill_bytes = -1},
         .resume = true,
