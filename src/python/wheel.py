@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""Makes the wheel `shmtune`: the package, the library, the command, and the
-kernels and tunings that come with them.  `make wheel` calls it.
+"""Makes the wheel `shmtune`: the package, the library, the command with what
+it preloads into applications, and the kernels and tunings that come with them.
+`make wheel` calls it.
 
-    wheel.py --version 0.2.0 --library FILE --command FILE --source DIR OUT
+    wheel.py --version 0.2.0 --library FILE --command FILE --capture FILE
+             --source DIR OUT
 
 Library and command are linked for it: libyaml, jansson and zlib are inside
-them, or beside the library where there are no archives of them.  The tag of
-the platform is the newest version of glibc that they ask for.
+them, or beside the library where there are no archives of them.  What is
+preloaded takes the zlib of the application or of the system.  The tag of the
+platform is the newest version of glibc that they ask for.
 """
 import argparse
 import base64
@@ -23,6 +26,7 @@ import zipfile
 # What every Linux with glibc has (PEP 600 names them).
 SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0",
           "librt.so.1", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+PRELOADED = SYSTEM | {"libz.so.1"}
 DATE = (1980, 1, 1, 0, 0, 0)    # the same wheel of the same files
 
 METADATA = """Metadata-Version: 2.1
@@ -138,13 +142,17 @@ class Wheel:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for option in ("version", "library", "command", "source"):
+    for option in ("version", "library", "command", "capture", "source"):
         parser.add_argument("--" + option, required=True)
     parser.add_argument("out")
     options = parser.parse_args()
     programs = [options.library, options.command]
     others = beside(programs)
-    tag = tag_of(programs + list(others.values()))
+    tag = tag_of(programs + [options.capture] + list(others.values()))
+    strange = needs(options.capture)[0] - PRELOADED
+    if strange:
+        sys.exit("wheel.py: %s needs %s, which an application may lack"
+                 % (options.capture, ", ".join(sorted(strange))))
     os.makedirs(options.out, exist_ok=True)
     path = os.path.join(options.out, "shmtune-%s-%s.whl" % (options.version,
                                                             tag))
@@ -161,6 +169,8 @@ def main():
                        stripped(options.library, folder), 0o755)
         wheel.add_file("shmtune/bin/shmtune",
                        stripped(options.command, folder), 0o755)
+        wheel.add_file("shmtune/lib/shmtune/libshmtune-capture.so",
+                       stripped(options.capture, folder), 0o755)
         for name, file in sorted(others.items()):
             wheel.add_file("shmtune/lib/" + name, file, 0o755)
         wheel.add(info + "/METADATA",

@@ -4,6 +4,7 @@ examples, as far as that can be told without a GPU."""
 import array
 import ctypes
 import importlib.util
+import inspect
 import os
 import subprocess
 import unittest
@@ -15,6 +16,13 @@ from shmtune import _command, _kernel_tuner as ported
 
 N = 1000
 SOURCE = "#define TILE block_size_x\n" + text_of("fake_kernel.cu")
+# The arguments of Kernel Tuner 1.5.0's tune_kernel, in their order.
+SIGNATURE = """kernel_name kernel_source problem_size arguments tune_params
+grid_div_x grid_div_y grid_div_z restrictions answer atol verify verbose lang
+device platform smem_args cmem_args texmem_args compiler compiler_options
+defines log iterations block_size_names quiet strategy strategy_options cache
+metrics simulation_mode parallel observers objective objective_higher_is_better
+objectives seed""".split()
 PARAMETERS = {"block_size_x": [32, 64, 128], "spare": [0, 1]}
 
 
@@ -140,6 +148,16 @@ class TuneKernel(Case):
         results, _ = tune("kt_file", kernel_source="kt_source/scale.cu",
                           answer=answer())
         self.assertEqual(len(results), 6)
+
+    def test_signature(self):
+        "each of Kernel Tuner's arguments is taken, or refused by its name"
+        taken = list(inspect.signature(shmtune.tune_kernel).parameters)
+        named = set(taken) | set(ported.REFUSED)
+        self.assertEqual([n for n in SIGNATURE if n not in named], [])
+        self.assertEqual(set(ported.REFUSED) - set(SIGNATURE), set())
+        # Those of a position of its own stand where Kernel Tuner has them.
+        first = taken[:taken.index("device") + 1]
+        self.assertEqual(first, SIGNATURE[:len(first)])
 
     def test_refused(self):
         "every other argument is refused by its name"

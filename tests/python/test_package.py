@@ -33,6 +33,12 @@ class Package(unittest.TestCase):
         self.assertIn("transpose", done.stdout)
         self.assertEqual(script("inspect", "nothing").returncode, 1)
 
+    def test_capture(self):
+        "the command finds what it preloads into applications"
+        done = script("capture", "--list", "--", "/bin/true")
+        self.assertIn("launched no kernel", done.stderr)
+        self.assertEqual(done.returncode, 0)
+
     def test_structs(self):
         "structs are as long as the library's"
         from shmtune import _library as lib
