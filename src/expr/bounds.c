@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bounds: what an expression can come to while its symbols stay within bounds
- * (interval arithmetic, after Moore), and the expression that is left when
- * what is known of it has been put in.  Called by runtime/, which proves once,
- * when a tuning is opened, what it then need not check at each selection.
+ * (interval arithmetic, after Moore; of remainders, which of them there are).  Called by
+ * runtime/, which proves once, when a tuning is opened, what it then need not
+ * check at each selection, and by fold.c.
  *
  * Sound, not exact: a range may be wider than what is reached, and what cannot
  * be told is ANY, which may also fail.
@@ -12,9 +12,8 @@
 
 #include "expr/tree.h"
 
-/* Nodes that are looked at in one call; a spec that takes more is not worth
- * it. */
-enum { MOST_VISITS = 20000, MOST_NODES = 96, MOST_KIDS = 192 };
+/* Divisors whose remainders are told apart, one bit each. */
+enum { MOST_DIVISOR = 64 };
 
 struct visit {
     const struct shmt_expr *expr;
@@ -294,13 +293,124 @@ static struct shmt_expr_bound derived(const struct visit *visit, size_t k)
     return state->derived[k];
 }
 
+/* -- remainders ----------------------------------------------------------- */
+
+/* Which remainders by `divisor` what is in the bounds can leave: bit r for the
+ * remainder r. */
+static uint64_t remainders_between(const struct shmt_expr_bound *bound,
+                                   int64_t divisor)
+{
+    const uint64_t all = UINT64_MAX >> (MOST_DIVISOR - divisor);
+    int64_t last;
+    uint64_t out = 0;
+
+    if (!is_int(bound) ||
+        __builtin_add_overflow(bound->low, divisor - 1, &last) ||
+        last <= bound->high)
+        return all;
+    for (int64_t k = bound->low; k <= bound->high; k++)
+        out |= UINT64_C(1) << shmt_arith_mod(k, divisor);
+    return out;
+}
+
+/* The remainders of sums, differences or products of what leaves the
+ * remainders `a` and `b`. */
+static uint64_t combine(enum shmt_op op, uint64_t a, uint64_t b,
+                        int64_t divisor)
+{
+    uint64_t out = 0;
+
+    for (int64_t x = 0; x < divisor; x++)
+        for (int64_t y = 0; (a >> x & 1) != 0 && y < divisor; y++) {
+            const int64_t value = op == SHMT_OP_ADD   ? x + y
+                                  : op == SHMT_OP_SUB ? x - y : x * y;
+
+            if ((b >> y & 1) != 0)
+                out |= UINT64_C(1) << shmt_arith_mod(value, divisor);
+        }
+    return out;
+}
+
+static uint64_t remainders(const struct visit *visit, uint32_t number,
+                           int64_t divisor);
+
+/* Of a node whose bounds are a range, so that no operand fails. */
+static uint64_t remainders_of(const struct visit *visit,
+                              const struct shmt_expr_node *node,
+                              int64_t divisor)
+{
+    const uint32_t *const kids = visit->expr->kids + node->first;
+    uint64_t out = 0;
+    uint64_t one;
+
+    if (node->op == SHMT_OP_IF) {
+        const struct shmt_expr_bound condition = kid(visit, node, 0);
+        const int truth = truth_of(&condition);
+
+        if (truth != 0)
+            out = remainders(visit, kids[1], divisor);
+        return truth == 1 ? out : out | remainders(visit, kids[2], divisor);
+    }
+    out = remainders(visit, kids[0], divisor);
+    for (size_t k = 1; k < node->count; k++) {
+        one = remainders(visit, kids[k], divisor);
+        out = node->op == SHMT_OP_MIN || node->op == SHMT_OP_MAX
+                  ? out | one
+                  : combine((enum shmt_op)node->op, out, one, divisor);
+    }
+    return out;
+}
+
+/* What is told by the bounds, and by what the node is made of. */
+static uint64_t remainders(const struct visit *visit, uint32_t number,
+                           int64_t divisor)
+{
+    const struct shmt_expr_node *const node = &visit->expr->nodes[number];
+    const struct shmt_expr_bound bound = bound_of(visit, number);
+    const uint64_t between = remainders_between(&bound, divisor);
+    struct visit in;
+
+    if (bound.kind != SHMT_EXPR_RANGE)
+        return between;
+    switch (node->op) {
+    case SHMT_EXPR_NODE_DERIVED:
+        in = (struct visit){visit->expr->derived[node->derived].expr,
+                            visit->state};
+        return between & remainders(&in, in.expr->root, divisor);
+    case SHMT_OP_ADD: case SHMT_OP_SUB: case SHMT_OP_MUL:
+    case SHMT_OP_MIN: case SHMT_OP_MAX: case SHMT_OP_IF:
+        return between & remainders_of(visit, node, divisor);
+    default:
+        return between;
+    }
+}
+
+/* What is known of a remainder by an interval, and by what it is of: the last
+ * digit of 10 * x + 3 is 3. */
+static struct shmt_expr_bound narrow_modulo(const struct visit *visit,
+                                            const struct shmt_expr_node *node,
+                                            const struct shmt_expr_bound *by,
+                                            struct shmt_expr_bound bound)
+{
+    uint64_t left;
+
+    if (bound.kind != SHMT_EXPR_RANGE || by->kind != SHMT_EXPR_EXACT ||
+        by->low < 2 || by->low > MOST_DIVISOR)
+        return bound;
+    left = remainders(visit, visit->expr->kids[node->first], by->low);
+    if (visit->state->visits >= SHMT_EXPR_VISITS || left == 0)
+        return bound;
+    return shmt_expr_bound_range(__builtin_ctzll(left),
+                                 63 - __builtin_clzll(left));
+}
+
 static struct shmt_expr_bound bound_of(const struct visit *visit,
                                        uint32_t number)
 {
     const struct shmt_expr_node *const node = &visit->expr->nodes[number];
     struct shmt_expr_bound out, next;
 
-    if (visit->state->visits++ >= MOST_VISITS)
+    if (visit->state->visits++ >= SHMT_EXPR_VISITS)
         return any;
     switch (node->op) {
     case SHMT_OP_CONST:
@@ -329,7 +439,8 @@ static struct shmt_expr_bound bound_of(const struct visit *visit,
         next = kid(visit, node, k);
         out = binary((enum shmt_op)node->op, &out, &next);
     }
-    return out;
+    return node->op == SHMT_OP_MOD ? narrow_modulo(visit, node, &next, out)
+                                   : out;
 }
 
 void shmt_expr_bounding_begin(struct shmt_expr_bounding *state,
@@ -346,6 +457,15 @@ struct shmt_expr_bound shmt_expr_bounds(const struct shmt_expr *expr,
     const struct visit visit = {expr, state};
 
     return bound_of(&visit, expr->root);
+}
+
+struct shmt_expr_bound shmt_expr_bound_node(const struct shmt_expr *expr,
+                                            uint32_t number,
+                                            struct shmt_expr_bounding *state)
+{
+    const struct visit visit = {expr, state};
+
+    return bound_of(&visit, number);
 }
 
 int shmt_expr_bound_truth(const struct shmt_expr_bound *bound)
@@ -407,151 +527,4 @@ int shmt_expr_assume(const struct shmt_expr *expr, size_t k,
         return 1;
     return narrow((enum shmt_op)node->op, right.low,
                   &state->derived[left->derived]);
-}
-
-/* -- what is left --------------------------------------------------------- */
-
-struct fold {
-    struct shmt_expr_bounding *state;
-    struct shmt_expr_node nodes[MOST_NODES];
-    uint32_t kids[MOST_KIDS];
-    size_t node_count, kid_count;
-    bool full;
-};
-
-static uint32_t fold_node(struct fold *fold, const struct shmt_expr *expr,
-                          uint32_t number);
-
-static uint32_t put(struct fold *fold, const struct shmt_expr_node *node)
-{
-    if (fold->node_count == MOST_NODES) {
-        fold->full = true;
-        return 0;
-    }
-    fold->nodes[fold->node_count] = *node;
-    return (uint32_t)fold->node_count++;
-}
-
-static bool is_logic(const struct shmt_expr_node *node)
-{
-    return node->op == SHMT_OP_AND || node->op == SHMT_OP_OR;
-}
-
-/* Whether an operand of `and` or `or`, or a comparison of a chain, decides
- * nothing: what stands behind it does. */
-static bool is_idle(struct fold *fold, const struct shmt_expr *expr,
-                    const struct shmt_expr_node *node, size_t k)
-{
-    const struct visit visit = {expr, fold->state};
-    struct shmt_expr_bound one;
-
-    if (!is_logic(node) || k + 1 == node->count)
-        return false;
-    one = kid(&visit, node, k);
-    return truth_of(&one) == (node->op == SHMT_OP_AND);
-}
-
-static uint32_t fold_operands(struct fold *fold, const struct shmt_expr *expr,
-                              const struct shmt_expr_node *node)
-{
-    struct shmt_expr_node out = *node;
-    uint32_t made[16];
-    uint32_t count = 0;
-
-    for (size_t k = 0; k < node->count && !fold->full; k++) {
-        if (is_idle(fold, expr, node, k))
-            continue;
-        if (count == sizeof made / sizeof made[0]) {
-            fold->full = true;
-            break;
-        }
-        made[count++] = fold_node(fold, expr, expr->kids[node->first + k]);
-    }
-    if (is_logic(node) && count == 1)
-        return made[0];
-    if (fold->kid_count + count > MOST_KIDS)
-        fold->full = true;
-    if (fold->full)
-        return 0;
-    out.first = (uint32_t)fold->kid_count;
-    out.count = count;
-    memcpy(fold->kids + fold->kid_count, made, count * sizeof *made);
-    fold->kid_count += count;
-    return put(fold, &out);
-}
-
-static uint32_t fold_node(struct fold *fold, const struct shmt_expr *expr,
-                          uint32_t number)
-{
-    const struct shmt_expr_node *const node = &expr->nodes[number];
-    const struct visit visit = {expr, fold->state};
-    const struct shmt_expr_bound bound = bound_of(&visit, number);
-    struct shmt_expr_node leaf = *node;
-
-    if (fold->full)
-        return 0;
-    if (bound.kind == SHMT_EXPR_EXACT) {
-        leaf.op = SHMT_OP_CONST;
-        leaf.first = leaf.count = 0;
-        leaf.constant = bound.value;
-        return put(fold, &leaf);
-    }
-    if (node->op == SHMT_OP_SYMBOL)
-        return put(fold, &leaf);
-    if (node->op == SHMT_EXPR_NODE_DERIVED) {
-        const struct shmt_expr *const of = expr->derived[node->derived].expr;
-
-        return fold_node(fold, of, of->root);
-    }
-    if (node->op == SHMT_OP_IF) {
-        const struct shmt_expr_bound condition = kid(&visit, node, 0);
-        const int truth = truth_of(&condition);
-
-        if (truth >= 0)
-            return fold_node(fold, expr,
-                             expr->kids[node->first + (truth ? 1 : 2)]);
-    }
-    return fold_operands(fold, expr, node);
-}
-
-/* At most: every node is a step and a constant. */
-static size_t bytes_of(const struct fold *fold)
-{
-    return sizeof(struct shmt_expr) +
-           (fold->node_count + 1) * (2 * sizeof(struct shmt_expr_step) +
-                                     sizeof(struct shmt_value));
-}
-
-bool shmt_expr_fold(struct shmt_arena *arena, const struct shmt_expr *expr,
-                    struct shmt_expr_bounding *state, size_t *room,
-                    const struct shmt_expr **out)
-{
-    struct fold fold = {.state = state};
-    const uint32_t root = fold_node(&fold, expr, expr->root);
-    const size_t bytes = bytes_of(&fold);
-    struct shmt_expr *folded;
-    enum shmtune_status status;
-
-    *out = NULL;
-    if (fold.full || state->visits >= MOST_VISITS || bytes > *room)
-        return true;
-    folded = shmt_arena_alloc(arena, 1, sizeof *folded);
-    if (folded == NULL)
-        return false;
-    folded->text = expr->text;
-    folded->place = expr->place;
-    folded->symbol_count = expr->symbol_count;
-    folded->used = expr->used;
-    folded->root = root;
-    folded->node_count = fold.node_count;
-    folded->nodes = fold.nodes;
-    folded->kids = fold.kids;
-    status = shmt_expr_compile_tree(arena, folded, NULL);
-    folded->node_count = 0;
-    folded->nodes = NULL;
-    folded->kids = NULL;
-    *room -= bytes;
-    if (status == SHMTUNE_OK)
-        *out = folded;
-    return status != SHMTUNE_NO_MEMORY;
 }

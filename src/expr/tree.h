@@ -113,6 +113,13 @@ enum shmtune_status shmt_expr_compile_tree(struct shmt_arena *arena,
                                            struct shmt_expr *expr,
                                            struct shmt_error *err);
 
+/* bounds.c: what a node can be; ANY when so many were looked at, as a spec that
+ * takes more is not worth it. */
+enum { SHMT_EXPR_VISITS = 20000 };
+struct shmt_expr_bound shmt_expr_bound_node(const struct shmt_expr *expr,
+                                            uint32_t number,
+                                            struct shmt_expr_bounding *state);
+
 /* expr.c: a value, and " where x = 0, y = 4": the symbols of an expression in
  * order of appearance, the first eight. */
 enum { SHMT_EXPR_SHOWN = 80, SHMT_EXPR_NAMED = 512 };

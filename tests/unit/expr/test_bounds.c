@@ -120,7 +120,13 @@ static const char *const texts[] = {
     "x % 4 == 0 or t > 40", "t <= 64 and x * t <= 64", "x + 0.5",
     "ceildiv(x, t) * ceildiv(y, t) <= 1", "x % t", "(x * y) % 7 // 2",
     "min(x, y) <= max(x, y)", "0 <= abs(x)", "1 // x and y < 3",
-    "1 // x == 9 or y < 100", "1 // x < 9 < y",
+    "1 // x == 9 or y < 100", "1 // x < 9 < y", "(10 * x + 3) % 10",
+    "min(20 * x + 2, 30 * y + 5) % 10", "(x - y * 4) % 4", "(y - 3 * x) % 64",
+    "(6 * x if y < 2 else 3 - 12 * y) % 6", "(6 * x if t > 9 else y) % 6",
+    "(tiles * 4 + 1) % 4", "max(x * x, y * y + 1) % 8", "x * x * y % 5",
+    "(x * 3 // y) % 3", "(2 * x + abs(y)) % 2", "(4 * x + y) % 4 % 3",
+    "1 // ((2 * x + 4 * y) % 2)", "(3 * x) % (y % 3 + 2)", "(7 * x + 1) % 65",
+    "4 % (x * 2 + 1)", "(2 * x + 0.5) % 2",
 };
 enum { TEXTS = sizeof texts / sizeof texts[0] };
 
@@ -157,6 +163,30 @@ static void much_is_known(void)
     CHECK_INT(truth("x < 1 or mode == 'dynamic'", 1, 1000), 0);
     CHECK_INT(truth("x % 4 == 0", 1, 1000), -1);
     CHECK_INT(truth("x // (y - 5) > 0", 1, 1000), -1);
+}
+
+static void check_range(const char *text, int64_t low, int64_t high)
+{
+    const struct shmt_expr_bound found = bound(text, 1, 1000, NULL);
+
+    CHECK(found.kind != SHMT_EXPR_ANY);
+    CHECK_INT((long)found.low, (long)low);
+    CHECK_INT((long)found.high, (long)high);
+}
+
+/* What a number is made of decides about its remainders. */
+static void remainders_are_known(void)
+{
+    check_range("(10 * x + 3) % 10", 3, 3);
+    check_range("min(20 * x + 2, 30 * y + 5, 10 * y + 8) % 10", 2, 8);
+    check_range("(6 * x if y < 2 else 3 - 12 * y) % 6", 0, 3);
+    check_range("(6 * x if t > 9 else y) % 6", 0, 0);
+    check_range("(5 - 4 * tiles) % 4", 1, 1);
+    check_range("(64 * x + 63) % 64", 63, 63);
+    /* Not by more than 64, by 1 or by what is not known. */
+    check_range("(65 * x + 3) % 65", 0, 64);
+    check_range("(10 * x + 3) % (y * 10)", 0, 9999);
+    check_range("x % 1", 0, 0);
 }
 
 /* Beyond 64 bits nothing is known, and nothing is claimed. */
@@ -200,6 +230,7 @@ int main(void)
         "whole", compile("tiles if mode == 'dynamic' else t // 32", 1)};
     CHECK_RUN(what_is_said_holds);
     CHECK_RUN(much_is_known);
+    CHECK_RUN(remainders_are_known);
     CHECK_RUN(an_overflow_is_anything);
     CHECK_RUN(what_does_not_fit_is_not_left);
     shmt_arena_free(arena);
