@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * bounds: what an expression can come to while its symbols stay within bounds
- * (interval arithmetic, after Moore; of remainders, which of them there are).  Called by
- * runtime/, which proves once, when a tuning is opened, what it then need not
- * check at each selection, and by fold.c.
+ * (interval arithmetic, after Moore; of remainders, which of them there are).
+ * Called by runtime/, which proves once, when a tuning is opened, what it then
+ * need not check at each selection, and by fold.c.
  *
  * Sound, not exact: a range may be wider than what is reached, and what cannot
  * be told is ANY, which may also fail.

@@ -114,11 +114,25 @@ static uint32_t fold_node(struct fold *fold, const struct shmt_expr *expr,
 }
 
 /* At most: every node is a step and a constant. */
-static size_t bytes_of(const struct fold *fold)
+static size_t bytes_of(const struct fold *fold, size_t symbols)
 {
-    return sizeof(struct shmt_expr) +
+    return sizeof(struct shmt_expr) + (symbols / 64 + 1) * sizeof(uint64_t) +
            (fold->node_count + 1) * (2 * sizeof(struct shmt_expr_step) +
                                      sizeof(struct shmt_value));
+}
+
+/* One bit a symbol that is left. */
+static uint64_t *used_by(const struct fold *fold, struct shmt_arena *arena,
+                         size_t symbols)
+{
+    uint64_t *const out = shmt_arena_alloc(arena, symbols / 64 + 1,
+                                           sizeof *out);
+
+    for (size_t k = 0; out != NULL && k < fold->node_count; k++)
+        if (fold->nodes[k].op == SHMT_OP_SYMBOL)
+            out[fold->nodes[k].symbol / 64] |=
+                UINT64_C(1) << fold->nodes[k].symbol % 64;
+    return out;
 }
 
 bool shmt_expr_fold(struct shmt_arena *arena, const struct shmt_expr *expr,
@@ -127,7 +141,7 @@ bool shmt_expr_fold(struct shmt_arena *arena, const struct shmt_expr *expr,
 {
     struct fold fold = {.state = state};
     const uint32_t root = fold_node(&fold, expr, expr->root);
-    const size_t bytes = bytes_of(&fold);
+    const size_t bytes = bytes_of(&fold, expr->symbol_count);
     struct shmt_expr *folded;
     enum shmtune_status status;
 
@@ -135,12 +149,12 @@ bool shmt_expr_fold(struct shmt_arena *arena, const struct shmt_expr *expr,
     if (fold.full || state->visits >= SHMT_EXPR_VISITS || bytes > *room)
         return true;
     folded = shmt_arena_alloc(arena, 1, sizeof *folded);
-    if (folded == NULL)
+    if (folded == NULL ||
+        (folded->used = used_by(&fold, arena, expr->symbol_count)) == NULL)
         return false;
     folded->text = expr->text;
     folded->place = expr->place;
     folded->symbol_count = expr->symbol_count;
-    folded->used = expr->used;
     folded->root = root;
     folded->node_count = fold.node_count;
     folded->nodes = fold.nodes;

@@ -77,8 +77,9 @@ static bool select_exact(const struct shmt_runtime_request *request,
 static bool select_learnt(const struct shmt_runtime_request *request,
                           struct shmtune_choice *out)
 {
+    static const struct shmt_runtime_entry entry = {.time_us = -1,
+                                                    .default_us = -1};
     const struct shmt_runtime_tuning *tuning;
-    const struct shmt_runtime_entry entry = {.time_us = -1, .default_us = -1};
     const shmt_config *const values =
         shmt_runtime_dispatch_find(request, &tuning);
 

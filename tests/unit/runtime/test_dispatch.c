@@ -180,6 +180,73 @@ static void what_cannot_be_proven_is_checked(void)
     device = fixture_device();
 }
 
+/* Ways in which a constraint can depend on the columns, and where 1024 may run
+ * with 1000 rows.  The second holds here and there; the third depends on two
+ * sizes; the fourth cannot be computed at one; the fifth holds in two places. */
+static const char *const added[] = {
+    "", " and (BLOCK < 1024 or cols % 3 > 0)",
+    " and (BLOCK < 1024 or cols * rows < 1030000)",
+    " and (BLOCK < 1024 or 100 // (cols - 1030) > -1000)",
+    " and (BLOCK < 1024 or cols < 1028 or cols > 1090)"};
+
+static bool may_run(size_t way, int64_t cols)
+{
+    return cols >= 1024 && (way != 1 || cols % 3 > 0) &&
+           (way != 2 || cols < 1030) && (way != 3 || cols != 1030) &&
+           (way != 4 || cols < 1028 || cols > 1090);
+}
+
+/* The range of the columns: few, many, and where the first always and never
+ * holds. */
+static const int64_t ranges[][2] = {
+    {1000, 1040}, {128, 8192}, {1024, 8192}, {128, 1023}, {1025, 1027}};
+
+static void open_range(size_t way, size_t range)
+{
+    static const char plain[] = "BLOCK <= max(cols, 32)\n";
+    char text[512], constraint[128];
+
+    snprintf(constraint, sizeof constraint, "BLOCK <= max(cols, 32)%s\n",
+             added[way]);
+    snprintf(text, sizeof text,
+             "dispatch:\n  range: {rows: [1, 9999], cols: [%d, %d]}\n"
+             "  configurations:\n"
+             "  - {BLOCK: 1024, SHARED_KIB: 0, MEMORY: dynamic}\n"
+             "  - {BLOCK: 128}\n"
+             "  features: []\n  tree:\n  - {take: [0, 1]}\n...\n",
+             (int)ranges[range][0], (int)ranges[range][1]);
+    fixture_edit("kernels/toy.yaml", plain, constraint);
+    open_with(text);
+    fixture_edit("kernels/toy.yaml", constraint, plain);
+    CHECK_INT((long)shmtune_note_count(library), 0);
+}
+
+/* Whatever is decided when a tuning is opened, it is as by the constraint. */
+static void each_size_is_decided_as_by_the_constraint(void)
+{
+    enum { WAYS = sizeof added / sizeof *added,
+           RANGES = sizeof ranges / sizeof *ranges };
+    long wrong = 0, looked = 0;
+
+    for (size_t k = 0; k < (size_t)WAYS * RANGES; k++) {
+        const int64_t *const range = ranges[k % RANGES];
+
+        open_range(k / RANGES, k % RANGES);
+        for (int64_t cols = range[0]; cols <= range[1];
+             cols += cols < 1100 ? 1 : 37) {
+            enum shmtune_match match;
+            const int64_t block =
+                (int64_t)block_at(1000, cols, &match);
+
+            wrong += match != SHMTUNE_LEARNT ||
+                     block != (may_run(k / RANGES, cols) ? 1024 : 128);
+            looked++;
+        }
+    }
+    CHECK_INT(wrong, 0);
+    CHECK(looked > 10000);
+}
+
 static void what_does_not_fit_the_kernel_is_left_out(void)
 {
     enum shmtune_match match;
@@ -245,6 +312,7 @@ int main(void)
     CHECK_RUN(beyond_its_range_it_says_nothing);
     CHECK_RUN(another_device_has_not_learnt_it);
     CHECK_RUN(what_cannot_be_proven_is_checked);
+    CHECK_RUN(each_size_is_decided_as_by_the_constraint);
     CHECK_RUN(what_does_not_fit_the_kernel_is_left_out);
     CHECK_RUN(nothing_is_allocated);
     CHECK_RUN(memory_runs_out);
