@@ -40,6 +40,14 @@ def tune(folder, **more):
     return shmtune.tune_kernel(**given)
 
 
+class ListLike:
+    """Compares element by element, as NumPy's arrays do."""
+    def __ne__(self, other):
+        raise ValueError("ambiguous")
+
+    __eq__ = __ne__
+
+
 def answer():
     out, x, acc, *rest = arguments()
     return [array.array("f", [2 * v for v in x]), None,
@@ -163,6 +171,11 @@ class TuneKernel(Case):
         "every other argument is refused by its name"
         for name in ported.REFUSED:
             value = {"platform": 1, "quiet": True}.get(name, ["x"])
+            self.refuses("does not take %s; " % name, tune, "kt_refused",
+                         **{name: value})
+        # What is 0, false or empty is given as well.
+        for name, value in (("seed", 0), ("parallel", 0), ("cache", ""),
+                            ("observers", []), ("smem_args", ListLike())):
             self.refuses("does not take %s; " % name, tune, "kt_refused",
                          **{name: value})
         for name, value in ported.UNSET.items():

@@ -48,7 +48,7 @@ REFUSED = {
     "objectives": "the time is what is minimised; sort the results by a metric",
     "seed": "shmtune.tune takes seed=",
 }
-UNSET = {"platform": 0, "quiet": False}
+UNSET = {"platform": 0, "quiet": False, "simulation_mode": False}
 
 
 def tune_kernel(kernel_name, kernel_source, problem_size, arguments,
@@ -111,7 +111,9 @@ def _refuse(others):
         if name not in REFUSED:
             raise TypeError("tune_kernel() got an unexpected keyword argument "
                             "'%s'" % name)
-        if value is not None and value != UNSET.get(name, value is None):
+        unset = (isinstance(value, int) and name in UNSET
+                 and value == UNSET[name])
+        if value is not None and not unset:
             raise Error("tune_kernel: shmtune does not take %s; %s" % (
                 name, REFUSED[name]), INVALID_ARGUMENT)
 
