@@ -69,6 +69,13 @@ enum shmtune_status shmt_check_values(struct shmt_check *check,
 /* check_note.c: what is odd in a spec and may be meant. */
 void shmt_check_notes(struct shmt_check *check,
                       const struct shmt_kernel *kernel);
+/* Macros of the source's own; those that a compiler tells are left to it. */
+void shmt_check_macros(struct shmt_check *check,
+                       const struct shmt_kernel *kernel, bool compiled);
+
+/* check_grid.c: grids that leave out the rest of a size. */
+void shmt_check_grids(struct shmt_check *check,
+                      const struct shmt_kernel *kernel);
 
 /* check_launch.c */
 

@@ -2,7 +2,7 @@
 /*
  * check_note: what is odd in a spec and may be meant: words that no parameter
  * has, parameters that change nothing, macros of the source's own, outputs
- * without a tolerance, functions of the host.
+ * without a tolerance, functions of the host.  Called by check_spec.c.
  */
 #include "config.h"
 
@@ -121,17 +121,19 @@ static void note_own_macro(struct shmt_check *check,
     }
 }
 
-/* Compiling reports a #define only when its value differs from the spec's, so
- * it is searched for in the text. */
-static void note_own_macros(struct shmt_check *check,
-                            const struct shmt_kernel *kernel)
+/* Compiling reports a #define, and none that is inactive, where its value
+ * differs from the spec's, as it does for one of two values; else it is
+ * searched for in the text. */
+void shmt_check_macros(struct shmt_check *check,
+                       const struct shmt_kernel *kernel, bool compiled)
 {
     for (size_t i = 0; kernel->source != NULL && i < kernel->parameter_count;
          i++) {
         const char *name = kernel->parameters[i].name;
         const char *text = kernel->code.text;
 
-        if (!kernel->parameters[i].launch_only &&
+        if (!(compiled && kernel->parameters[i].count > 1) &&
+            !kernel->parameters[i].launch_only &&
             kernel->parameters[i].options == NULL &&
             !kernel->parameters[i].overrides &&
             !directs(text, "ifndef", name) &&
@@ -190,8 +192,6 @@ static void note_idle_parameters(struct shmt_check *check,
 
 /* -- outputs that have to be equal bit for bit ----------------------------- */
 
-/* The default as the reference of the others is the same arithmetic at least
- * sometimes; a reference of its own hardly ever is. */
 static void note_tolerances(struct shmt_check *check,
                             const struct shmt_kernel *kernel)
 {
@@ -202,11 +202,10 @@ static void note_tolerances(struct shmt_check *check,
         if ((argument->role == SHMT_ROLE_OUTPUT ||
              argument->role == SHMT_ROLE_INOUT) &&
             shmt_element_is_real(argument->element) &&
-            !argument->tolerance.stated && !argument->compared &&
-            kernel->reference != kernel->launches)
+            !argument->tolerance.stated && !argument->compared)
             shmt_check_report(check, SHMT_CHECK_NOTE,
                               "%s:%d:%d: %s is %s without a tolerance: every "
-                              "element has to be the reference's, bit for "
+                              "element has to be the expected one, bit for "
                               "bit; write \"tolerance: {relative: 1.0e-6}\", "
                               "or {absolute: 0} if that is meant",
                               place.file, place.line, place.column,
@@ -237,7 +236,6 @@ void shmt_check_notes(struct shmt_check *check,
 {
     note_stray_words(check, kernel);
     note_idle_parameters(check, kernel);
-    note_own_macros(check, kernel);
     note_tolerances(check, kernel);
     note_host(check, kernel);
 }

@@ -268,6 +268,7 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
         shmt_check_entries(check, kernel, missing, err);
 
     shmt_check_notes(check, kernel);
+    shmt_check_grids(check, kernel);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
         status = check_space(check, kernel, kernel->sizes[i], &least, err);
     for (size_t i = 0; status == SHMTUNE_OK && i < kernel->size_count; i++)
@@ -275,6 +276,8 @@ static enum shmtune_status check_kernel(struct shmt_check *check,
     if (status == SHMTUNE_OK)
         status = shmt_check_compiler(check, kernel, check->arch, &compiler,
                                      err);
+    shmt_check_macros(check, kernel,
+                      compiler != NULL && check->sample > 1);
     if (status == SHMTUNE_OK && compiler != NULL)
         status = compile_parts(check, kernel, compiler, missing, err);
     else if (status == SHMTUNE_OK)

@@ -219,10 +219,21 @@ static void add_blamed(const struct sample *sample, const shmt_config *config,
     }
 }
 
+/* Of "k.cu(3): #define TILE is in the way of the spec's 32; ..." what is the
+ * same for each value; 0: it is about something else. */
+static size_t definition_in(const char *reason)
+{
+    const char *found = strstr(reason, " is in the way of the spec's ");
+
+    return found == NULL ? 0 : (size_t)(found - reason);
+}
+
 /* Whether an earlier one fails by the same values, or by the same words. */
 static bool was_told(const struct sample *sample, size_t k)
 {
     const shmt_config *config = config_at(sample, sample->taken, k);
+    const char *reason = sample->results[k].reason;
+    const size_t same = definition_in(reason);
 
     for (size_t before = 0; before < k; before++) {
         const shmt_config *other = config_at(sample, sample->taken, before);
@@ -230,8 +241,9 @@ static bool was_told(const struct sample *sample, size_t k)
 
         if (!is_refused(&sample->results[before]))
             continue;
-        if (strcmp(sample->results[before].reason,
-                   sample->results[k].reason) == 0)
+        if (strcmp(sample->results[before].reason, reason) == 0 ||
+            (same > 0 && strncmp(sample->results[before].reason, reason,
+                                 same) == 0))
             return true;
         while (p < sample->kernel->parameter_count &&
                (sample->compiled[sample->first[p] + config[p]] ||
@@ -254,7 +266,9 @@ static void report(struct shmt_check *check, const struct sample *sample,
 
     shmt_kernel_describe_config(sample->kernel, config, &whole);
     add_blamed(sample, config, &blamed);
-    if (blamed.length > 0)
+    if (definition_in(result->reason) > 0)
+        shmt_check_report(check, SHMT_CHECK_BAD, "%s", result->reason);
+    else if (blamed.length > 0)
         shmt_check_report(check, SHMT_CHECK_BAD,
                           "no configuration of the sample with %s compiles: "
                           "leave it out, or say in `constraints` where it is "

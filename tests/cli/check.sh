@@ -237,6 +237,19 @@ echo '#define BLOCK 128' | cat - "$root/kernels/scale.cu" \
 run check "$root/kernels/nvcc.yaml" --sample 0
 check "one that says the same by chance is noted" all "exits 0" \
     "out_has '^note .*nvcc.cu:1: a #define of the parameter BLOCK; put it behind #ifndef BLOCK, or write .override: true'"
+printf '#if 0\n#define BLOCK 128\n#endif\n' |
+    cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
+run check "$root/kernels/nvcc.yaml"
+check "one that is inactive is not" all "exits 0" "out_lacks '^note'"
+echo '#define BLOCK 64' | cat - "$root/kernels/scale.cu" \
+    >"$root/kernels/nvcc.cu"
+sed 's/default: 128/default: 64/' "$root/kernels/scale.yaml" |
+    sed 's/scale.cu/nvcc.cu/' >"$folder/same.yaml"
+cp "$root/kernels/nvcc.cu" "$root/kernels/scale.h" "$folder/"
+run check "$folder/same.yaml"
+check "what is the default alone is wrong, and told once" all "exits 2" \
+    "out_lacks '^note'" "out_has '^wrong .*nvcc.cu(1): #define BLOCK is in the way of the spec.s'" \
+    "out_has '^0 ok, 1 wrong'"
 printf '#define PAD_TO 1\n#define PAD_TO 2\n#ifndef BLOCK\n#define BLOCK 1\n#endif\n' |
     cat - "$root/kernels/scale.cu" >"$root/kernels/nvcc.cu"
 run check "$root/kernels/nvcc.yaml"

@@ -58,11 +58,36 @@ change 's/, tolerance: {absolute: 0}//'
 run check "$folder/t.yaml" --no-compile
 check "an f32 output without a tolerance is noted" all "exits 0" \
     "out_has '^note .*t.yaml:33:6: y is f32 without a tolerance: .*write'"
+change 's/, tolerance: {absolute: 0}//;/^reference:/,/^  arguments:/d'
+run check "$folder/t.yaml" --no-compile
+check "as it is where the default is the reference" all "exits 0" \
+    "out_has '^note .*: y is f32 without a tolerance: .*the expected one'"
 change 's/: f32, role/: i32, role/;s/a: {type: f32, value: 1.5/a: {type: i32, value: 1/;s/, tolerance: {absolute: 0}//'
 sed 's/float/int/g' "$data/scale.cu" >"$folder/scale.cu"
 run check "$folder/t.yaml" --no-compile
 check "one of whole numbers is not" all "exits 0" "out_lacks '^note'"
 cp "$data/scale.cu" "$folder/scale.cu"
+
+# grid NAME EXPRESSION SIZE [MESSAGE]: a note with its place, or none
+grid() {
+    change "1,/^reference/s|^  grid: .*|  grid: [\"$2\"]|;s/^- {n: 1000}/- {n: $3}/;/^- {n: 1048576}/d"
+    run check "$folder/t.yaml" --no-compile --wide
+    if [ -n "${4-}" ]; then
+        check "$1" all "exits 0" "out_has '^note .*/t.yaml:20:10: the grid.s x, .*$4'"
+    else
+        check "$1" all "exits 0" "out_lacks '^note'"
+    fi
+}
+grid "a grid that is rounded down" "n // BLOCK" 1000 \
+    'is 7 where n is 1000, for 128 each: the last 104 have no block; round up'
+grid "by division, too" "int(n / (BLOCK * 4))" 1000003 \
+    'is 1953 where n is 1000003, for 512 each: the last 67 have no block'
+grid "where one is the least, too" "max(1, n // BLOCK)" 200 \
+    'is 1 where n is 200, for 128 each: the last 72 have no block'
+grid "not where the size is a multiple" "n // BLOCK" 1024
+grid "not where it is one block" "max(1, n // BLOCK)" 128
+grid "not where it is rounded up by hand" "(n + BLOCK - 1) // BLOCK" 1000
+grid "nor where blocks go on until all is done" "min(132, n // BLOCK)" 1000000
 
 run check --no-compile "$source/tests/gpu/truth.yaml"
 check "launches that compare write no output" all "exits 0" "out_has '^1 ok'"
