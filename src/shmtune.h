@@ -13,8 +13,16 @@
  *
  * Rules that hold for every function:
  *
- * - None prints, exits, aborts, or changes the environment, the locale, a
- *   signal or the current CUDA context.
+ * - None exits, aborts, or changes the environment, the locale, a signal or
+ *   the current CUDA context.  None prints or writes a file of what it did
+ *   unless the user asks by the environment, which a handle looks at when it is
+ *   opened, and a process with more rights than its user never:
+ *       SHMTUNE_LOG=FILE, or stderr: a line for each file that was left out,
+ *           for the first selection of each problem, for what was prepared,
+ *           and for what failed; 1 MiB at most;
+ *       SHMTUNE_WANTED=FILE: the problems whose match was not exact, with how
+ *           often, added to the file by shmtune_close or the end of the process
+ *           (not by a signal); `shmtune tune --wanted FILE` tunes them.
  * - What can fail returns an enum shmtune_status.  Outputs are written only
  *   when it is SHMTUNE_OK.
  * - `message` is the caller's place for a sentence about a failure, and may be
@@ -385,7 +393,7 @@ struct shmtune_choice {
  *
  * Takes well under 100 ns when the match is exact, 100 or some more when it is
  * learnt, a few microseconds otherwise; allocates nothing, makes no system
- * call, takes no lock.
+ * call, takes no lock.  ($SHMTUNE_LOG: but for the first of a problem.)
  *
  * SHMTUNE_INVALID_ARGUMENT: a NULL, a wrong `size`, a problem outside of the
  * kernel's domain, or a device with no compute capability.

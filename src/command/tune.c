@@ -38,6 +38,8 @@ static const char help[] =
     "  --far-timeout N    give up a machine that is silent for N seconds [15]\n"
     "  --size DIM=N,...   a problem to tune for, may be repeated [those the\n"
     "                     spec lists, or that are recorded]\n"
+    "  --wanted FILE      problems that applications had and nobody tuned\n"
+    "                     ($SHMTUNE_WANTED), most wanted first\n"
     "  --strategy NAME[:OPTION=VALUE,...]\n"
     "                     see `shmtune list`\n"
     "  --budget 60s|500   time (s, m, h) for each problem, from its start to\n"
@@ -97,6 +99,7 @@ struct plan {
     const char *const *words;      /* kernels and specs; none: all built-in */
     size_t count;
     const struct shmt_command_repeats *sizes;   /* none: the listed ones */
+    const struct shmt_command_wanted *wanted;   /* then these in their place */
 };
 
 /* One use of the command, and the kernels that it has read. */
@@ -144,8 +147,14 @@ static enum shmtune_status check_sizes(const struct plan *plan,
                                        size_t *problems, struct shmt_error *err)
 {
     int64_t problem[SHMT_KERNEL_DIMENSIONS];
+    struct shmt_command_wanted_problems any = {NULL, 0};
     enum shmtune_status status = SHMTUNE_OK;
 
+    if (plan->wanted->file != NULL) {
+        status = shmt_command_wanted_any(plan->wanted, kernel, &any, err);
+        *problems += any.count;
+        return status;
+    }
     if (plan->sizes->count == 0)
         *problems += kernel->size_count;
     for (size_t k = 0; status == SHMTUNE_OK && k < plan->sizes->count; k++) {
@@ -218,6 +227,7 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
     const struct shmt_command_option table[] = {
         {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
         {"size", 0, SHMT_OPTION_REPEATED, &o->sizes, 0, 0},
+        {"wanted", 0, SHMT_OPTION_TEXT, &o->wanted, 0, 0},
         {"strategy", 0, SHMT_OPTION_TEXT, &o->strategy, 0, 0},
         {"budget", 0, SHMT_OPTION_TEXT, &o->budget, 0, 0},
         {"total", 0, SHMT_OPTION_TEXT, &o->total, 0, 0},
@@ -259,6 +269,10 @@ static enum shmtune_status parse_options(struct shmt_command_work *work,
                                            &work->budget, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_from_check(&o->from, o->strategy, err);
+    if (status == SHMTUNE_OK && o->wanted != NULL && o->sizes.count > 0)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--wanted has the sizes to tune for, and so "
+                                "has --size; give one of them");
     if (status == SHMTUNE_OK && o->progress && !o->json)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "--progress is for programs that read --json, "
@@ -340,13 +354,34 @@ static enum shmtune_status add_all(struct job *job, struct shmt_error *err)
                           "found; see `shmtune doctor`");
 }
 
+/* Whether a kernel has a problem to tune; of one that --wanted does not have
+ * it is said. */
+static bool is_wanted(struct job *job, const struct shmt_kernel *kernel)
+{
+    struct shmt_command_wanted *const wanted = &job->work.wanted;
+    char text[256];
+
+    if (wanted->file == NULL)
+        return true;
+    for (size_t k = 0; k < wanted->file->count; k++)
+        if (strcmp(wanted->file->problems[k].kernel, kernel->name) == 0)
+            return true;
+    snprintf(text, sizeof text, "%s: nothing of it is wanted", kernel->name);
+    shmt_command_wanted_leave(wanted, 0, text);
+    return false;
+}
+
 static enum shmtune_status add_words(struct job *job, struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
 
     for (size_t k = 0; status == SHMTUNE_OK && k < job->plan.count; k++)
-        if (job->named[k] != NULL)
+        if (job->named[k] != NULL && is_wanted(job, job->named[k]))
             status = add_kernel(job, job->named[k], err);
+    if (status == SHMTUNE_OK && job->work.kernel_count == 0)
+        status = shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s: none of its "
+                                "problems is one of these kernels",
+                                job->work.wanted.path);
     return status;
 }
 
@@ -437,6 +472,42 @@ static void end_page(struct shmt_command_work *work)
     shmt_display_notice(&work->display, text);
 }
 
+/* The kernels of --wanted that are there, as words of the plan. */
+static enum shmtune_status name_wanted(struct job *job,
+                                       struct shmt_error *err)
+{
+    struct shmt_command_wanted *const wanted = &job->work.wanted;
+    const char *const *names;
+    const char **there;
+    size_t count;
+    char text[256];
+    const enum shmtune_status status =
+        shmt_command_wanted_kernels(wanted, &names, &count, err);
+
+    if (status != SHMTUNE_OK)
+        return status;
+    there = shmt_arena_alloc(job->work.arena, count, sizeof *there);
+    if (there == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < count; k++) {
+        if (shmt_catalogue_find(job->work.device.catalogue, names[k]) !=
+            NULL) {
+            there[job->plan.count++] = names[k];
+            continue;
+        }
+        snprintf(text, sizeof text, "%s: wanted, and no kernel here has this "
+                 "name; name its spec, or its folder in SHMTUNE_PATH",
+                 names[k]);
+        shmt_command_wanted_leave(wanted, 0, text);
+    }
+    job->plan.words = there;
+    return job->plan.count > 0
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s: none of its "
+                                "kernels is here; name their specs, or their "
+                                "folders in SHMTUNE_PATH", wanted->path);
+}
+
 static enum shmtune_status tune_words(struct job *job, int count,
                                       struct shmt_error *err)
 {
@@ -447,12 +518,19 @@ static enum shmtune_status tune_words(struct job *job, int count,
 
     job->plan = (struct plan){
         (const char *const *)work->call->words, (size_t)count,
-        &work->options.sizes
+        &work->options.sizes, &work->wanted
     };
-    if (live || count > 0)
+    work->wanted.arena = work->arena;
+    work->wanted.display = &work->display;
+    status = shmt_command_wanted_open(&work->wanted, work->options.wanted,
+                                      err);
+    if (status == SHMTUNE_OK && work->wanted.file != NULL && count == 0)
+        status = name_wanted(job, err);
+    if (status == SHMTUNE_OK && (live || job->plan.count > 0))
         status = check_plan(job, &problems, err);
     if (status == SHMTUNE_OK)
-        status = count > 0 ? add_words(job, err) : add_all(job, err);
+        status = job->plan.count > 0 ? add_words(job, err)
+                                     : add_all(job, err);
     if (status != SHMTUNE_OK)
         return status;
     problems *= count_models(&work->device);
@@ -468,7 +546,7 @@ static enum shmtune_status tune_words(struct job *job, int count,
         shmt_command_budget_begin(&work->budget, problems,
                                   work->device.far.on != NULL
                                       ? 1 : work->device.gpu_count,
-                                  count == 0, work->began_s);
+                                  job->plan.count == 0, work->began_s);
     work->page = (struct shmt_command_page){
         .path = work->options.report, .plot = work->options.plot,
         .ask = shmt_command_figures_ask(&work->options.figures)};
@@ -482,6 +560,9 @@ static enum shmtune_status tune_words(struct job *job, int count,
     tell_plan(work, work->display.problems);
     status = shmt_command_work_run(work, err);
     end_page(work);
+    if (status == SHMTUNE_OK && work->wanted.left_out > 0 &&
+        work->sheet.count + work->sheet.failed == 0)
+        shmt_display_notice(&work->display, "nothing is left to tune");
     return status;
 }
 

@@ -86,11 +86,19 @@ static enum shmtune_status set_problems(struct shmt_command_work *work,
                                          : kernel->kernel->size_count;
     int64_t (*const problems)[SHMT_KERNEL_DIMENSIONS] =
         shmt_arena_alloc(work->arena, most + 1, sizeof *problems);
+    struct shmt_command_wanted_problems wanted;
     enum shmtune_status status = SHMTUNE_OK;
     size_t count = 0;
 
     if (problems == NULL)
         return shmt_error_memory(err);
+    if (work->wanted.file != NULL) {
+        status = shmt_command_wanted_any(&work->wanted, kernel->kernel,
+                                         &wanted, err);
+        kernel->problems = wanted.list;
+        kernel->count = wanted.count;
+        return status;
+    }
     for (size_t k = 0; status == SHMTUNE_OK && k < most; k++) {
         memset(problems[count], 0, sizeof problems[count]);
         status = choose_problem(work, kernel->kernel, replay, k,
@@ -284,6 +292,31 @@ open_kernel(void *context, const struct shmt_campaign_kernel *kernel,
                : status;
 }
 
+/* Of the problems of --wanted those that are to be tuned on this device, which
+ * is known now. */
+static enum shmtune_status keep_wanted(struct shmt_command_work *work,
+                                       struct shmt_campaign_kernel *kernel,
+                                       const struct shmt_target *target,
+                                       struct shmt_error *err)
+{
+    const int64_t none[SHMT_KERNEL_DIMENSIONS] = {0};
+    struct shmt_command_wanted_problems wanted;
+    struct shmt_output_paths place;
+    enum shmtune_status status = shmt_output_paths_of(
+        work->arena, target, work->options.output, none, &place, err);
+
+    if (status == SHMTUNE_OK)
+        status = shmt_command_wanted_here(&work->wanted, target, place.tuning,
+                                          &wanted, err);
+    if (status != SHMTUNE_OK)
+        return status;
+    if (work->display.problems >= kernel->count)
+        work->display.problems -= kernel->count - wanted.count;
+    kernel->problems = wanted.list;
+    kernel->count = wanted.count;
+    return SHMTUNE_OK;
+}
+
 static enum shmtune_status opened_kernel(void *context,
                                          struct shmt_campaign_kernel *kernel,
                                          struct shmt_target *target,
@@ -302,6 +335,8 @@ static enum shmtune_status opened_kernel(void *context,
     if (status == SHMTUNE_OK && !known->is_ready && known->prior != NULL)
         status = shmt_tune_prior_describe(known->prior, known->from,
                                           known->from_digest, err);
+    if (status == SHMTUNE_OK && !known->is_ready && work->wanted.file != NULL)
+        status = keep_wanted(work, kernel, target, err);
     known->is_ready = status == SHMTUNE_OK;
     if (status == SHMTUNE_OK && kernel->problems == NULL)
         status = set_problems(work, kernel, target, err);
@@ -507,7 +542,7 @@ enum shmtune_status shmt_command_work_run(struct shmt_command_work *work,
     };
 
     /* What the first leave is there for those that need most. */
-    if (isfinite(work->budget.total_s))
+    if (isfinite(work->budget.total_s) && work->wanted.file == NULL)
         qsort(work->kernels, work->kernel_count, sizeof *work->kernels,
               by_weight);
     work->slot_count = shmt_campaign_lanes(&campaign);
@@ -533,6 +568,7 @@ void shmt_command_work_end(struct shmt_command_work *work)
         shmt_figures_free(known->figures);
     }
     shmt_command_page_free(&work->page);
+    shmt_wanted_free(work->wanted.file);
     free(work->kernels);
     free(work->slots);
 }

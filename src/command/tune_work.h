@@ -13,11 +13,12 @@
 #include "command/tune_device.h"
 #include "command/tune_report.h"
 #include "command/tune_show.h"
+#include "command/tune_wanted.h"
 #include "tune/tune.h"
 
 struct shmt_command_tune_options {
     const char *device, *strategy, *budget, *total, *output, *record,
-        *report, *plot;
+        *report, *plot, *wanted;
     struct shmt_command_repeats sizes, also, from;
     struct shmt_command_figures figures;
     int64_t jobs, seed, data_seed, max_spill, min_occupancy, compile_s;
@@ -42,6 +43,7 @@ struct shmt_command_work {
     const struct shmt_command_call *call;
     struct shmt_command_tune_options options;
     struct shmt_command_budget budget;
+    struct shmt_command_wanted wanted;
     double began_s;                /* on shmt_clock_s */
     struct shmt_arena *arena;
     struct shmt_command_device device;

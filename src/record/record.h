@@ -14,5 +14,6 @@
 #include "record/recording.h"
 #include "record/result.h"
 #include "record/tuning.h"
+#include "record/wanted.h"
 
 #endif

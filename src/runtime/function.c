@@ -15,6 +15,7 @@
 #include "runtime/interface.h"
 #include "runtime/library.h"
 #include "runtime/module.h"
+#include "runtime/watch.h"
 
 struct step {
     const struct shmt_function *function;   /* in the module */
@@ -239,11 +240,18 @@ static enum shmtune_status begin(struct loading *loading)
 }
 
 /* Hands the function out, or undoes what there is of it. */
-static enum shmtune_status end(struct loading *loading,
+static enum shmtune_status end(struct loading *loading, const char *what,
                                enum shmtune_status status,
                                struct shmtune_function **out,
                                struct shmtune_message *message)
 {
+    const struct shmtune_kernel *const kernel = loading->choice->kernel;
+
+    if (kernel->watch != NULL)
+        shmt_runtime_watch_say(kernel, loading->choice, what,
+                               status == SHMTUNE_OK
+                                   ? loading->function->binary->origin
+                                   : loading->err->text);
     if (status == SHMTUNE_OK) {
         *out = loading->function;
         return SHMTUNE_OK;
@@ -280,7 +288,7 @@ enum shmtune_status shmtune_prepare(const struct shmtune_choice *choice,
             shmt_runtime_module_load(&request, &loading.function->binary, &err);
     if (status == SHMTUNE_OK)
         status = make_ready(&loading);
-    return end(&loading, status, out, message);
+    return end(&loading, "prepare", status, out, message);
 }
 
 /* Checks that the choice needs the same binary, with the same attributes, as
@@ -361,7 +369,7 @@ enum shmtune_status shmtune_resize(const struct shmtune_function *function,
         atomic_fetch_add(&function->binary->users, 1);
         status = make_ready(&loading);
     }
-    return end(&loading, status, out, message);
+    return end(&loading, "resize", status, out, message);
 }
 
 void shmtune_release(struct shmtune_function *function)
@@ -534,9 +542,9 @@ static CUresult launch(const struct shmtune_function *function,
                                       stream);
 }
 
-enum shmtune_status shmtune_launch(const struct shmtune_function *function,
-                                   void *const *arguments, void *stream,
-                                   struct shmtune_message *message)
+static enum shmtune_status launch_all(const struct shmtune_function *function,
+                                      void *const *arguments, void *stream,
+                                      struct shmtune_message *message)
 {
     void *pointers[SHMT_KERNEL_ARGUMENTS];
     enum shmtune_status status;
@@ -558,6 +566,24 @@ enum shmtune_status shmtune_launch(const struct shmtune_function *function,
         if (result != CUDA_SUCCESS)
             status = refuse(function, result, step->launch->entry, message);
     }
+    return status;
+}
+
+enum shmtune_status shmtune_launch(const struct shmtune_function *function,
+                                   void *const *arguments, void *stream,
+                                   struct shmtune_message *message)
+{
+    struct shmtune_message own;
+    enum shmtune_status status;
+
+    if (function == NULL || function->kernel->watch == NULL)
+        return launch_all(function, arguments, stream, message);
+    if (message == NULL)
+        message = &own;
+    status = launch_all(function, arguments, stream, message);
+    if (status != SHMTUNE_OK)
+        shmt_runtime_watch_say(function->kernel, NULL, "launch",
+                               message->text);
     return status;
 }
 

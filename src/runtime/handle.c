@@ -13,6 +13,7 @@
 #include "config.h"
 #include "runtime/interface.h"
 #include "runtime/library.h"
+#include "runtime/watch.h"
 
 /* Large enough for the tree of a large file. */
 enum { SCRATCH_BYTES = 512 << 10 };
@@ -183,6 +184,8 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
         status = fill(library);
     if (status == SHMTUNE_OK)
         status = note_cache(library);
+    if (status == SHMTUNE_OK)
+        status = shmt_runtime_watch_begin(library);
     if (status == SHMTUNE_OK) {
         *out = library;
         return SHMTUNE_OK;
@@ -198,6 +201,7 @@ void shmtune_close(struct shmtune *library)
 {
     if (library == NULL)
         return;
+    shmt_runtime_watch_end(library->watch);
     for (size_t k = 0; k < library->kernel_count; k++) {
         shmt_map_free(&library->kernels[k].exact);
         free(library->kernels[k].tunings);

@@ -51,6 +51,7 @@ struct shmt_runtime_near {
 };
 
 struct shmt_runtime_dispatch;
+struct shmt_runtime_watch;
 
 /* A tuning file.  Every entry has been checked against the file's own device
  * at its own problem. */
@@ -74,6 +75,7 @@ struct shmt_runtime_tuning {
 struct shmtune_kernel {
     const struct shmtune *library;
     const struct shmt_kernel *spec;
+    struct shmt_runtime_watch *watch;  /* NULL: nobody asked for it */
     const char *binaries;              /* FOLDER/cubins; it need not exist */
     const shmt_config *default_config; /* the spec's default values */
     size_t tuning_count, tuning_room;
@@ -95,6 +97,7 @@ struct shmtune {
     size_t kernel_count;
     struct shmtune_kernel *kernels;    /* sorted by name */
     struct shmt_catalogue *catalogue;  /* specs, folders, notes */
+    struct shmt_runtime_watch *watch;  /* NULL: nobody asked for it */
 };
 
 /* Reads the tuning FOLDER/NAME for `kernel` and adds its valid entries.  What

@@ -70,6 +70,7 @@ static enum shmtune_status load_from_folder(struct search *search,
 
     if (status == SHMTUNE_OK) {
         status = load_image(search, image, err);
+        search->binary->origin = cache ? "cached" : "shipped";
         if (status == SHMTUNE_NO_CONFIGURATION)
             shmt_error_prefix(err, "%s/%s.cubin", folder,
                               search->binary->key);
@@ -97,6 +98,7 @@ static enum shmtune_status compile(struct search *search, const char *folder,
     if (status != SHMTUNE_OK)
         return status;
     status = load_image(search, image, err);
+    search->binary->origin = "compiled";
     if (status == SHMTUNE_NO_CONFIGURATION && nvrtc->version > driver->version)
         shmt_error_append(err, "; it was made by NVRTC %d.%d, which is newer: "
                           "update the driver, or name an older NVRTC in "

@@ -17,6 +17,7 @@ struct shmt_runtime_module {
     CUcontext context;
     struct shmtune_device device;      /* of the context */
     char key[SHMT_DIGEST_TEXT];        /* of the image */
+    const char *origin;                /* "shipped", "cached", "compiled" */
     pthread_mutex_t lock;              /* of what is set on its functions */
     struct shmt_module module;
     atomic_uint_least64_t filled;      /* a bit for each of its variables */

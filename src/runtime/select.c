@@ -7,13 +7,14 @@
  * An exact hit is a comparison of devices and one look into a hash table: its
  * entry was checked when it was opened.  All else is checked again: what was
  * learnt in dispatch.c, the nearest in nearest.c, the default here.  Allocates
- * nothing but the lines of the trace.
+ * nothing but the lines of the trace, and of the log where there is one.
  */
 #include "runtime/check.h"
 #include "runtime/choice.h"
 #include "runtime/dispatch.h"
 #include "runtime/interface.h"
 #include "runtime/nearest.h"
+#include "runtime/watch.h"
 
 static const char reason_exact[] =
     "measured on this device for this problem";
@@ -256,6 +257,8 @@ enum shmtune_status shmtune_select(const struct shmtune_kernel *kernel,
     }
     if (status == SHMTUNE_OK && whole == &made)
         shmt_runtime_copy_sized(out, &made, sizeof made);
+    if (kernel->watch != NULL)
+        shmt_runtime_watch_selected(&request, status, whole);
     return status;
 }
 

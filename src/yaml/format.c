@@ -19,6 +19,7 @@ static const struct {
     [SHMT_YAML_KERNEL] = {"kernel", "a kernel spec", 2},
     [SHMT_YAML_TUNING] = {"tuning", "a tuning", 3},
     [SHMT_YAML_JOURNAL] = {"journal", "a journal", 5},
+    [SHMT_YAML_WANTED] = {"wanted", "a file of wanted problems", 1},
 };
 
 /* The N of "word/N", from 1; 0 when the text is something else. */

@@ -71,7 +71,9 @@ enum shmtune_status shmt_yaml_parse_from(struct shmt_arena *arena,
 const char *shmt_yaml_kind_text(enum shmt_yaml_kind kind);
 
 /* The formats of ours, each with versions that are counted from 1. */
-enum shmt_yaml_format { SHMT_YAML_KERNEL, SHMT_YAML_TUNING, SHMT_YAML_JOURNAL };
+enum shmt_yaml_format {
+    SHMT_YAML_KERNEL, SHMT_YAML_TUNING, SHMT_YAML_JOURNAL, SHMT_YAML_WANTED
+};
 
 /* SHMTUNE_INVALID_FILE unless `root` is a mapping whose first key names this
  * format in a version that this program reads; of a newer one the message says

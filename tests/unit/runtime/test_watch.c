@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * test_watch: what a handle says of what it does, and the problems that were
+ * wanted: of many threads, processes and handles, in one file, and nothing of
+ * either where nobody asked or the process has the rights of another user.
+ */
+#include "shmtune.h"
+
+#include <pthread.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/wanted.h"
+#include "tests/support/catalogue_fixture.h"
+#include "tests/support/check.h"
+
+enum { THREADS = 4, PROCESSES = 6, ROUNDS = 500 };
+
+static bool secure;
+static struct shmtune_device device;
+static char log_path[512], wanted_path[512], text[1 << 21];
+
+unsigned long __real_getauxval(unsigned long type);
+unsigned long __wrap_getauxval(unsigned long type);
+
+unsigned long __wrap_getauxval(unsigned long type)
+{
+    return type == AT_SECURE ? secure : __real_getauxval(type);
+}
+
+static const char *read_text(const char *path)
+{
+    FILE *const file = fopen(path, "r");
+    const size_t length =
+        file == NULL ? 0 : fread(text, 1, sizeof text - 1, file);
+
+    text[length] = '\0';
+    if (file != NULL)
+        fclose(file);
+    return text;
+}
+
+static void ask(const char *log, const char *wanted)
+{
+    unlink(log_path);
+    unlink(wanted_path);
+    unsetenv("SHMTUNE_LOG");
+    unsetenv("SHMTUNE_WANTED");
+    if (log != NULL)
+        setenv("SHMTUNE_LOG", log, 1);
+    if (wanted != NULL)
+        setenv("SHMTUNE_WANTED", wanted, 1);
+}
+
+static struct shmtune *open_all(void)
+{
+    struct shmtune *library = NULL;
+
+    CHECK_INT(shmtune_open(fixture_path(""), &library, NULL), SHMTUNE_OK);
+    return library;
+}
+
+static void pick(const struct shmtune *library, int64_t rows, int64_t cols)
+{
+    const int64_t problem[] = {rows, cols};
+    struct shmtune_choice choice = SHMTUNE_CHOICE_INIT;
+
+    shmtune_select(shmtune_kernel_find(library, "toy"), &device, problem,
+                   &choice);
+}
+
+static size_t lines_with(const char *all, const char *what)
+{
+    size_t count = 0;
+
+    for (const char *at = all; (at = strstr(at, what)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* How often rows x cols was wanted, by the file. */
+static uint64_t wanted(int64_t rows, int64_t cols)
+{
+    struct shmt_wanted *file = NULL;
+    struct shmt_error err = {0};
+    uint64_t count = 0;
+
+    if (shmt_wanted_read(wanted_path, &file, &err) != SHMTUNE_OK)
+        return 0;
+    for (size_t k = 0; k < file->count; k++) {
+        const struct shmt_wanted_problem *const one = &file->problems[k];
+
+        if (strcmp(one->kernel, "toy") == 0 &&
+            strcmp(one->device, device.name) == 0 && one->size_count == 2 &&
+            one->size[0].value.i == rows && one->size[1].value.i == cols)
+            count += one->count;
+    }
+    shmt_wanted_free(file);
+    return count;
+}
+
+static void nothing_is_said_unasked(void)
+{
+    struct shmtune *library;
+
+    ask(NULL, NULL);
+    library = open_all();
+    pick(library, 1000, 1000);
+    shmtune_close(library);
+    CHECK(access(log_path, F_OK) != 0);
+    CHECK(access(wanted_path, F_OK) != 0);
+}
+
+static void each_selection_is_said_once(void)
+{
+    struct shmtune *library;
+    const char *said;
+
+    ask(log_path, NULL);
+    library = open_all();
+    for (int k = 0; k < 3; k++) {
+        pick(library, 1024, 1024);
+        pick(library, 1000, 1000);
+        pick(library, 1000, 40);
+        pick(library, 0, 1024);
+    }
+    shmtune_close(library);
+    said = read_text(log_path);
+    CHECK_INT(lines_with(said, "\n"), 5);
+    CHECK_INT(lines_with(said, ": open: 1 kernel, 1 tuning, of "), 1);
+    CHECK_INT(lines_with(said, "select toy, rows=1024 cols=1024, on \""), 1);
+    CHECK_INT(lines_with(said, "exact, BLOCK=128"), 1);
+    CHECK_INT(lines_with(said, "nearest size, BLOCK=128"), 1);
+    CHECK_INT(lines_with(said, "/tunings/toy/h100.yaml, rows=1024 cols=1024"),
+              1);
+    CHECK_INT(lines_with(said, "default, BLOCK="), 1);
+    CHECK_INT(lines_with(said, "invalid argument; shmtune_explain says why"),
+              1);
+    CHECK(access(wanted_path, F_OK) != 0);
+}
+
+static void what_was_not_exact_is_wanted(void)
+{
+    struct shmtune *library;
+    struct stat about;
+
+    ask(NULL, wanted_path);
+    library = open_all();
+    pick(library, 1024, 1024);
+    for (int k = 0; k < 7; k++)
+        pick(library, 1000, 1000);
+    pick(library, 1000, 40);
+    pick(library, 0, 1024);
+    CHECK(access(wanted_path, F_OK) != 0);
+    shmtune_close(library);
+    CHECK_INT(wanted(1024, 1024), 0);
+    CHECK_INT(wanted(1000, 1000), 7);
+    CHECK_INT(wanted(1000, 40), 1);
+    CHECK_INT(wanted(0, 1024), 0);
+    CHECK_INT(stat(wanted_path, &about), 0);
+    CHECK_INT(about.st_mode & 0777, 0600);
+    CHECK(strstr(read_text(wanted_path), "size: {rows: 1000, cols: 1000}, "
+                 "count: 7}\n  - ") != NULL);
+}
+
+static void *pick_many(void *library)
+{
+    for (int k = 0; k < ROUNDS; k++)
+        pick(library, 1000 + k % 5, 1000);
+    return NULL;
+}
+
+static void threads_and_handles_add_up(void)
+{
+    struct shmtune *libraries[2];
+    pthread_t threads[THREADS];
+
+    ask(NULL, wanted_path);
+    libraries[0] = open_all();
+    libraries[1] = open_all();
+    for (int k = 0; k < THREADS; k++)
+        CHECK_INT(pthread_create(&threads[k], NULL, pick_many,
+                                 libraries[k % 2]), 0);
+    for (int k = 0; k < THREADS; k++)
+        CHECK_INT(pthread_join(threads[k], NULL), 0);
+    shmtune_close(libraries[0]);
+    shmtune_close(libraries[1]);
+    for (int k = 0; k < 5; k++)
+        CHECK_INT(wanted(1000 + k, 1000), THREADS * ROUNDS / 5);
+}
+
+/* The half of them end without closing. */
+static void processes_add_up(void)
+{
+    pid_t children[PROCESSES];
+    int status;
+
+    ask(NULL, wanted_path);
+    fflush(stdout);
+    for (int k = 0; k < PROCESSES; k++) {
+        children[k] = fork();
+        if (children[k] == 0) {
+            struct shmtune *const library = open_all();
+
+            pick(library, 1000, 1000);
+            pick(library, 3000 + k, 1000);
+            if (k % 2 == 0)
+                shmtune_close(library);
+            exit(0);
+        }
+    }
+    for (int k = 0; k < PROCESSES; k++) {
+        CHECK(waitpid(children[k], &status, 0) == children[k]);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    CHECK_INT(wanted(1000, 1000), PROCESSES);
+    for (int k = 0; k < PROCESSES; k++)
+        CHECK_INT(wanted(3000 + k, 1000), 1);
+}
+
+/* A child does not write what its parent counted. */
+static void a_child_does_not_count_again(void)
+{
+    struct shmtune *library;
+    pid_t child;
+
+    ask(NULL, wanted_path);
+    library = open_all();
+    pick(library, 1000, 1000);
+    fflush(stdout);
+    child = fork();
+    if (child == 0) {
+        shmtune_close(library);
+        exit(0);
+    }
+    CHECK(waitpid(child, NULL, 0) == child);
+    shmtune_close(library);
+    CHECK_INT(wanted(1000, 1000), 1);
+}
+
+static void more_than_is_remembered(void)
+{
+    struct shmtune *library;
+    const char *said;
+
+    ask(log_path, wanted_path);
+    library = open_all();
+    for (int k = 0; k < 5000; k++)
+        pick(library, 5000 + k, 1000);
+    shmtune_close(library);
+    said = read_text(log_path);
+    CHECK_INT(lines_with(said, "more different problems than are remembered"),
+              1);
+    read_text(wanted_path);
+    CHECK(lines_with(text, "kernel: toy") > 1000);
+    CHECK(lines_with(text, "kernel: toy") <= 2048);
+}
+
+static void a_file_of_something_else_stays(void)
+{
+    struct shmtune *library;
+    FILE *file;
+
+    ask(log_path, wanted_path);
+    file = fopen(wanted_path, "w");
+    CHECK(file != NULL && fputs("precious\n", file) >= 0);
+    CHECK(file != NULL && fclose(file) == 0 && chmod(wanted_path, 0600) == 0);
+    library = open_all();
+    pick(library, 1000, 1000);
+    shmtune_close(library);
+    CHECK_INT(lines_with(read_text(log_path), "wanted: "), 1);
+    CHECK_TEXT(read_text(wanted_path), "precious\n");
+}
+
+static void the_rights_of_another_user(void)
+{
+    struct shmtune *library;
+
+    ask(log_path, wanted_path);
+    secure = true;
+    library = open_all();
+    pick(library, 1000, 1000);
+    shmtune_close(library);
+    secure = false;
+    CHECK(access(log_path, F_OK) != 0);
+    CHECK(access(wanted_path, F_OK) != 0);
+}
+
+int main(void)
+{
+    static const struct fixture_tuned tuned[] = {
+        {1024, 1024, 128, 0, 0, 10}};
+
+    fixture_begin();
+    device = fixture_device();
+    fixture_tune("h100.yaml", &device, tuned, 1);
+    snprintf(log_path, sizeof log_path, "%s", fixture_path("log"));
+    snprintf(wanted_path, sizeof wanted_path, "%s",
+             fixture_path("wanted.yaml"));
+    CHECK_RUN(nothing_is_said_unasked);
+    CHECK_RUN(each_selection_is_said_once);
+    CHECK_RUN(what_was_not_exact_is_wanted);
+    CHECK_RUN(threads_and_handles_add_up);
+    CHECK_RUN(processes_add_up);
+    CHECK_RUN(a_child_does_not_count_again);
+    CHECK_RUN(more_than_is_remembered);
+    CHECK_RUN(a_file_of_something_else_stays);
+    CHECK_RUN(the_rights_of_another_user);
+    ask(NULL, NULL);
+    fixture_end();
+    return CHECK_END();
+}
