@@ -14,6 +14,7 @@
 
 #include "base/base.h"
 #include "command/explain.h"
+#include "command/far.h"
 #include "device/device.h"
 #include "record/record.h"
 #include "target/target.h"
@@ -33,6 +34,10 @@ static const char help[] =
     "\n"
     "  -d, --device N|UUID the GPU [0]\n"
     "  --device replay:X   a recorded one: all but the counters\n"
+    "  --on COMMAND        the GPU is where COMMAND leads, as in `tune`: all\n"
+    "                      but the counters\n"
+    "  --far-program PATH  shmtune there [shmtune]\n"
+    "  --far-timeout N     give up a machine silent for N seconds [15]\n"
     "  --size DIM=N,...    the problem [the default one where it is tuned,\n"
     "                      else the largest that is]\n"
     "  --tuning FILE       the tuning\n"
@@ -57,6 +62,7 @@ static const char help[] =
 struct options {
     const char *device, *size, *tuning, *output;
     struct shmt_command_repeats configs;
+    struct shmt_command_far far;
     int64_t data_seed;
     bool counters, json;
 };
@@ -82,6 +88,7 @@ static enum shmtune_status parse_options(struct job *job,
     struct options *const o = &job->options;
     const struct shmt_command_option table[] = {
         {"device", 'd', SHMT_OPTION_TEXT, &o->device, 0, 0},
+        SHMT_COMMAND_FAR(o->far),
         {"size", 0, SHMT_OPTION_TEXT, &o->size, 0, 0},
         {"tuning", 0, SHMT_OPTION_TEXT, &o->tuning, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &o->output, 0, 0},
@@ -95,8 +102,10 @@ static enum shmtune_status parse_options(struct job *job,
     enum shmtune_status status;
 
     *o = (struct options){.device = "0", .data_seed = SHMT_COMMAND_SEED,
-                          .counters = true};
+                          .counters = true, .far = SHMT_COMMAND_FAR_USUAL};
     status = shmt_command_options(job->call, table, &rest, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_command_far_check(&o->far, err);
     if (status == SHMTUNE_OK && rest != 1)
         status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                                 "%d kernels are given; one is expected", rest);
@@ -116,6 +125,7 @@ static enum shmtune_status open_device(struct job *job,
 
     *device = (struct shmt_command_device){
         .jobs = 1,
+        .far = job->options.far,
         .data_seed = (uint64_t)job->options.data_seed,
         .arena = job->arena,
         .display = &job->display,
@@ -483,6 +493,11 @@ static void count_if_possible(struct job *job)
             shmt_display_notice(&job->display, all->missing);
     } else if (!job->options.counters) {
         all->missing = "--no-counters";
+    } else if (job->options.far.on != NULL) {
+        shmt_error_set(&job->missing, SHMTUNE_NOT_FOUND,
+                       "ncu counts on the machine that it runs on, and --on "
+                       "starts none there: run `shmtune explain` there, or "
+                       "leave them out by --no-counters");
     } else if (!all_ran(all)) {
         shmt_error_set(&job->missing, SHMTUNE_WRONG_RESULT,
                        "a configuration did not run: no counters were read");

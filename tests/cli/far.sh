@@ -134,6 +134,20 @@ echo damaged >"$(ls -d far-cache/shmtune/far/* | head -n 1)"
 far -- "$@" -o damaged
 check "what is damaged there is sent again" all 'exits 0' 'same damaged'
 
+run explain ./fake_kernel.yaml --on ./launcher --config TILE=32 --no-counters \
+    --far-program "$build/shmtune"
+check "explain measures through it, too" all 'exits 0' \
+    'out_has "^time  *us  *[0-9]"' 'out_has "^registers"'
+run explain ./fake_kernel.yaml --on ./launcher --config TILE=32 \
+    --far-program "$build/shmtune"
+check "and says why nothing is counted there" all 'exits 8' \
+    'out_has "^time  *us  *[0-9]"' \
+    'err_has "no counters: ncu counts on the machine .*--no-counters"'
+run explain ./fake_kernel.yaml --on ' ' --config TILE=32
+check "through nothing" all 'exits 1' 'err_has "on is empty"' out_empty
+run explain ./fake_kernel.yaml --on ./launcher --device replay:h100
+check "on a recording" all 'exits 1' 'err_has "with --on it names GPUs"'
+
 # -- what else a spec may have -------------------------------------------------
 
 if command -v python3 >/dev/null; then
