@@ -44,3 +44,8 @@ for package in shmtune libshmtune1 libshmtune-dev shmtune-data; do
 done
 dpkg-deb -x "$(ls "$work"/shmtune_*.deb)" "$work/root"
 "$work/root/usr/bin/shmtune" --version | grep "^shmtune $version"
+# What `capture` preloads is where an installed shmtune looks for it.
+cd "$work/root"
+folder=$(echo usr/lib/*/shmtune)
+test -f "$folder/libshmtune-capture.so"
+grep -q "/$folder" usr/bin/shmtune

@@ -13,10 +13,11 @@ root=${SHMT_SRCDIR:-$(dirname "$0")/../..}
 work=$(mktemp -d "${TMPDIR:-/tmp}/registered.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Is $1, or a folder it is in, a word of a build file?
+# Is $1, or a folder it is in, a word of a build file?  Recipes name the first
+# folders, which nobody lists as a whole.
 listed() {
     name=$1
-    while [ "$name" != . ]; do
+    while [ "$name" != "${name%/*}" ]; do
         grep -qxF "$name" "$work/words" && return 0
         name=$(dirname "$name")
     done
@@ -177,6 +178,8 @@ dist_DATA = kernels/a.cu kernels/a.yaml kernels/b.cu kernels/b.yaml \
 	kernels/c.cu kernels/README kernels/README.md kernels/a_part.cuh \
 	kernels/lost.cuh tunings/a/t.yaml tunings/lost/t.yaml
 EXTRA_DIST = tests/corpus tests/cli/a.sh
+tmp:
+	mkdir -p tests src
 AM
     echo 'x_SOURCES += %D%/a.c %D%/b.c %D%/command.h' >src/command/module.am
     echo 'x_SOURCES += %D%/a.c %D%/b.h' >src/base/module.am
