@@ -293,6 +293,70 @@ static void types_are_the_elements(void)
                    shmt_element_word((enum shmt_element)k));
 }
 
+/* The names of all properties of the schema. */
+static void add_properties(const json_t *at, json_t *out)
+{
+    const char *key, *name;
+    json_t *item, *property;
+    size_t k;
+
+    json_array_foreach(at, k, item)
+        add_properties(item, out);
+    json_object_foreach((json_t *)at, key, item) {
+        if (strcmp(key, "properties") == 0)
+            json_object_foreach(item, name, property)
+                json_object_set_new(out, name, json_true());
+        add_properties(item, out);
+    }
+}
+
+/* Takes the keys of a document out. */
+static void take_keys(const json_t *document, json_t *left)
+{
+    const char *key;
+    json_t *item;
+    size_t k;
+
+    json_array_foreach(document, k, item)
+        take_keys(item, left);
+    json_object_foreach((json_t *)document, key, item) {
+        json_object_del(left, key);
+        take_keys(item, left);
+    }
+}
+
+/* Each key stands in a spec with which fuzzing begins. */
+static void keys_have_seeds(void)
+{
+    const char *source = getenv("SHMT_SRCDIR"), *key;
+    char folder[FOLDER_ROOM], path[FOLDER_ROOM];
+    json_t *left = json_object(), *item;
+    struct dirent *entry;
+    DIR *listing;
+
+    add_properties(schema, left);
+    CHECK(json_object_size(left) > 80);
+    folder_path(folder, source != NULL ? source : ".",
+                "tests/fuzz/corpus/kernel");
+    listing = opendir(folder);
+    while (listing != NULL && (entry = readdir(listing)) != NULL) {
+        const char *dot = strrchr(entry->d_name, '.');
+        json_t *document;
+
+        if (dot == NULL || strcmp(dot, ".yaml") != 0)
+            continue;
+        folder_path(path, folder, entry->d_name);
+        document = parse(path);
+        take_keys(document, left);
+        json_decref(document);
+    }
+    if (listing != NULL)
+        closedir(listing);
+    json_object_foreach(left, key, item)
+        check_fail(key, 0, "stands in no spec of tests/fuzz/corpus/kernel");
+    json_decref(left);
+}
+
 int main(void)
 {
     const char *source = getenv("SHMT_SRCDIR");
@@ -307,6 +371,7 @@ int main(void)
     CHECK_RUN(roles_have_the_readers_keys);
     CHECK_RUN(values_are_refused);
     CHECK_RUN(types_are_the_elements);
+    CHECK_RUN(keys_have_seeds);
     spec_end();
     json_decref(schema);
     return CHECK_END();
