@@ -41,6 +41,11 @@ run toy --size n=4096 --budget 1s --output one
 check "of one problem, too" err_has "tuning 1 problem of 1 kernel on GPU 0: at most 1 s (--budget); "
 run toy --size n=4096 --budget 7 --output one
 check "a budget of candidates" err_has "on GPU 0: 7 candidates each (--budget); "
+timeout -s INT 3 "$build/shmtune" --device 0 --output every \
+    >"$folder/out" 2>"$folder/err" </dev/null
+status=$?
+check "all kernels have nine minutes" err_has \
+    "tuning [0-9]* problems of [0-9]* kernels on GPU 0: at most 9 min in all (--total) and 15 s each (--budget); "
 run toy --size n=4096 --budget 1s --output one -q
 check "but not with -q" err_empty
 many=
