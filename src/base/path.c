@@ -30,6 +30,16 @@ static enum shmtune_status refuse_to_open(struct shmt_error *err,
     return SHMTUNE_NOT_FOUND;
 }
 
+ssize_t shmt_path_read_part(int fd, void *data, size_t size)
+{
+    ssize_t got;
+
+    do
+        got = read(fd, data, size);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 /* Reads until the end of the file or until `size` bytes are there.  Returns
  * their number, or -1 with errno.  A short read after `expected` bytes is
  * taken for the end of the file, which saves one system call. */
@@ -38,12 +48,11 @@ static ssize_t read_all(int fd, char *data, size_t size, size_t expected)
     size_t used = 0;
 
     while (used < size) {
-        const ssize_t got = read(fd, data + used, size - used);
+        const ssize_t got = shmt_path_read_part(fd, data + used, size - used);
 
-        if (got > 0)
-            used += (size_t)got;
-        else if (got < 0 && errno != EINTR)
+        if (got < 0)
             return -1;
+        used += (size_t)got;
         if (got == 0 || used == expected)
             break;
     }

@@ -7,6 +7,8 @@
 #ifndef SHMT_BASE_PATH_H
 #define SHMT_BASE_PATH_H
 
+#include <sys/types.h>
+
 #include "base/arena.h"
 #include "base/status.h"
 #include "base/text.h"
@@ -15,6 +17,9 @@
  * SHMTUNE_STORAGE, without blocking.  Absent: SHMTUNE_NOT_FOUND. */
 enum shmtune_status shmt_path_open(const char *path, int *fd, size_t *size,
                                    struct shmt_error *err);
+
+/* read(2), again where a signal came between. */
+ssize_t shmt_path_read_part(int fd, void *data, size_t size);
 
 /* The whole file and a NUL behind it, in `arena`.  As shmt_path_open; a
  * file larger than `limit` bytes is SHMTUNE_STORAGE too. */

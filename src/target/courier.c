@@ -367,7 +367,7 @@ static enum shmtune_status digest_file(int file, const char *path,
     ssize_t n;
 
     shmt_digest_begin(&sum);
-    while ((n = read(file, part, PART)) > 0)
+    while ((n = shmt_path_read_part(file, part, PART)) > 0)
         shmt_digest_add(&sum, part, (size_t)n);
     shmt_digest_end(&sum, digest);
     return n == 0 && lseek(file, 0, SEEK_SET) == 0
@@ -403,9 +403,12 @@ static enum shmtune_status send_part(struct shmt_courier *courier, int file,
                                      const char *path, char *part,
                                      uint64_t *left, struct shmt_error *err)
 {
-    const ssize_t n = read(file, part, *left < PART ? (size_t)*left : PART);
+    const ssize_t n = shmt_path_read_part(
+        file, part, *left < PART ? (size_t)*left : PART);
 
-    if (n <= 0)
+    if (n < 0)
+        return shmt_error_system(err, path, "cannot be read");
+    if (n == 0)
         return shmt_error_set(err, SHMTUNE_STORAGE,
                               "%s: it became shorter while it was sent", path);
     *left -= (uint64_t)n;

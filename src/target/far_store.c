@@ -223,7 +223,7 @@ enum shmtune_status shmt_far_store_add(struct shmt_far_store *store,
 
 /* -- files that are there ------------------------------------------------- */
 
-/* Opens it, where it is; its path in *path. */
+/* Opens it, where it is; its path in *path.  -1: errno says why not. */
 static int open_file(const struct shmt_far_store *store, const char *digest,
                      const char **path)
 {
@@ -232,13 +232,19 @@ static int open_file(const struct shmt_far_store *store, const char *digest,
 
     for (size_t k = 0; file < 0 && k < 2 && folders[k] != NULL; k++) {
         *path = shmt_path_join(store->arena, folders[k], digest);
-        if (*path != NULL)
-            file = open(*path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (*path == NULL) {
+            errno = ENOMEM;
+            return -1;
+        }
+        file = open(*path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (file < 0 && errno != ENOENT)
+            return -1;
     }
     return file;
 }
 
-/* The digest of an open file, which is copied to `to` unless that is -1. */
+/* The digest of an open file, which is copied to `to` unless that is -1.
+ * False: errno says what failed. */
 static bool read_through(int file, int to, char found[SHMT_DIGEST_TEXT])
 {
     char *part = malloc(PART);
@@ -246,7 +252,8 @@ static bool read_through(int file, int to, char found[SHMT_DIGEST_TEXT])
     ssize_t n = part == NULL ? -1 : 0;
 
     shmt_digest_begin(&digest);
-    while (part != NULL && (n = read(file, part, PART)) > 0) {
+    while (part != NULL &&
+           (n = shmt_path_read_part(file, part, PART)) > 0) {
         shmt_digest_add(&digest, part, (size_t)n);
         if (to >= 0 && write(to, part, (size_t)n) != n) {
             n = -1;
@@ -263,14 +270,15 @@ bool shmt_far_store_has(struct shmt_far_store *store, const char *digest)
     char found[SHMT_DIGEST_TEXT];
     const char *path = NULL;
     const int file = open_file(store, digest, &path);
-    bool has;
+    bool whole, has;
 
     if (file < 0)
         return false;
-    has = read_through(file, -1, found) && strcmp(found, digest) == 0;
+    whole = read_through(file, -1, found);
+    has = whole && strcmp(found, digest) == 0;
     if (has)
         (void)futimens(file, NULL);
-    else
+    else if (whole)
         unlink(path);
     close(file);
     return has;
@@ -306,13 +314,14 @@ enum shmtune_status shmt_far_store_lay(struct shmt_far_store *store,
     const int file = open_file(store, digest, &from);
     enum shmtune_status status;
 
-    if (to == NULL || folder == NULL || file < 0) {
-        if (file >= 0)
-            close(file);
-        return file < 0 ? shmt_error_set(err, SHMTUNE_NOT_FOUND,
-                                         "the file %.12s of %s has not been "
-                                         "sent", digest, name)
-                        : shmt_error_memory(err);
+    if (file < 0)
+        return errno == ENOENT
+                   ? shmt_error_set(err, SHMTUNE_NOT_FOUND, "the file %.12s "
+                                    "of %s has not been sent", digest, name)
+                   : shmt_error_system(err, name, "cannot be opened");
+    if (to == NULL || folder == NULL) {
+        close(file);
+        return shmt_error_memory(err);
     }
     status = shmt_path_make_folder(folder, 0700, err);
     unlink(to);

@@ -114,8 +114,8 @@ static bool await_until(pid_t pid, double until_s, int *code)
     int status = 0;
     pid_t found;
 
-    while ((found = waitpid(pid, &status, WNOHANG)) == 0 &&
-           shmt_clock_s() < until_s)
+    while (((found = waitpid(pid, &status, WNOHANG)) == 0 ||
+            (found < 0 && errno == EINTR)) && shmt_clock_s() < until_s)
         nanosleep(&pause, NULL);
     if (found == pid)
         *code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -102,13 +102,14 @@ static enum shmtune_status describe(struct relay *relay,
     if (status != SHMTUNE_OK)
         return status;
     line = strstr(output, "{hello: ");
-    if (code == 0 && line != NULL)
+    if (code == 0 && line != NULL) {
         line = shmt_arena_copy(relay->store.arena, line, strcspn(line, "\n"));
-    if (code == 0 && line != NULL &&
-        shmt_wire_read_reply(line, &hello, err) == SHMTUNE_OK &&
-        hello.has_device) {
+        status = line == NULL ? shmt_error_memory(err)
+                              : shmt_wire_read_reply(line, &hello, err);
         *out = hello.device;
-        return SHMTUNE_OK;
+        if (status == SHMTUNE_NO_MEMORY ||
+            (status == SHMTUNE_OK && hello.has_device))
+            return status;
     }
     said = strstr(output, name);
     said = said == NULL ? output : said + strlen(name);
