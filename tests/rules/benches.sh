@@ -15,11 +15,7 @@ if ! command -v python3 >/dev/null 2>&1; then
     echo "1..0 # SKIP no python3 is installed"
     exit 0
 fi
-number=0
-result() { # OUTCOME NAME
-    number=$((number + 1))
-    echo "$1 $number - $2"
-}
+. "$root/tests/rules/rule.sh"
 cd "$root" || exit 1
 schema=docs/output.schema.json
 benches=$(grep -rl '"--json"' tests/bench --include='*.py' | sort)

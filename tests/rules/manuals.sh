@@ -11,11 +11,7 @@ export LC_ALL
 root=${SHMT_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 work=$(mktemp -d "${TMPDIR:-/tmp}/manuals.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-number=0
-result() { # OUTCOME NAME
-    number=$((number + 1))
-    echo "$1 $number - $2"
-}
+. "$root/tests/rules/rule.sh"
 
 # Writes the keys of schema $1 that page $2 does not have.
 missing_keys() {

@@ -310,17 +310,8 @@ check "$work/tree" "$work/planted_symbols" "$work/planted_table" |
 symbols >"$work/symbols"
 check "$root" "$work/symbols" "$work/table" >"$work/real"
 
-number=0
-result() {
-    number=$((number + 1))
-    echo "$1 $number - $2"
-}
-if cmp -s "$work/planted" "$work/seen"; then
-    result ok 'the rules find what is planted and nothing else'
-else
-    diff "$work/planted" "$work/seen" | sed 's/^/# /'
-    result 'not ok' 'the rules find what is planted and nothing else'
-fi
+. "$root/tests/rules/rule.sh"
+planted_are_seen
 if grep -qx 'symbol shmtune_open src/runtime/.*' "$work/symbols" &&
     grep -qx 'symbol shmt_expr_compile src/expr/.*' "$work/symbols"; then
     result ok 'what the linker sees is there'

@@ -5,17 +5,16 @@
 # must be what the data in tests/bench/data make of them; and docs/spec.md has
 # every type of elements.  TAP.
 root=${SHMT_SRCDIR:-$(cd "$(dirname "$0")/../.." && pwd)}
-echo 1..3
-number=0
+. "$root/tests/rules/rule.sh"
+
 for page in claims performance; do
-    number=$((number + 1))
     name="docs/$page.md is what the data make"
     if ! command -v python3 > /dev/null 2>&1; then
-        echo "ok $number - $name # SKIP no python3"
+        result ok "$name # SKIP no python3"
     elif python3 -B "$root/tests/bench/$page.py" --check >&2; then
-        echo "ok $number - $name"
+        result ok "$name"
     else
-        echo "not ok $number - $name"
+        result 'not ok' "$name"
     fi
 done
 
@@ -25,10 +24,10 @@ for word in $(sed -n 's/^    X([A-Z0-9]*, \([a-z0-9]*\), .*/\1/p' \
     grep "^| \`type\` |" "$root/docs/spec.md" | grep -q "\`$word\`" ||
         missing="$missing $word"
 done
-number=$((number + 1))
 if [ -z "$missing" ] && [ -n "$word" ]; then
-    echo "ok $number - docs/spec.md has every type of elements"
+    result ok 'docs/spec.md has every type of elements'
 else
-    echo "not ok $number - docs/spec.md has every type of elements"
+    result 'not ok' 'docs/spec.md has every type of elements'
     echo "# missing:$missing"
 fi
+echo "1..$number"

@@ -33,11 +33,7 @@ strange_figures() {
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/readme.XXXXXX") || exit 1
 trap 'rm -rf "$work"' EXIT
-number=0
-result() {
-    number=$((number + 1))
-    echo "$1 $number - $2"
-}
+. "$root/tests/rules/rule.sh"
 
 # One wrong figure of each kind is found.
 sed 's/| CUB 29 us | /| CUB 30 us | /; s/109 a second/108.9 a second/
