@@ -310,26 +310,34 @@ const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
     return shmt_arena_copy(arena, path + begin, end - begin);
 }
 
-bool shmt_path_exists(const char *path)
+enum shmt_path_kind shmt_path_kind(const char *path)
 {
     struct stat about;
 
-    return stat(path, &about) == 0;
+    if (stat(path, &about) != 0)
+        return errno == ENOENT || errno == ENOTDIR ? SHMT_PATH_ABSENT
+                                                   : SHMT_PATH_UNKNOWN;
+    return S_ISREG(about.st_mode)   ? SHMT_PATH_FILE
+           : S_ISDIR(about.st_mode) ? SHMT_PATH_FOLDER
+                                    : SHMT_PATH_OTHER;
+}
+
+bool shmt_path_exists(const char *path)
+{
+    const enum shmt_path_kind kind = shmt_path_kind(path);
+
+    return kind != SHMT_PATH_ABSENT && kind != SHMT_PATH_UNKNOWN;
 }
 
 bool shmt_path_is_absent(const char *path)
 {
-    struct stat about;
-
-    return stat(path, &about) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return shmt_path_kind(path) == SHMT_PATH_ABSENT;
 }
 
-static bool is_kind(const char *path, mode_t kind)
+static bool is_kind(const char *path, enum shmt_path_kind kind)
 {
     const int code = errno;
-    struct stat about;
-    const bool is = stat(path, &about) == 0 &&
-                    (about.st_mode & S_IFMT) == kind;
+    const bool is = shmt_path_kind(path) == kind;
 
     errno = code;
     return is;
@@ -337,12 +345,12 @@ static bool is_kind(const char *path, mode_t kind)
 
 bool shmt_path_is_folder(const char *path)
 {
-    return is_kind(path, S_IFDIR);
+    return is_kind(path, SHMT_PATH_FOLDER);
 }
 
 bool shmt_path_is_file(const char *path)
 {
-    return is_kind(path, S_IFREG);
+    return is_kind(path, SHMT_PATH_FILE);
 }
 
 bool shmt_path_is_same(const char *one, const char *other)

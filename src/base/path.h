@@ -87,12 +87,18 @@ const char *shmt_path_folder(struct shmt_arena *arena, const char *path);
 /* The last component without `suffix`. */
 const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
                            const char *suffix);
+/* What is there, after following links.  UNKNOWN: it may not be looked at, and
+ * errno says why. */
+enum shmt_path_kind {
+    SHMT_PATH_ABSENT, SHMT_PATH_FILE, SHMT_PATH_FOLDER, SHMT_PATH_OTHER,
+    SHMT_PATH_UNKNOWN
+};
+enum shmt_path_kind shmt_path_kind(const char *path);
 bool shmt_path_exists(const char *path);
 /* Whether it is known that there is nothing: neither this nor shmt_path_exists
- * is true of what may not be looked at, for which errno says why. */
+ * is true of what may not be looked at. */
 bool shmt_path_is_absent(const char *path);
-/* Whether the path, after following links, is a folder or a regular file.
- * errno is kept. */
+/* Whether it is a folder or a regular file.  errno is kept. */
 bool shmt_path_is_folder(const char *path);
 bool shmt_path_is_file(const char *path);
 /* Whether both paths exist and lead to the same file. */

@@ -128,6 +128,22 @@ void shmt_capture_symbol(const char *name, void *function)
     memcpy(function, &found, sizeof found);
 }
 
+void shmt_capture_sibling(enum shmt_capture_hook hook, const char *name,
+                          void *function)
+{
+    void *real, *found = NULL, *handle = NULL;
+    Dl_info info;
+
+    shmt_capture_real(hook, &real);
+    if (real != NULL && dladdr(real, &info) != 0 && info.dli_fname != NULL)
+        handle = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != NULL) {
+        found = real_dlsym()(handle, name);
+        dlclose(handle);
+    }
+    memcpy(function, &found, sizeof found);
+}
+
 /* -- the ways in ---------------------------------------------------------- */
 
 /* Whether it can be one of ours at all. */

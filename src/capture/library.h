@@ -74,8 +74,12 @@ void shmt_capture_real(enum shmt_capture_hook hook, void *function);
     __typeof__(name) *real;                                                  \
     shmt_capture_real(SHMT_CAPTURE_##name, &real)
 
-/* Another function of the driver, or of NVRTC, that the process has loaded. */
+/* Another function of the driver that the process has loaded. */
 void shmt_capture_symbol(const char *name, void *function);
+/* Another function of the library that has the real one of a hook: NVRTC may
+ * have any file name, and there may be two. */
+void shmt_capture_sibling(enum shmt_capture_hook hook, const char *name,
+                          void *function);
 
 /* -- setting.c ------------------------------------------------------------ */
 

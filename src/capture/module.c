@@ -129,10 +129,12 @@ static struct shmt_capture_image *make_image(const void *data)
         image->data = begin;
     else if (image->size <= MOST_IMAGE) {
         copy = malloc(image->size + 1);
-        if (copy != NULL) {
-            memcpy(copy, begin, image->size);
-            ((char *)copy)[image->size] = '\0';
+        if (copy == NULL) {
+            free(image);
+            return NULL;
         }
+        memcpy(copy, begin, image->size);
+        ((char *)copy)[image->size] = '\0';
         image->data = copy;
     }
     return image;
@@ -161,21 +163,23 @@ const char *shmt_capture_identity(const struct shmt_capture_image *from)
 static void add_image(void *owner, const void *data)
 {
     struct shmt_capture_image *image, **made;
+    bool whole = false;
 
     if (shmt_capture_setting()->list)
         return;
     image = make_image(data);
-    if (image == NULL)
-        return;
     pthread_mutex_lock(&lock);
-    made = realloc(images, (image_count + 1) * sizeof *images);
+    made = image == NULL ? NULL
+                         : realloc(images, (image_count + 1) * sizeof *images);
     if (made != NULL) {
         images = made;
         images[image_count] = image;
-        if (shmt_map_set(&by_owner, key_of(owner), (uint32_t)image_count))
-            image_count++;
+        whole = shmt_map_set(&by_owner, key_of(owner), (uint32_t)image_count);
+        image_count += whole;
     }
     pthread_mutex_unlock(&lock);
+    if (!whole)
+        shmt_capture_note("a binary is not kept: there is no memory");
 }
 
 static void add_file(void *owner, const char *path)

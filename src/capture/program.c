@@ -110,18 +110,32 @@ static bool make_room(void *array, size_t count, size_t *room, size_t size)
     return true;
 }
 
+/* A program's name as NVRTC was given it. */
+static void not_kept(const char *name, const char *why)
+{
+    shmt_capture_note("the source of %s is not kept: %s",
+                      name == NULL || name[0] == '\0' ? "a program" : name,
+                      why);
+}
+
 static void remember(nvrtcProgram handle, const char *source, const char *name,
                      size_t count, const char *const *headers,
                      const char *const *include_names)
 {
     struct shmt_capture_program *program;
 
-    if (source == NULL || strlen(source) > MOST_BYTES - kept_bytes ||
-        !make_room(&programs, program_count, &program_room, sizeof *programs))
+    if (source == NULL)
         return;
-    program = calloc(1, sizeof *program);
-    if (program == NULL)
+    if (strlen(source) > MOST_BYTES - kept_bytes) {
+        not_kept(name, "the sources are more than 512 MiB");
         return;
+    }
+    program = make_room(&programs, program_count, &program_room,
+                        sizeof *programs) ? calloc(1, sizeof *program) : NULL;
+    if (program == NULL) {
+        not_kept(name, "there is no memory");
+        return;
+    }
     program->handle = handle;
     program->source = strdup(source);
     program->name = strdup(name == NULL ? "" : name);
@@ -132,6 +146,7 @@ static void remember(nvrtcProgram handle, const char *source, const char *name,
     if (program->source == NULL || program->name == NULL ||
         program->headers == NULL || program->include_names == NULL) {
         free_program(program);
+        not_kept(name, "there is no memory");
         return;
     }
     programs[program_count++] = program;
@@ -173,15 +188,19 @@ static void keep(nvrtcProgram handle, const void *binary, size_t size)
     shmt_capture_digest(binary, size, digest);
     pthread_mutex_lock(&lock);
     program = find(handle);
-    if (program != NULL && product_of(digest) == NULL &&
-        make_room(&products, product_count, &product_room,
-                  sizeof *products) &&
-        shmt_map_add(&by_digest,
-                     shmt_map_hash_bytes(digest, SHMT_DIGEST_TEXT - 1),
-                     (uint32_t)product_count)) {
-        memcpy(products[product_count].digest, digest, sizeof digest);
-        products[product_count++].program = program;
-        program->kept = true;
+    if (program != NULL && product_of(digest) == NULL) {
+        if (size > 0 && make_room(&products, product_count, &product_room,
+                                  sizeof *products) &&
+            shmt_map_add(&by_digest,
+                         shmt_map_hash_bytes(digest, SHMT_DIGEST_TEXT - 1),
+                         (uint32_t)product_count)) {
+            memcpy(products[product_count].digest, digest, sizeof digest);
+            products[product_count++].program = program;
+            program->kept = true;
+        } else {
+            not_kept(program->name, size == 0 ? "NVRTC does not say how long "
+                     "its binary is" : "there is no memory");
+        }
     }
     pthread_mutex_unlock(&lock);
 }
@@ -288,8 +307,11 @@ PUBLIC nvrtcResult nvrtcCompileProgram(nvrtcProgram handle, int count,
         free_texts(program->options, program->option_count);
         program->option_count = count < 0 ? 0 : (size_t)count;
         program->options = copy_texts(options, program->option_count);
-        if (program->options == NULL)
+        if (program->options == NULL) {
             program->option_count = 0;
+            program->handle = NULL;    /* half of it is none */
+            not_kept(program->name, "there is no memory");
+        }
     }
     pthread_mutex_unlock(&lock);
     return result;
@@ -334,12 +356,13 @@ PUBLIC nvrtcResult nvrtcGetLoweredName(nvrtcProgram handle,
 }
 
 /* How many bytes it has given. */
-static size_t size_by(const char *name, nvrtcProgram handle)
+static size_t size_by(enum shmt_capture_hook hook, const char *name,
+                      nvrtcProgram handle)
 {
     nvrtcResult (*size_of)(nvrtcProgram, size_t *);
     size_t size = 0;
 
-    shmt_capture_symbol(name, &size_of);
+    shmt_capture_sibling(hook, name, &size_of);
     return size_of != NULL && size_of(handle, &size) == NVRTC_SUCCESS ? size
                                                                       : 0;
 }
@@ -353,7 +376,8 @@ PUBLIC nvrtcResult nvrtcGetCUBIN(nvrtcProgram handle, char *out)
         return NVRTC_ERROR_INTERNAL_ERROR;
     result = real(handle, out);
     if (result == NVRTC_SUCCESS && is_on())
-        keep(handle, out, size_by("nvrtcGetCUBINSize", handle));
+        keep(handle, out, size_by(SHMT_CAPTURE_nvrtcGetCUBIN,
+                                  "nvrtcGetCUBINSize", handle));
     return result;
 }
 
@@ -366,6 +390,7 @@ PUBLIC nvrtcResult nvrtcGetPTX(nvrtcProgram handle, char *out)
         return NVRTC_ERROR_INTERNAL_ERROR;
     result = real(handle, out);
     if (result == NVRTC_SUCCESS && is_on())
-        keep(handle, out, size_by("nvrtcGetPTXSize", handle));
+        keep(handle, out, size_by(SHMT_CAPTURE_nvrtcGetPTX,
+                                  "nvrtcGetPTXSize", handle));
     return result;
 }

@@ -5,6 +5,7 @@
  */
 #include "capture/library.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <pthread.h>
@@ -15,7 +16,7 @@
 #include <unistd.h>
 
 static struct shmt_capture_setting setting;
-static char *notes;
+static char notes[4096];        /* the file of the notes; "": none */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static uint64_t number(const char *variable, uint64_t fallback)
@@ -25,30 +26,58 @@ static uint64_t number(const char *variable, uint64_t fallback)
     return value == NULL ? fallback : strtoull(value, NULL, 10);
 }
 
-static char *copy_of(const char *variable)
+/* NULL: there is none, or else *whole is false now. */
+static char *copy_of(const char *variable, bool *whole)
 {
     const char *value = getenv(variable);
+    char *copy;
 
-    return value == NULL || value[0] == '\0' ? NULL : strdup(value);
+    if (value == NULL || value[0] == '\0')
+        return NULL;
+    copy = strdup(value);
+    *whole = *whole && copy != NULL;
+    return copy;
+}
+
+/* A line with its end.  One write each, so that lines of threads and processes
+ * do not mix. */
+static void add_line(const char *line, size_t length)
+{
+    int fd;
+
+    do
+        fd = open(notes, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0)
+        return;
+    /* On a full disk there is nothing to say it to. */
+    while (write(fd, line, length) < 0 && errno == EINTR)
+        continue;
+    close(fd);
 }
 
 /* The application may change its environment later. */
 static void read_setting(void)
 {
-    char *const folder = copy_of(SHMT_CAPTURE_FOLDER);
-    struct shmt_text path = {0};
+    static const char no_memory[] =
+        "there is no memory: no launch is looked at\n";
+    bool whole = true;
+    char *const folder = copy_of(SHMT_CAPTURE_FOLDER, &whole);
 
-    if (folder == NULL)
-        return;
-    setting.patterns = copy_of(SHMT_CAPTURE_KERNELS);
+    setting.patterns = copy_of(SHMT_CAPTURE_KERNELS, &whole);
     setting.skip = number(SHMT_CAPTURE_SKIP, 0);
     setting.count = number(SHMT_CAPTURE_COUNT, 1);
     setting.bytes = number(SHMT_CAPTURE_BYTES, (uint64_t)4 << 30);
-    setting.plan = copy_of(SHMT_CAPTURE_PLAN);
+    setting.plan = copy_of(SHMT_CAPTURE_PLAN, &whole);
     setting.list = getenv(SHMT_CAPTURE_LIST) != NULL;
-    shmt_text_addf(&path, "%s/" SHMT_CAPTURE_NOTES, folder);
-    notes = path.failed ? NULL : path.data;
-    setting.folder = folder;
+    if (getenv(SHMT_CAPTURE_FOLDER) != NULL &&
+        (size_t)snprintf(notes, sizeof notes, "%s/" SHMT_CAPTURE_NOTES,
+                         getenv(SHMT_CAPTURE_FOLDER)) >= sizeof notes)
+        notes[0] = '\0';
+    /* Half of it would do what nobody asked for. */
+    setting.folder = whole ? folder : NULL;
+    if (!whole && notes[0] != '\0')
+        add_line(no_memory, strlen(no_memory));
 }
 
 const struct shmt_capture_setting *shmt_capture_setting(void)
@@ -79,15 +108,14 @@ bool shmt_capture_is_wanted(const char *symbol)
     return false;
 }
 
-/* One write each, so that lines of threads and processes do not mix. */
 void shmt_capture_note(const char *format, ...)
 {
     char line[1024];
     va_list arguments;
-    int fd, length;
+    int length;
 
     shmt_capture_setting();
-    if (notes == NULL)
+    if (notes[0] == '\0')
         return;
     va_start(arguments, format);
     length = vsnprintf(line, sizeof line - 1, format, arguments);
@@ -97,10 +125,5 @@ void shmt_capture_note(const char *format, ...)
     if ((size_t)length > sizeof line - 2)
         length = (int)sizeof line - 2;
     line[length++] = '\n';
-    fd = open(notes, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return;
-    if (write(fd, line, (size_t)length) != length)
-        line[0] = '\0';        /* a full disk: there is nothing to say it to */
-    close(fd);
+    add_line(line, (size_t)length);
 }

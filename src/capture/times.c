@@ -40,11 +40,12 @@ static double written_s;
 
 /* -- the sums ------------------------------------------------------------- */
 
-static void write_times(void)
+static bool write_times(void)
 {
     const char *folder = shmt_capture_setting()->folder;
     struct shmt_text text = {0};
     char path[1024];
+    bool written;
 
     for (size_t k = 0; k < kernel_count; k++) {
         const struct kernel *one = &kernels[k];
@@ -59,9 +60,10 @@ static void write_times(void)
     }
     snprintf(path, sizeof path, "%s/" SHMT_CAPTURE_TIMES "%ld", folder,
              (long)getpid());
-    if (text.length > 0 && !text.failed)
-        shmt_path_write(path, text.data, text.length, NULL);
+    written = !text.failed && shmt_path_write(path, text.data, text.length,
+                                              NULL) == SHMTUNE_OK;
     shmt_text_free(&text);
+    return written;
 }
 
 static void read_pair(const struct shmt_capture_driver *driver,
@@ -99,11 +101,16 @@ static size_t kernel_of(const char *name)
         if (strcmp(kernels[k].name, name) == 0)
             return k;
     made = realloc(kernels, (kernel_count + 1) * sizeof *kernels);
-    if (made == NULL)
+    if (made != NULL) {
+        kernels = made;
+        made[kernel_count] = (struct kernel){.name = strdup(name)};
+    }
+    if (made == NULL || made[kernel_count].name == NULL) {
+        shmt_capture_note("there is no memory: a launch of %s is not counted",
+                          name);
         return SIZE_MAX;
-    kernels = made;
-    made[kernel_count] = (struct kernel){.name = strdup(name)};
-    return made[kernel_count].name == NULL ? SIZE_MAX : kernel_count++;
+    }
+    return kernel_count++;
 }
 
 /* -- a launch ------------------------------------------------------------- */
@@ -177,7 +184,7 @@ int shmt_capture_times_begin(const struct shmt_capture_launch *launch)
         at = begin(driver, launch, kernel);
     if (shmt_clock_s() > written_s + 2) {
         written_s = shmt_clock_s();
-        write_times();
+        (void)write_times();   /* again in two seconds */
     }
     pthread_mutex_unlock(&lock);
     driver->ThreadExchangeStreamCaptureMode(&mode);
@@ -205,5 +212,7 @@ __attribute__((destructor)) static void write_last(void)
     for (size_t k = 0; driver != NULL && k < PAIRS; k++)
         if (pairs[k].running)
             read_pair(driver, &pairs[k]);
-    write_times();
+    if (!write_times())
+        shmt_capture_note("the last times could not be written: those of "
+                          "some launches are missing");
 }

@@ -76,7 +76,10 @@ static void add_folder(struct reading *reading, const char *path)
 {
     const char *absolute = shmt_path_absolute(reading->draft->arena, path);
 
-    add_item(&reading->includes, absolute == NULL ? path : absolute);
+    if (absolute == NULL)
+        reading->includes.failed = true;
+    else
+        add_item(&reading->includes, absolute);
 }
 
 static void take_architecture(struct shmt_draft *draft, const char *value)
@@ -149,6 +152,7 @@ void shmt_draft_define(struct shmt_draft *draft, const char *definition)
             .name = shmt_arena_copy(draft->arena, definition, length),
             .value = found, .way = SHMT_DRAFT_OPTION};
         draft->number_count += number->name != NULL;
+        draft->definitions.failed |= number->name == NULL;
         return;
     }
     /* One with arguments, NAME(x)=..., too. */

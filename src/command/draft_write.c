@@ -605,7 +605,8 @@ enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
     shmt_draft_parameters(draft, &head);
     shmt_text_add(&head, shmt_text_string(&launch));
     shmt_text_add(&head, shmt_text_string(&arguments));
-    head.failed |= launch.failed || arguments.failed;
+    head.failed |= launch.failed || arguments.failed || draft->keys.failed ||
+                   draft->notes.failed || draft->definitions.failed;
     if (draft->definitions.length > 0)
         status = write_file(draft, folder, DEFINES, &draft->definitions, err);
     if (status == SHMTUNE_OK)

@@ -156,6 +156,7 @@ static enum shmtune_status tuning_in(const struct search *search,
                                      struct shmt_error *err)
 {
     char name[512], slug[128];
+    enum shmt_path_kind kind;
     const char *path;
 
     shmt_device_slug(&search->target->device, slug);
@@ -164,10 +165,11 @@ static enum shmtune_status tuning_in(const struct search *search,
     path = shmt_path_join(search->arena, root, name);
     if (path == NULL)
         return shmt_error_memory(err);
-    if (shmt_path_exists(path))
-        *out = path;
-    else if (!shmt_path_is_absent(path))
+    kind = shmt_path_kind(path);
+    if (kind == SHMT_PATH_UNKNOWN)
         return shmt_error_system(err, path, "cannot be examined");
+    if (kind != SHMT_PATH_ABSENT)
+        *out = path;
     return SHMTUNE_OK;
 }
 

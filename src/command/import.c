@@ -69,9 +69,12 @@ static enum shmtune_status refuse_existing(const struct job *job,
                                            const char *path,
                                            struct shmt_error *err)
 {
-    if (job->force || shmt_path_is_absent(path))
+    const enum shmt_path_kind kind =
+        job->force ? SHMT_PATH_ABSENT : shmt_path_kind(path);
+
+    if (kind == SHMT_PATH_ABSENT)
         return SHMTUNE_OK;
-    if (!shmt_path_exists(path))
+    if (kind == SHMT_PATH_UNKNOWN)
         return shmt_error_system(err, path, "cannot be examined");
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                           "%s already exists; --force replaces it, --name or "

@@ -169,9 +169,14 @@ static enum shmtune_status name_files(struct job *job, const char *path,
 
         if (ours == NULL || theirs == NULL)
             return shmt_error_memory(err);
-        if (strcmp(ours, theirs) != 0)
-            job->draft.path = shmt_path_absolute(arena, path);
-        return job->draft.path == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+        if (strcmp(ours, theirs) == 0)
+            return SHMTUNE_OK;
+        job->draft.path = shmt_path_absolute(arena, path);
+        if (job->draft.path == NULL)
+            return shmt_error_memory(err);
+        return job->draft.path[0] == '/'
+                   ? SHMTUNE_OK
+                   : shmt_error_system(err, ".", "cannot be named");
     }
     shmt_text_add_bytes(&name, path,
                         dot == NULL ? strlen(path) : (size_t)(dot - path));
@@ -181,6 +186,21 @@ static enum shmtune_status name_files(struct job *job, const char *path,
                                                 name.length);
     shmt_text_free(&name);
     return job->output == NULL ? shmt_error_memory(err) : SHMTUNE_OK;
+}
+
+static enum shmtune_status refuse_existing(const char *path,
+                                           struct shmt_error *err)
+{
+    switch (shmt_path_kind(path)) {
+    case SHMT_PATH_ABSENT:
+        return SHMTUNE_OK;
+    case SHMT_PATH_UNKNOWN:
+        return shmt_error_system(err, path, "cannot be examined");
+    default:
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "%s is there already; --force writes over it, "
+                              "-o names another file", path);
+    }
 }
 
 static enum shmtune_status draft_file(struct job *job, const char *path,
@@ -201,11 +221,8 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
                                   err);
     if (status == SHMTUNE_OK)
         status = choose(job, path, err);
-    if (status == SHMTUNE_OK && !job->force &&
-        !shmt_path_is_absent(job->output))
-        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                "%s is there already; --force writes over it, "
-                                "-o names another file", job->output);
+    if (status == SHMTUNE_OK && !job->force)
+        status = refuse_existing(job->output, err);
     if (status != SHMTUNE_OK)
         return status;
     shmt_init_write(&job->draft, &text);

@@ -25,25 +25,29 @@ static enum shmtune_status find_library(struct shmt_arena *arena,
         SHMT_CAPTURE_LIBRARY, "../lib/shmtune/" SHMT_CAPTURE_LIBRARY};
     char self[4096];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    const char *folder, *place = SHMT_PKGLIBDIR "/" SHMT_CAPTURE_LIBRARY;
+    enum shmt_path_kind kind;
+    const char *folder;
 
-    self[length < 0 ? 0 : length] = '\0';
+    if (length < 0)
+        return shmt_error_system(err, "/proc/self/exe", "cannot be read");
+    self[length] = '\0';
     folder = shmt_path_folder(arena, self);
-    for (size_t k = 0; k < 2 && folder != NULL; k++) {
-        const char *path = shmt_path_join(arena, folder, beside[k]);
-
-        if (path != NULL && shmt_path_is_file(path)) {
-            *out = path;
+    for (size_t k = 0; k < 3; k++) {
+        *out = k == 2           ? SHMT_PKGLIBDIR "/" SHMT_CAPTURE_LIBRARY
+               : folder == NULL ? NULL
+                                : shmt_path_join(arena, folder, beside[k]);
+        if (*out == NULL)
+            return shmt_error_memory(err);
+        kind = shmt_path_kind(*out);
+        if (kind == SHMT_PATH_UNKNOWN)
+            return shmt_error_system(err, *out, "cannot be examined");
+        if (kind == SHMT_PATH_FILE)
             return SHMTUNE_OK;
-        }
     }
-    *out = place;
-    return shmt_path_is_file(place)
-               ? SHMTUNE_OK
-               : shmt_error_set(err, SHMTUNE_STORAGE,
-                                "%s is neither beside this program nor in "
-                                "%s: install shmtune, or build it whole",
-                                SHMT_CAPTURE_LIBRARY, SHMT_PKGLIBDIR);
+    return shmt_error_set(err, SHMTUNE_STORAGE,
+                          "%s is neither beside this program nor in %s: "
+                          "install shmtune, or build it whole",
+                          SHMT_CAPTURE_LIBRARY, SHMT_PKGLIBDIR);
 }
 
 const char *shmt_preload_setting(struct shmt_arena *arena, const char *name,

@@ -80,6 +80,28 @@ static enum shmtune_status consider(struct shmt_command_files *files,
 
 static enum shmtune_status look_into(struct shmt_command_files *files,
                                      const char *folder, int depth,
+                                     struct shmt_error *err);
+
+/* At a file of a folder, or a folder in it. */
+static enum shmtune_status look_at(struct shmt_command_files *files,
+                                   const char *path, int depth,
+                                   struct shmt_error *err)
+{
+    switch (shmt_path_kind(path)) {
+    case SHMT_PATH_FILE:
+        return consider(files, path, err);
+    case SHMT_PATH_FOLDER:
+        return depth > 0 ? look_into(files, path, depth - 1, err)
+                         : SHMTUNE_OK;
+    case SHMT_PATH_UNKNOWN:
+        return shmt_error_system(err, path, "cannot be examined");
+    default:
+        return SHMTUNE_OK;
+    }
+}
+
+static enum shmtune_status look_into(struct shmt_command_files *files,
+                                     const char *folder, int depth,
                                      struct shmt_error *err)
 {
     const char *const *names;
@@ -93,12 +115,8 @@ static enum shmtune_status look_into(struct shmt_command_files *files,
 
         if (path == NULL)
             status = shmt_error_memory(err);
-        else if (shmt_path_is_file(path))
-            status = consider(files, path, err);
-        else if (shmt_path_is_folder(path) && depth > 0)
-            status = look_into(files, path, depth - 1, err);
-        else if (!shmt_path_exists(path) && !shmt_path_is_absent(path))
-            status = shmt_error_system(err, path, "cannot be examined");
+        else
+            status = look_at(files, path, depth, err);
     }
     return status;
 }
@@ -128,8 +146,14 @@ static enum shmtune_status take_word(struct shmt_command_files *files,
     enum shmt_command_format format;
     enum shmtune_status status;
 
-    if (shmt_path_is_folder(word))
+    switch (shmt_path_kind(word)) {
+    case SHMT_PATH_FOLDER:
         return look_into(files, word, DEPTH, err);
+    case SHMT_PATH_UNKNOWN:
+        return shmt_error_system(err, word, "cannot be examined");
+    default:
+        break;
+    }
     status = shmt_command_format_of(word, &format, err);
     if (status != SHMTUNE_OK)
         return status;

@@ -346,12 +346,20 @@ static enum shmtune_status take_launch(struct job *job, const char *folder,
     return status;
 }
 
-static bool is_launch(struct job *job, const char *folder)
+static enum shmtune_status is_launch(struct job *job, const char *folder,
+                                     bool *is, struct shmt_error *err)
 {
     const char *path =
         shmt_path_join(job->arena, folder, SHMT_CAPTURE_LAUNCH);
+    enum shmt_path_kind kind;
 
-    return path != NULL && shmt_path_is_file(path);
+    if (path == NULL)
+        return shmt_error_memory(err);
+    kind = shmt_path_kind(path);
+    *is = kind == SHMT_PATH_FILE;
+    return kind == SHMT_PATH_UNKNOWN
+               ? shmt_error_system(err, path, "cannot be examined")
+               : SHMTUNE_OK;
 }
 
 static enum shmtune_status take_folder(struct job *job, const char *folder,
@@ -359,20 +367,22 @@ static enum shmtune_status take_folder(struct job *job, const char *folder,
 {
     const char *const *names;
     size_t count, found = 0;
-    enum shmtune_status status;
+    bool is = false;
+    enum shmtune_status status = is_launch(job, folder, &is, err);
 
-    if (is_launch(job, folder))
+    if (status == SHMTUNE_OK && is)
         return take_launch(job, folder, err);
-    status = shmt_path_list(job->arena, folder, "", &names, &count, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_path_list(job->arena, folder, "", &names, &count, err);
     if (status != SHMTUNE_OK)
         return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
                                           SHMTUNE_STORAGE);
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++) {
         const char *path = shmt_path_join(job->arena, folder, names[k]);
 
-        if (path == NULL)
-            status = shmt_error_memory(err);
-        else if (is_launch(job, path)) {
+        status = path == NULL ? shmt_error_memory(err)
+                              : is_launch(job, path, &is, err);
+        if (status == SHMTUNE_OK && is) {
             found++;
             status = take_launch(job, path, err);
         }

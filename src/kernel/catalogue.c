@@ -92,8 +92,9 @@ enum shmtune_status shmt_catalogue_list(struct shmt_catalogue *catalogue,
 
 static bool may_be_folder(const char *path)
 {
-    return shmt_path_is_folder(path) ||
-           (!shmt_path_exists(path) && !shmt_path_is_absent(path));
+    const enum shmt_path_kind kind = shmt_path_kind(path);
+
+    return kind == SHMT_PATH_FOLDER || kind == SHMT_PATH_UNKNOWN;
 }
 
 /* What is wrong with a folder, NULL when nothing is; `why` has room for it.

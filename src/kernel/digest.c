@@ -198,6 +198,7 @@ static enum shmtune_status add_include(struct files *files, const char *folder,
                                        const char *name, bool *found)
 {
     const char *path = shmt_path_join(files->reader->tree, folder, name);
+    enum shmt_path_kind kind;
     uint64_t hash;
 
     if (path == NULL)
@@ -208,14 +209,13 @@ static enum shmtune_status add_include(struct files *files, const char *folder,
         return SHMTUNE_OK;
     /* The text of a macro need not be a file name: if there is no such file,
      * that is no error. */
-    if (!shmt_path_is_file(path)) {
-        if (!shmt_path_is_absent(path) && !shmt_path_exists(path) &&
-            errno != ENAMETOOLONG)
-            return shmt_error_system(files->reader->err, path,
-                                     "cannot be examined");
-        *found = false;
+    kind = shmt_path_kind(path);
+    if (kind == SHMT_PATH_UNKNOWN && errno != ENAMETOOLONG)
+        return shmt_error_system(files->reader->err, path,
+                                 "cannot be examined");
+    *found = kind == SHMT_PATH_FILE;
+    if (!*found)
         return SHMTUNE_OK;
-    }
     return add_header(files, name, path, hash);
 }
 

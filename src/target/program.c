@@ -75,26 +75,24 @@ static bool is_in_time(int from, double until_s)
     return found != 0;
 }
 
-/* What comes until all writers have closed the pipe; false when they have not
- * by then. */
-static bool read_all(int from, double until_s, struct shmt_text *text)
+/* What comes until all writers have closed the pipe.  ETIME: they have not by
+ * then; another number of an error: it cannot be read. */
+static int read_all(int from, double until_s, struct shmt_text *text)
 {
     char part[4096];
     ssize_t n;
 
     while (is_in_time(from, until_s)) {
-        n = read(from, part, sizeof part);
-        if (n < 0 && errno == EINTR)
-            continue;
+        n = shmt_path_read_part(from, part, sizeof part);
         if (n <= 0)
-            return true;
+            return n < 0 ? errno : 0;
         for (ssize_t k = 0; k < n; k++)
             if (part[k] == '\0')
                 part[k] = ' ';
         if (text->length + (size_t)n <= OUTPUT_BYTES)
             shmt_text_add_bytes(text, part, (size_t)n);
     }
-    return false;
+    return ETIME;
 }
 
 static int await(pid_t pid)
@@ -137,8 +135,7 @@ static enum shmtune_status run(const struct start *start,
     const double until_s = shmt_clock_s() + start->seconds;
     const char *name = start->argv[0];
     struct shmt_text text = {0};
-    int pipes[2], found;
-    bool ended;
+    int pipes[2], found, failed;
     pid_t pid;
 
     if (pipe2(pipes, O_CLOEXEC) != 0)
@@ -153,13 +150,13 @@ static enum shmtune_status run(const struct start *start,
         errno = found;
         return shmt_error_system(err, name, "cannot be started");
     }
-    ended = read_all(pipes[0], until_s, &text);
+    failed = read_all(pipes[0], until_s, &text);
     close(pipes[0]);
-    if (ended && isfinite(start->seconds))
-        ended = await_until(pid, until_s, &found);
-    else if (ended)
+    if (failed == 0 && isfinite(start->seconds))
+        failed = await_until(pid, until_s, &found) ? 0 : ETIME;
+    else if (failed == 0)
         found = await(pid);
-    if (!ended) {
+    if (failed != 0) {
         kill(pid, SIGKILL);
         found = await(pid);
     }
@@ -170,8 +167,12 @@ static enum shmtune_status run(const struct start *start,
     if (*output == NULL)
         return shmt_error_memory(err);
     *code = found;
-    return ended ? SHMTUNE_OK
-                 : shmt_error_set(err, SHMTUNE_STORAGE,
+    errno = failed;
+    if (failed != 0 && failed != ETIME)
+        return shmt_error_system(err, name, "what it writes cannot be read");
+    return failed == 0
+               ? SHMTUNE_OK
+               : shmt_error_set(err, SHMTUNE_STORAGE,
                                   "%s did not end within %g s; it was killed",
                                   name, start->seconds);
 }

@@ -34,9 +34,12 @@ split_page() {
         inside { print >(file ".page") }' "$1"
 }
 
-# What may differ from machine to machine, made the same.
+# What may differ from machine to machine, made the same; what it is about is
+# said where it takes long.
 same() {
-    sed -e 's/enumerated in [0-9.]* ms/enumerated in T ms/' \
+    sed -e '/^shmtune: .*: [0-9]* s$/d' \
+        -e '/^[a-z_]* *[a-z]*=.*  [0-9]*\/[0-9]*\( .*\)*$/d' \
+        -e 's/enumerated in [0-9.]* ms/enumerated in T ms/' \
         -e 's/ in [0-9.]* s with [0-9]* workers/ in T s with W workers/' "$1"
 }
 

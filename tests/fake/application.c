@@ -9,7 +9,8 @@
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
- * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC; with
+ * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC, unless
+ * $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
  */
@@ -113,7 +114,9 @@ static void store(void *function, void *found, const char *name)
 static void open_all(const char *way)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *compiler = dlopen(getenv("FAKE_NVRTC_REAL"), RTLD_NOW | RTLD_LOCAL);
+    const char *kept = getenv("APPLICATION_NVRTC");
+    void *compiler = dlopen(kept != NULL ? kept : getenv("FAKE_NVRTC_REAL"),
+                            RTLD_NOW | RTLD_LOCAL);
     CUresult (*get)(const char *, void **, int, cuuint64_t,
                     CUdriverProcAddressQueryResult *);
     CUdriverProcAddressQueryResult status;

@@ -26,6 +26,7 @@ fi
     echo "faults: $build is not configured; run ./quickstart build first" >&2
     exit 1
 }
-make -s -C "$build" shmtune tests/fake/fake_cuda.la tests/fake/nvrtc.la \
+make -s -C "$build" shmtune libshmtune-capture.so tests/fake/fake_cuda.la \
+    tests/fake/nvrtc.la tests/fake/libcuda.so.1 tests/fake/application \
     tests/fake/worker tests/faults/shim.la tests/faults/library
 exec python3 "$root/tests/faults/lane.py" "$root" "$build" "$@"

@@ -31,6 +31,7 @@ class Scenario:
     spread: int = 0             # the sample has each so many-th allocation
     sampled: bool = True        # has a part in the sample
     far: bool = False           # the measure worker is another machine's
+    app: bool = False           # runs an application, with a library in it
 
 
 def command(name, *words, **rest):
@@ -38,6 +39,8 @@ def command(name, *words, **rest):
 
 
 WORKERS = ('program', 'child')
+# APPLICATION: is written where the program is known.
+BLEND = ('APPLICATION', 'opened', 'load', 'launch', 'sum')
 
 SCENARIOS = [
     command('help', '--help'),
@@ -67,6 +70,19 @@ SCENARIOS = [
     command('report_plot', 'report', 'root/tunings/scale/b.journal', '--plot',
             'r.svg', '--jobs', '1', stride=3),
     command('doctor', 'doctor', real=True, notes=True),
+    command('report', 'report', 'root/tunings/scale', '-o', 'r.html'),
+    command('init', 'init', 'root/kernels/toy.cu', '-o', 'made.yaml',
+            '--force'),
+    command('data', 'data', 'scale', '--size', 'n=64', '-o', 'made'),
+    command('completion', 'completion', 'bash'),
+    command('capture', 'capture', '-o', 'made', '--', *BLEND,
+            roles=(*WORKERS, 'application'), app=True, notes=True),
+    command('capture_list', 'capture', '--list', '--', *BLEND,
+            roles=('program', 'application'), app=True, notes=True,
+            sampled=False),
+    command('run', 'run', '--captured', 'made', '--tunings', 'tuned', '--',
+            *BLEND, roles=(*WORKERS, 'application'), app=True, notes=True,
+            before=('capture', '-o', 'made', '--', *BLEND)),
     command('score', 'score', 'v.journal', '--repeats', '2', '--strategies',
             'random,hill,model', '--jobs', '1', '--plot', 'v.svg'),
     command('score_jobs', 'score', 'v.journal', '--repeats', '2',
@@ -86,6 +102,8 @@ SCENARIOS = [
             'made.json', '--json'),
     command('tune', *TUNE, '--budget', '4', '--record', 'made',
             roles=WORKERS, pinned=('fsync EINTR',)),
+    command('tune_report', *TUNE, '--budget', '2', '--report', 'r.html',
+            '--plot', 'r.svg', stride=7, sampled=False),
     command('tune_resume', *TUNE, '--budget', '5', roles=WORKERS,
             before=(*TUNE, '--budget', '3')),
     command('tune_renew', *TUNE, '--budget', '2', '--no-resume',
@@ -200,6 +218,10 @@ class House:
         env['SHMTUNE_NVRTC'] = f'{self.build}/tests/fake/.libs/nvrtc.so'
         env['FAKE_NVRTC_REAL'] = self.nvrtc or self._find_nvrtc()
         env['FAKE_NVRTC_KEPT'] = str(self.work / 'kept')
+        if scenario.app:
+            env['APPLICATION_NVRTC'] = env['SHMTUNE_NVRTC']
+            env['LD_LIBRARY_PATH'] = \
+                f'{self.build}/tests/fake:{os.path.dirname(self.nvrtc)}'
         if scenario.real:
             env['SHMTUNE_LIBCUDA'] = \
                 f'{self.build}/tests/fake/.libs/fake_cuda.so'
@@ -219,7 +241,10 @@ class House:
         if scenario.name.startswith('library'):
             return [str(self.build / 'tests/faults/library'),
                     *(words or scenario.words)]
-        return [str(self.program), *(words or scenario.words)]
+        return [str(self.program),
+                *(str(self.build / 'tests/fake/application')
+                  if word == 'APPLICATION' else word
+                  for word in words or scenario.words)]
 
     def plain(self, folder, scenario, words=None):
         """Runs a command as it is."""

@@ -6,8 +6,10 @@
  *
  * Whose calls are numbered is a role: the program that lane.py started, its
  * children between fork and exec, its compile workers together, or its measure
- * workers together.  What dlopen loads (a driver, NVRTC) is not ours: its own
- * calls are neither numbered nor failed.
+ * workers together, the two ends of a far one, or an application that it
+ * starts with the library of `capture` and `run` in it, of which only the
+ * library's own calls count.  What dlopen loads (a driver, NVRTC) is not ours:
+ * its own calls are neither numbered nor failed.
  *
  * A stream cannot be made to fail from outside, so its file is replaced: by
  * /dev/full where it is written, by a folder where it is read.
@@ -42,7 +44,9 @@
 
 enum { CALLS = 1 << 18, NAME = 20, FRAMES = 24, OBJECT = 256, FOREIGN = 64 };
 enum kind { ALLOCATION = 1, SYSTEM = 2 };
-enum role { NOBODY, PROGRAM, CHILD, COMPILE, MEASURE, COURIER, RELAY };
+enum role {
+    NOBODY, PROGRAM, CHILD, COMPILE, MEASURE, COURIER, RELAY, APPLICATION
+};
 enum how { ONCE, FROM_THERE_ON, SHORT };
 
 struct frame {
@@ -67,8 +71,9 @@ struct plan {
 static struct plan *plan;
 static enum role role;
 static _Thread_local int passive;  /* inside of this file, or of dlopen */
-static struct { uintptr_t low, high; } foreign[FOREIGN];
-static size_t own_count, foreign_count;
+struct part { uintptr_t low, high; };
+static struct part foreign[FOREIGN], preloaded[FOREIGN];
+static size_t own_count, foreign_count, preloaded_count;
 
 /* -- whose call it is ------------------------------------------------------- */
 
@@ -79,31 +84,48 @@ static int count_object(struct dl_phdr_info *info, size_t size, void *count)
     return 0;
 }
 
+static void note_parts(const struct dl_phdr_info *info, struct part *parts,
+                       size_t *count)
+{
+    for (int k = 0; k < info->dlpi_phnum && *count < FOREIGN; k++)
+        if (info->dlpi_phdr[k].p_type == PT_LOAD) {
+            const ElfW(Phdr) *const part = &info->dlpi_phdr[k];
+
+            parts[*count].low = info->dlpi_addr + part->p_vaddr;
+            parts[*count].high = parts[*count].low + part->p_memsz;
+            ++*count;
+        }
+}
+
 /* Objects come in the order in which they were loaded. */
 static int note_foreign(struct dl_phdr_info *info, size_t size, void *count)
 {
     (void)size;
-    if (++*(size_t *)count <= own_count)
-        return 0;
-    for (int k = 0; k < info->dlpi_phnum && foreign_count < FOREIGN; k++)
-        if (info->dlpi_phdr[k].p_type == PT_LOAD) {
-            const ElfW(Phdr) *const part = &info->dlpi_phdr[k];
-
-            foreign[foreign_count].low = info->dlpi_addr + part->p_vaddr;
-            foreign[foreign_count].high =
-                foreign[foreign_count].low + part->p_memsz;
-            foreign_count++;
-        }
+    if (++*(size_t *)count > own_count)
+        note_parts(info, foreign, &foreign_count);
     return 0;
+}
+
+static int note_preloaded(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    if (strstr(info->dlpi_name, "/libshmtune-capture.so") != NULL)
+        note_parts(info, preloaded, &preloaded_count);
+    return 0;
+}
+
+static bool is_in(const struct part *parts, size_t count, const void *caller)
+{
+    for (size_t k = 0; k < count; k++)
+        if ((uintptr_t)caller >= parts[k].low &&
+            (uintptr_t)caller < parts[k].high)
+            return true;
+    return false;
 }
 
 static bool is_in_foreign(const void *caller)
 {
-    for (size_t k = 0; k < foreign_count; k++)
-        if ((uintptr_t)caller >= foreign[k].low &&
-            (uintptr_t)caller < foreign[k].high)
-            return true;
-    return false;
+    return is_in(foreign, foreign_count, caller);
 }
 
 /* What is not ours may also call by way of the C library. */
@@ -113,6 +135,8 @@ static bool is_foreign(const void *caller)
     int count;
     bool found = is_in_foreign(caller);
 
+    if (role == APPLICATION)
+        return !is_in(preloaded, preloaded_count, caller);
     if (found || foreign_count == 0)
         return found;
     passive++;
@@ -134,6 +158,8 @@ static enum role role_of(int argc, char **argv)
 
     if (getppid() == plan->lane)
         return PROGRAM;
+    if (preloaded_count > 0)
+        return APPLICATION;
     if (argc < 2 || strcmp(argv[1], "worker") != 0)
         return NOBODY;
     for (size_t w = 0; w < sizeof words / sizeof words[0]; w++)
@@ -153,6 +179,7 @@ static void __attribute__((constructor)) start(int argc, char **argv)
         return;
     passive++;
     dl_iterate_phdr(count_object, &own_count);
+    dl_iterate_phdr(note_preloaded, NULL);
     fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDWR | O_CLOEXEC);
     at = mmap(NULL, sizeof *plan, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     syscall(SYS_close, fd);
