@@ -101,7 +101,7 @@ for tuned in shown['tuned']:
             ('occupancy, %', result['occupancy_percent']),
             ('tried', tuned['tried']), ('ties', len(tuned['ties']))):
         assert abs(row[head] - wanted) <= 1e-8 * abs(wanted), (head, row)
-    if 'floor_us' in tuned:
+    if tuned['floor_us'] is not None:
         share = 100 * tuned['floor_us'] / result['time_us']
         assert abs(row['of floor, %'] - share) <= 1e-6 * share
     rate = 8 * tuned['size']['n'] / result['time_us'] / 1e3
