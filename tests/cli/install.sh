@@ -58,6 +58,10 @@ lib=$(dirname "$(find "$folder/moved" -name libshmtune.so)")
 "$folder/moved/bin/shmtune" --version >"$folder/err" 2>&1 &&
     grep -q "^shmtune $(setting VERSION)" "$folder/err"
 report $? "the command runs there"
+ASAN_OPTIONS=verify_asan_link_order=0 \
+    "$folder/moved/bin/shmtune" capture --list -- true >"$folder/err" 2>&1 &&
+    grep -q 'launched no kernel' "$folder/err"
+report $? "and finds what it preloads"
 for file in share/man/man1/shmtune.1 share/shmtune/kernels/transpose.yaml \
     share/shmtune/tunings/transpose/sm_90-nvidia-h100-80gb-hbm3.yaml \
     include/shmtune.h; do

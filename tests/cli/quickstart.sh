@@ -45,6 +45,24 @@ for device in replay:h100 0; do
         'out_has "shmtune inspect examples/scale/scale.yaml "' ;;
     esac
 done
+
+# The example is built by the compiler of the environment, with its options.
+mkdir -p "$folder/build" "$folder/cuda/lib64"
+echo "CUDA_DIR = $folder/cuda" >"$folder/build/Makefile"
+touch "$folder/cuda/lib64/libcudart.so"
+printf '#!/bin/sh\necho compiler "$@"\n' >"$folder/compiler"
+printf '#!/bin/sh\necho application\n' >"$folder/build/application"
+chmod +x "$folder/compiler" "$folder/build/application"
+{
+    echo 'say() { echo "$*"; }'
+    echo "root=$folder"
+    sed -n '/^run_example()/,/^}/p' "$source/quickstart"
+    echo run_example
+} >words.sh
+CC="$folder/compiler -O3" sh -eu words.sh >out 2>err
+status=$?
+check "CC may have options" all 'exits 0' 'out_has "^compiler -O3 -std=c17 "' \
+    'out_has "^application$"'
 run inspect "$source/examples/scale/scale.yaml" --limit 1
 if err_has "no NVRTC"; then
     skip "which works" "no NVRTC here"
