@@ -214,7 +214,7 @@ static void add_effort(const struct shmt_target *target,
 }
 
 /* "25.76 us (default 58.94 us; 25.57 us was the best of the search, 20 tie in
- * the finals and the tie rule chose)". */
+ * the finals and the tie rule chose)"; "..., which the finals timed again)". */
 static void add_winner(const struct shmt_tune_outcome *outcome,
                        struct shmt_text *text)
 {
@@ -241,6 +241,8 @@ static void add_winner(const struct shmt_tune_outcome *outcome,
         shmt_text_addf(text, "%s%zu tie in the finals and the tie rule chose",
                        before, outcome->tie_count);
         before = ", ";
+    } else if (before[0] == ',') {
+        shmt_text_add(text, ", which the finals timed again");
     }
     shmt_text_add(text, before[0] == ' ' ? "" : ")");
     shmt_text_free(&mine);

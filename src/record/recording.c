@@ -114,10 +114,15 @@ shmt_recording_find(struct shmt_arena *arena,
     if (status == SHMTUNE_OK && n == 0)
         status = shmt_error_set(
             err, SHMTUNE_NO_DEVICE,
-            "no recording of the kernel %s matches \"%s\"%s%s; see `shmtune "
-            "list`, or name a file: --device replay:FILE.journal.gz", kernel,
-            word, others.length > 0 ? "; there are " : "",
-            shmt_text_string(&others));
+            others.length > 0
+                ? "no recording of the kernel %s matches \"%s\"; there are %s; "
+                  "see `shmtune list`, or name a file: --device "
+                  "replay:FILE.journal.gz"
+                : "no recording of the kernel %s is here, of \"%s\" or "
+                  "another%s; without a GPU `shmtune inspect` compiles its "
+                  "candidates; a recording from elsewhere is named as "
+                  "--device replay:FILE.journal.gz",
+            kernel, word, shmt_text_string(&others));
     if (status == SHMTUNE_OK) {
         *paths = found;
         *count = n;

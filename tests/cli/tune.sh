@@ -192,8 +192,14 @@ check "a size that is not recorded" all 'exits 6' 'err_has "n=4096 m=1"' \
 run faults toy --device replay:h100 --size n=1 --size n=4096 --budget 9 \
     --output again5
 check "what is not recorded is told, and the rest is tuned" all 'exits 6' \
-    'err_has "no recording of the kernel faults"' \
+    'err_has "no recording of the kernel faults"' 'err_has "shmtune inspect"' \
     'err_has "n=1 m=1 of toy is not recorded"' 'out_has "^toy *n=4096 "'
+kept=$SHMTUNE_PATH
+SHMTUNE_PATH=$source
+run conv2d --device replay:h100 --output again6
+SHMTUNE_PATH=$kept
+check "why the winner is not the best of the search" all 'exits 0' \
+    'err_has "[0-9.]* us was the best of the search, which the finals timed again"'
 run toy --device replay:v100
 check "a recording that is not there" all 'exits 6' \
     'err_has "h100.4096x1.journal.gz"'
