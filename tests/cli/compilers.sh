@@ -31,7 +31,7 @@ launches:
   block: [BLOCK]
   arguments: [o, n]
 arguments:
-  o: {type: f32, role: output, count: "roundup(n, 256)"}
+  o: {type: f32, role: output, count: "roundup(n, 256)", tolerance: {absolute: 0}}
   n: {type: i32, value: n}
 END
     } >"$folder/own/$name.yaml"
