@@ -289,6 +289,12 @@ const char *shmt_command_end_paint(enum shmt_command_paint paint, bool colour);
  * failed. */
 enum shmtune_status shmt_command_print(struct shmt_text *text,
                                        struct shmt_error *err);
+/* Whether -o FILE is standard output: not given, or "-". */
+bool shmt_command_is_standard(const char *output);
+/* Writes the text to -o FILE, as it is. */
+enum shmtune_status shmt_command_put(const char *output,
+                                     const struct shmt_text *text,
+                                     struct shmt_error *err);
 /* The same for people: lines that are wider than the terminal are broken at
  * blanks, and go on further to the right. */
 enum shmtune_status shmt_command_print_lines(struct shmt_text *text,

@@ -60,16 +60,9 @@ static enum shmtune_status put(const char *output,
 {
     const size_t length = output == NULL ? 0 : strlen(output);
 
-    if (output == NULL) {
-        if (fwrite(text->data, 1, text->length, stdout) != text->length ||
-            fflush(stdout) != 0)
-            return shmt_error_set(err, SHMTUNE_STORAGE,
-                                  "standard output: cannot write");
-        return SHMTUNE_OK;
-    }
     if (length > 3 && strcmp(output + length - 3, ".gz") == 0)
         return shmt_recording_store(output, text, err);
-    return shmt_path_write(output, text->data, text->length, err);
+    return shmt_command_put(output, text, err);
 }
 
 struct request {
@@ -124,7 +117,8 @@ static enum shmtune_status export_journal(const char *path,
                                                     err);
     if (status == SHMTUNE_OK)
         status = put(request->output, &text, err);
-    if (status == SHMTUNE_OK && request->json && request->output != NULL)
+    if (status == SHMTUNE_OK && request->json &&
+        !shmt_command_is_standard(request->output))
         status = report(request, kernel, space ? NULL : journal, err);
     shmt_text_free(&text);
     shmt_journal_free(journal);
@@ -155,7 +149,8 @@ static enum shmtune_status export_kernel(const char *word,
         status = shmt_export_t1(kernel, problem, &text, err);
     if (status == SHMTUNE_OK)
         status = put(request->output, &text, err);
-    if (status == SHMTUNE_OK && request->json && request->output != NULL)
+    if (status == SHMTUNE_OK && request->json &&
+        !shmt_command_is_standard(request->output))
         status = report(request, kernel, NULL, err);
     shmt_text_free(&text);
     shmt_kernel_free(kernel);

@@ -20,7 +20,7 @@ static const char help[] =
     "`shmtune check` lists the marks. Needs no GPU and no compiler.\n"
     "\n"
     "  --entry NAME    the kernel, where the source has several\n"
-    "  -o, --output FILE  the spec [FILE.yaml beside the source]\n"
+    "  -o, --output FILE  the spec [FILE.yaml beside the source]; - prints it\n"
     "  --force         write over a file that is there\n"
     "\n"
     "exit status: 0 drafted, 1 there is no such kernel\n"
@@ -144,11 +144,12 @@ static enum shmtune_status tell(const struct job *job,
                    shmt_text_plural(count), shmt_text_string(&marks));
     text.failed |= marks.failed;
     shmt_text_free(&marks);
-    if (job->call->quiet) {
-        shmt_text_free(&text);
-        return SHMTUNE_OK;
-    }
-    return shmt_command_print(&text, err);
+    if (!job->call->quiet && !shmt_command_is_standard(job->output))
+        return shmt_command_print(&text, err);
+    if (!job->call->quiet)
+        fputs(shmt_text_string(&text), stderr);
+    shmt_text_free(&text);
+    return SHMTUNE_OK;
 }
 
 /* The spec beside the source unless -o says where; the source as it is named
@@ -221,14 +222,13 @@ static enum shmtune_status draft_file(struct job *job, const char *path,
                                   err);
     if (status == SHMTUNE_OK)
         status = choose(job, path, err);
-    if (status == SHMTUNE_OK && !job->force)
+    if (status == SHMTUNE_OK && !job->force &&
+        !shmt_command_is_standard(job->output))
         status = refuse_existing(job->output, err);
     if (status != SHMTUNE_OK)
         return status;
     shmt_init_write(&job->draft, &text);
-    status = text.failed ? shmt_error_memory(err)
-                         : shmt_path_write(job->output, text.data,
-                                           text.length, err);
+    status = shmt_command_put(job->output, &text, err);
     if (status == SHMTUNE_OK)
         status = tell(job, &text, err);
     shmt_text_free(&text);

@@ -27,7 +27,7 @@ static const char help[] =
     "Without files: all in ./tunings or, where there is none, what is\n"
     "shipped. In a folder, what cannot be read is left out, and said.\n"
     "\n"
-    "  -o, --output FILE     the page [report.html]\n"
+    "  -o, --output FILE     the page [report.html]; - prints it\n"
     "  --plot FILE.svg       draw the run of one journal, its convergence and\n"
     "                        time against each parameter; without -o no page\n"
     "                        is written\n"
@@ -72,8 +72,19 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
 
+    int standard;
+    enum shmtune_status status;
+
     *o = (struct options){.jobs = shmt_command_cores()};
-    return shmt_command_options(call, table, rest, err);
+    status = shmt_command_options(call, table, rest, err);
+    standard = (o->output != NULL && shmt_command_is_standard(o->output)) +
+               (o->plot != NULL && shmt_command_is_standard(o->plot)) +
+               o->json;
+    if (status == SHMTUNE_OK && standard > 1)
+        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                                "--output -, --plot - and --json each want "
+                                "standard output; one can have it");
+    return status;
 }
 
 void shmt_command_report_time(char out[32])
@@ -105,21 +116,6 @@ static enum shmtune_status add_file(const struct shmt_command_call *call,
                                         file->kernel, err);
 }
 
-enum shmtune_status shmt_command_report_write(const char *path,
-                                              struct shmt_text *text,
-                                              struct shmt_error *err)
-{
-    enum shmtune_status status =
-        text->failed ? shmt_error_memory(err)
-                     : shmt_path_write(path, shmt_text_string(text),
-                                       text->length, err);
-
-    if (status != SHMTUNE_OK)
-        return shmt_command_change_status(err, SHMTUNE_NOT_FOUND,
-                                          SHMTUNE_STORAGE);
-    return SHMTUNE_OK;
-}
-
 static enum shmtune_status write_plot(const struct shmt_report *report,
                                       const char *path, size_t journals,
                                       struct shmt_error *err)
@@ -134,7 +130,7 @@ static enum shmtune_status write_plot(const struct shmt_report *report,
     if (status == SHMTUNE_OK)
         status = shmt_report_write_plot(report, &text, err);
     if (status == SHMTUNE_OK)
-        status = shmt_command_report_write(path, &text, err);
+        status = shmt_command_put(path, &text, err);
     shmt_text_free(&text);
     return status;
 }
@@ -192,7 +188,7 @@ static enum shmtune_status write_page(const struct shmt_command_call *call,
     shmt_command_report_time(made);
     status = shmt_report_write_page(report, made, &text, err);
     if (status == SHMTUNE_OK)
-        status = shmt_command_report_write(options->output, &text, err);
+        status = shmt_command_put(options->output, &text, err);
     if (status == SHMTUNE_OK && !call->quiet && !options->json)
         tell(counts, options->output, text.length);
     shmt_text_free(&text);

@@ -14,10 +14,6 @@
 
 /* Now, or what $SOURCE_DATE_EPOCH says: "2026-11-21 22:14 UTC". */
 void shmt_command_report_time(char out[32]);
-/* Replaces the file as a whole. */
-enum shmtune_status shmt_command_report_write(const char *path,
-                                              struct shmt_text *text,
-                                              struct shmt_error *err);
 
 /* A tuning or a journal. */
 struct shmt_command_file {

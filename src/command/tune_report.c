@@ -128,7 +128,7 @@ static enum shmtune_status write_page(struct shmt_command_page *page,
     if (status == SHMTUNE_OK)
         status = shmt_report_write_page(sheet.report, made, &text, err);
     if (status == SHMTUNE_OK)
-        status = shmt_command_report_write(page->path, &text, err);
+        status = shmt_command_put(page->path, &text, err);
     shmt_text_free(&text);
     free_sheet(page, &sheet);
     page->spent_s += shmt_clock_s() - begun_s;
@@ -150,7 +150,7 @@ static enum shmtune_status write_plot(struct shmt_command_page *page,
     if (status == SHMTUNE_OK)
         status = shmt_report_write_plot(sheet.report, &text, err);
     if (status == SHMTUNE_OK)
-        status = shmt_command_report_write(page->plot, &text, err);
+        status = shmt_command_put(page->plot, &text, err);
     shmt_text_free(&text);
     free_sheet(page, &sheet);
     return status;
@@ -162,12 +162,18 @@ enum shmtune_status shmt_command_page_begin(struct shmt_command_page *page,
     struct shmt_text empty = {0};
     enum shmtune_status status = SHMTUNE_OK;
 
+    if ((page->path != NULL && shmt_command_is_standard(page->path)) ||
+        (page->plot != NULL && shmt_command_is_standard(page->plot)))
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "what is drawn of a run is drawn anew as it "
+                              "goes, which standard output (\"-\") cannot be; "
+                              "name a file");
     if (page->path != NULL)
         status = write_page(page, true, err);
     if (status != SHMTUNE_OK || page->plot == NULL)
         return status;
     shmt_text_add(&empty, "");
-    status = shmt_command_report_write(page->plot, &empty, err);
+    status = shmt_command_put(page->plot, &empty, err);
     shmt_text_free(&empty);
     return status;
 }

@@ -58,6 +58,10 @@ run space "$own/scale.yaml"
 check "others name the first" all "exits 2" \
     "err_has 'scale.yaml:6:16: to be written: a usual size.*; .shmtune check. lists all 8'"
 cp "$own/scale.yaml" "$folder/before"
+(cd "$own" && "$build/shmtune" init scale.cu -o - >"$folder/out" 2>"$folder/err")
+check "with -o - it is printed, and no file made" all \
+    "cmp -s '$own/scale.yaml' '$folder/out'" "[ ! -e '$own/-' ]" \
+    "err_has '^-: drafted for scale; 8 things to write:$'"
 run init "$own/scale.cu"
 check "it is not written over" all "exits 1" "err_has 'is there already; --force'" \
     "cmp -s '$own/scale.yaml' '$folder/before'"

@@ -56,6 +56,9 @@ check "a run is drawn" all 'exits 0' 'has run.svg "^<svg xmlns"' \
     'has run.svg "The search over time"' 'has run.svg ">BLOCK_X<"'
 run report plot/$place --plot same.svg
 check "as report draws it" all 'exits 0' 'cmp -s run.svg same.svg'
+run tune toy -o refused --report -
+check "standard output is no page that is drawn anew" all 'exits 1' out_empty \
+    'err_has "standard output (\"-\") cannot be; name a file"' '[ ! -e - ]'
 run tune toy --budget 60 -o refused --plot no.svg
 check "not of two runs" all 'exits 1' 'err_has "draws one run, and there are 2"' \
     '[ ! -e no.svg ]' '[ ! -e refused/$place ]'

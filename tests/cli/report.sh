@@ -139,6 +139,13 @@ check "ties by what differs" all "page_has '<li>the winner</li>'" \
 cp "$page" "$folder/first.html"
 run report -o "$page" "$root/tunings" --jobs 1
 check "the same page again" cmp "$page" "$folder/first.html"
+(cd "$folder" && "$build/shmtune" report "$root/tunings" -o - \
+    >"$folder/out" 2>"$folder/err")
+check "with -o - it is printed, and no file made" all \
+    "cmp '$folder/out' '$page'" "[ ! -e '$folder/-' ]"
+run report "$root/tunings" -o - --json
+check "beside JSON it cannot be" all "exits 1" \
+    "err_has 'each want standard output; one can have it'"
 run report -o "$page" "$root/tunings" "$root/tunings/scale/t.yaml" \
     "$root/tunings/scale/../scale/j.journal"
 check "a file twice is there once" all "exits 0" "err_has 'from 2 files'"
