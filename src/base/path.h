@@ -101,6 +101,13 @@ bool shmt_path_is_absent(const char *path);
 /* Whether it is a folder or a regular file.  errno is kept. */
 bool shmt_path_is_folder(const char *path);
 bool shmt_path_is_file(const char *path);
+/* Whether it is a file that this user may run. */
+bool shmt_path_is_program(const char *path);
+/* Writes where the program is in a list of folders with ":" between them, as
+ * $PATH is; NULL is an empty one.  Only absolute folders are looked into, so
+ * that a program in the current folder is never run by accident. */
+bool shmt_path_find_program(const char *folders, const char *name, char *out,
+                            size_t room);
 /* Whether both paths exist and lead to the same file. */
 bool shmt_path_is_same(const char *one, const char *other);
 

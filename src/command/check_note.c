@@ -2,10 +2,12 @@
 /*
  * check_note: what is odd in a spec and may be meant: words that no parameter
  * has, parameters that change nothing, macros of the source's own, outputs
- * without a tolerance, functions of the host.  Called by check_spec.c.
+ * without a tolerance, functions of the host, programs that are not there.
+ * Called by check_spec.c.
  */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "command/check.h"
@@ -231,6 +233,34 @@ static void note_host(struct shmt_check *check,
                       place.line, place.column, kernel->launches[0].entry);
 }
 
+/* -- programs -------------------------------------------------------------- */
+
+/* A word without a slash is looked for in $PATH, as the shell does. */
+static void note_answer(struct shmt_check *check,
+                        const struct shmt_kernel *kernel)
+{
+    const struct shmt_answer *const answer = &kernel->answer;
+    const char *const program =
+        answer->word_count == 0 ? NULL : answer->words[0].text;
+    char found[4096];
+
+    if (program == NULL ||
+        (strchr(program, '/') != NULL
+             ? shmt_path_is_program(program)
+             : shmt_path_find_program(getenv("PATH"), program, found,
+                                      sizeof found)))
+        return;
+    shmt_check_report(check, SHMT_CHECK_NOTE,
+                      strchr(program, '/') != NULL
+                          ? "%s:%d:%d: the program of the answer, %s, is no "
+                            "file that may be run (`chmod +x` makes it one); "
+                            "`tune` will need it"
+                          : "%s:%d:%d: the program of the answer, %s, is not "
+                            "in $PATH; `tune` will need it",
+                      answer->place.file, answer->place.line,
+                      answer->place.column, program);
+}
+
 void shmt_check_notes(struct shmt_check *check,
                       const struct shmt_kernel *kernel)
 {
@@ -238,4 +268,5 @@ void shmt_check_notes(struct shmt_check *check,
     note_idle_parameters(check, kernel);
     note_tolerances(check, kernel);
     note_host(check, kernel);
+    note_answer(check, kernel);
 }

@@ -47,11 +47,6 @@ static const char *const places[] = {
     "bin", "nvidia/cu13/bin", "nvidia/cuda_nvcc/bin"
 };
 
-static bool is_program(const char *path)
-{
-    return shmt_path_is_file(path) && access(path, X_OK) == 0;
-}
-
 static const char *find_in_roots(struct shmt_arena *arena, size_t from,
                                  size_t to)
 {
@@ -63,7 +58,7 @@ static const char *find_in_roots(struct shmt_arena *arena, size_t from,
             const char *path =
                 folder == NULL ? NULL : shmt_path_join(arena, folder, "nvcc");
 
-            if (path != NULL && is_program(path))
+            if (path != NULL && shmt_path_is_program(path))
                 return path;
         }
     return NULL;
@@ -71,19 +66,11 @@ static const char *find_in_roots(struct shmt_arena *arena, size_t from,
 
 static const char *find_in_path(struct shmt_arena *arena)
 {
-    const char *list = shmt_driver_setting("PATH");
+    char path[4096];
 
-    while (list != NULL && *list != '\0') {
-        const size_t length = strcspn(list, ":");
-        const char *folder = shmt_arena_copy(arena, list, length);
-        const char *path = folder == NULL || folder[0] != '/'
-                               ? NULL : shmt_path_join(arena, folder, "nvcc");
-
-        if (path != NULL && is_program(path))
-            return path;
-        list += length + (list[length] == ':');
-    }
-    return NULL;
+    return shmt_path_find_program(shmt_driver_setting("PATH"), "nvcc", path,
+                                  sizeof path)
+               ? shmt_arena_copy(arena, path, strlen(path)) : NULL;
 }
 
 /* "release 13.0" */
@@ -101,7 +88,7 @@ static enum shmtune_status find(struct shmt_arena *arena, const char **out,
 {
     const char *wanted = shmt_driver_setting("SHMTUNE_NVCC");
 
-    if (wanted != NULL && !is_program(wanted))
+    if (wanted != NULL && !shmt_path_is_program(wanted))
         return shmt_error_set(err, SHMTUNE_NOT_FOUND, "$SHMTUNE_NVCC is "
                               "\"%s\", which is no program", wanted);
     *out = wanted;

@@ -23,35 +23,6 @@
 
 /* -- where ncu is ---------------------------------------------------------- */
 
-static bool is_program(const char *path)
-{
-    return shmt_path_is_file(path) && access(path, X_OK) == 0;
-}
-
-static bool try_in(const char *folder, size_t length, char *out, size_t room)
-{
-    return length > 0 && folder[0] == '/' &&
-           (size_t)snprintf(out, room, "%.*s/ncu", (int)length, folder) <
-               room &&
-           is_program(out);
-}
-
-/* Only absolute folders of $PATH are searched, so that a program in the
- * current folder is never run by accident. */
-static bool try_path(char *out, size_t room)
-{
-    const char *at = getenv("PATH");
-
-    while (at != NULL && *at != '\0') {
-        const size_t length = strcspn(at, ":");
-
-        if (try_in(at, length, out, room))
-            return true;
-        at += length + (at[length] == ':');
-    }
-    return false;
-}
-
 /* Of several versions the last one by name. */
 static bool try_pattern(const char *pattern, char *out, size_t room)
 {
@@ -62,7 +33,7 @@ static bool try_pattern(const char *pattern, char *out, size_t room)
         for (size_t k = found.gl_pathc; k > 0 && !any; k--)
             any = (size_t)snprintf(out, room, "%s", found.gl_pathv[k - 1]) <
                       room &&
-                  is_program(out);
+                  shmt_path_is_program(out);
     globfree(&found);
     return any;
 }
@@ -99,12 +70,12 @@ enum shmtune_status shmt_counters_program(char *out, size_t room,
 
     if (named != NULL && named[0] != '\0')
         return take_named(named, out, room, err);
-    if (try_path(out, room))
+    if (shmt_path_find_program(getenv("PATH"), "ncu", out, room))
         return SHMTUNE_OK;
     if (cuda != NULL &&
         (size_t)snprintf(folder, sizeof folder, "%s/bin", cuda) <
             sizeof folder &&
-        try_in(folder, strlen(folder), out, room))
+        shmt_path_find_program(folder, "ncu", out, room))
         return SHMTUNE_OK;
     for (size_t k = 0; k < sizeof patterns / sizeof patterns[0]; k++)
         if (try_pattern(patterns[k], out, room))

@@ -47,6 +47,23 @@ kept() { ls cache/shmtune/answers; }
 check "nothing stays but the answers" all '[ "$(kept | wc -l)" -eq 2 ]' \
     '[ "$(kept | grep -c "^[0-9a-f]\{64\}\.[a-z]*\.npy$")" -eq 2 ]'
 
+# -- what check says of it -----------------------------------------------------
+note() { # PROGRAM
+    sed "s|command: .sh,|command: [$1,|" asking.yaml >noted.yaml
+    run check --no-compile noted.yaml
+}
+note no-such-program
+check "a program that is not there is noted" all 'exits 0' \
+    "out_has 'noted.yaml:[0-9]*:[0-9]*: the program of the answer, no-such-program, is not in .PATH'"
+note ./oracle.sh
+check "and one that may not be run" all 'exits 0' \
+    "out_has 'the program of the answer, /.*/oracle.sh, is no file that may be run'"
+chmod +x oracle.sh
+note ./oracle.sh
+check "not one that may" all 'exits 0' "! out_has 'program of the answer'"
+note sh
+check "nor what \$PATH has" all 'exits 0' "! out_has 'program of the answer'"
+
 # -- how long it takes ---------------------------------------------------------
 cp oracle.sh quick.sh
 {
