@@ -381,11 +381,11 @@ static enum shmtune_status verdict_of_loading(const struct shmt_error *why,
     return shmt_error_set(err, why->status, "%s", why->text);
 }
 
-/* A verdict in *out where the candidate cannot be launched. */
-static enum shmtune_status
-prepare_run(struct shmt_bench *bench, const struct shmt_bench_request *request,
-            struct shmt_bench_run *run, struct shmt_result *out,
-            struct shmt_bench_note *note, struct shmt_error *err)
+enum shmtune_status
+shmt_bench_prepare_run(struct shmt_bench *bench,
+                       const struct shmt_bench_request *request,
+                       struct shmt_bench_run *run, struct shmt_result *out,
+                       struct shmt_bench_note *note, struct shmt_error *err)
 {
     struct shmt_kernel_evaluated *evaluated = run->evaluated;
     struct shmt_error why = {0};
@@ -528,7 +528,8 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
     bench->answer_s = 0;
     status = shmt_bench_problem_prepare(bench, request->problem, err);
     if (status == SHMTUNE_OK)
-        status = prepare_run(bench, request, &run, &out, &said, err);
+        status = shmt_bench_prepare_run(bench, request, &run, &out, &said,
+                                        err);
     if (status != SHMTUNE_OK)
         return status;
     if (out.verdict == SHMT_VERDICT_OK)

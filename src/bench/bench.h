@@ -78,6 +78,17 @@ enum shmtune_status shmt_bench_measure(struct shmt_bench *bench,
                                        struct shmt_bench_note *note,
                                        struct shmt_error *err);
 
+/* Makes the launch of request->problem and ->config again, and compares what it
+ * leaves with what files of the spec expect; then with other old contents in
+ * the in-out argument `poisoned`, unless it is SHMT_KERNEL_ARGUMENTS.  Nothing
+ * is timed.  *out is whole where the verdict in *result is OK. */
+enum shmtune_status shmt_bench_rerun(struct shmt_bench *bench,
+                                     const struct shmt_bench_request *request,
+                                     size_t poisoned,
+                                     struct shmt_result *result,
+                                     struct shmt_rerun *out,
+                                     struct shmt_error *err);
+
 /* Whether the CUDA context is broken: the process then has to end. */
 bool shmt_bench_context_lost(const struct shmt_bench *bench);
 

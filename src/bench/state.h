@@ -98,6 +98,14 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
                                     struct shmt_bench_loaded **out, bool *full,
                                     struct shmt_error *err);
 
+/* Loads what is asked for and makes it ready.  A verdict in *out where it cannot
+ * be launched. */
+enum shmtune_status
+shmt_bench_prepare_run(struct shmt_bench *bench,
+                       const struct shmt_bench_request *request,
+                       struct shmt_bench_run *run, struct shmt_result *out,
+                       struct shmt_bench_note *note, struct shmt_error *err);
+
 /* -- problem.c ------------------------------------------------------ */
 
 /* Buffers, inputs and the reference's results for a problem; kept until the

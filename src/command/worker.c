@@ -43,6 +43,8 @@ static const char help[] =
     "  {verb: measure, tag: 2, size: {rows: 64}, config: {TILE: 32},\n"
     "   samples: 7, give_up_us: 50, verify: true}\n"
     "  {verb: profile, tag: 3, size: {rows: 64}, config: {TILE: 32}}\n"
+    "  {verb: rerun, tag: 4, size: {rows: 64}, config: {TILE: 32},\n"
+    "   poison: y}\n"
     "\n"
     "  --spec FILE      the kernel\n"
     "  --images DIR     folder of binaries, made when it is absent\n"
@@ -65,7 +67,9 @@ static const char help[] =
     "\n"
     "profile verifies a candidate and launches it once between\n"
     "cuProfilerStart and cuProfilerStop: start the worker through\n"
-    "ncu --profile-from-start off (shmtune explain does).\n"
+    "ncu --profile-from-start off (shmtune explain does). rerun compares what\n"
+    "a launch leaves with what files expect, and whether it is the same with\n"
+    "other old contents in an in-out (shmtune capture does).\n"
     "\n"
     "examples:\n"
     "  printf '%s\\n' '{verb: inspect, tag: 1, config: {TILE: 32}}' |\n"
@@ -200,12 +204,36 @@ do_measure(const struct worker *worker,
     return status;
 }
 
+static enum shmtune_status
+do_rerun(const struct worker *worker,
+         const struct shmt_wire_request *request, struct shmt_rerun *found,
+         struct shmt_wire_reply *out, struct shmt_error *err)
+{
+    const struct shmt_bench_request wanted = {
+        .problem = request->problem, .config = request->config};
+    const size_t poisoned =
+        request->poison == NULL
+            ? SHMT_KERNEL_ARGUMENTS
+            : (size_t)(request->poison - worker->kernel->arguments);
+    enum shmtune_status status;
+
+    if (worker->bench == NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT, "this worker "
+                              "has no device; start it with --device");
+    status = shmt_bench_rerun(worker->bench, &wanted, poisoned, &out->result,
+                              found, err);
+    if (status == SHMTUNE_OK && out->result.verdict == SHMT_VERDICT_OK)
+        out->rerun = found;
+    return status;
+}
+
 static enum shmtune_status answer(struct worker *worker,
                                   const char *line, size_t size,
                                   struct shmt_error *err)
 {
     struct shmt_wire_reply reply = {.kind = SHMT_WIRE_RESULT};
     struct shmt_wire_request request = {0};
+    struct shmt_rerun found;
     enum shmtune_status status;
 
     if (size > SHMT_WIRE_LONGEST)
@@ -218,6 +246,8 @@ static enum shmtune_status answer(struct worker *worker,
     reply.tag = request.tag;
     if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_INSPECT)
         status = do_inspect(worker, &request, &reply.result, &reply.error);
+    else if (status == SHMTUNE_OK && request.verb == SHMT_TARGET_RERUN)
+        status = do_rerun(worker, &request, &found, &reply, &reply.error);
     else if (status == SHMTUNE_OK)
         status = do_measure(worker, &request, &reply, &reply.error);
     if (status != SHMTUNE_OK)

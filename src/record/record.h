@@ -12,6 +12,7 @@
 #include "record/ledger.h"
 #include "record/gzip.h"
 #include "record/recording.h"
+#include "record/rerun.h"
 #include "record/result.h"
 #include "record/tuning.h"
 #include "record/wanted.h"

@@ -13,10 +13,11 @@
 #include "kernel/kernel.h"
 #include "record/record.h"
 
-/* The requests to a worker.  `profile` runs a candidate once under a profiler;
- * only profile/ sends it, and a target does not accept it. */
+/* The requests to a worker.  `profile` runs a candidate once under a profiler,
+ * `rerun` makes a recorded launch again: only profile/ and rerun.c send them,
+ * and a target does not accept them. */
 enum shmt_target_verb { SHMT_TARGET_INSPECT, SHMT_TARGET_MEASURE,
-                       SHMT_TARGET_PROFILE };
+                       SHMT_TARGET_PROFILE, SHMT_TARGET_RERUN };
 
 enum { SHMT_TARGET_REQUESTS = 256 };
 

@@ -16,6 +16,7 @@
 #include "target/relay.h"
 #include "target/replay.h"
 #include "target/request.h"
+#include "target/rerun.h"
 #include "target/scratch.h"
 #include "target/turn.h"
 #include "target/worker.h"

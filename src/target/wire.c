@@ -18,13 +18,13 @@ enum { USUAL_SAMPLES = 7 };
 
 static const char *const verb_words[] = {
     [SHMT_TARGET_INSPECT] = "inspect", [SHMT_TARGET_MEASURE] = "measure",
-    [SHMT_TARGET_PROFILE] = "profile",
+    [SHMT_TARGET_PROFILE] = "profile", [SHMT_TARGET_RERUN] = "rerun",
 };
 enum { VERBS = sizeof verb_words / sizeof *verb_words };
 
 static const char *const request_keys[] = {
     "verb", "tag", "size", "config", "image", "samples", "give_up_us",
-    "verify", NULL};
+    "verify", "poison", NULL};
 
 /* -- requests ------------------------------------------------------------- */
 
@@ -50,6 +50,10 @@ void shmt_wire_write_request(const struct shmt_kernel *kernel,
             shmt_yaml_add_real(text, request->give_up_us, 7);
         }
     }
+    if (request->verb == SHMT_TARGET_RERUN && request->poison != NULL) {
+        shmt_text_add(text, ", poison: ");
+        shmt_yaml_add_string(text, request->poison->name);
+    }
     shmt_text_add(text, "}");
 }
 
@@ -71,7 +75,7 @@ static enum shmtune_status read_verb(const struct shmt_yaml *top,
             return SHMTUNE_OK;
         }
     return shmt_yaml_refuse(verb, err, "found verb \"%s\", expected inspect, "
-                            "measure or profile", word);
+                            "measure, profile or rerun", word);
 }
 
 /* Reads the optional keys of a measure request. */
@@ -99,6 +103,32 @@ static enum shmtune_status read_wishes(const struct shmt_yaml *top,
         status = shmt_yaml_bool(verify, &out->verify, err);
     out->samples = (int)count;
     return status;
+}
+
+/* The argument of a rerun whose old contents are others. */
+static enum shmtune_status read_poison(const struct shmt_kernel *kernel,
+                                       const struct shmt_yaml *top,
+                                       struct shmt_wire_request *out,
+                                       struct shmt_error *err)
+{
+    const struct shmt_yaml *const poison = shmt_yaml_get(top, "poison");
+    enum shmtune_status status;
+
+    if (poison == NULL)
+        return SHMTUNE_OK;
+    status = shmt_yaml_expect(poison, SHMT_YAML_SCALAR, "poison", err);
+    for (size_t k = 0; status == SHMTUNE_OK && k < kernel->argument_count;
+         k++)
+        if (kernel->arguments[k].role == SHMT_ROLE_INOUT &&
+            strcmp(kernel->arguments[k].name, poison->text) == 0) {
+            out->poison = &kernel->arguments[k];
+            return SHMTUNE_OK;
+        }
+    return status == SHMTUNE_OK
+               ? shmt_yaml_refuse(poison, err, "found poison \"%s\", "
+                                  "expected an in-out of the kernel",
+                                  poison->text)
+               : status;
 }
 
 static enum shmtune_status read_candidate(const struct shmt_kernel *kernel,
@@ -146,6 +176,8 @@ shmt_wire_read_request(const struct shmt_kernel *kernel, const char *line,
         status = read_candidate(kernel, top, out, err);
     if (status == SHMTUNE_OK)
         status = read_wishes(top, out, err);
+    if (status == SHMTUNE_OK)
+        status = read_poison(kernel, top, out, err);
     shmt_arena_free(arena);
     return status;
 }
@@ -190,6 +222,10 @@ void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
             shmt_text_addf(text, ", computed_blocks: %d, note: ",
                            reply->computed_blocks);
             shmt_yaml_add_string(text, reply->note);
+        }
+        if (reply->rerun != NULL) {
+            shmt_text_add(text, ", rerun: ");
+            shmt_rerun_write(reply->rerun, text);
         }
     }
     shmt_text_add(text, "}");
@@ -342,6 +378,28 @@ enum shmtune_status shmt_wire_read_reply(const char *line,
         status = read_reply(top, &reply, err);
     if (status == SHMTUNE_OK)
         *out = reply;
+    shmt_arena_free(arena);
+    return status;
+}
+
+enum shmtune_status shmt_wire_read_rerun(const char *line,
+                                         struct shmt_rerun *out,
+                                         struct shmt_error *err)
+{
+    struct shmt_arena *const arena = shmt_arena_new();
+    const struct shmt_yaml *top, *rerun;
+    enum shmtune_status status;
+
+    out->count = 0;
+    if (arena == NULL)
+        return shmt_error_memory(err);
+    status = shmt_yaml_parse(arena, "reply", line, strlen(line), &top, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(top, SHMT_YAML_MAPPING, "a reply", err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(top, "rerun", &rerun, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_rerun_read(rerun, out, err);
     shmt_arena_free(arena);
     return status;
 }

@@ -9,6 +9,7 @@
  *   {verb: measure, tag: 8, size: ..., config: ..., image: HEX, samples: 7,
  *    hopeless_us: 12.5, verify: true}
  *   {verb: profile, tag: 9, size: ..., config: ...}
+ *   {verb: rerun, tag: 10, size: ..., config: ..., poison: y}
  *
  * Only the verb, the tag and the configuration must be there; the size
  * defaults to the spec's.  A reply; the hello is sent first, without a
@@ -17,11 +18,12 @@
  *   {hello: 1, nvrtc: 13000, arch: sm_90, digest: HEX,
  *    protocol: cold-l2, device: {...}}           with a device only
  *   {tag: 7, verdict: ok, registers: 32, ...}    a result; answer_ms: 812,
- *                            where a program said for it what is right
+ *                            where a program said for it what is right; of a rerun
+ *                            that ran, rerun: [[...], ...]
  *   {tag: 8, error: "the reference ...", status: 4}
  *
- * Used by the tuner (live.c, supervisor.c), by profile/, by the worker's side
- * (command/worker.c) and by the worker of the tests (tests/fake/worker.c).
+ * Used by the tuner (live.c, supervisor.c), by rerun.c and profile/, by the
+ * worker's side (command/worker.c) and by the worker of the tests (tests/fake/worker.c).
  */
 #ifndef SHMT_TARGET_WIRE_H
 #define SHMT_TARGET_WIRE_H
@@ -40,6 +42,8 @@ struct shmt_wire_request {
     int samples;
     double give_up_us;              /* INFINITY: never */
     bool verify;
+    /* Of rerun: the in-out that holds something else before; NULL: none. */
+    const struct shmt_argument *poison;
 };
 
 void shmt_wire_write_request(const struct shmt_kernel *kernel,
@@ -68,6 +72,8 @@ struct shmt_wire_reply {
     char note[SHMT_RESULT_REASON];
     int computed_blocks;            /* resident blocks we computed, where the
                                        driver counts others (the note) */
+    const struct shmt_rerun *rerun; /* written with the result, unless NULL;
+                                       shmt_wire_read_rerun reads it */
     /* Of a hello. */
     int nvrtc_version;
     char arch[16];                  /* "" when the hello does not say; also: */
@@ -83,6 +89,11 @@ void shmt_wire_write_reply(const struct shmt_wire_reply *reply,
 /* SHMTUNE_INVALID_FILE when the line is no reply. */
 enum shmtune_status shmt_wire_read_reply(const char *line,
                                          struct shmt_wire_reply *out,
+                                         struct shmt_error *err);
+
+/* What a rerun has found, of a line that is the result of one. */
+enum shmtune_status shmt_wire_read_rerun(const char *line,
+                                         struct shmt_rerun *out,
                                          struct shmt_error *err);
 
 /* Whether a worker that is started later is on the device on which the run

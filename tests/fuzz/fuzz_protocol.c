@@ -40,6 +40,28 @@ static void check_request(const char *line, size_t size)
     shmt_text_free(&second);
 }
 
+static void check_rerun(const char *line)
+{
+    static struct shmt_rerun rerun;
+    struct shmt_text first = {0}, whole = {0}, second = {0};
+    struct shmt_error err = {0};
+
+    if (shmt_wire_read_rerun(line, &rerun, &err) != SHMTUNE_OK) {
+        FUZZ_HOLDS(err.text[0] != '\0');
+        return;
+    }
+    shmt_rerun_write(&rerun, &first);
+    shmt_text_addf(&whole, "{rerun: %s}", shmt_text_string(&first));
+    FUZZ_HOLDS(shmt_wire_read_rerun(shmt_text_string(&whole), &rerun, &err) ==
+               SHMTUNE_OK);
+    shmt_rerun_write(&rerun, &second);
+    FUZZ_HOLDS(strcmp(shmt_text_string(&first),
+                      shmt_text_string(&second)) == 0);
+    shmt_text_free(&first);
+    shmt_text_free(&whole);
+    shmt_text_free(&second);
+}
+
 static void check_reply(const char *line)
 {
     struct shmt_wire_reply reply, again;
@@ -70,6 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     line[size] = '\0';
     check_request(line, size);
     check_reply(line);
+    check_rerun(line);
     free(line);
     return 0;
 }

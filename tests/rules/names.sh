@@ -27,7 +27,7 @@ space: budget build diagram graph lanes parameter plan space
 kernel: answer argument catalogue dimension element features fill geometry
     kernel launch region role tolerance
 device: device fit limiter occupancy resources
-record: dispatch gzip journal ledger recording result setting stage tuned tuning verdict wanted
+record: dispatch gzip journal ledger recording rerun result setting stage tuned tuning verdict wanted
 search: search session strategy
 engine: coverage guide neighbours observation observations predictor prior
     shuffle surrogate
