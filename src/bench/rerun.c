@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rerun: makes a recorded launch again, as it was and with other old contents in
- * one in-out, and counts what comes out otherwise.  Called by command/worker.c.
+ * rerun: makes a recorded launch again, as it was and with other old contents
+ * in one in-out, and counts what comes out otherwise.  Called by
+ * command/worker.c.
  *
- * A byte is written where one of the poisons is not there any more; they differ
- * from each other in every byte.  In each type of reals they are a NaN, a large,
- * a large negative and a moderate number, so that what is the larger or the
- * smaller of two shows, and what is left where it is no number; to the last one
- * may be added without it staying the same.
+ * A byte is written where one of the poisons is not there any more; they
+ * differ from each other in every byte.  In each type of reals they are a NaN,
+ * a large, a large negative and a moderate number, so that what is the larger
+ * or the smaller of two shows, and what is left where it is no number; to the
+ * last one may be added without it staying the same.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,7 +32,8 @@ struct rerun {
     struct shmt_bench *bench;
     const struct shmt_bench_run *run;
     struct shmt_rerun *out;
-    size_t poisoned;               /* the argument; SHMT_KERNEL_ARGUMENTS: none */
+    size_t poisoned;               /* the argument; SHMT_KERNEL_ARGUMENTS:
+                                      none */
     unsigned char *flags;          /* of its bytes */
     unsigned char *first[SHMT_KERNEL_ARGUMENTS];    /* by buffer of `out` */
     unsigned char *now, *expected; /* parts */

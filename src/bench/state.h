@@ -98,8 +98,8 @@ enum shmtune_status shmt_bench_load(struct shmt_bench *bench,
                                     struct shmt_bench_loaded **out, bool *full,
                                     struct shmt_error *err);
 
-/* Loads what is asked for and makes it ready.  A verdict in *out where it cannot
- * be launched. */
+/* Loads what is asked for and makes it ready.  A verdict in *out where it
+ * cannot be launched. */
 enum shmtune_status
 shmt_bench_prepare_run(struct shmt_bench *bench,
                        const struct shmt_bench_request *request,

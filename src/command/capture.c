@@ -36,6 +36,8 @@ static const char help[] =
     "  --max-bytes N   most bytes of buffers, all launches together, with K,\n"
     "                  M or G behind it [4G]\n"
     "  -o, --output DIR  where the folders go\n"
+    "  --no-rerun      do not make the launches again on device 0, which\n"
+    "                  tells outputs from in-outs, and how far results vary\n"
     "  --propose       parameters get the values to try, and not as a comment\n"
     "  --list          capture nothing; show the kernels by their time\n"
     "\n"
@@ -51,12 +53,16 @@ struct job {
     struct shmt_command_repeats kernels;
     int64_t skip, count;
     const char *bytes, *output;
-    bool list, propose;
+    bool list, propose, rerun;
     struct shmt_arena *arena;
     struct shmt_scratch raw;       /* what the library writes into */
     const char *const *program;
     int ended;                     /* as waitpid says it */
-    size_t written;
+    struct written {
+        struct shmt_draft *draft;
+        const char *path;          /* of its folder */
+    } *written;
+    size_t written_count, written_room;
 };
 
 /* -- the library ---------------------------------------------------------- */
@@ -166,19 +172,35 @@ static enum shmtune_status tell(struct job *job, const char *format,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status keep(struct job *job, struct shmt_draft *draft,
+                                struct shmt_error *err)
+{
+    if (draft == NULL || !shmt_array_reserve(&job->written, &job->written_room,
+                            job->written_count + 1, sizeof *job->written))
+        return shmt_error_memory(err);
+    job->written[job->written_count++] = (struct written){draft, NULL};
+    draft->arena = job->arena;
+    draft->propose = job->propose;
+    return SHMTUNE_OK;
+}
+
+static void release(struct shmt_draft *draft)
+{
+    shmt_text_free(&draft->definitions);
+    shmt_text_free(&draft->notes);
+    shmt_text_free(&draft->keys);
+}
+
 /* The draft goes into the library's folder, which then gets its name. */
 static enum shmtune_status draft_one(struct job *job, const char *folder,
                                      struct shmt_error *err)
 {
     struct shmt_draft *draft = shmt_arena_alloc(job->arena, 1, sizeof *draft);
     const char *path = NULL;
-    enum shmtune_status status;
+    enum shmtune_status status = keep(job, draft, err);
 
-    if (draft == NULL)
-        return shmt_error_memory(err);
-    draft->arena = job->arena;
-    draft->propose = job->propose;
-    status = shmt_draft_read(draft, folder, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_draft_read(draft, folder, err);
     if (status == SHMTUNE_OK) {
         shmt_draft_options(draft);
         status = shmt_draft_find_kernel(draft, err);
@@ -199,10 +221,8 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
                                               "buffers"
                                             : "the launch and its buffers; "
                                               "its source was not seen");
-    job->written += status == SHMTUNE_OK;
-    shmt_text_free(&draft->definitions);
-    shmt_text_free(&draft->notes);
-    shmt_text_free(&draft->keys);
+    if (status == SHMTUNE_OK)
+        job->written[job->written_count - 1].path = path;
     return status;
 }
 
@@ -233,6 +253,57 @@ static enum shmtune_status draft_all(struct job *job, struct shmt_error *err)
     return status;
 }
 
+/* -- again ---------------------------------------------------------------- */
+
+/* What was found of it is said, and stands in its spec. */
+static enum shmtune_status keep_rerun(struct job *job,
+                                      const struct written *written,
+                                      struct shmt_error *err)
+{
+    struct shmt_text text = {0};
+    enum shmtune_status status =
+        shmt_draft_write(written->draft, written->path, err);
+
+    if (status == SHMTUNE_OK) {
+        shmt_draft_tell_rerun(written->draft, &text);
+        status = tell(job, "", written->path, shmt_text_string(&text));
+    }
+    shmt_text_free(&text);
+    return status;
+}
+
+/* What cannot be made again stays as it is, and why is said: once where that is
+ * no affair of one launch. */
+static enum shmtune_status rerun_all(struct job *job, struct shmt_error *err)
+{
+    const char *images =
+        shmt_path_join(job->arena, job->raw.folder, "images");
+    enum shmtune_status status = SHMTUNE_OK;
+
+    if (images == NULL)
+        return shmt_error_memory(err);
+    shmt_command_catch_signals();
+    for (size_t k = 0; status == SHMTUNE_OK && k < job->written_count; k++) {
+        const struct written *written = &job->written[k];
+        struct shmt_error why = {0};
+
+        if (written->draft->code == NULL)
+            continue;
+        status = shmt_draft_rerun(written->draft, written->path, images,
+                                  &why);
+        if (status == SHMTUNE_OK) {
+            status = keep_rerun(job, written, err);
+            continue;
+        }
+        status = tell(job, ": not made again, so that roles and tolerances "
+                      "are guesses: ", written->path, why.text);
+        if (why.status != SHMTUNE_WRONG_RESULT &&
+            why.status != SHMTUNE_INVALID_FILE)
+            break;
+    }
+    return status;
+}
+
 /* -- the run -------------------------------------------------------------- */
 
 static enum shmtune_status run_program(struct job *job,
@@ -251,7 +322,9 @@ static enum shmtune_status run_program(struct job *job,
                                           job->raw.folder, err);
     if (status == SHMTUNE_OK)
         status = draft_all(job, err);
-    if (status == SHMTUNE_OK && job->written == 0)
+    if (status == SHMTUNE_OK && job->rerun)
+        status = rerun_all(job, err);
+    if (status == SHMTUNE_OK && job->written_count == 0)
         status = tell(job, "", "", "no launch was captured; `shmtune capture "
                       "--list` shows the kernels that the program launches");
     return status;
@@ -278,7 +351,7 @@ static enum shmtune_status prepare(struct job *job, struct shmt_error *err)
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call, .count = 1};
+    struct job job = {.call = call, .count = 1, .rerun = true};
     const struct shmt_command_option options[] = {
         {"kernel", 'k', SHMT_OPTION_REPEATED, &job.kernels, 0, 0},
         {"skip", 0, SHMT_OPTION_INT, &job.skip, 0, INT64_MAX},
@@ -286,6 +359,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         {"max-bytes", 0, SHMT_OPTION_TEXT, &job.bytes, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
         {"propose", 0, SHMT_OPTION_FLAG, &job.propose, 0, 0},
+        {"rerun", 0, SHMT_OPTION_FLAG, &job.rerun, 0, 0},
         {"list", 0, SHMT_OPTION_FLAG, &job.list, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
@@ -312,6 +386,9 @@ static enum shmtune_status run(const struct shmt_command_call *call,
     status = job.arena == NULL ? shmt_error_memory(err) : prepare(&job, err);
     if (status == SHMTUNE_OK)
         status = run_program(&job, err);
+    for (size_t k = 0; k < job.written_count; k++)
+        release(job.written[k].draft);
+    free(job.written);
     shmt_scratch_remove(&job.raw);
     shmt_arena_free(job.arena);
     return status == SHMTUNE_OK ? shmt_preload_status(job.ended, err) : status;

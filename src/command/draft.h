@@ -3,13 +3,16 @@
  * draft: from what the library saw of one launch, SHMT_CAPTURE_LAUNCH, to a
  * spec beside it.  Called by capture.c: draft_read.c reads, draft_options.c
  * says what the application's compiler was told, draft_parameters.c which
- * numbers may be tuned, draft_write.c writes the rest.
+ * numbers may be tuned, draft_write.c writes the rest, and draft_rerun.c makes
+ * the launch again.
  */
 #ifndef SHMT_COMMAND_DRAFT_H
 #define SHMT_COMMAND_DRAFT_H
 
 #include "command/command.h"
+#include "record/record.h"
 #include "source/source.h"
+#include "target/target.h"
 
 /* 8 bytes of a parameter that are an address. */
 struct shmt_draft_pointer {
@@ -37,6 +40,11 @@ struct shmt_draft_memory {
     const char *name;
     enum shmt_element element;
     bool constant;                     /* no parameter may write it */
+    /* What it is left as when the launch is made again; with other contents
+     * before, where that was tried. */
+    struct shmt_rerun_buffer plain, poisoned;
+    bool tried;
+    const char *failed;                /* NULL: it did not fail then */
 };
 
 /* A number that may be tuned. */
@@ -75,6 +83,7 @@ struct shmt_draft {
     const char *identity;              /* of its binary, or source; NULL */
     int64_t grid[3], block[3], cluster[3], shared;
     bool cooperative;
+    bool reran;                        /* the launch was made again */
     size_t option_count, argument_count, memory_count;
     const char *const *options;
     struct shmt_draft_argument *arguments;
@@ -111,6 +120,24 @@ void shmt_draft_parameters(const struct shmt_draft *draft,
                            struct shmt_text *text);
 /* The name of the parameter that is this extent of the block. */
 const char *shmt_draft_block(const struct shmt_draft *draft, int axis);
+
+/* draft_rerun.c: makes the launch of FOLDER/kernel.yaml again, on device 0.
+ * The draft is then to be written again.  A status says why that cannot be
+ * done. */
+enum shmtune_status shmt_draft_rerun(struct shmt_draft *draft,
+                                     const char *folder, const char *images,
+                                     struct shmt_error *err);
+/* What was found of it, for people. */
+void shmt_draft_tell_rerun(const struct shmt_draft *draft,
+                           struct shmt_text *text);
+/* Nothing of what it held before is read, and all that is compared written. */
+bool shmt_draft_is_output(const struct shmt_draft_memory *memory);
+/* ", tolerance: {...}" of reals, and comments. */
+void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
+                              struct shmt_text *text);
+void shmt_draft_add_findings(const struct shmt_draft *draft,
+                             const struct shmt_draft_memory *memory,
+                             struct shmt_text *text);
 
 /* draft_write.c: the spec; FOLDER/defines.cu beside it where it needs one. */
 enum shmtune_status shmt_draft_write(struct shmt_draft *draft,

@@ -83,6 +83,7 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
 
     memory->element = SHMT_ELEMENT_BYTES;
     memory->constant = true;
+    memory->name = NULL;
     for (size_t k = 0; k < draft->argument_count; k++) {
         const struct shmt_draft_argument *one = &draft->arguments[k];
         const struct shmt_draft_pointer *pointer = plain_pointer(one);
@@ -134,6 +135,7 @@ static bool is_integer(const struct shmt_draft_argument *one)
 
 static void find_dimensions(struct shmt_draft *draft)
 {
+    draft->dimension_count = 0;
     for (size_t k = 0; k < draft->argument_count; k++) {
         const struct shmt_draft_argument *one = &draft->arguments[k];
         int64_t value;
@@ -241,13 +243,18 @@ static void add_file(struct shmt_text *text, const char *key,
     shmt_text_addf(text, ", %s: {file: %s}", key, file);
 }
 
-/* Only what the launch has changed is compared; the rest must stay. */
+/* Only what the launch has changed, or of an output written, is compared; the
+ * rest must stay. */
 static void add_region(const struct shmt_draft_memory *memory,
                        struct shmt_text *text)
 {
     const uint64_t size = shmt_element_bytes(memory->element);
-    const uint64_t first = memory->changed[0] / size;
-    const uint64_t end = (memory->changed[1] + size - 1) / size;
+    const bool output = shmt_draft_is_output(memory);
+    const uint64_t first = output ? (uint64_t)memory->poisoned.written[0] / size
+                                  : memory->changed[0] / size;
+    const uint64_t end = output
+                             ? (uint64_t)memory->poisoned.written[1] / size
+                             : (memory->changed[1] + size - 1) / size;
 
     if (first == 0 && end * size == memory->bytes)
         return;
@@ -261,6 +268,7 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
 {
     const struct shmt_draft_memory *memory = &draft->memories[m];
     const uint64_t size = shmt_element_bytes(memory->element);
+    const bool output = shmt_draft_is_output(memory);
 
     if (memory->symbol != NULL) {
         shmt_text_addf(text, "  %s: {type: bytes, role: symbol, symbol: ",
@@ -273,26 +281,27 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
         return;
     }
     if (changed)
-        shmt_text_addf(text, "  # The launch changed bytes %llu to %llu. If "
-                       "nothing of them is read before,\n  # `role: output` "
-                       "without `fill` says more.\n",
+        shmt_text_addf(text, "  # The launch changed bytes %llu to %llu.%s\n",
                        (unsigned long long)memory->changed[0],
-                       (unsigned long long)memory->changed[1]);
+                       (unsigned long long)memory->changed[1],
+                       memory->tried ? "" : " If nothing of them is read "
+                       "before,\n  # `role: output` without `fill` says more.");
     else if (!memory->constant)
         shmt_text_add(text, "  # The launch changed nothing in it.\n");
+    if (changed)
+        shmt_draft_add_findings(draft, memory, text);
     shmt_text_addf(text, "  %s: {type: %s, role: %s, count: ", memory->name,
                    shmt_element_word(memory->element),
-                   changed ? "inout" : "input");
+                   output ? "output" : changed ? "inout" : "input");
     add_count(draft, (int64_t)(memory->bytes / size), text);
-    add_file(text, "fill", memory->before);
+    if (!output)
+        add_file(text, "fill", memory->before);
     if (changed) {
         add_file(text, "expect", memory->after != NULL ? memory->after
                                                        : memory->before);
         if (memory->after != NULL)
             add_region(memory, text);
-        if (shmt_element_is_real(memory->element))
-            shmt_text_add(text, ", tolerance: {relative: 1.0e-5, maximum: "
-                          "1.0e-6}");
+        shmt_draft_add_tolerance(memory, text);
     }
     shmt_text_add(text, "}\n");
 }

@@ -18,12 +18,13 @@
  *   {hello: 1, nvrtc: 13000, arch: sm_90, digest: HEX,
  *    protocol: cold-l2, device: {...}}           with a device only
  *   {tag: 7, verdict: ok, registers: 32, ...}    a result; answer_ms: 812,
- *                            where a program said for it what is right; of a rerun
- *                            that ran, rerun: [[...], ...]
+ *                            where a program said for it what is right; rerun:
+ *                            [[...], ...] where one ran
  *   {tag: 8, error: "the reference ...", status: 4}
  *
  * Used by the tuner (live.c, supervisor.c), by rerun.c and profile/, by the
- * worker's side (command/worker.c) and by the worker of the tests (tests/fake/worker.c).
+ * worker's side (command/worker.c) and by the worker of the tests
+ * (tests/fake/worker.c).
  */
 #ifndef SHMT_TARGET_WIRE_H
 #define SHMT_TARGET_WIRE_H

@@ -82,6 +82,65 @@ check "each content is there once" \
 
 SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
 export SHMTUNE_LIBCUDA
+application opened load launch cover=1000 total=1000 stray=50
+check "made again, launches give what the application got" all as_alone \
+    "err_has 'blend-1: made again it gives what .* got; in-out: y$'" \
+    "err_has 'cover-1: made again it gives what .* got; output: z$'" \
+    "err_has 'total-1: made again, [0-9]* of 16 bytes of sums vary .*in-out: sums$'" \
+    "[ ! -e opened/.capture-* ]"
+check "an output is one, all of it" all \
+    "has opened/cover-1 'z: {type: f32, role: output, count: n, expect: '" \
+    "has opened/cover-1 'is not read: with 4 other contents all was the same'" \
+    "! grep '  z: ' opened/cover-1/kernel.yaml | grep -q 'region\|fill'"
+check "what is read before stays in-out" all \
+    "has opened/blend-1 'y: {type: f32, role: inout, count: n, fill: '" \
+    "has opened/blend-1 'is read: with other contents 3936 bytes came out'" \
+    "has opened/blend-1 'left what the application got, bit for bit'" \
+    "has opened/total-1 'is read: with other contents 16 bytes came out'"
+check "numbers that vary propose a tolerance" all \
+    "has opened/total-1 'otherwise from time to time'" \
+    "has opened/total-1 'four times that, \`maximum: '"
+check "what gives something else is told, with how much" all \
+    "err_has 'stray-1: made again, [1-4] of 200 bytes of z are not what the'" \
+    "has opened/stray-1 'Something that it reads was not captured'" \
+    "has opened/stray-1 'z: {type: f32, role: inout, count: n, fill: '"
+for kernel in cover total; do
+    run check opened/$kernel-1
+    check "$kernel: it is a spec" exits 0
+    run tune opened/$kernel-1 --device 0 --strategy exhaustive -o tuned-again
+    check "$kernel: which is tuned" exits 0
+done
+options=--no-rerun
+application opened load cover=1000
+check "--no-rerun leaves it out" all as_alone "err_lacks 'made again'" \
+    "has opened/cover-1 'z: {type: f32, role: inout, count: n, fill: '" \
+    "has opened/cover-1 'If nothing of them is read before'"
+options=
+# The worker's requests by hand: one byte that the application did not get.
+gzip -dc opened/cover-1/memory-0.after.gz >other
+printf '\300' | dd of=other bs=1 seek=2002 conv=notrunc 2>"$folder/err"
+gzip -c other >opened/cover-1/memory-0.after.gz
+cat >requests <<'END'
+{verb: rerun, tag: 1, config: {BLOCK: 256, ITEMS: 1}}
+{verb: rerun, tag: 2, config: {BLOCK: 256, ITEMS: 1}, poison: x}
+END
+run worker --spec opened/cover-1/kernel.yaml --images images --device 0 \
+    --requests requests
+check "a worker counts what is otherwise" all \
+    "out_has 'tag: 1, verdict: ok.*rerun: \[\[0, 4000, 1, 0, '" \
+    "out_has 'tag: 2, error: .*expected an in-out of the kernel'"
+application opened load follow=100
+check "old contents that break the launch are read" all as_alone \
+    "err_has 'follow-1: made again it gives .* got; in-out: z$'" \
+    "has opened/follow-1 'is read: with other contents the launch fails'" \
+    "has opened/follow-1 'z: {type: f32, role: inout, count: n, fill: '"
+SHMTUNE_LIBCUDA=$folder/none.so
+application opened load cover=100 total=100
+check "without a driver that is said, once, and the drafts are there" all \
+    as_alone "[ \$(grep -c 'not made again, so that roles and' err) = 1 ]" \
+    "has opened/cover-1 'If nothing of them is read before'" \
+    "[ -f opened/total-1/kernel.yaml ]"
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
 options=--propose
 application runtime load launch
 run tune runtime/blend-1 --device 0 --strategy exhaustive -o tuned

@@ -9,7 +9,8 @@
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
- * `steps` below, in turn.  $FAKE_NVRTC_REAL is NVRTC, unless
+ * `steps` below, in turn, or cover=N, total=N, stray=N and follow=N,
+ * which launch these kernels.  $FAKE_NVRTC_REAL is NVRTC, unless
  * $APPLICATION_NVRTC is; with
  * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
  * nothing is compiled, so that load_file finds what another run has left.
@@ -44,6 +45,33 @@ static const char source[] =
     "    if (i >= bounds.first && i < bounds.last)\n"
     "        y[i] = scale_by(a, tile[threadIdx.x]) + y[i] + offsets[0] +\n"
     "               bounds.low[0];\n"
+    "}\n"
+    "extern \"C\" __global__ void cover(float *z, const float *x, SCALAR a,\n"
+    "                                 int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        z[i] = scale_by(a, x[i]);\n"
+    "}\n"
+    "extern \"C\" __global__ void total(float *sums, const float *x, int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        atomicAdd(&sums[i % 4], 0.1f * x[i]);\n"
+    "}\n"
+    "extern \"C\" __global__ void stray(float *z, const float *x, SCALAR a,\n"
+    "                                 int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        z[i] = a * x[i] + clock();\n"
+    "}\n"
+    "extern \"C\" __global__ void follow(float *z, const float *x, SCALAR a,\n"
+    "                                  int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        z[i] = x[(long long)z[i] + 1];\n"
     "}\n";
 
 static const char header[] =
@@ -315,6 +343,34 @@ static void look_up(void)
            why == NULL ? "no reason" : strrchr(why, ' ') + 1);
 }
 
+/* New buffers for n elements: an output of all, of which some hold already what
+ * they will, or sums of them all by atomics. */
+static void launch_other(const char *name, int n)
+{
+    const size_t bytes = (size_t)n * sizeof(float);
+    const int outputs = strcmp(name, "total") == 0 ? 4 : n;
+    float a = 2.5f, *values = malloc(bytes);
+    CUdeviceptr x, z;
+    CUfunction function;
+    void *cover[] = {&z, &x, &a, &n}, *total[] = {&z, &x, &n};
+
+    for (int i = 0; i < n; i++)
+        values[i] = (float)(i % 7);
+    must((int)api.cuModuleGetFunction(&function, state.module, name),
+         "cuModuleGetFunction");
+    must((int)api.cuMemAlloc(&x, bytes), "memory");
+    must((int)api.cuMemAlloc(&z, (size_t)outputs * sizeof(float)), "memory");
+    must((int)api.cuMemcpyHtoD(x, values, bytes), "copy");
+    memset(values, 0, bytes);
+    must((int)api.cuMemcpyHtoD(z, values, (size_t)outputs * sizeof(float)),
+         "copy");
+    must((int)api.cuLaunchKernel(function, (unsigned)(n + 255) / 256, 1, 1,
+                                 256, 1, 1, 0, state.stream,
+                                 outputs == n ? cover : total, NULL),
+         "launch");
+    free(values);
+}
+
 /* Many launches, for what one that nobody captures costs. */
 static void launch_many(void)
 {
@@ -361,9 +417,15 @@ int main(int argc, char **argv)
         return 2;
     open_all(argv[1]);
     begin();
-    for (int k = 2; k < argc; k++)
+    for (int k = 2; k < argc; k++) {
+        char name[8] = "";
+        int n = 0;
+
+        if (sscanf(argv[k], "%7[a-z]=%d", name, &n) == 2)
+            launch_other(name, n);
         for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
             if (strcmp(steps[i].word, argv[k]) == 0)
                 steps[i].run();
+    }
     return 0;
 }

@@ -557,6 +557,53 @@ static void blend(struct fake_launch *launch)
                (offsets == NULL ? 0 : offsets[0]) + low[0];
 }
 
+static void cover(struct fake_launch *launch)
+{
+    const float *x = memory(launch, 1);
+    float *z = memory(launch, 0);
+
+    launch->cost_us = launch->threads;
+    for (int i = 0; i < ARGUMENT(launch, 3, int); i++)
+        z[i] = ARGUMENT(launch, 2, float) * x[i];
+}
+
+/* What it reads no capture sees. */
+static void stray(struct fake_launch *launch)
+{
+    float *z = memory(launch, 0);
+
+    cover(launch);
+    z[0] += (float)(getpid() % 1000 + 1);
+}
+
+/* Its old contents say where it reads. */
+static void follow(struct fake_launch *launch)
+{
+    const float *x = memory(launch, 1);
+    float *z = memory(launch, 0);
+
+    for (int i = 0; i < ARGUMENT(launch, 3, int); i++) {
+        const bool near = z[i] >= 0 && z[i] < 16;
+
+        if (!near)
+            abort();
+        z[i] = x[(int)z[i] + 1];
+    }
+}
+
+/* Begins elsewhere each time, as atomics do. */
+static void total(struct fake_launch *launch)
+{
+    static int times;
+    const float *x = memory(launch, 1);
+    float *sums = memory(launch, 0);
+    const int n = ARGUMENT(launch, 2, int), first = 37 * times++ % n;
+
+    launch->cost_us = launch->threads;
+    for (int k = 0; k < n; k++)
+        sums[(first + k) % n % 4] += 0.1f * x[(first + k) % n];
+}
+
 static const char unchecked[] = "shmtune_unchecked_";
 static const struct {
     const char *name;
@@ -575,7 +622,8 @@ static const struct {
     {"mirror", mirror}, {"opposite", opposite},
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"tiles", tiles}, {"tensor_reference", tensor_reference},
-    {"blend", blend}, {"combine", combine}, {"combine_reference", combine_reference},
+    {"blend", blend}, {"cover", cover}, {"total", total}, {"stray", stray},
+    {"follow", follow}, {"combine", combine}, {"combine_reference", combine_reference},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

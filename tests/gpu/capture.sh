@@ -90,6 +90,31 @@ for way in linked opened runtime; do
     sed 's/^/# /' err
 done
 
+# Roles by experiment: an output, an in-out, sums by atomics, an address.
+./application opened load launch cover=100000 total=100000 follow=1000 \
+    >alone 2>err
+"$build/shmtune" capture --propose -o again -- ./application opened load \
+    launch cover=100000 total=100000 follow=1000 >out 2>err
+report "made again: the program runs as it does alone" cmp -s alone out
+report "made again: an output is one" all \
+    "grep -q 'cover-1: made again it gives .* got; output: z$' err" \
+    "grep -q 'z: {type: f32, role: output, count: n, expect' again/cover-1/kernel.yaml"
+report "made again: an in-out stays one" all \
+    "grep -q 'blend-1: made again it gives .* got; in-out: y$' err" \
+    "grep -q 'y: {type: f32, role: inout' again/blend-1/kernel.yaml"
+report "made again: sums by atomics vary, and have a tolerance" all \
+    "grep -q 'total-1: made again, [0-9]* of 16 bytes of sums vary' err" \
+    "grep -q 'four times that' again/total-1/kernel.yaml" \
+    "grep -q 'sums: {type: f32, role: inout' again/total-1/kernel.yaml"
+report "made again: contents that break the launch are read" all \
+    "grep -q 'follow-1: made again it gives .* got; in-out: z$' err"
+sed 's/^/# /' err
+for kernel in cover total; do
+    "$build/shmtune" tune again/$kernel-1 --device 0 --strategy exhaustive \
+        -o tuned-again >log 2>&1
+    report "made again: $kernel is tuned" [ $? -eq 0 ]
+done
+
 ./application opened load_ptx launch sum >alone 2>err
 "$build/shmtune" capture --propose -o ptx -- ./application opened load_ptx \
     launch sum >out 2>err
