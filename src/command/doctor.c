@@ -406,15 +406,22 @@ static void count_recordings(struct visit *visit,
     const struct shmt_recording_places places = {
         (const char *const *)catalogue->folders, catalogue->folder_count};
     struct shmt_arena *const arena = shmt_arena_new();
+    enum shmtune_status status = SHMTUNE_OK;
     const char *const *paths;
+    struct shmt_error why;
     size_t count;
 
     visit->kernels = catalogue->kernel_count;
-    for (size_t k = 0; arena != NULL && k < catalogue->kernel_count; k++)
-        visit->recordings +=
-            shmt_recording_find(arena, &places,
-                                catalogue->kernels[k].kernel->name, "", &paths,
-                                &count, NULL) == SHMTUNE_OK;
+    for (size_t k = 0; arena != NULL && k < catalogue->kernel_count; k++) {
+        status = shmt_recording_find(arena, &places,
+                                     catalogue->kernels[k].kernel->name, "",
+                                     &paths, &count, &why);
+        visit->recordings += status == SHMTUNE_OK;
+        if (status == SHMTUNE_NO_MEMORY)
+            visit->table.failed = true;
+        else if (status != SHMTUNE_OK && status != SHMTUNE_NO_DEVICE)
+            add_finding(visit, NOTE, "recordings", "%s", why.text);
+    }
     visit->table.failed |= arena == NULL;
     shmt_arena_free(arena);
 }
@@ -457,13 +464,12 @@ static void look_at_folders(struct visit *visit)
         return;
     if (temporary == NULL || temporary[0] == '\0')
         temporary = "/tmp";
-    if (access(temporary, W_OK | X_OK) != 0)
-        add_finding(visit, MISSING, "temporary", "%s: %s; set TMPDIR",
-                    temporary,
-                    strerror(errno));
     /* A worker is started with a folder in it. */
-    if (access(temporary, W_OK | X_OK) != 0)
+    if (access(temporary, W_OK | X_OK) != 0) {
+        add_finding(visit, MISSING, "temporary", "%s: %s; set TMPDIR",
+                    temporary, strerror(errno));
         visit->can_tune = visit->compiles = false;
+    }
     look_at_cache(visit, arena);
     look_at_catalogue(visit);
     shmt_arena_free(arena);

@@ -44,6 +44,13 @@ check "folders that are named in vain" all "exits 6" err_empty \
 run doctor --json
 check "also as JSON" all "exits 6" is_json \
     "out_has 'SHMTUNE_PATH: $folder/nowhere: there is no such folder'"
+mkdir -p "$folder/shut/kernels" "$folder/shut/tunings"
+cp "$root/kernels/scale.yaml" "$root/kernels/scale.cu" "$folder/shut/kernels"
+ln -s scale "$folder/shut/tunings/scale"
+SHMTUNE_PATH=$folder/shut
+run doctor
+check "recordings that cannot be looked for" all "exits 6" err_empty \
+    "out_has '^note  *recordings  *$folder/shut/tunings/scale: '"
 SHMTUNE_PATH=$root
 run doctor now
 check "it takes no words" all "exits 1" out_empty

@@ -70,6 +70,7 @@ SCENARIOS = [
     command('report_plot', 'report', 'root/tunings/scale/b.journal', '--plot',
             'r.svg', '--jobs', '1', stride=3),
     command('doctor', 'doctor', real=True, notes=True),
+    command('doctor_bare', 'doctor', notes=True),    # no GPU
     command('report', 'report', 'root/tunings/scale', '-o', 'r.html'),
     command('init', 'init', 'root/kernels/toy.cu', '-o', 'made.yaml',
             '--force'),
