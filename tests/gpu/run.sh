@@ -24,7 +24,7 @@ if [ $? -ne 0 ]; then
 fi
 
 programs="tests/gpu/arguments tests/gpu/oracle tests/gpu/requests"
-programs="$programs tests/gpu/launch"
+programs="$programs tests/gpu/launch tests/gpu/graph"
 for program in $programs; do
     [ -x "$build/$program" ] || make -s -C "$build" "$program" >&2 || exit 1
 done
@@ -68,6 +68,7 @@ part() {
 part oracle "$build/tests/gpu/oracle"
 part arguments "$build/tests/gpu/arguments"
 part library "$build/tests/gpu/launch"
+part graph "$build/tests/gpu/graph"
 part candidates sh "$here/candidates.sh" "$build"
 part races sh "$here/races.sh" "$build"
 part compilers sh "$here/compilers.sh" "$build"
