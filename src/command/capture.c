@@ -221,8 +221,10 @@ static enum shmtune_status draft_one(struct job *job, const char *folder,
                                               "buffers"
                                             : "the launch and its buffers; "
                                               "its source was not seen");
-    if (status == SHMTUNE_OK)
+    if (status == SHMTUNE_OK) {
         job->written[job->written_count - 1].path = path;
+        draft->folder = strrchr(path, '/') + 1;
+    }
     return status;
 }
 
@@ -249,6 +251,48 @@ static enum shmtune_status draft_all(struct job *job, struct shmt_error *err)
                  (length < part || strcmp(names[k] + length - part,
                                           SHMT_CAPTURE_PART) != 0))
             status = draft_one(job, folder, err);
+    }
+    return status;
+}
+
+/* -- launches of one kernel ----------------------------------------------- */
+
+/* Those of the kernel of one, in their order, into its draft. */
+static enum shmtune_status gather(struct job *job, struct shmt_draft *draft,
+                                  struct shmt_error *err)
+{
+    const struct shmt_draft **launches =
+        shmt_arena_alloc(job->arena, job->written_count, sizeof *launches);
+    size_t count = 0;
+
+    if (launches == NULL)
+        return shmt_error_memory(err);
+    for (size_t k = 0; k < job->written_count; k++)
+        if (shmt_draft_is_of_one(draft, job->written[k].draft))
+            launches[count++] = job->written[k].draft;
+    draft->launches = launches;
+    draft->launch_count = count;
+    return SHMTUNE_OK;
+}
+
+/* What several launches say of a kernel goes into the draft of each.  What
+ * they share is made once. */
+static enum shmtune_status fit_all(struct job *job, struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+
+    for (size_t k = 0; status == SHMTUNE_OK && k < job->written_count; k++) {
+        struct shmt_draft *draft = job->written[k].draft;
+
+        for (size_t i = 0; draft->launches == NULL && i < k; i++)
+            if (shmt_draft_is_of_one(draft, job->written[i].draft)) {
+                draft->launches = job->written[i].draft->launches;
+                draft->launch_count = job->written[i].draft->launch_count;
+            }
+        if (draft->launches == NULL)
+            status = gather(job, draft, err);
+        if (status == SHMTUNE_OK && draft->launch_count > 1)
+            status = shmt_draft_write(draft, job->written[k].path, err);
     }
     return status;
 }
@@ -322,6 +366,8 @@ static enum shmtune_status run_program(struct job *job,
                                           job->raw.folder, err);
     if (status == SHMTUNE_OK)
         status = draft_all(job, err);
+    if (status == SHMTUNE_OK)
+        status = fit_all(job, err);
     if (status == SHMTUNE_OK && job->rerun)
         status = rerun_all(job, err);
     if (status == SHMTUNE_OK && job->written_count == 0)

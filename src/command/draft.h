@@ -3,8 +3,8 @@
  * draft: from what the library saw of one launch, SHMT_CAPTURE_LAUNCH, to a
  * spec beside it.  Called by capture.c: draft_read.c reads, draft_options.c
  * says what the application's compiler was told, draft_parameters.c which
- * numbers may be tuned, draft_write.c writes the rest, and draft_rerun.c makes
- * the launch again.
+ * numbers may be tuned, draft_fit.c which sizes there are, draft_write.c writes
+ * the rest, and draft_rerun.c makes the launch again.
  */
 #ifndef SHMT_COMMAND_DRAFT_H
 #define SHMT_COMMAND_DRAFT_H
@@ -63,11 +63,15 @@ struct shmt_draft_number {
     int axis;                          /* of a SHMT_DRAFT_BLOCK */
 };
 
-/* A whole number among the arguments that sizes are made of. */
+/* What sizes are made of: a whole number among the arguments; or how many
+ * elements the buffer has that an argument points to, all, or for each of a
+ * number of the arguments. */
 struct shmt_draft_dimension {
     const char *name;
     int64_t value;
-    bool used;
+    bool used, elements;
+    size_t argument;
+    int64_t over;                      /* an argument; -1: none */
 };
 
 enum { SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64 };
@@ -75,6 +79,11 @@ enum { SHMT_DRAFT_NUMBERS = 48, SHMT_DRAFT_DIMENSIONS = 64 };
 struct shmt_draft {
     struct shmt_arena *arena;
     const char *path;                  /* of SHMT_CAPTURE_LAUNCH */
+    const char *folder;                /* the last of its names; NULL: none */
+    /* All captured launches of the kernel, this one among them, in their
+     * order; NULL: it alone. */
+    const struct shmt_draft *const *launches;
+    size_t launch_count;
     bool propose;                      /* --propose: what may be tuned is */
     const char *symbol, *name;         /* the kernel's; "scale" of _Z5scalePf */
     const char *expression;            /* NULL: none */
@@ -138,6 +147,26 @@ void shmt_draft_add_tolerance(const struct shmt_draft_memory *memory,
 void shmt_draft_add_findings(const struct shmt_draft *draft,
                              const struct shmt_draft_memory *memory,
                              struct shmt_text *text);
+
+/* draft_fit.c: what is a size, for this launch and the others of the kernel. */
+void shmt_draft_find_dimensions(struct shmt_draft *draft);
+/* The `count` of a memory, the `grid` with its comments, `problem`. */
+void shmt_draft_add_count(struct shmt_draft *draft, size_t memory,
+                          struct shmt_text *text);
+void shmt_draft_add_grid(struct shmt_draft *draft, struct shmt_text *text);
+void shmt_draft_add_problem(const struct shmt_draft *draft,
+                            struct shmt_text *text);
+/* Extents that are 1 at the end need not be said. */
+int shmt_draft_axes(const int64_t extents[3]);
+
+/* draft_read.c: a pointer, and no struct with one in it; NULL: neither. */
+const struct shmt_draft_pointer *
+shmt_draft_plain_pointer(const struct shmt_draft_argument *one);
+bool shmt_draft_is_integer(const struct shmt_draft_argument *one);
+int64_t shmt_draft_integer(const struct shmt_draft_argument *one);
+/* Whether two are launches of one kernel of one binary. */
+bool shmt_draft_is_of_one(const struct shmt_draft *one,
+                          const struct shmt_draft *other);
 
 /* draft_write.c: the spec; FOLDER/defines.cu beside it where it needs one. */
 enum shmtune_status shmt_draft_write(struct shmt_draft *draft,

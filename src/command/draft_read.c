@@ -12,6 +12,7 @@
 
 #include "capture/capture.h"
 #include "command/draft.h"
+#include "command/init.h"
 #include "yaml/yaml.h"
 
 enum { LAUNCH_BYTES = 64 << 20 };
@@ -158,6 +159,48 @@ static enum shmtune_status read_lists(struct shmt_draft *draft,
                 return shmt_yaml_expected(arguments->items[k], err,
                                           "pointers to memories");
     return status;
+}
+
+/* -- what an argument is -------------------------------------------------- */
+
+const struct shmt_draft_pointer *
+shmt_draft_plain_pointer(const struct shmt_draft_argument *one)
+{
+    return one->size == 8 && one->pointer_count == 1 ? &one->pointers[0]
+                                                     : NULL;
+}
+
+int64_t shmt_draft_integer(const struct shmt_draft_argument *one)
+{
+    const bool is_signed = one->declared->element == SHMT_ELEMENT_I32 ||
+                           one->declared->element == SHMT_ELEMENT_I64;
+    int64_t wide = 0;
+    int32_t narrow;
+
+    memcpy(&wide, one->bytes, one->size);
+    memcpy(&narrow, one->bytes, sizeof narrow);
+    return one->size == 4 && is_signed ? narrow : wide;
+}
+
+bool shmt_draft_is_integer(const struct shmt_draft_argument *one)
+{
+    return one->declared != NULL && shmt_init_is_dimension(one->declared) &&
+           shmt_element_bytes(one->declared->element) == one->size &&
+           one->pointer_count == 0;
+}
+
+bool shmt_draft_is_of_one(const struct shmt_draft *one,
+                          const struct shmt_draft *other)
+{
+    if (one->identity == NULL || other->identity == NULL ||
+        strcmp(one->identity, other->identity) != 0 ||
+        strcmp(one->symbol, other->symbol) != 0 ||
+        one->argument_count != other->argument_count)
+        return false;
+    for (size_t k = 0; k < one->argument_count; k++)
+        if (one->arguments[k].size != other->arguments[k].size)
+            return false;
+    return true;
 }
 
 /* -- the kernel in the source --------------------------------------------- */

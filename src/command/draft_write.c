@@ -18,14 +18,6 @@
 
 /* -- names ---------------------------------------------------------------- */
 
-/* A pointer, and no struct with one in it. */
-static const struct shmt_draft_pointer *
-plain_pointer(const struct shmt_draft_argument *one)
-{
-    return one->size == 8 && one->pointer_count == 1 ? &one->pointers[0]
-                                                     : NULL;
-}
-
 static const char *make_name(struct shmt_draft *draft, const char *word,
                              size_t number)
 {
@@ -86,7 +78,8 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
     memory->name = NULL;
     for (size_t k = 0; k < draft->argument_count; k++) {
         const struct shmt_draft_argument *one = &draft->arguments[k];
-        const struct shmt_draft_pointer *pointer = plain_pointer(one);
+        const struct shmt_draft_pointer *pointer =
+            shmt_draft_plain_pointer(one);
         const struct shmt_signature_parameter *declared = one->declared;
 
         for (size_t i = 0; i < one->pointer_count; i++)
@@ -110,124 +103,6 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
     if (memory->name == NULL)
         memory->name = make_name(draft, "memory_", m);
     return memory->name != NULL;
-}
-
-/* -- sizes ---------------------------------------------------------------- */
-
-static int64_t integer_of(const struct shmt_draft_argument *one)
-{
-    const bool is_signed = one->declared->element == SHMT_ELEMENT_I32 ||
-                           one->declared->element == SHMT_ELEMENT_I64;
-    int64_t wide = 0;
-    int32_t narrow;
-
-    memcpy(&wide, one->bytes, one->size);
-    memcpy(&narrow, one->bytes, sizeof narrow);
-    return one->size == 4 && is_signed ? narrow : wide;
-}
-
-static bool is_integer(const struct shmt_draft_argument *one)
-{
-    return one->declared != NULL && shmt_init_is_dimension(one->declared) &&
-           shmt_element_bytes(one->declared->element) == one->size &&
-           one->pointer_count == 0;
-}
-
-static void find_dimensions(struct shmt_draft *draft)
-{
-    draft->dimension_count = 0;
-    for (size_t k = 0; k < draft->argument_count; k++) {
-        const struct shmt_draft_argument *one = &draft->arguments[k];
-        int64_t value;
-
-        if (!is_integer(one) || draft->dimension_count ==
-                                    SHMT_DRAFT_DIMENSIONS)
-            continue;
-        value = integer_of(one);
-        if (value >= 2 && value <= (int64_t)1 << 40)
-            draft->dimensions[draft->dimension_count++] =
-                (struct shmt_draft_dimension){.name = one->name,
-                                              .value = value};
-    }
-}
-
-static size_t used_dimensions(const struct shmt_draft *draft)
-{
-    size_t count = 0;
-
-    for (size_t k = 0; k < draft->dimension_count; k++)
-        count += draft->dimensions[k].used;
-    return count;
-}
-
-/* A spec has eight. */
-static bool use(struct shmt_draft *draft, struct shmt_draft_dimension *one)
-{
-    if (!one->used && used_dimensions(draft) == SHMT_KERNEL_DIMENSIONS)
-        return false;
-    one->used = true;
-    return true;
-}
-
-/* "n", "rows * cols", "3 * n", or the number itself. */
-static void add_count(struct shmt_draft *draft, int64_t count,
-                      struct shmt_text *text)
-{
-    struct shmt_draft_dimension *const all = draft->dimensions;
-
-    for (size_t k = 0; k < draft->dimension_count; k++)
-        if (all[k].value == count && use(draft, &all[k])) {
-            shmt_text_add(text, all[k].name);
-            return;
-        }
-    for (size_t k = 0; k < draft->dimension_count; k++)
-        for (size_t i = k + 1; i < draft->dimension_count; i++)
-            if (all[k].value <= count / all[i].value &&
-                all[k].value * all[i].value == count &&
-                use(draft, &all[k]) && use(draft, &all[i])) {
-                shmt_text_addf(text, "%s * %s", all[k].name, all[i].name);
-                return;
-            }
-    for (size_t k = 0; k < draft->dimension_count; k++)
-        if (all[k].value >= 64 && count % all[k].value == 0 &&
-            count / all[k].value <= 64 && use(draft, &all[k])) {
-            shmt_text_addf(text, "%lld * %s",
-                           (long long)(count / all[k].value), all[k].name);
-            return;
-        }
-    shmt_text_addf(text, "%lld", (long long)count);
-}
-
-/* Blocks along an axis: "ceildiv(n, BLOCK)", "ceildiv(n, BLOCK * ITEMS)", or
- * the number itself. */
-static void add_extent(struct shmt_draft *draft, int axis,
-                       struct shmt_text *text)
-{
-    const char *block = shmt_draft_block(draft, axis);
-    const int64_t grid = draft->grid[axis], threads = draft->block[axis];
-
-    for (size_t k = 0; block != NULL && k < draft->dimension_count; k++) {
-        struct shmt_draft_dimension *one = &draft->dimensions[k];
-
-        if ((one->value + threads - 1) / threads == grid && grid > 1 &&
-            use(draft, one)) {
-            shmt_text_addf(text, "\"ceildiv(%s, %s)\"", one->name, block);
-            return;
-        }
-        for (size_t i = 0; grid > 1 && i < draft->number_count; i++) {
-            const struct shmt_draft_number *items = &draft->numbers[i];
-            const int64_t tile = threads * items->value;
-
-            if (items->way == SHMT_DRAFT_BLOCK || items->value < 2 ||
-                strcmp(items->name, block) == 0 ||
-                (one->value + tile - 1) / tile != grid || !use(draft, one))
-                continue;
-            shmt_text_addf(text, "\"ceildiv(%s, %s * %s)\"", one->name, block,
-                           items->name);
-            return;
-        }
-    }
-    shmt_text_addf(text, "%lld", (long long)grid);
 }
 
 /* -- arguments ------------------------------------------------------------ */
@@ -267,7 +142,6 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
                        struct shmt_text *text)
 {
     const struct shmt_draft_memory *memory = &draft->memories[m];
-    const uint64_t size = shmt_element_bytes(memory->element);
     const bool output = shmt_draft_is_output(memory);
 
     if (memory->symbol != NULL) {
@@ -293,7 +167,7 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
     shmt_text_addf(text, "  %s: {type: %s, role: %s, count: ", memory->name,
                    shmt_element_word(memory->element),
                    output ? "output" : changed ? "inout" : "input");
-    add_count(draft, (int64_t)(memory->bytes / size), text);
+    shmt_draft_add_count(draft, m, text);
     if (!output)
         add_file(text, "fill", memory->before);
     if (changed) {
@@ -374,8 +248,8 @@ static void add_number(const struct shmt_draft_argument *one,
         shmt_yaml_add_real(text, real, element == SHMT_ELEMENT_F64 ? 17 : 9);
     else if (shmt_element_is_real(element))
         mark(text, "a number; the launch was given none that is finite");
-    else if (is_integer(one))
-        shmt_text_addf(text, "%lld", (long long)integer_of(one));
+    else if (shmt_draft_is_integer(one))
+        shmt_text_addf(text, "%lld", (long long)shmt_draft_integer(one));
     else if (one->size < 8)
         shmt_text_addf(text, "%lld", (long long)real);
     else
@@ -419,7 +293,7 @@ static void add_argument(const struct shmt_draft *draft,
                          struct shmt_text *text)
 {
     const struct shmt_signature_parameter *declared = one->declared;
-    const struct shmt_draft_pointer *pointer = plain_pointer(one);
+    const struct shmt_draft_pointer *pointer = shmt_draft_plain_pointer(one);
     const bool address = declared != NULL && declared->pointer;
 
     shmt_text_addf(text, "  %s:", one->name);
@@ -481,12 +355,6 @@ static void add_arguments(struct shmt_draft *draft, struct shmt_text *text)
 
 /* -- the whole ------------------------------------------------------------ */
 
-/* Extents that are 1 at the end need not be said. */
-static int axes_of(const int64_t extents[3])
-{
-    return extents[2] > 1 ? 3 : extents[1] > 1 ? 2 : 1;
-}
-
 static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
 {
     const char *entry =
@@ -494,13 +362,10 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
 
     shmt_text_add(text, "launches:\n- entry: ");
     shmt_yaml_add_string(text, entry);
-    shmt_text_add(text, "\n  grid: [");
-    for (int axis = 0; axis < axes_of(draft->grid); axis++) {
-        shmt_text_add(text, axis == 0 ? "" : ", ");
-        add_extent(draft, axis, text);
-    }
-    shmt_text_add(text, "]\n  block: [");
-    for (int axis = 0; axis < axes_of(draft->block); axis++) {
+    shmt_text_add(text, "\n");
+    shmt_draft_add_grid(draft, text);
+    shmt_text_add(text, "  block: [");
+    for (int axis = 0; axis < shmt_draft_axes(draft->block); axis++) {
         const char *block = shmt_draft_block(draft, axis);
 
         shmt_text_add(text, axis == 0 ? "" : ", ");
@@ -526,25 +391,6 @@ static void add_launch(struct shmt_draft *draft, struct shmt_text *text)
         shmt_text_addf(text, "%s%s", k == 0 ? "" : ", ",
                        draft->arguments[k].name);
     shmt_text_add(text, "]\n");
-}
-
-static void add_problem(const struct shmt_draft *draft,
-                        struct shmt_text *text)
-{
-    bool first = true;
-
-    for (size_t k = 0; k < draft->dimension_count; k++) {
-        const struct shmt_draft_dimension *one = &draft->dimensions[k];
-
-        if (!one->used)
-            continue;
-        shmt_text_addf(text, "%s  %s: {default: %lld, max: %lld}\n",
-                       first ? "problem:\n" : "", one->name,
-                       (long long)one->value,
-                       (long long)(one->value > INT32_MAX ? one->value
-                                                          : INT32_MAX));
-        first = false;
-    }
 }
 
 static void add_head(const struct shmt_draft *draft, struct shmt_text *text)
@@ -606,11 +452,11 @@ enum shmtune_status shmt_draft_write(struct shmt_draft *draft,
         named = name_memory(draft, k);
     if (!named)
         return shmt_error_memory(err);
-    find_dimensions(draft);
+    shmt_draft_find_dimensions(draft);
     add_launch(draft, &launch);
     add_arguments(draft, &arguments);
     add_head(draft, &head);
-    add_problem(draft, &head);
+    shmt_draft_add_problem(draft, &head);
     shmt_draft_parameters(draft, &head);
     shmt_text_add(&head, shmt_text_string(&launch));
     shmt_text_add(&head, shmt_text_string(&arguments));

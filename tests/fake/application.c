@@ -9,11 +9,11 @@
  *
  * WAY: linked; opened (dlsym for each function); runtime (dlsym for
  * cuGetProcAddress alone, as the CUDA runtime does).  WHAT are the words of
- * `steps` below, in turn, or cover=N, total=N, stray=N and follow=N,
- * which launch these kernels.  $FAKE_NVRTC_REAL is NVRTC, unless
- * $APPLICATION_NVRTC is; with
- * $APPLICATION_OTHER one option more is given to it, and with $APPLICATION_KEPT
- * nothing is compiled, so that load_file finds what another run has left.
+ * `steps` below, in turn, or cover=N, total=N, stray=N, follow=N, stride=N,
+ * uneven=N and plain=N, which launch these kernels.  $FAKE_NVRTC_REAL is NVRTC,
+ * unless $APPLICATION_NVRTC is; with $APPLICATION_OTHER one option more is given
+ * to it, and with $APPLICATION_KEPT nothing is compiled, so that load_file finds
+ * what another run has left.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -72,6 +72,25 @@ static const char source[] =
     "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
     "    if (i < n)\n"
     "        z[i] = x[(long long)z[i] + 1];\n"
+    "}\n"
+    "extern \"C\" __global__ void stride(float *z, const float *x, SCALAR a,\n"
+    "                                  int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    for (; i < n; i += gridDim.x * blockDim.x)\n"
+    "        z[i] = a * x[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void uneven(float *z, const float *x, SCALAR a,\n"
+    "                                  int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    for (; i < n; i += gridDim.x * blockDim.x)\n"
+    "        z[i] = a * x[i];\n"
+    "}\n"
+    "extern \"C\" __global__ void plain(float *z, const float *x)\n"
+    "{\n"
+    "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
+    "    z[i] = 2 * x[i];\n"
     "}\n";
 
 static const char header[] =
@@ -343,6 +362,14 @@ static void look_up(void)
            why == NULL ? "no reason" : strrchr(why, ' ') + 1);
 }
 
+/* Blocks of 256; of some kernels other numbers than cover n elements. */
+static unsigned blocks_of(const char *name, int n)
+{
+    return strcmp(name, "stride") == 0   ? 2
+           : strcmp(name, "uneven") == 0 ? (unsigned)(n % 7) + 1
+                                         : (unsigned)(n + 255) / 256;
+}
+
 /* New buffers for n elements: an output of all, of which some hold already what
  * they will, or sums of them all by atomics. */
 static void launch_other(const char *name, int n)
@@ -364,8 +391,8 @@ static void launch_other(const char *name, int n)
     memset(values, 0, bytes);
     must((int)api.cuMemcpyHtoD(z, values, (size_t)outputs * sizeof(float)),
          "copy");
-    must((int)api.cuLaunchKernel(function, (unsigned)(n + 255) / 256, 1, 1,
-                                 256, 1, 1, 0, state.stream,
+    must((int)api.cuLaunchKernel(function, blocks_of(name, n), 1, 1, 256,
+                                 1, 1, 0, state.stream,
                                  outputs == n ? cover : total, NULL),
          "launch");
     free(values);

@@ -567,6 +567,17 @@ static void cover(struct fake_launch *launch)
         z[i] = ARGUMENT(launch, 2, float) * x[i];
 }
 
+/* Its blocks are 256 threads each, and nobody tells it how many elements. */
+static void plain(struct fake_launch *launch)
+{
+    const float *x = memory(launch, 1);
+    float *z = memory(launch, 0);
+
+    launch->cost_us = launch->threads;
+    for (unsigned i = 0; i < launch->grid * launch->threads; i++)
+        z[i] = 2 * x[i];
+}
+
 /* What it reads no capture sees. */
 static void stray(struct fake_launch *launch)
 {
@@ -623,7 +634,8 @@ static const struct {
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"tiles", tiles}, {"tensor_reference", tensor_reference},
     {"blend", blend}, {"cover", cover}, {"total", total}, {"stray", stray},
-    {"follow", follow}, {"combine", combine}, {"combine_reference", combine_reference},
+    {"follow", follow}, {"plain", plain}, {"stride", cover}, {"uneven", cover},
+    {"combine", combine}, {"combine_reference", combine_reference},
 };
 
 bool fake_kernel_run(struct fake_launch *launch)

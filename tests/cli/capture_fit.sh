@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture: what several launches of a kernel say of its grid and its sizes.  No
+# GPU is needed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+. "$SHMT_SRCDIR/tests/cli/application.sh"
+
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "several launches fit a grid" "no NVRTC"
+    finish
+    exit 0
+fi
+cd "$folder" || exit 1
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+
+# capture OPTION... -- WORD...: into the folder `taken`
+capture() {
+    options=
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    rm -rf taken
+    # shellcheck disable=SC2086
+    run capture $options -o taken -- "$fake/application" opened load "$@"
+}
+has() { grep -qF -e "$2" "taken/$1/kernel.yaml"; }
+
+capture --no-rerun -- cover=1000
+check "of one launch the grid is a guess, which is said" all "exits 0" \
+    "has cover-1 'grid: [\"ceildiv(n, BLOCK)\"]'" \
+    "has cover-1 '# Blocks along x: a guess from one launch;'" \
+    "! has cover-1 '# sizes:'"
+capture --count 3 -- cover=1000 cover=2000 cover=300
+check "what fits all launches is written, with how many" all "exits 0" \
+    "has cover-1 'grid: [\"ceildiv(n, BLOCK)\"]'" \
+    "has cover-1 'along x: fits all 3 launches that were captured, with 3 grids'" \
+    "has cover-3 'grid: [\"ceildiv(n, BLOCK)\"]'" \
+    "has cover-2 'n: {default: 2000'" "has cover-1 'count: n, '" \
+    "err_has 'cover-3: made again it gives what'"
+check "the sizes seen are a comment, with whose data they are" all \
+    "has cover-1 '# sizes:'" "has cover-1 '# - {n: 1000}    # this one'" \
+    "has cover-1 '# - {n: 2000}    # cover-2'" \
+    "has cover-2 '# - {n: 300}    # cover-3'"
+for k in 1 2 3; do
+    run check taken/cover-$k
+    check "launch $k is a spec" exits 0
+done
+run tune taken/cover-3 --device 0 --strategy exhaustive -o tuned
+check "which is tuned with its own data" all "exits 0" \
+    "out_has '^cover  *n=300 '"
+
+capture --no-rerun --count 2 -- stride=512 stride=4096
+check "a grid that stays while sizes vary is a number" all "exits 0" \
+    "has stride-1 'grid: [2]'" \
+    "has stride-1 '# Blocks along x: the same in all 2 launches'" \
+    "has stride-1 'count: n, '" "has stride-2 '# - {n: 512}    # stride-1'"
+capture --no-rerun -- stride=512
+check "which one launch does not tell" \
+    has stride-1 'grid: ["ceildiv(n, BLOCK)"]'
+
+capture --no-rerun --count 3 -- uneven=257 uneven=1000 uneven=1006
+check "what fits some launches alone is a comment" all "exits 0" \
+    "has uneven-1 'grid: [6]'" \
+    "has uneven-1 'nothing fits all 3 launches that were captured.'" \
+    "has uneven-2 'grid: [7]'"
+capture --no-rerun --count 3 -- uneven=1700 uneven=260 uneven=1000
+run check taken/uneven-1
+check "with the one that comes nearest" all "exits 0" \
+    "has uneven-1 'nothing fits all 3 launches that were captured;'" \
+    "has uneven-1 '# \"ceildiv(n, BLOCK)\" fits 2 of them.'" \
+    "has uneven-1 'grid: [7]'"
+
+capture --count 2 -- plain=1024 plain=2560
+check "elements of a buffer are a dimension where no number is" all "exits 0" \
+    "has plain-1 'z_count: {default: 1024'" \
+    "has plain-1 'grid: [\"ceildiv(z_count, BLOCK)\"]'" \
+    "has plain-1 'x: {type: f32, role: input, count: z_count, '" \
+    "has plain-1 '# - {z_count: 2560}    # plain-2'" \
+    "err_has 'plain-2: made again it gives what'"
+run tune taken/plain-2 --device 0 --strategy exhaustive -o tuned
+check "and it is tuned" all "exits 0" "out_has '^plain  *z_count=2560 '"
+capture --no-rerun --count 2 -- plain=1024 plain=1024
+check "two launches of one size prove nothing" all \
+    "has plain-1 'grid: [4]'" "has plain-1 'x: {type: f32, role: input, count: 1024'"
+capture --no-rerun --count 2 -- cover=1000 cover=1010
+check "nor do two with one grid" all \
+    "has cover-1 'a guess; it fits all 2 launches, which have the same grid'" \
+    "has cover-1 'grid: [\"ceildiv(n, BLOCK)\"]'"
+capture --no-rerun --count 2 -- cover=1000 plain=1024 cover=2000 plain=2048
+check "launches of other kernels have no say" all \
+    "has cover-1 'fits all 2 launches'" "has plain-2 'fits all 2 launches'" \
+    "! has cover-1 plain"
+finish
