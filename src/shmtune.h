@@ -6,7 +6,8 @@
  * This header is the whole public interface of libshmtune and its manual.  It
  * needs no CUDA header and may be included from C17 and from C++.
  *
- *     shmtune_open       read kernels and tunings from folders, once
+ *     shmtune_open       read kernels and tunings from folders, once; or
+ *     shmtune_open_memory  from memory, what `shmtune pack` made of a folder
  *     shmtune_select     the best configuration for a device and a problem
  *     shmtune_prepare    its binary, loaded into the current CUDA context
  *     shmtune_launch     on your stream, with your buffers
@@ -243,8 +244,32 @@ struct shmtune_kernel;   /* one kernel of a handle */
 enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
                                  struct shmtune_message *message);
 
-/* Gives back what shmtune_open took; NULL is allowed.  Release what was
- * prepared from it first. */
+/*
+ * The same from memory: `bytes` is what `shmtune pack DIR -o FILE` wrote, all
+ * of it and no more, linked into the program or read by it.  Nothing of it is
+ * copied before it is needed: the bytes have to stay there, unchanged, until
+ * shmtune_close.  They may be read-only, and lie at any address.  No folder is
+ * looked into.
+ *
+ * The pack is trusted no more than a file: its specs and binaries as those of
+ * a folder, its tunings not.  Damage of its table fails the call; a file in it
+ * whose bytes are damaged is left out with a note, or counts as absent when it
+ * is a binary.  In messages its files are called "memory:0/tunings/...".
+ *
+ * A kernel that includes headers of its own is not compiled from memory: its
+ * pack needs the binaries (`shmtune pack --arch`).
+ *
+ * SHMTUNE_INVALID_ARGUMENT: `bytes` or `out` is NULL, or 1,024 are open.
+ * SHMTUNE_INVALID_FILE: no pack, one that is cut or damaged, or of a newer
+ * version.
+ * SHMTUNE_NO_MEMORY.
+ */
+enum shmtune_status shmtune_open_memory(const void *bytes, size_t size,
+                                        struct shmtune **out,
+                                        struct shmtune_message *message);
+
+/* Gives back what shmtune_open or shmtune_open_memory took; NULL is allowed.
+ * Release what was prepared from it first. */
 void shmtune_close(struct shmtune *library);
 
 /* What was left out when it was opened, one sentence each, with

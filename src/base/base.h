@@ -14,6 +14,7 @@
 #include "base/digest.h"
 #include "base/field.h"
 #include "base/map.h"
+#include "base/pack.h"
 #include "base/path.h"
 #include "base/random.h"
 #include "base/status.h"

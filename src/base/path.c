@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/pack.h"
 
 static enum shmtune_status refuse_to_open(struct shmt_error *err,
                                           const char *path, const char *what)
@@ -173,10 +174,14 @@ enum shmtune_status shmt_path_read(struct shmt_arena *arena, const char *path,
                                    size_t limit, const char **data,
                                    size_t *size, struct shmt_error *err)
 {
+    struct shmt_pack_place place;
     size_t expected;
     int fd;
-    enum shmtune_status status = shmt_path_open(path, &fd, &expected, err);
+    enum shmtune_status status;
 
+    if (shmt_pack_find(path, &place))
+        return shmt_pack_read(arena, &place, path, limit, data, size, err);
+    status = shmt_path_open(path, &fd, &expected, err);
     return status != SHMTUNE_OK
                ? status
                : read_and_close(arena, fd, path, expected, limit, data, size,
@@ -267,9 +272,11 @@ const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
 
 const char *shmt_path_absolute(struct shmt_arena *arena, const char *path)
 {
+    struct shmt_pack_place place;
     char here[4096];
 
-    if (path[0] == '/' || getcwd(here, sizeof here) == NULL)
+    if (path[0] == '/' || shmt_pack_find(path, &place) ||
+        getcwd(here, sizeof here) == NULL)
         return shmt_arena_copy(arena, path, strlen(path));
     return shmt_path_join(arena, here, path);
 }
@@ -310,10 +317,23 @@ const char *shmt_path_stem(struct shmt_arena *arena, const char *path,
     return shmt_arena_copy(arena, path + begin, end - begin);
 }
 
+static enum shmt_path_kind kind_in_pack(const struct shmt_pack_place *place)
+{
+    if (shmt_pack_has_file(place))
+        return SHMT_PATH_FILE;
+    if (shmt_pack_has_folder(place))
+        return SHMT_PATH_FOLDER;
+    errno = ENOENT;
+    return SHMT_PATH_ABSENT;
+}
+
 enum shmt_path_kind shmt_path_kind(const char *path)
 {
+    struct shmt_pack_place place;
     struct stat about;
 
+    if (shmt_pack_find(path, &place))
+        return kind_in_pack(&place);
     if (stat(path, &about) != 0)
         return errno == ENOENT || errno == ENOTDIR ? SHMT_PATH_ABSENT
                                                    : SHMT_PATH_UNKNOWN;
@@ -361,12 +381,64 @@ bool shmt_path_is_same(const char *one, const char *other)
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-static bool wanted(const char *name, const char *suffix)
+/* The names of a folder, while they are met. */
+struct listing {
+    struct shmt_arena *arena;
+    const char *suffix;
+    const char **names;
+    size_t count, room;
+};
+
+static bool wanted(const char *name, size_t length, const char *suffix)
 {
-    const size_t length = strlen(name), tail = strlen(suffix);
+    const size_t tail = strlen(suffix);
 
     return name[0] != '.' && length > tail
-           && strcmp(name + length - tail, suffix) == 0;
+           && memcmp(name + length - tail, suffix, tail) == 0;
+}
+
+/* False: there is no memory. */
+static bool add_name(void *context, const char *name, size_t length)
+{
+    struct listing *const list = context;
+
+    if (!wanted(name, length, list->suffix))
+        return true;
+    return shmt_array_reserve(&list->names, &list->room, list->count + 1,
+                              sizeof *list->names) &&
+           (list->names[list->count++] =
+                shmt_arena_copy(list->arena, name, length)) != NULL;
+}
+
+static enum shmtune_status list_folder(const char *folder,
+                                       struct listing *list,
+                                       struct shmt_error *err)
+{
+    enum shmtune_status status = SHMTUNE_OK;
+    const struct dirent *entry;
+    DIR *stream = opendir(folder);
+
+    if (stream == NULL)
+        return refuse_to_open(err, folder, "folder cannot be opened");
+    while (status == SHMTUNE_OK &&
+           (errno = 0, entry = readdir(stream)) != NULL)
+        if (!add_name(list, entry->d_name, strlen(entry->d_name)))
+            status = shmt_error_memory(err);
+    if (status == SHMTUNE_OK && errno != 0)
+        status = shmt_error_system(err, folder, "folder cannot be read");
+    closedir(stream);
+    return status;
+}
+
+static enum shmtune_status list_pack(const struct shmt_pack_place *place,
+                                     const char *folder, struct listing *list,
+                                     struct shmt_error *err)
+{
+    if (!shmt_pack_has_folder(place))
+        return shmt_error_set(err, SHMTUNE_NOT_FOUND, "%s: the pack has no "
+                              "such folder", folder);
+    return shmt_pack_list(place, add_name, list) ? SHMTUNE_OK
+                                                 : shmt_error_memory(err);
 }
 
 static int compare_names(const void *left, const void *right)
@@ -379,34 +451,22 @@ enum shmtune_status shmt_path_list(struct shmt_arena *arena,
                                    const char *const **names, size_t *count,
                                    struct shmt_error *err)
 {
-    const char **found = NULL;
-    size_t found_count = 0, room = 0;
-    enum shmtune_status status = SHMTUNE_OK;
-    const struct dirent *entry;
-    DIR *stream = opendir(folder);
+    struct listing list = {.arena = arena, .suffix = suffix};
+    struct shmt_pack_place place;
+    enum shmtune_status status = shmt_pack_find(folder, &place)
+                                     ? list_pack(&place, folder, &list, err)
+                                     : list_folder(folder, &list, err);
 
-    if (stream == NULL)
-        return refuse_to_open(err, folder, "folder cannot be opened");
-    while (status == SHMTUNE_OK &&
-           (errno = 0, entry = readdir(stream)) != NULL)
-        if (wanted(entry->d_name, suffix) &&
-            (!shmt_array_reserve(&found, &room, found_count + 1,
-                                 sizeof *found) ||
-             (found[found_count++] = shmt_arena_copy(
-                  arena, entry->d_name, strlen(entry->d_name))) == NULL))
-            status = shmt_error_memory(err);
-    if (status == SHMTUNE_OK && errno != 0)
-        status = shmt_error_system(err, folder, "folder cannot be read");
-    closedir(stream);
     if (status == SHMTUNE_OK) {
-        if (found_count > 0)
-            qsort(found, found_count, sizeof *found, compare_names);
-        *names = shmt_arena_copy(arena, found, found_count * sizeof *found);
-        *count = found_count;
+        if (list.count > 0)
+            qsort(list.names, list.count, sizeof *list.names, compare_names);
+        *names = shmt_arena_copy(arena, list.names,
+                                 list.count * sizeof *list.names);
+        *count = list.count;
         if (*names == NULL)
             status = shmt_error_memory(err);
     }
-    free(found);
+    free(list.names);
     return status;
 }
 

@@ -3,6 +3,9 @@
  * path: files and folders.  Files are read whole and written so that a reader
  * sees either the old or the new file, never a part of one.  Also says where
  * shmtune's own folders are.
+ *
+ * A path below the root of an open pack (pack.h) is read, listed and examined
+ * in memory; it is absolute, and cannot be opened or written.
  */
 #ifndef SHMT_BASE_PATH_H
 #define SHMT_BASE_PATH_H

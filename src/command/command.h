@@ -34,6 +34,7 @@
     X(score)                                                                 \
     X(import)                                                                \
     X(export)                                                                \
+    X(pack)                                                                  \
     X(data)                                                                  \
     X(completion)                                                            \
     X(worker)

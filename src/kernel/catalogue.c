@@ -287,11 +287,18 @@ static enum shmtune_status refuse(struct shmt_catalogue *catalogue,
                                   const char *path,
                                   const struct shmt_error *why)
 {
+    enum shmtune_status status;
+
     if (!shmt_array_reserve(&catalogue->refused, &catalogue->refused_room,
                             catalogue->refused_count + 1, sizeof path))
         return SHMTUNE_NO_MEMORY;
     catalogue->refused[catalogue->refused_count++] = path;
-    return shmt_catalogue_note(catalogue, "%s", why->text);
+    status = shmt_catalogue_note(catalogue, "%s", why->text);
+    if (status == SHMTUNE_OK && catalogue->refusal_note == NULL) {
+        catalogue->refusal = why->status;
+        catalogue->refusal_note = catalogue->notes[catalogue->note_count - 1];
+    }
+    return status;
 }
 
 static enum shmtune_status read_folder(struct shmt_catalogue *catalogue,
@@ -348,9 +355,12 @@ static enum shmtune_status read_folders(struct shmt_catalogue *catalogue)
     return status;
 }
 
-enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
-                                        struct shmt_catalogue **out,
-                                        struct shmt_error *err)
+/* Reads the folders that `add` adds. */
+static enum shmtune_status
+open_with(enum shmtune_status (*add)(struct shmt_catalogue *catalogue,
+                                     const char *list, const char *tree),
+          const char *list, const char *tree, struct shmt_catalogue **out,
+          struct shmt_error *err)
 {
     struct shmt_catalogue *catalogue = calloc(1, sizeof *catalogue);
     enum shmtune_status status;
@@ -358,12 +368,8 @@ enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
     if (catalogue == NULL)
         return shmt_error_memory(err);
     catalogue->arena = shmt_arena_new();
-    if (catalogue->arena == NULL)
-        status = SHMTUNE_NO_MEMORY;
-    else if (list != NULL)
-        status = add_list(catalogue, list, false);
-    else
-        status = add_defaults(catalogue, tree);
+    status = catalogue->arena == NULL ? SHMTUNE_NO_MEMORY
+                                      : add(catalogue, list, tree);
     if (status == SHMTUNE_OK)
         status = read_folders(catalogue);
     if (status == SHMTUNE_OK) {
@@ -375,6 +381,34 @@ enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
                ? shmt_error_memory(err)
                : shmt_error_set(err, status, "an empty folder name in "
                                 "\"%.256s\"", list);
+}
+
+static enum shmtune_status add_all(struct shmt_catalogue *catalogue,
+                                   const char *list, const char *tree)
+{
+    return list != NULL ? add_list(catalogue, list, false)
+                        : add_defaults(catalogue, tree);
+}
+
+static enum shmtune_status add_one(struct shmt_catalogue *catalogue,
+                                   const char *list, const char *tree)
+{
+    (void)tree;
+    return add_folder(catalogue, list, "");
+}
+
+enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
+                                        struct shmt_catalogue **out,
+                                        struct shmt_error *err)
+{
+    return open_with(add_all, list, tree, out, err);
+}
+
+enum shmtune_status shmt_catalogue_open_folder(const char *folder,
+                                               struct shmt_catalogue **out,
+                                               struct shmt_error *err)
+{
+    return open_with(add_one, folder, NULL, out, err);
 }
 
 void shmt_catalogue_close(struct shmt_catalogue *catalogue)

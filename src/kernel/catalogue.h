@@ -33,6 +33,8 @@ struct shmt_catalogue {
     struct shmt_catalogue_kernel *kernels;    /* sorted by name */
     size_t refused_count, refused_room;
     const char **refused;            /* paths of specs that cannot be read */
+    enum shmtune_status refusal;     /* of the first of them, and the note */
+    const char *refusal_note;
     size_t note_count, note_room;
     const char **notes;              /* SHMT_CATALOGUE_NOTES at most; then the
                                         last is `unsaid_note` */
@@ -55,6 +57,10 @@ enum { SHMT_CATALOGUE_NOTES = 256 };
 enum shmtune_status shmt_catalogue_open(const char *list, const char *tree,
                                         struct shmt_catalogue **out,
                                         struct shmt_error *err);
+/* One folder, whose name may have a ':', or an open pack's root. */
+enum shmtune_status shmt_catalogue_open_folder(const char *folder,
+                                               struct shmt_catalogue **out,
+                                               struct shmt_error *err);
 void shmt_catalogue_close(struct shmt_catalogue *catalogue);
 
 /* NULL: there is none of that name. */

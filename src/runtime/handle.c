@@ -165,21 +165,41 @@ static enum shmtune_status note_cache(struct shmtune *library)
     return SHMTUNE_OK;
 }
 
-enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
-                                 struct shmtune_message *message)
+/* What opens a handle: folders, or bytes. */
+struct origin {
+    const char *call, *path;
+    const void *bytes;            /* NULL: folders */
+    size_t size;
+};
+
+static enum shmtune_status open_catalogue(const struct origin *from,
+                                          struct shmtune *library,
+                                          struct shmt_error *err)
 {
-    struct shmt_error err = {0};
-    struct shmtune *library;
     enum shmtune_status status;
 
-    if (out == NULL)
-        return shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
-                                        "shmtune_open: out is NULL");
-    library = calloc(1, sizeof *library);
+    if (from->bytes == NULL)
+        return shmt_catalogue_open(from->path, NULL, &library->catalogue,
+                                   err);
+    status = shmt_pack_open(from->bytes, from->size, &library->pack, err);
+    return status != SHMTUNE_OK
+               ? status
+               : shmt_catalogue_open_folder(shmt_pack_root(library->pack),
+                                            &library->catalogue, err);
+}
+
+static enum shmtune_status open_from(const struct origin *from,
+                                     struct shmtune **out,
+                                     struct shmtune_message *message)
+{
+    struct shmt_error err = {0};
+    struct shmtune *library = calloc(1, sizeof *library);
+    enum shmtune_status status;
+
     if (library == NULL)
         return shmt_runtime_message_set(message, SHMTUNE_NO_MEMORY,
                                         "out of memory");
-    status = shmt_catalogue_open(path, NULL, &library->catalogue, &err);
+    status = open_catalogue(from, library, &err);
     if (status == SHMTUNE_OK)
         status = fill(library);
     if (status == SHMTUNE_OK)
@@ -193,8 +213,33 @@ enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
     shmtune_close(library);
     return status == SHMTUNE_NO_MEMORY
                ? shmt_runtime_message_set(message, status, "out of memory")
-               : shmt_runtime_message_set(message, status, "shmtune_open: %s",
-                                          err.text);
+               : shmt_runtime_message_set(message, status, "%s: %s",
+                                          from->call, err.text);
+}
+
+enum shmtune_status shmtune_open(const char *path, struct shmtune **out,
+                                 struct shmtune_message *message)
+{
+    const struct origin from = {.call = "shmtune_open", .path = path};
+
+    return out == NULL
+               ? shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                          "shmtune_open: out is NULL")
+               : open_from(&from, out, message);
+}
+
+enum shmtune_status shmtune_open_memory(const void *bytes, size_t size,
+                                        struct shmtune **out,
+                                        struct shmtune_message *message)
+{
+    const struct origin from = {
+        .call = "shmtune_open_memory", .bytes = bytes, .size = size};
+
+    return bytes == NULL || out == NULL
+               ? shmt_runtime_message_set(message, SHMTUNE_INVALID_ARGUMENT,
+                                          "shmtune_open_memory: %s is NULL",
+                                          out == NULL ? "out" : "bytes")
+               : open_from(&from, out, message);
 }
 
 void shmtune_close(struct shmtune *library)
@@ -207,6 +252,7 @@ void shmtune_close(struct shmtune *library)
         free(library->kernels[k].tunings);
     }
     shmt_catalogue_close(library->catalogue);
+    shmt_pack_close(library->pack);
     shmt_arena_free(library->arena);
     free(library);
 }

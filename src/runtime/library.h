@@ -97,6 +97,7 @@ struct shmtune {
     size_t kernel_count;
     struct shmtune_kernel *kernels;    /* sorted by name */
     struct shmt_catalogue *catalogue;  /* specs, folders, notes */
+    struct shmt_pack *pack;            /* NULL: opened from folders */
     struct shmt_runtime_watch *watch;  /* NULL: nobody asked for it */
 };
 

@@ -83,6 +83,43 @@ static enum shmtune_status load_from_folder(struct search *search,
     return SHMTUNE_NOT_FOUND;
 }
 
+/* The first header of the kernel that is no source, or NULL. */
+static const char *own_header(const struct shmt_kernel *kernel)
+{
+    const struct shmt_kernel_code *const codes[] = {&kernel->code,
+                                                    &kernel->reference_code};
+
+    for (size_t k = 0; k < kernel->header_count; k++) {
+        bool source = false;
+
+        for (size_t c = 0; c < 2; c++)
+            for (size_t i = 0; i < codes[c]->file_count; i++)
+                source |= strcmp(codes[c]->files[i].path,
+                                 kernel->headers[k].path) == 0;
+        if (!source)
+            return kernel->headers[k].path;
+    }
+    return NULL;
+}
+
+/* The compiler opens headers as files. */
+static enum shmtune_status check_headers(const struct search *search,
+                                         struct shmt_error *err)
+{
+    const struct shmtune_kernel *kernel = search->request->choice->kernel;
+    const char *const header =
+        kernel->library->pack == NULL ? NULL : own_header(kernel->spec);
+
+    return header == NULL
+               ? SHMTUNE_OK
+               : shmt_error_set(
+                     err, SHMTUNE_NOT_FOUND, "kernel %s: no binary for %s in "
+                     "the pack, and it cannot be compiled from memory, because "
+                     "it includes %s: make the pack with \"shmtune pack DIR "
+                     "--arch %s\", or open the folder", kernel->spec->name,
+                     search->wanted->arch, header, search->wanted->arch);
+}
+
 static enum shmtune_status compile(struct search *search, const char *folder,
                                    struct shmt_error *err)
 {
@@ -90,8 +127,10 @@ static enum shmtune_status compile(struct search *search, const char *folder,
     struct shmt_image_request wanted = *search->wanted;
     const struct shmt_nvrtc *nvrtc;
     struct shmt_image *image = NULL;
-    enum shmtune_status status = shmt_nvrtc_open(&nvrtc, err);
+    enum shmtune_status status = check_headers(search, err);
 
+    if (status == SHMTUNE_OK)
+        status = shmt_nvrtc_open(&nvrtc, err);
     wanted.recompile = wanted.private_folder = true;
     if (status == SHMTUNE_OK)
         status = shmt_image_get(&wanted, nvrtc, folder, &image, err);

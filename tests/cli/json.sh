@@ -28,6 +28,7 @@ is check check --no-compile "$root/kernels/scale.yaml" "$folder/t.yaml"
 is doctor doctor
 is data data scale --size n=64 -o "$folder/inputs"
 is export export "$folder/j.journal" --to t4 -o "$folder/t4.json"
+is pack pack "$root" -o "$folder/t.pack"
 is import import "$folder/t4.json" -o "$folder/imported"
 is report report "$folder/t.yaml" "$folder/j.journal" -o "$folder/page.html"
 if has_nvrtc; then

@@ -96,6 +96,7 @@ SCENARIOS = [
             '--device', 'My GPU', '--force'),
     command('import_ktt', 'import', 'ktt.json', '-o', 'made', '--name', 'k',
             '--force'),
+    command('pack', 'pack', 'root', '-o', 'root.pack'),
     command('export_t1', 'export', 'scale', '--to', 't1'),
     command('export_t4', 'export', RECORDING, '--to', 't4', '-o',
             'made.json.gz'),

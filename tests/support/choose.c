@@ -5,8 +5,9 @@
  *
  *     choose KERNEL SIZE...
  *
- * chooses for device 0 of the driver and prints the notes, the match, the
- * configuration, its times, and that it could be prepared, or why not.
+ * or, where $CHOOSE_PACK names a pack, with that from memory.  Chooses for
+ * device 0 of the driver and prints the notes, the match, the configuration,
+ * its times, and that it could be prepared, or why not.
  */
 #include <shmtune.h>
 
@@ -65,6 +66,29 @@ static int report(const struct shmtune_choice *choice)
     return EXIT_SUCCESS;
 }
 
+/* The pack is in memory of just its size, and stays. */
+static enum shmtune_status open_library(struct shmtune **out,
+                                        struct shmtune_message *message)
+{
+    const char *name = getenv("CHOOSE_PACK");
+    FILE *file = name == NULL ? NULL : fopen(name, "rb");
+    static char *bytes;
+    long size;
+
+    if (name == NULL)
+        return shmtune_open(NULL, out, message);
+    if (file == NULL || fseek(file, 0, SEEK_END) != 0 ||
+        (size = ftell(file)) < 0)
+        exit(EXIT_FAILURE);
+    rewind(file);
+    bytes = malloc((size_t)size + 1);
+    if (bytes == NULL ||
+        fread(bytes, 1, (size_t)size, file) != (size_t)size)
+        exit(EXIT_FAILURE);
+    fclose(file);
+    return shmtune_open_memory(bytes, (size_t)size, out, message);
+}
+
 int main(int argc, char **argv)
 {
     int64_t problem[SHMTUNE_DIMENSIONS] = {0};
@@ -78,7 +102,7 @@ int main(int argc, char **argv)
     for (int k = 2; k < argc && k - 2 < SHMTUNE_DIMENSIONS; k++)
         problem[k - 2] = strtoll(argv[k], NULL, 10);
     make_context();
-    if (shmtune_open(NULL, &library, &message) != SHMTUNE_OK) {
+    if (open_library(&library, &message) != SHMTUNE_OK) {
         fprintf(stderr, "%s\n", message.text);
         return EXIT_FAILURE;
     }

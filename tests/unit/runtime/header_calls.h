@@ -11,7 +11,7 @@
 
 static int header_calls(void)
 {
-    struct shmtune *library = NULL;
+    struct shmtune *library = NULL, *other = NULL;
     struct shmtune_function *function = NULL;
     struct shmtune_message message = {{0}};
     struct shmtune_device device = SHMTUNE_DEVICE_INIT;
@@ -59,6 +59,11 @@ static int header_calls(void)
                 SHMTUNE_INVALID_ARGUMENT);
     HEADER_CALL(shmtune_open("/nonexistent", &library, &message) ==
                 SHMTUNE_OK);
+    HEADER_CALL(shmtune_open_memory(NULL, 0, &other, NULL) ==
+                SHMTUNE_INVALID_ARGUMENT);
+    HEADER_CALL(shmtune_open_memory("no pack", 7, &other, &message) ==
+                SHMTUNE_INVALID_FILE);
+    HEADER_CALL(other == NULL);
     HEADER_CALL(shmtune_note_count(library) == 1);
     HEADER_CALL(shmtune_note(library, 0) != NULL);
     HEADER_CALL(shmtune_kernel_count(library) == 0);

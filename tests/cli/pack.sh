@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# shmtune pack: one file of a folder, which an application opens from memory
+# where neither the folder nor a compiler is.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+SHMTUNE_LIBCUDA=$build/tests/fake/.libs/fake_cuda.so
+export SHMTUNE_LIBCUDA
+tuning=$root/tunings/scale/a.yaml
+make_tuning "$tuning"
+make_journal "$root/tunings/scale/b.journal"
+sizes() { # PACK: the names in it, without digest and offset
+    grep -a '^[0-9a-f]\{64\} [0-9]* [0-9]* .*' "$1" | cut -d ' ' -f 4-
+}
+
+run pack "$root" -o "$folder/a.pack"
+check "a folder is packed" all 'exits 0' \
+    'out_has "a.pack: [0-9]* bytes, 1 kernel, 1 tuning, 0 binaries$"' err_empty
+sizes "$folder/a.pack" >"$folder/out"
+printf '%s\n' kernels/scale.cu kernels/scale.h kernels/scale.yaml \
+    tunings/scale/a.yaml >"$folder/expected"
+check "specs, sources, headers and tunings; no journal" \
+    cmp "$folder/out" "$folder/expected"
+cp -R "$root" "$folder/other"
+touch "$folder/other/kernels/scale.cu"
+(cd "$folder/other" && "$build/shmtune" pack . -o -) >"$folder/b.pack" \
+    2>"$folder/err"
+status=$?
+check "the same bytes from another place, by -o -" all 'exits 0' err_empty \
+    'cmp "$folder/a.pack" "$folder/b.pack"'
+run pack "$root" -q -o "$folder/b.pack"
+check "-q says nothing" all 'exits 0' out_empty err_empty
+
+# -- what is refused --------------------------------------------------------
+
+echo kept >"$folder/kept"
+run pack "$root"
+check "-o is needed" all 'exits 1' 'err_has "where to is missing: -o FILE"'
+run pack -o "$folder/kept"
+check "a folder, too" all 'exits 1' 'err_has "expected one folder, found 0"'
+run pack "$folder/nowhere" -o "$folder/kept"
+check "one that is there" all 'exits 5' 'err_has "there is no such folder"'
+mkdir -p "$folder/empty/kernels"
+run pack "$folder/empty" -o "$folder/kept"
+check "with a kernel" all 'exits 2' 'err_has "has no kernel; put its spec"'
+run pack "$root" -o "$folder/nowhere/a.pack"
+check "a place that can be written" all 'exits 5' 'err_has "nowhere"'
+
+cp "$tuning" "$folder/tuning"
+head -c 300 "$folder/tuning" >"$tuning"
+run pack "$root" -o "$folder/kept"
+check "a tuning that is cut fails" all 'exits 2' 'err_has "a.yaml"'
+sed 's/^digest: "...../digest: "00000/' "$folder/tuning" >"$tuning"
+run pack "$root" -o "$folder/b.pack"
+check "a stale one is left out" all 'exits 0' 'out_has " 0 tunings"' \
+    'err_has "note: .*a.yaml: left out: it was made for other sources"'
+cp "$folder/tuning" "$tuning"
+cp "$root/kernels/scale.yaml" "$folder/spec"
+echo 'nonsense: 1' >>"$root/kernels/scale.yaml"
+run pack "$root" -o "$folder/kept"
+check "a spec that is wrong fails" all 'exits 2' 'err_has "scale.yaml:"'
+cp "$folder/spec" "$root/kernels/scale.yaml"
+mv "$root/kernels/scale.h" "$folder/scale.h"
+sed 's#"scale.h"#"../../scale.h"#' "$data/scale.cu" >"$root/kernels/scale.cu"
+run pack "$root" -o "$folder/kept"
+check "a header outside of the folder fails" all 'exits 2' \
+    'err_has "kernel scale: .*scale.h: lies outside of .*, which is packed"'
+mv "$folder/scale.h" "$root/kernels/scale.h"
+cat "$data/scale.cu" >"$root/kernels/scale.cu"
+check "and what was there is there" grep -qx kept "$folder/kept"
+
+# -- an application ----------------------------------------------------------
+
+choose() { # PACK KERNEL SIZE
+    env SHMTUNE_PATH=/nowhere CHOOSE_PACK="$1" SHMTUNE_NVRTC=/nowhere/nvrtc.so \
+        "$build/tests/support/choose" "$2" "$3" >"$folder/out" 2>"$folder/err"
+    status=$?
+}
+
+if [ ! -f "$SHMTUNE_LIBCUDA" ]; then
+    skip "an application opens it" "the fake driver was not built"
+    finish
+    exit 0
+fi
+choose "$folder/a.pack" scale 4096
+check "an application opens it, without the folder" all 'exits 0' \
+    'out_has "^match: "' 'out_lacks "^note: "' 'out_has "no binary for sm_90"'
+head -c 500 "$folder/a.pack" >"$folder/cut.pack"
+choose "$folder/cut.pack" scale 4096
+check "not when it is cut" all 'exits 1' 'err_has "and 500 were given"'
+finish
