@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * export: the command `shmtune export`: writes a journal or recording, or the
- * space of a kernel, in a format of other tuners (exchange/).
+ * space of a kernel, in a format of other tuners (exchange/), and the tunings
+ * of a kernel as a header (export_tuned.c).
  */
 #include "config.h"
 
@@ -10,6 +11,7 @@
 
 #include "base/base.h"
 #include "command/command.h"
+#include "command/export_tuned.h"
 #include "command/json.h"
 #include "exchange/exchange.h"
 #include "record/record.h"
@@ -19,6 +21,10 @@ static const char help[] =
     "                      [--spec SPEC.yaml] [--json]\n"
     "       shmtune export KERNEL|SPEC.yaml --to t1 [--size DIM=N,...]\n"
     "                      [-o FILE] [--json]\n"
+    "       shmtune export KERNEL|TUNING... --to header [--spec SPEC.yaml]\n"
+    "                      [-o FILE] [--json]\n"
+    "       shmtune export KERNEL|TUNING... --template FILE\n"
+    "                      [--spec SPEC.yaml] [-o FILE] [--json]\n"
     "\n"
     "Writes a journal or recording of a run as T4 results, or as a cache file\n"
     "that Kernel Tuner replays in its simulation mode. A run that was\n"
@@ -30,17 +36,28 @@ static const char help[] =
     "one problem: sizes stand in its conditions as numbers, derived names as\n"
     "what they stand for.\n"
     "\n"
-    "  --to FORM          t4, kernel-tuner or t1\n"
+    "A header is for programs that their own compiler builds: one file of\n"
+    "C99 and C++ with the tuned configurations, by architecture, device and\n"
+    "size, and the default for the rest, of a kernel's tunings or of those\n"
+    "that are named. A template gives the same rows a form of your own: its\n"
+    "lines between {begin} and {end} stand once for each tuned size, with\n"
+    "{PARAMETER}, {DIMENSION}, {kernel}, {device}, {arch}, {time_us} and\n"
+    "{number} replaced.\n"
+    "\n"
+    "  --to FORM          t4, kernel-tuner, t1 or header\n"
+    "  --template FILE    the form of the rows, instead of --to\n"
     "  -o, --output FILE  where to (default: standard output); .gz compresses\n"
     "  --spec SPEC.yaml   of the kernel, when it is not found by its name\n"
     "  --size DIM=N,...   of a kernel, the problem (default: the usual one)\n"
-    "  --json             what was written to FILE, as JSON (all forms are\n"
-    "                     JSON already)\n"
+    "  --json             what was written to FILE, as JSON (t4, kernel-tuner\n"
+    "                     and t1 are JSON already)\n"
     "\n"
     "examples:\n"
     "  shmtune export tunings/conv/a100.journal.gz --to t4 -o run.json\n"
     "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n"
-    "  shmtune export matmul --to t1 --size m=1000,n=1000,k=4096\n";
+    "  shmtune export matmul --to t1 --size m=1000,n=1000,k=4096\n"
+    "  shmtune export matmul --to header -o matmul_tuned.h\n"
+    "  shmtune export tunings/conv2d/*.yaml --template rows.in -o rows.cuh\n";
 
 static const struct {
     const char *word;
@@ -168,13 +185,36 @@ static bool is_kernel(const char *word)
            format == SHMT_FORMAT_SPEC;
 }
 
+/* A header, or a template. */
+static enum shmtune_status export_tuned(const struct shmt_command_call *call,
+                                        int count,
+                                        const struct request *request,
+                                        const char *form,
+                                        struct shmt_error *err)
+{
+    const struct shmt_command_export_tuned tuned = {
+        call, count, request->spec, form, request->output, request->json};
+
+    if (count < 1)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "expected a kernel or tunings, none is given; "
+                              "see shmtune export --help");
+    if (request->size != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--size is for --to t1; a %s has every tuned "
+                              "size; leave --size out",
+                              form == NULL ? "header" : "template");
+    return shmt_command_export_tuned(&tuned, err);
+}
+
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    const char *to = NULL;
+    const char *to = NULL, *form = NULL;
     struct request request = {0};
     const struct shmt_command_option options[] = {
         {"to", 0, SHMT_OPTION_TEXT, &to, 0, 0},
+        {"template", 0, SHMT_OPTION_TEXT, &form, 0, 0},
         {"output", 'o', SHMT_OPTION_TEXT, &request.output, 0, 0},
         {"spec", 0, SHMT_OPTION_TEXT, &request.spec, 0, 0},
         {"size", 0, SHMT_OPTION_TEXT, &request.size, 0, 0},
@@ -187,6 +227,12 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 
     if (status != SHMTUNE_OK)
         return status;
+    if (form != NULL && to != NULL)
+        return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
+                              "--to %s and --template are two forms; give one "
+                              "of them", to);
+    if (form != NULL || (to != NULL && strcmp(to, "header") == 0))
+        return export_tuned(call, count, &request, form, err);
     if (count != 1)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "expected one journal or kernel, %d are given; "
@@ -199,8 +245,8 @@ static enum shmtune_status run(const struct shmt_command_call *call,
                        : export_journal(call->words[0], &request, err);
         }
     return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                          "%s%s: expected --to t4, --to kernel-tuner or --to "
-                          "t1",
+                          "%s%s: expected --to t4, --to kernel-tuner, --to "
+                          "t1, --to header or --template",
                           to == NULL ? "" : "--to ",
                           to == NULL ? "no form is given" : to);
 }

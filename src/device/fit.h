@@ -94,6 +94,16 @@ struct shmt_fit_launches {
 bool shmt_fit_launches(const struct shmt_fit_launches *ask,
                        struct shmt_fit *out);
 
+/* Blocks of the launch that counts, the first that is used and reads an input,
+ * else the first that is used; and how many are resident on a multiprocessor,
+ * by its own resources where they are known.  False: neither is known. */
+struct shmt_fit_waves {
+    double blocks;
+    int resident;
+};
+bool shmt_fit_waves(const struct shmt_fit_launches *ask,
+                    struct shmt_fit_waves *out);
+
 /* Whether the static shared memory that the spec states, if it does, is what
  * the compiler found (-1: not known): a part of shmt_fit_launch that needs no
  * device. */

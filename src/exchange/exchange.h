@@ -150,6 +150,37 @@ enum shmtune_status shmt_export_t1(const struct shmt_kernel *kernel,
                                    const int64_t *problem,
                                    struct shmt_text *text,
                                    struct shmt_error *err);
+/* The tunings of a kernel, in a form that programs are compiled with. */
+enum {
+    SHMT_EXPORT_TUNINGS = 64,
+    SHMT_EXPORT_ROWS = 1024,       /* sizes, of all of them */
+    SHMT_EXPORT_TIES = 8,          /* of a size */
+    SHMT_EXPORT_BYTES = 4 << 20    /* of what is written, and of a template */
+};
+struct shmt_export_rows;
+enum shmtune_status shmt_export_rows_new(const struct shmt_kernel *kernel,
+                                         struct shmt_export_rows **out,
+                                         struct shmt_error *err);
+void shmt_export_rows_free(struct shmt_export_rows *rows);
+/* SHMTUNE_INVALID_FILE: it is of another kernel or other sources, has no
+ * compute capability, or is one too many.  Sizes whose configuration the kernel
+ * has not, or which does not run there, are left out and counted. */
+enum shmtune_status shmt_export_rows_add(struct shmt_export_rows *rows,
+                                         const struct shmt_tuning *tuning,
+                                         const char *file,
+                                         struct shmt_error *err);
+size_t shmt_export_rows_count(const struct shmt_export_rows *rows);
+size_t shmt_export_rows_left_out(const struct shmt_export_rows *rows);
+/* A header of C and C++; or the rows in the form of a template, which is
+ * `name` in messages. */
+enum shmtune_status shmt_export_header(const struct shmt_export_rows *rows,
+                                       struct shmt_text *text,
+                                       struct shmt_error *err);
+enum shmtune_status shmt_export_table(const struct shmt_export_rows *rows,
+                                      const char *name, const char *form,
+                                      struct shmt_text *text,
+                                      struct shmt_error *err);
+
 /* Has jansson's allocations watched from now on; whether one has failed since,
  * so that what was built of them may lack members. */
 void shmt_export_memory_watch(void);

@@ -194,4 +194,26 @@ void shmt_expr_words(const struct shmt_expr *expr,
                      void (*take)(void *context, size_t symbol,
                                   const char *word), void *context);
 
+/* Where the names of an expression stand in a program of C. */
+struct shmt_expr_c {
+    const char *const *symbols;     /* what each is there: "c->p_TILE"; a word
+                                       is its number in a list */
+    const char *calls;              /* a derived name is a function, this and
+                                       its number, */
+    const char *arguments;          /* with these arguments: "(c, bad)" */
+    const bool *derived;            /* which of them have been written */
+    /* The number of a word of a symbol; -1: it has no such word. */
+    long (*number)(void *context, size_t symbol, const char *word);
+    void *context;
+};
+/* Appends the expression as one of C, of type long long or, with *real,
+ * double; `truth`: as an int, 0 or 1.  Integers go through functions that set
+ * *bad where the expression would fail: shmtuned_add and others, which the
+ * program has to have.  False where C has no such expression here: words that
+ * are no comparison with a constant, reals with // % or **, an expression
+ * too long.  Then something is appended all the same. */
+bool shmt_expr_write_c(const struct shmt_expr *expr,
+                       const struct shmt_expr_c *form, bool truth, bool *real,
+                       struct shmt_text *text);
+
 #endif

@@ -1,0 +1,231 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# `shmtune export --to header` and --template: the header compiles alone as C
+# and C++, selects what the library selects, and takes any name; a template's
+# faults are told with their place.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+# As the build was made, so that one with sanitizers links.
+setting() { sed -n "s/^$1 = //p" "$build/Makefile"; }
+warnings='-Wall -Wextra -Wpedantic -Werror'
+cxx=${CXX:-c++}
+has_cxx() { command -v "$cxx" >/dev/null 2>&1; }
+
+make_tuning "$root/tunings/scale/one.yaml"
+
+# compiles_c FILE, compiles_cxx STANDARD FILE: alone, twice included.
+compiles_c() {
+    printf '#include "%s"\n#include "%s"\nint x;\n' "$1" "$1" >"$folder/c.c"
+    # shellcheck disable=SC2046,SC2086
+    $(setting CC) -std=c99 $warnings -fsyntax-only "$folder/c.c" \
+        >"$folder/out" 2>"$folder/err"
+}
+compiles_cxx() {
+    has_cxx || return 0
+    printf '#include "%s"\n' "$2" >"$folder/c.cc"
+    # shellcheck disable=SC2086
+    "$cxx" -std="$1" $warnings -fsyntax-only "$folder/c.cc" \
+        >"$folder/out" 2>"$folder/err"
+}
+
+run export scale --to header -o "$folder/scale.h"
+check "a kernel's tunings become a header" all 'exits 0' 'out_empty' 'err_empty'
+check "it compiles as C99" compiles_c "$folder/scale.h"
+check "as C++11" compiles_cxx c++11 "$folder/scale.h"
+check "as C++17" compiles_cxx c++17 "$folder/scale.h"
+
+run export scale --to header -o -
+check "-o - is standard output" all 'exits 0' \
+    'cmp -s "$folder/out" "$folder/scale.h"'
+run export "$root/tunings/scale/one.yaml" --to header
+check "a tuning is named" all 'exits 0' 'cmp -s "$folder/out" "$folder/scale.h"'
+run export "$root/tunings/scale/one.yaml" --to header --json -o "$folder/x.h"
+check "--json says what was written" all 'exits 0' 'is_json' \
+    'out_has "\"form\": \"header\""' 'out_has "\"records\": 2"'
+
+# glue KERNEL DIMENSIONS: names the header's functions for tuned_header.c.
+glue() {
+    sizes= taken= n=0
+    while [ "$n" -lt "$2" ]; do
+        sizes="$sizes, p[$n]" taken="$taken, s$n" n=$((n + 1))
+    done
+    bare=${taken#, }
+    {
+        printf '#include "%s.h"\n#define KERNEL "%s"\n' "$1" "$1"
+        printf '#define EACH SHMTUNED_EACH_CONFIG_%s\n' "$1"
+        printf '#define EACH_ROW SHMTUNED_EACH_ROW_%s\n' "$1"
+        printf '#define ROW_SIZES(n, a, d, c, t%s) {%s},\n' "$taken" "$bare"
+        printf '#define LAUNCHES SHMTUNED_LAUNCHES_%s\n' "$1"
+        printf '#define DEVICE shmtuned_device_%s\n' "$1"
+        printf '#define SELECT(a, d, p) shmtuned_select_%s(a, d%s)\n' "$1" "$sizes"
+        printf '#define LAUNCH(c, k, p) shmtuned_launch_%s(c, k%s)\n' "$1" "$sizes"
+    } >"$folder/glue.h"
+}
+
+# selects KERNEL DIMENSIONS ROOT: as the library does wherever that looks at
+# all sizes, but for a few where as many blocks are resident as where it was
+# measured, or a sum is rounded in another way.
+selects() {
+    glue "$1" "$2"
+    # shellcheck disable=SC2046,SC2086
+    $(setting CC) -std=gnu17 -O1 -fmax-errors=3 $(setting SAN_CFLAGS) -I"$folder" \
+        -I"$source/src" "$data/tuned_header.c" -o "$folder/compare" \
+        -L"$build/.libs" -lshmtune -Wl,-rpath,"$build/.libs" \
+        >"$folder/out" 2>"$folder/err" || return 1
+    "$folder/compare" "$3" >"$folder/out" 2>"$folder/err" || return 1
+    awk '/differ$/ { sum += $2; all += $4; if ($1 == "4:" && $2 > 0) bad = 1 }
+         /launches/ { if ($1 > 0) bad = 1 }
+         END { exit bad || all == 0 || 25 * sum > all || all < 100 }' "$folder/out"
+}
+
+if [ -f "$build/.libs/libshmtune.so" ]; then
+    status=0
+    check "scale: what the library selects" selects scale 1 "$root"
+    for kernel in matmul:3 conv2d:3 transpose:3 scan:2; do
+        dimensions=${kernel#*:} kernel=${kernel%:*}
+        SHMTUNE_PATH=$source "$build/shmtune" export "$kernel" --to header \
+            -o "$folder/$kernel.h" 2>"$folder/err"
+        check "$kernel: what the library selects" \
+            selects "$kernel" "$dimensions" "$source"
+    done
+else
+    skip "what the library selects" "no shared library was built"
+fi
+
+# -- nvcc --------------------------------------------------------------------
+
+if command -v nvcc >/dev/null 2>&1; then
+    cat >"$folder/program.cu" <<'PROGRAM'
+#include "scale.h"
+template <int number> __global__ void fill(int *out)
+{
+    constexpr auto tuned = shmtuned_config_scale(number);
+    __shared__ int room[tuned.p_BLOCK];
+
+    room[threadIdx.x] = SHMTUNED_SET_scale_BLOCK;
+    *out = room[0] + shmtuned_select_scale(SHMTUNED_ARCH, 0, *out).config;
+}
+#if SHMTUNED_ARCH == 90
+static_assert(SHMTUNED_SET_scale_BLOCK == 64, "the tuned one");
+#else
+static_assert(SHMTUNED_SET_scale_BLOCK == 128, "the default");
+#endif
+static_assert(shmtuned_select_scale(90, 1, 1000).match == SHMTUNED_EXACT, "");
+struct launch {
+    template <class Number> void operator()(Number) const
+    {
+        fill<Number::value><<<1, 1>>>(nullptr);
+    }
+};
+int main()
+{
+    const shmtuned_choice choice = shmtuned_select_scale(90, 1, 1048576);
+
+    if (choice.match == SHMTUNED_NONE)
+        shmtuned_visit_scale(choice.config, launch());
+    return shmtuned_config_scale(choice.config).p_BLOCK != 1024 ||
+           shmtuned_launch_scale(choice.config, 0, 1048576).grid[0] != 1024;
+}
+PROGRAM
+    nvcc -std=c++17 -gencode arch=compute_80,code=sm_80 \
+        -gencode arch=compute_90,code=sm_90 "$folder/program.cu" \
+        -o "$folder/program" >"$folder/out" 2>"$folder/err" &&
+        "$folder/program"
+    status=$?
+    check "a program of nvcc, for two architectures" all 'exits 0' 'out_empty' \
+        'err_empty'
+else
+    skip "a program of nvcc, for two architectures" "no nvcc"
+fi
+
+# -- templates ---------------------------------------------------------------
+
+cat >"$folder/form" <<'FORM'
+// {kernel}, {rows} rows; {{kernel} stays, and so do {0}, { kernel } and {}
+static const row rows[] = {
+    // {begin}
+    ROW({arch}, "{device}", {n}, {BLOCK}, {MEMORY}) /* {time_us} us */,
+    // {end}
+};
+FORM
+run export scale --template "$folder/form"
+check "a template" all 'exits 0' 'err_empty' \
+    'out_has "^// scale, 2 rows; {kernel} stays, and so do {0}, { kernel } and {}$"' \
+    'out_has "ROW(90, \"Test Device 3000\", 1000, 64, dynamic) /\* 2 us \*/,$"' \
+    'out_has "1048576, 1024, static) /\* 8 us \*/,$"' \
+    'out_lacks begin' 'out_lacks "{end}"' \
+    '[ "$(wc -l <"$folder/out")" -eq 5 ]'
+
+# refused_of NAME PATTERN TEXT
+refused_of() {
+    printf '%b' "$3" >"$folder/bad"
+    run export scale --template "$folder/bad" -o "$folder/none"
+    pattern=$2
+    check "$1" all '[ "$status" -ne 0 ]' 'err_has "$pattern"' \
+        '[ ! -e "$folder/none" ]'
+}
+refused_of "an unknown placeholder" \
+    'bad:2:5: {BLOC}: no such placeholder; there are {n} {BLOCK} {PAD}' '{begin}\n  x {BLOC}\n{end}\n'
+refused_of "rows without an end" \
+    'bad:1:1: {begin}: has no line {end}' '{begin}\n{n}\n'
+refused_of "no rows" \
+    'bad: has no line {begin}' '{n}\n'
+refused_of "a size beside the rows" \
+    'bad:1:1: {n}: is of a row' '{n}\n{begin}\n{end}\n'
+refused_of "an end before" \
+    'bad:1:3: {end}: stands in a line of its own' 'x {end}\n{begin}\n{end}\n'
+
+# -- faults ------------------------------------------------------------------
+
+run export scale --to header --size n=1000
+check "a header has no size" all 'exits 1' 'err_has "leave --size out"'
+run export scale --to header --template "$folder/form"
+check "one form of two" all 'exits 1' 'err_has "give one of them"'
+run export scale --template "$folder/nothing"
+check "a template that is not there" all '[ "$status" -ne 0 ]' \
+    'err_has nothing'
+sed 's/digest: ".*/digest: "0000000000000000000000000000000000000000000000000000000000000000"/' \
+    "$root/tunings/scale/one.yaml" >"$folder/stale.yaml"
+run export "$folder/stale.yaml" --to header --spec "$root/kernels/scale.yaml"
+check "a stale tuning is refused" all '[ "$status" -ne 0 ]' 'err_has "is stale"' \
+    'out_empty'
+cp "$folder/stale.yaml" "$root/tunings/scale/two.yaml"
+run export scale --to header
+check "in a folder it is left out" all 'exits 0' \
+    'err_has "left out: .*is stale"' 'cmp -s "$folder/out" "$folder/scale.h"'
+rm "$root/tunings/scale/two.yaml"
+
+# -- names -------------------------------------------------------------------
+
+# odd NAME: scale by that name, a parameter whose macros collide, words
+# that are no identifiers, and an expression that C has not.
+cat >"$folder/summary" <<'LINE'
+summary: '*/ int x; /* ??/ \'
+LINE
+cat >"$folder/parameters" <<'LINES'
+  new_: {values: [1, 2], default: 1}
+  A: {values: [b_c, x], default: x}
+  A_b: {values: [d, x], default: d}
+  linux: {values: [0.5, 1.0], default: 0.5}
+LINES
+odd() {
+    sed -e "s#^name: .*#name: \"$1\"#" -e "/^summary:/r $folder/summary" \
+        -e '/^summary:/d' -e "/^  CARVEOUT: /r $folder/parameters" \
+        "$data/scale.yaml" >"$root/kernels/odd.yaml"
+}
+for odd in odd a-b a.b __x int A_b; do
+    odd "$odd"
+    run export "$root/kernels/odd.yaml" --to header -o "$folder/odd.h"
+    case $status in
+    0) check "the kernel '$odd' as C" compiles_c "$folder/odd.h"
+       check "the kernel '$odd' as C++" compiles_cxx c++17 "$folder/odd.h" ;;
+    *) check "the kernel '$odd' is refused as a spec" err_has "name" ;;
+    esac
+done
+sed 's#BLOCK <= n#BLOCK % 2.5 <= n#' "$data/scale.yaml" \
+    >"$root/kernels/odd.yaml"
+run export "$root/kernels/odd.yaml" --to header -o "$folder/odd.h"
+check "an expression that C has not" all 'exits 0' \
+    'grep -q "BLOCK % 2.5 <= n" "$folder/odd.h"' 'compiles_c "$folder/odd.h"'
+finish
