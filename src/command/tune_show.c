@@ -185,7 +185,9 @@ static double busy_of(const struct shmt_tune_outcome *outcome)
 }
 
 /* "40 of 252 candidates in 2.0 s (20.0/s, GPU busy 61 %)"; of a run that
- * resumed "40 of 252 candidates, 30 of them known before, 10 tried in ...". */
+ * resumed "40 of 252 candidates, 30 of them known before, 10 tried in ...".  A
+ * recorded device is asked for the known ones too: "...; replayed 40, known or
+ * not, in ...". */
 static void add_effort(const struct shmt_target *target,
                        const struct shmt_tune_outcome *outcome,
                        struct shmt_text *text)
@@ -202,8 +204,11 @@ static void add_effort(const struct shmt_target *target,
                            outcome->verdicts[SHMT_VERDICT_NOT_RECORDED]);
     if (rate_of(outcome) < 0)
         return;
-    if (outcome->resumed > 0 ||
-        outcome->verdicts[SHMT_VERDICT_NOT_RECORDED] > 0)
+    if (outcome->resumed > 0 && target->recorded)
+        shmt_text_addf(text, "; replayed %llu, known or not,",
+                       (unsigned long long)outcome->taken);
+    else if (outcome->resumed > 0 ||
+             outcome->verdicts[SHMT_VERDICT_NOT_RECORDED] > 0)
         shmt_text_addf(text, ", %llu %s",
                        (unsigned long long)outcome->taken,
                        target->recorded ? "replayed" : "tried");
