@@ -21,8 +21,9 @@ enum {
     READY_ENOUGH = 3     /* compiled candidates that keep the device busy */
 };
 
-/* The share of the best cost that an offer has to promise. */
-static const double least_worth = 0.0003;
+/* The share of the best cost that an offer has to promise; and one that has to
+ * be compiled here. */
+static const double least_worth = 0.0003, least_compiled_worth = 0.003;
 
 /* A search has settled when the later half of its candidates, of SETTLED at
  * least, has made it faster by less than this share. */
@@ -125,6 +126,18 @@ void shmt_tune_hear_sizes(struct shmt_tune *tune)
 
 /* -- choosing ------------------------------------------------------------- */
 
+/* Whether a candidate costs a measurement alone. */
+static bool is_compiled(const struct shmt_tune *tune, uint64_t index)
+{
+    struct shmt_target *const target = tune->target;
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+
+    if (target->operations->is_compiled == NULL)
+        return false;
+    shmt_space_configuration(tune->outcome->space, index, config);
+    return target->operations->is_compiled(target, config);
+}
+
 static bool is_before(const struct shmt_tune_offer *a,
                       const struct shmt_tune_offer *b)
 {
@@ -154,21 +167,31 @@ static size_t shortlist(const struct shmt_tune *tune, size_t *list)
     return count;
 }
 
-/* The position of the offer to try; SIZE_MAX: none is worth it. */
+/* The position of the offer to try; SIZE_MAX: none is worth it.  One that has
+ * to be compiled here, since a dimension in which the sizes differ is a macro
+ * of the kernel, takes a compiler as any other candidate does: what led
+ * elsewhere is tried when it promises something, and not before. */
 static size_t choose(struct shmt_tune *tune)
 {
     size_t list[JUDGED], picked;
     uint64_t indices[JUDGED];
     const size_t count = shortlist(tune, list);
 
+    for (size_t k = 0; k < count; k++) {
+        const struct shmt_tune_offer *const one = &tune->offers[list[k]];
+
+        if ((one->leads || tune->measured < LEAST_MEASURED) &&
+            is_compiled(tune, one->index))
+            return list[k];
+    }
     if (count == 0)
         return SIZE_MAX;
-    if (tune->offers[list[0]].leads || tune->measured < LEAST_MEASURED)
-        return list[0];
     for (size_t k = 0; k < count; k++)
         indices[k] = tune->offers[list[k]].index;
     picked = shmt_session_pick(tune->session, indices, count);
-    return shmt_session_worth(tune->session, indices[picked]) >= least_worth
+    return shmt_session_worth(tune->session, indices[picked]) >=
+                   (is_compiled(tune, indices[picked]) ? least_worth
+                                                       : least_compiled_worth)
                ? list[picked] : SIZE_MAX;
 }
 
@@ -227,13 +250,8 @@ double shmt_tune_worth(struct shmt_tune *tune,
 double shmt_tune_compiled_s(const void *context, uint64_t index)
 {
     const struct shmt_tune *const tune = context;
-    struct shmt_target *const target = tune->target;
-    shmt_config config[SHMT_SPACE_PARAMETERS];
 
-    if (target->operations->is_compiled == NULL ||
-        tune->in_stage[SHMT_TUNE_READY] >= READY_ENOUGH)
-        return -1;
-    shmt_space_configuration(tune->outcome->space, index, config);
-    return target->operations->is_compiled(target, config) ? measure_s(tune)
-                                                           : -1;
+    return tune->in_stage[SHMT_TUNE_READY] < READY_ENOUGH &&
+                   is_compiled(tune, index)
+               ? measure_s(tune) : -1;
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the runs of several sizes of a kernel tell each other. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/check.h"
 #include "tests/support/tune_fixture.h"
 #include "tune/sizes.h"
+#include "tune/state.h"
 
 static struct shmt_kernel *toy;
 static int64_t problems[3][SHMT_KERNEL_DIMENSIONS];
@@ -64,6 +66,71 @@ static void a_search_sees_the_sizes(void)
 }
 
 /* An input of n floats, and an output, which is expected too. */
+/* -- offers --------------------------------------------------------------- */
+
+static bool compiled;
+
+static bool says_compiled(struct shmt_target *target,
+                          const shmt_config *config)
+{
+    (void)target;
+    (void)config;
+    return compiled;
+}
+
+/* Whether what leads at another size is tried, by a strategy that expects
+ * nothing of it (`random`) or everything (`model`, before its first result). */
+static bool is_tried(const char *strategy, bool is_compiled)
+{
+    static const struct shmt_target_operations operations = {
+        .is_compiled = says_compiled};
+    struct shmt_target target = {.operations = &operations, .kernel = toy};
+    struct shmt_tune_options options = {.size = 0};
+    struct shmt_tune_outcome outcome = {0};
+    struct shmt_tune *const tune = calloc(1, sizeof *tune);
+    shmt_config config[SHMT_SPACE_PARAMETERS];
+    uint64_t index = UINT64_MAX;
+    bool tried = false;
+
+    if (tune == NULL)
+        return false;
+    compiled = is_compiled;
+    *tune = (struct shmt_tune){.phase = SHMT_TUNE_SEARCH, .target = &target,
+                               .options = &options, .outcome = &outcome};
+    CHECK_INT(shmt_sizes_new(toy, problems, 3, &tune->sizes, &err),
+              SHMTUNE_OK);
+    CHECK_INT(shmt_kernel_space(toy, problems[0], NULL, &outcome.space, &err),
+              SHMTUNE_OK);
+    tune->search_sizes = shmt_sizes_of_search(tune->sizes, 0);
+    CHECK_INT(shmt_session_open(&(struct shmt_session_options){
+                                    .strategy = strategy,
+                                    .start = UINT64_MAX,
+                                    .budget = UINT64_MAX,
+                                    .sizes = &tune->search_sizes},
+                                outcome.space, &tune->session, &err),
+              SHMTUNE_OK);
+    shmt_space_configuration(outcome.space, 7, config);
+    shmt_sizes_tell(tune->sizes, 1, 0.5, config);
+    shmt_tune_hear_sizes(tune);
+    tried = shmt_tune_next_offer(tune, &index);
+    CHECK_INT(index, tried ? 7 : UINT64_MAX);
+    shmt_session_close(tune->session);
+    shmt_space_free(outcome.space);
+    shmt_sizes_free(tune->sizes);
+    free(tune);
+    return tried;
+}
+
+/* A measurement alone is worth it at once; a compilation is when the strategy
+ * expects something of it. */
+static void what_leads_elsewhere_is_tried(void)
+{
+    CHECK(is_tried("random", true));
+    CHECK(!is_tried("random", false));
+    CHECK(is_tried("model", true));
+    CHECK(is_tried("model", false));
+}
+
 static void memory_is_added_up(void)
 {
     const double less = shmt_sizes_bytes(toy, problems[0]);
@@ -84,6 +151,7 @@ int main(void)
     }
     CHECK_RUN(findings_reach_the_others);
     CHECK_RUN(a_search_sees_the_sizes);
+    CHECK_RUN(what_leads_elsewhere_is_tried);
     CHECK_RUN(memory_is_added_up);
     shmt_kernel_free(toy);
     return CHECK_END();
