@@ -57,7 +57,7 @@ static const char help[] =
     "  shmtune export tunings/scan/h100.journal --to kernel-tuner\n"
     "  shmtune export matmul --to t1 --size m=1000,n=1000,k=4096\n"
     "  shmtune export matmul --to header -o matmul_tuned.h\n"
-    "  shmtune export tunings/conv2d/*.yaml --template rows.in -o rows.cuh\n";
+    "  shmtune export transpose --template rows.in -o rows.cuh\n";
 
 static const struct {
     const char *word;

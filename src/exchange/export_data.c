@@ -168,13 +168,16 @@ static void add_limits_of(struct shmt_export_header *header,
                           const struct shmtune_device *device)
 {
     shmt_text_addf(header->text,
-                   "{%d, %d, %" PRId64 ", %" PRId64 "};\n",
+                   "{%d, %d, %" PRId64 ", %" PRId64 ", %" PRId64 ", "
+                   "%" PRId64 "};\n",
                    (int)device->multiprocessors,
                    device->max_threads_per_block > 0
                        ? (int)device->max_threads_per_block : 1024,
                    device->shared_per_block_optin > 0
                        ? (int64_t)device->shared_per_block_optin
                        : (int64_t)SHMT_FIT_STATIC_BYTES,
+                   (int64_t)device->shared_per_multiprocessor,
+                   (int64_t)device->shared_reserved_per_block,
                    log2_of_rate(device));
 }
 
@@ -187,7 +190,8 @@ void shmt_export_add_limits(struct shmt_export_header *header)
 
     shmt_export_add(header, "\nSHMTUNED_FUNCTION struct shmtuned_limits\n"
                 "shmtuned_limits_@(int arch, int device)\n{\n"
-                "    struct shmtuned_limits limits = {0, 1024, 49152, 0};\n\n"
+                "    struct shmtuned_limits limits = {0, 1024, 49152, 0, 0, "
+                "0};\n\n"
                 "    switch (arch) {\n");
     for (size_t k = 0; (arch = shmt_device_arch(k)) != NULL; k++) {
         if (shmt_device_for_arch(arch, &generic, NULL) != SHMTUNE_OK)
@@ -195,10 +199,14 @@ void shmt_export_add_limits(struct shmt_export_header *header)
         shmt_text_addf(header->text, "    case %d:\n"
                        "        limits.multiprocessors = %d;\n"
                        "        limits.shared = %" PRId64 ";\n"
+                       "        limits.shared_all = %" PRId64 ";\n"
+                       "        limits.shared_reserved = %" PRId64 ";\n"
                        "        break;\n",
                        shmt_export_arch(&generic),
                        (int)generic.multiprocessors,
-                       (int64_t)generic.shared_per_block_optin);
+                       (int64_t)generic.shared_per_block_optin,
+                       (int64_t)generic.shared_per_multiprocessor,
+                       (int64_t)generic.shared_reserved_per_block);
     }
     shmt_text_add(header->text, "    default:\n        break;\n    }\n"
                                 "    switch (device) {\n");
@@ -289,7 +297,7 @@ void shmt_export_add_tries(struct shmt_export_header *header)
         "\n/* What is looked at for the nearest size: the winner of "
         "each row, and what is as\n * good.  The share is log2 of "
         "what its blocks filled of the device, `resident`\n * how "
-        "many ran on a multiprocessor. */\n"
+        "many a multiprocessor has room for but for shared memory. */\n"
         "struct shmtuned_try_@ {\n    int row, config, resident;\n"
         "    long long share;\n};\n#define SHMTUNED_TRIES_@ ");
     shmt_text_addf(header->text, "%zu\n", rows->try_count);

@@ -135,6 +135,21 @@ static int64_t share_of(const struct shmt_fit_waves *waves,
            shmt_export_log2(blocks / places + (blocks % places != 0));
 }
 
+/* How many would be resident if the shared memory that the spec states limited
+ * nothing: how much it is depends on the size. */
+static int resident_without(const struct shmt_fit_launches *ask, int resident)
+{
+    struct shmt_geometry *const launches = ask->evaluated->geometry;
+    struct shmt_fit_waves waves;
+
+    for (size_t k = 0; k < ask->evaluated->launch_count; k++) {
+        launches[k].shared_dynamic = 0;
+        if (launches[k].shared_static > 0)
+            launches[k].shared_static = 0;
+    }
+    return shmt_fit_waves(ask, &waves) ? waves.resident : resident;
+}
+
 /* Adds one configuration of a row, if it runs where it was measured; a tie's
  * resources are taken to be the winner's. */
 static enum shmtune_status add_try(struct shmt_export_rows *rows,
@@ -161,8 +176,8 @@ static enum shmtune_status add_try(struct shmt_export_rows *rows,
     if (!*runs)
         return SHMTUNE_OK;
     if (device->multiprocessors > 0 && shmt_fit_waves(&ask, &waves)) {
-        made.resident = waves.resident;
         made.share = share_of(&waves, device);
+        made.resident = resident_without(&ask, waves.resident);
     }
     made.config = number_of_config(rows, config);
     if (made.config == SIZE_MAX ||

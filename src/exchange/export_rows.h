@@ -16,7 +16,8 @@ enum { SHMT_EXPORT_UNIT = 1 << 20 };
 /* A configuration that may be chosen for a row: its winner, then its ties. */
 struct shmt_export_try {
     size_t row, config;
-    int resident;              /* blocks on a multiprocessor; 0: not known */
+    int resident;              /* blocks on a multiprocessor, whatever shared
+                                  memory they take; 0: not known */
     int64_t share;             /* log2 of the wave efficiency there, units */
 };
 

@@ -22,10 +22,10 @@ struct table {
     struct shmt_error *err;
 };
 
-enum word { KERNEL, DIGEST, ROWS, BEGIN, END, DEVICE, ARCH, TIME, NUMBER,
+enum word { KERNEL, DIGEST, COUNT, BEGIN, END, DEVICE, ARCH, TIME, NUMBER,
             WORDS };
 static const char *const words[] = {
-    [KERNEL] = "kernel", [DIGEST] = "digest", [ROWS] = "rows",
+    [KERNEL] = "kernel", [DIGEST] = "digest", [COUNT] = "count",
     [BEGIN] = "begin", [END] = "end", [DEVICE] = "device", [ARCH] = "arch",
     [TIME] = "time_us", [NUMBER] = "number",
 };
@@ -81,28 +81,38 @@ static enum shmtune_status refuse_unknown(const struct table *table,
     return status;
 }
 
-/* The value of a dimension or parameter in the row; false: there is none. */
-static bool add_symbol(struct table *table, const char *name, size_t length)
+static size_t find_symbol(const struct table *table, const char *name,
+                          size_t length)
+{
+    const struct shmt_expr_scope *const scope = &table->rows->kernel->scope;
+    size_t k = 0;
+
+    while (k < scope->count && !is_word(scope->symbols[k].name, name, length))
+        k++;
+    return k;
+}
+
+/* Whether it is a dimension or a parameter: these come before words. */
+static bool is_symbol(const struct table *table, const char *name,
+                      size_t length)
+{
+    return find_symbol(table, name, length) < table->rows->kernel->scope.count;
+}
+
+/* The value of a dimension or parameter in the row. */
+static void add_symbol(struct table *table, const char *name, size_t length)
 {
     const struct shmt_kernel *const kernel = table->rows->kernel;
-    const shmt_config *config;
+    const size_t k = find_symbol(table, name, length);
+    const shmt_config *const config =
+        table->rows->configs[table->row->config];
+    const size_t p = k - kernel->dimension_count;
 
-    for (size_t k = 0; k < kernel->scope.count; k++) {
-        const size_t p = k - kernel->dimension_count;
-
-        if (!is_word(kernel->scope.symbols[k].name, name, length))
-            continue;
-        if (table->row == NULL)
-            return true;
-        config = table->rows->configs[table->row->config];
-        if (k < kernel->dimension_count)
-            shmt_text_addf(table->text, "%" PRId64, table->row->problem[k]);
-        else
-            shmt_kernel_value_add(table->text,
-                                  kernel->parameters[p].values[config[p]]);
-        return true;
-    }
-    return false;
+    if (k < kernel->dimension_count)
+        shmt_text_addf(table->text, "%" PRId64, table->row->problem[k]);
+    else
+        shmt_kernel_value_add(table->text,
+                              kernel->parameters[p].values[config[p]]);
 }
 
 static size_t find_word(const char *name, size_t length)
@@ -124,7 +134,7 @@ static void add_word(struct table *table, size_t word)
         shmt_export_add_string(table->text, kernel->name);
     else if (word == DIGEST)
         shmt_text_add(table->text, kernel->digest);
-    else if (word == ROWS)
+    else if (word == COUNT)
         shmt_text_addf(table->text, "%zu", table->rows->row_count);
     else if (device != NULL && word == DEVICE)
         shmt_export_add_string(table->text, device->name);
@@ -140,18 +150,20 @@ static enum shmtune_status put(struct table *table, const char *at)
 {
     const size_t length = name_at(at);
     const size_t word = find_word(at + 1, length);
+    const bool symbol = is_symbol(table, at + 1, length);
 
     if (word == BEGIN || word == END)
         return refuse(table, at, "stands in a line of its own, {begin} before "
                                  "{end}");
-    if (table->row == NULL && word > END &&
-        (word < WORDS || add_symbol(table, at + 1, length)))
+    if (!symbol && word == WORDS)
+        return refuse_unknown(table, at);
+    if (table->row == NULL && (symbol || word > END))
         return refuse(table, at, "is of a row, and stands between {begin} and "
                                  "{end} alone");
-    if (word < WORDS)
+    if (symbol)
+        add_symbol(table, at + 1, length);
+    else
         add_word(table, word);
-    else if (!add_symbol(table, at + 1, length))
-        return refuse_unknown(table, at);
     return SHMTUNE_OK;
 }
 

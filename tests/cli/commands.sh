@@ -45,7 +45,7 @@ exits 0 || compiles=
 # -- the folder that they speak of ---------------------------------------------
 mkdir "$folder/at" "$folder/at/kernels" && cd "$folder/at" || exit 1
 cp -R "$source/tunings" tunings
-cp "$source/examples/scale/"* .
+cp "$source/examples/scale/"* "$source/examples/header/rows.in" .
 chmod -R u+w .
 sed -e 's/ITEMS/PAD/g' -e 's/BLOCK/TILE/g' scale.yaml |
     sed 's/scale.cu/my_kernel.cu/' >my_kernel.yaml

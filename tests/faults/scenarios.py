@@ -102,6 +102,8 @@ SCENARIOS = [
             'made.json.gz'),
     command('export_cache', 'export', RECORDING, '--to', 'kernel-tuner', '-o',
             'made.json', '--json'),
+    command('export_header', 'export', 'root/tunings/scale/a.yaml', '--to',
+            'header', '-o', 'made.h', '--json'),
     command('tune', *TUNE, '--budget', '4', '--record', 'made',
             roles=WORKERS, pinned=('fsync EINTR',)),
     command('tune_report', *TUNE, '--budget', '2', '--report', 'r.html',
