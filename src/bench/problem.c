@@ -47,7 +47,10 @@ static CUresult make_slot(struct shmt_bench *bench, size_t k,
     const uint64_t count = values->count;
     struct shmt_bench_slot *slot = &bench->slots[k];
     CUresult result =
-        shmt_buffer_new(probe, argument->element, count, &slot->actual);
+        argument->at != 0
+            ? shmt_buffer_place(probe, argument->element, count, argument->at,
+                                &slot->actual)
+            : shmt_buffer_new(probe, argument->element, count, &slot->actual);
 
     if (result == CUDA_SUCCESS && shmt_bench_has_result(argument))
         result = shmt_buffer_new(probe, argument->element, count,
@@ -369,6 +372,10 @@ enum shmtune_status shmt_bench_problem_prepare(struct shmt_bench *bench,
 
     if (bench->prepared && memcmp(bench->problem, problem, size) == 0)
         return SHMTUNE_OK;
+    if (bench->unplaced.status != SHMTUNE_OK) {
+        *err = bench->unplaced;
+        return err->status;
+    }
     shmt_bench_problem_free(bench);
     shmt_kernel_evaluate_part(bench->kernel, SHMT_KERNEL_REFERENCE,
                               problem, &evaluated);

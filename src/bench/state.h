@@ -55,6 +55,14 @@ struct shmt_bench_run {
     bool setup;                    /* in-outs are slot.initial */
 };
 
+/* Memory at addresses that were asked for. */
+struct shmt_bench_place {
+    CUdeviceptr begin;
+    size_t size;
+    CUmemGenericAllocationHandle handle;
+    bool reserved, created, mapped;
+};
+
 struct shmt_bench {
     const struct shmt_kernel *kernel;
     struct shmt_bench_options options;
@@ -62,6 +70,9 @@ struct shmt_bench {
     char arch[16];
     CUdevice handle;
     bool retained;
+    size_t place_count;
+    struct shmt_bench_place *places;
+    struct shmt_error unplaced;    /* why an address cannot be had; else OK */
     CUstream stream;
     CUevent begin, end;
     struct shmt_probe probe;
@@ -105,6 +116,15 @@ shmt_bench_prepare_run(struct shmt_bench *bench,
                        const struct shmt_bench_request *request,
                        struct shmt_bench_run *run, struct shmt_result *out,
                        struct shmt_bench_note *note, struct shmt_error *err);
+
+/* -- place.c -------------------------------------------------------- */
+
+/* Memory for the arguments that have an address, before anything else is
+ * allocated.  Where one cannot be had, bench->unplaced says why: no problem can
+ * be prepared then. */
+enum shmtune_status shmt_bench_place_open(struct shmt_bench *bench,
+                                          struct shmt_error *err);
+void shmt_bench_place_close(struct shmt_bench *bench);
 
 /* -- problem.c ------------------------------------------------------ */
 

@@ -241,6 +241,9 @@ static bool add_memories(struct folder *folder)
             shmt_text_addf(text, "  after: %s\n", name);
             add_change(text, one);
         }
+        if (one->hidden)
+            shmt_text_addf(text, "  address: %llu\n",
+                           (unsigned long long)one->base);
         if (one->symbol != NULL) {
             shmt_text_add(text, "  symbol: ");
             add_quoted(text, one->symbol);

@@ -242,12 +242,30 @@ shmt_capture_snapshot_begin(const struct shmt_capture_launch *launch);
 void shmt_capture_snapshot_end(struct shmt_capture_snapshot *snapshot,
                                CUresult result);
 
+/* -- hidden.c ------------------------------------------------------------- */
+
+/* Addresses among what was copied; all zeros but for the driver at first. */
+struct shmt_capture_search {
+    const struct shmt_capture_driver *driver;
+    CUdeviceptr base;          /* the allocation that was found last */
+    size_t size;
+    uint64_t asked;
+    uint64_t none[1 << 12];
+};
+
+/* From byte *at on, a multiple of eight, the next eight that are an address of
+ * the device; *at is then behind them, and the allocation is in *search. */
+bool shmt_capture_search_next(struct shmt_capture_search *search,
+                              const unsigned char *bytes, size_t size,
+                              size_t *at);
+
 /* -- folder.c ------------------------------------------------------------- */
 
 /* What is at one address: an allocation, or a variable of the module. */
 struct shmt_capture_memory {
     CUdeviceptr base;
     size_t size;
+    bool hidden;               /* its address stands in another one */
     char *symbol;              /* of a variable; else NULL */
     unsigned char *before, *after;     /* after is NULL when it is the same */
 };

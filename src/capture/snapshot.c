@@ -24,6 +24,7 @@ struct shmt_capture_snapshot {
     CUstream stream;           /* of our own */
     uint64_t bytes;
     unsigned char *values;     /* of all parameters, one after the other */
+    struct shmt_capture_search search;
 };
 
 /* Of all launches so far; launch.c lets one at a time in here. */
@@ -318,13 +319,33 @@ static bool copy_memory(struct shmt_capture_snapshot *snapshot,
     return true;
 }
 
+/* What the memory has addresses of is copied, too. */
+static bool follow(struct shmt_capture_snapshot *snapshot, size_t k)
+{
+    struct shmt_capture_record *record = &snapshot->record;
+    struct shmt_capture_search *search = &snapshot->search;
+    size_t at = 0, found;
+
+    while (shmt_capture_search_next(search, record->memories[k].before,
+                                    record->memories[k].size, &at)) {
+        if (!add_memory(snapshot, search->base, search->size, &found))
+            return false;
+        record->memories[found].hidden =
+            record->memories[found].symbol == NULL;
+    }
+    return true;
+}
+
+/* The list grows while it is gone through. */
 static bool copy_before(struct shmt_capture_snapshot *snapshot)
 {
     struct shmt_capture_record *record = &snapshot->record;
 
+    snapshot->search.driver = snapshot->driver;
     for (size_t k = 0; k < record->memory_count; k++)
         if (!copy_memory(snapshot, &record->memories[k],
-                         &record->memories[k].before))
+                         &record->memories[k].before) ||
+            !follow(snapshot, k))
             return false;
     return true;
 }

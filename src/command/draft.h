@@ -33,6 +33,7 @@ struct shmt_draft_memory {
     uint64_t bytes;
     const char *before, *after;        /* files; after is NULL: unchanged */
     const char *symbol;                /* NULL: an allocation */
+    uint64_t address;                  /* other memories have it; 0: none */
     uint64_t changed[2];               /* bytes, multiples of eight */
     const char *nan[4];                /* types of which it then has a NaN */
     size_t nan_count;

@@ -118,6 +118,8 @@ static enum shmtune_status read_memory(const struct shmt_yaml *node,
     out->symbol = text_of(node, "symbol");
     if (status == SHMTUNE_OK && out->before == NULL)
         status = shmt_yaml_expected(node, err, "a file before");
+    if (status == SHMTUNE_OK && shmt_yaml_get(node, "address") != NULL)
+        status = read_count(node, "address", &out->address, err);
     if (status != SHMTUNE_OK || changed == NULL)
         return status;
     for (size_t k = 0; status == SHMTUNE_OK && k < 2 && k < changed->count;

@@ -74,7 +74,7 @@ static bool name_memory(struct shmt_draft *draft, size_t m)
     struct shmt_draft_memory *memory = &draft->memories[m];
 
     memory->element = SHMT_ELEMENT_BYTES;
-    memory->constant = true;
+    memory->constant = memory->address == 0;
     memory->name = NULL;
     for (size_t k = 0; k < draft->argument_count; k++) {
         const struct shmt_draft_argument *one = &draft->arguments[k];
@@ -138,6 +138,21 @@ static void add_region(const struct shmt_draft_memory *memory,
                    (unsigned long long)first);
 }
 
+/* What has its address has its number of elements, too. */
+static void add_elements(struct shmt_draft *draft, size_t m,
+                         struct shmt_text *text)
+{
+    const struct shmt_draft_memory *memory = &draft->memories[m];
+
+    if (memory->address == 0)
+        shmt_draft_add_count(draft, m, text);
+    else
+        shmt_text_addf(text, "%llu, at: 0x%llx",
+                       (unsigned long long)(memory->bytes /
+                           shmt_element_bytes(memory->element)),
+                       (unsigned long long)memory->address);
+}
+
 static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
                        struct shmt_text *text)
 {
@@ -164,10 +179,13 @@ static void add_memory(struct shmt_draft *draft, size_t m, bool changed,
         shmt_text_add(text, "  # The launch changed nothing in it.\n");
     if (changed)
         shmt_draft_add_findings(draft, memory, text);
+    if (memory->address != 0)
+        shmt_text_add(text, "  # Other buffers have its address: it is put "
+                      "there again.\n");
     shmt_text_addf(text, "  %s: {type: %s, role: %s, count: ", memory->name,
                    shmt_element_word(memory->element),
                    output ? "output" : changed ? "inout" : "input");
-    shmt_draft_add_count(draft, m, text);
+    add_elements(draft, m, text);
     if (!output)
         add_file(text, "fill", memory->before);
     if (changed) {

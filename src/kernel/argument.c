@@ -22,14 +22,15 @@ static const char *const role_words[] = {
 static const char *const argument_keys[] = {
     "type", "value", "role", "count", "fill", "range", "expect", "tolerance",
     "region", "zeroed", "symbol", "pointer", "offset", "struct", "tensor_map",
-    "extents", "strides", "box", "swizzle", "interleave", "l2", NULL};
+    "extents", "strides", "box", "swizzle", "interleave", "l2", "at", NULL};
 static const char *const scalar_keys[] = {"type", "value", NULL};
-static const char *const role_keys[][9] = {
-    [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", NULL},
+static const char *const role_keys[][10] = {
+    [SHMT_ROLE_INPUT] = {"type", "role", "count", "fill", "range", "at",
+                         NULL},
     [SHMT_ROLE_OUTPUT] = {"type", "role", "count", "expect", "tolerance",
-                          "region", "zeroed", NULL},
+                          "region", "zeroed", "at", NULL},
     [SHMT_ROLE_INOUT] = {"type", "role", "count", "fill", "range", "expect",
-                         "tolerance", "region", NULL},
+                         "tolerance", "region", "at", NULL},
     [SHMT_ROLE_WORKSPACE] = {"type", "role", "count", "zeroed", NULL},
     [SHMT_ROLE_VALUE] = {"type", "role", "count", "fill", "range", NULL},
     [SHMT_ROLE_SYMBOL] = {"type", "role", "count", "fill", "range", "symbol",
@@ -223,6 +224,8 @@ static enum shmtune_status read_buffer(struct shmt_kernel_reader *reader,
     node = shmt_yaml_get(mapping, "zeroed");
     if (status == SHMTUNE_OK && node != NULL)
         status = shmt_yaml_bool(node, &argument->zeroed, reader->err);
+    if (status == SHMTUNE_OK && shmt_yaml_get(mapping, "at") != NULL)
+        status = shmt_kernel_place_read(reader, mapping, argument);
     return status;
 }
 
@@ -324,6 +327,8 @@ shmt_kernel_argument_read(struct shmt_kernel_reader *reader)
     kernel->arguments = list.items;
     kernel->argument_count = list.count;
     status = check_symbols(reader, &list);
+    if (status == SHMTUNE_OK)
+        status = shmt_kernel_place_check(reader, list.node);
     if (status == SHMTUNE_OK)
         status = shmt_kernel_packed_resolve(reader);
     if (status != SHMTUNE_OK)

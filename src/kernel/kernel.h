@@ -162,6 +162,9 @@ struct shmt_argument {
                                   launch, and timed with it */
     const char *symbol;        /* of the role SYMBOL: the variable's name in
                                   the source, or in the binary */
+    uint64_t at;               /* of a buffer: the address of the device that
+                                  it has to have; 0: any */
+    uint64_t at_bytes;         /* of such a one */
     size_t member_count;       /* of a pointer or a struct; of a tensor map
                                   one, the buffer */
     struct shmt_argument_member *members;

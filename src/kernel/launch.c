@@ -302,7 +302,8 @@ static enum shmtune_status read_launch(struct shmt_kernel_reader *reader,
 }
 
 /* Every output is an argument of one of these launches.  An in-out need not
- * be one of the reference's: then it must be left as it was. */
+ * be one of the reference's: then it must be left as it was.  What has an
+ * address is found by that. */
 static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
                                          const struct shmt_yaml *node,
                                          const struct shmt_launch *launches,
@@ -315,7 +316,8 @@ static enum shmtune_status check_outputs(struct shmt_kernel_reader *reader,
         const bool reference = launches == kernel->reference;
         bool used = (argument->role != SHMT_ROLE_OUTPUT &&
                      (argument->role != SHMT_ROLE_INOUT || reference)) ||
-                    (reference && argument->expect.path != NULL);
+                    (reference && argument->expect.path != NULL) ||
+                    argument->at != 0;
 
         for (size_t i = 0; i < count; i++)
             for (size_t k = 0; k < launches[i].reach_count; k++)

@@ -125,6 +125,17 @@ enum shmtune_status shmt_kernel_fill_read(struct shmt_kernel_reader *reader,
                                           const struct shmt_yaml *mapping,
                                           struct shmt_argument *argument);
 
+/* -- place.c -------------------------------------------------------------- */
+
+/* The key `at` of a buffer, whose other keys have been read. */
+enum shmtune_status shmt_kernel_place_read(struct shmt_kernel_reader *reader,
+                                           const struct shmt_yaml *mapping,
+                                           struct shmt_argument *argument);
+/* No two of the arguments, in `node`, overlap. */
+enum shmtune_status shmt_kernel_place_check(struct shmt_kernel_reader *reader,
+                                            const struct shmt_yaml *node);
+
+
 /* fill.c: "expect" of an output or in-out. */
 enum shmtune_status
 shmt_kernel_expect_read(struct shmt_kernel_reader *reader,

@@ -87,6 +87,22 @@ static const char source[] =
     "    for (; i < n; i += gridDim.x * blockDim.x)\n"
     "        z[i] = a * x[i];\n"
     "}\n"
+    "extern \"C\" __global__ void gather(float **out, float *const *rows,\n"
+    "                                  int n)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < n)\n"
+    "        out[blockIdx.y][i] = 2 * rows[blockIdx.y][i];\n"
+    "}\n"
+    "struct Node { float value; Node *next; };\n"
+    "extern \"C\" __global__ void walk(float *sum, Node *first)\n"
+    "{\n"
+    "    for (Node *at = threadIdx.x == 0 ? first : nullptr; at != nullptr;\n"
+    "         at = at->next) {\n"
+    "        at->value += 1;\n"
+    "        sum[0] += at->value;\n"
+    "    }\n"
+    "}\n"
     "extern \"C\" __global__ void plain(float *z, const float *x)\n"
     "{\n"
     "    int i = blockIdx.x * BLOCK + threadIdx.x;\n"
@@ -398,6 +414,61 @@ static void launch_other(const char *name, int n)
     free(values);
 }
 
+enum { ROWS = 3, NODES = 4 };
+
+static CUdeviceptr new_memory(const void *data, size_t size)
+{
+    CUdeviceptr memory;
+
+    must((int)api.cuMemAlloc(&memory, size), "memory");
+    must((int)api.cuMemcpyHtoD(memory, data, size), "copy");
+    return memory;
+}
+
+/* Tables of rows, each an allocation of its own. */
+static void gather(void)
+{
+    CUdeviceptr rows[ROWS], outs[ROWS], out, in;
+    float values[N];
+    CUfunction function;
+    int n = N;
+    void *arguments[] = {&out, &in, &n};
+
+    for (int r = 0; r < ROWS; r++) {
+        for (int i = 0; i < N; i++)
+            values[i] = (float)(i % 7 + r);
+        rows[r] = new_memory(values, sizeof values);
+        memset(values, 0, sizeof values);
+        outs[r] = new_memory(values, sizeof values);
+    }
+    out = new_memory(outs, sizeof outs);
+    in = new_memory(rows, sizeof rows);
+    must((int)api.cuModuleGetFunction(&function, state.module, "gather"),
+         "cuModuleGetFunction");
+    must((int)api.cuLaunchKernel(function, 4, ROWS, 1, 256, 1, 1, 0,
+                                 state.stream, arguments, NULL), "launch");
+}
+
+/* A list, whose nodes are found one from the other. */
+static void walk(void)
+{
+    struct { float value; CUdeviceptr next; } node = {1, 0};
+    float zero = 0;
+    CUdeviceptr first = 0, sum = new_memory(&zero, sizeof zero);
+    CUfunction function;
+    void *arguments[] = {&sum, &first};
+
+    for (int k = 0; k < NODES; k++) {
+        node.next = first;
+        node.value = (float)k;
+        first = new_memory(&node, sizeof node);
+    }
+    must((int)api.cuModuleGetFunction(&function, state.module, "walk"),
+         "cuModuleGetFunction");
+    must((int)api.cuLaunchKernel(function, 1, 1, 1, 256, 1, 1, 0,
+                                 state.stream, arguments, NULL), "launch");
+}
+
 /* Many launches, for what one that nobody captures costs. */
 static void launch_many(void)
 {
@@ -413,7 +484,7 @@ static const struct {
     {"launch", launch}, {"launch_ex", launch_ex},
     {"launch_short", launch_short}, {"graph", begin_graph},
     {"sum", print_sum}, {"die", die}, {"exit_three", exit_three},
-    {"launch_many", launch_many}, {"look_up", look_up},
+    {"gather", gather}, {"walk", walk}, {"launch_many", launch_many}, {"look_up", look_up},
 };
 
 static void begin(void)

@@ -578,6 +578,33 @@ static void plain(struct fake_launch *launch)
         z[i] = 2 * x[i];
 }
 
+/* By tables of addresses, as many rows as the grid has. */
+static void gather(struct fake_launch *launch)
+{
+    float *const *out = memory(launch, 0), *const *rows = memory(launch, 1);
+
+    launch->cost_us = launch->threads;
+    for (unsigned r = 0; r < 3; r++)
+        for (int i = 0; i < ARGUMENT(launch, 2, int); i++)
+            out[r][i] = 2 * rows[r][i];
+}
+
+struct node {
+    float value;
+    struct node *next;
+};
+
+static void walk(struct fake_launch *launch)
+{
+    float *sum = memory(launch, 0);
+
+    launch->cost_us = launch->threads;
+    for (struct node *at = memory(launch, 1); at != NULL; at = at->next) {
+        at->value += 1;
+        *sum += at->value;
+    }
+}
+
 /* What it reads no capture sees. */
 static void stray(struct fake_launch *launch)
 {
@@ -634,7 +661,8 @@ static const struct {
     {"grid_reference", grid_reference}, {"steps_reference", steps_reference},
     {"tiles", tiles}, {"tensor_reference", tensor_reference},
     {"blend", blend}, {"cover", cover}, {"total", total}, {"stray", stray},
-    {"follow", follow}, {"plain", plain}, {"stride", cover}, {"uneven", cover},
+    {"gather", gather}, {"walk", walk}, {"follow", follow},
+    {"plain", plain}, {"stride", cover}, {"uneven", cover},
     {"combine", combine}, {"combine_reference", combine_reference},
 };
 

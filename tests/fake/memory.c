@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* memory: device memory, which is the host's, every use of it checked. */
+#define _GNU_SOURCE   /* MAP_FIXED_NOREPLACE */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "tests/fake/cuda.h"
 
@@ -12,19 +14,28 @@ enum { ALLOCATIONS = 4096 };
 struct allocation {
     char *memory;
     size_t size;
+    bool mapped;           /* by mmap, and not by malloc */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct allocation allocations[ALLOCATIONS];
 static size_t used;        /* bytes */
 
+/* Its place is free then. */
+static void drop(struct allocation *one)
+{
+    if (one->mapped)
+        munmap(one->memory, one->size);
+    else
+        free(one->memory);
+    *one = (struct allocation){0};
+}
+
 void fake_memory_forget(void)
 {
     pthread_mutex_lock(&lock);
-    for (size_t k = 0; k < ALLOCATIONS; k++) {
-        free(allocations[k].memory);
-        allocations[k] = (struct allocation){0};
-    }
+    for (size_t k = 0; k < ALLOCATIONS; k++)
+        drop(&allocations[k]);
     used = 0;
     pthread_mutex_unlock(&lock);
 }
@@ -79,14 +90,34 @@ static struct allocation *find(const void *memory)
     return NULL;
 }
 
+enum { SMALL_PAGE = 4096, PAGE = 2 << 20 };
+
+/* At the first place from `base` on where nothing is. */
+static char *map_from(size_t base, size_t size)
+{
+    for (;; base += SMALL_PAGE) {
+        char *const at = mmap((void *)(uintptr_t)base, size,
+                              PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+                                  MAP_FIXED_NOREPLACE, -1, 0);
+
+        if (at != MAP_FAILED)
+            return at;
+    }
+}
+
 static CUresult allocate(CUdeviceptr *out, size_t size)
 {
+    const size_t base = fake_number("FAKE_CUDA_BASE", 0);
+
     struct allocation *const one = find(NULL);
 
     if (one == NULL ||
         size > fake_number("FAKE_CUDA_MEMORY", (size_t)1 << 30) - used)
         return CUDA_ERROR_OUT_OF_MEMORY;
-    one->memory = aligned_alloc(256, (size + 255) / 256 * 256);
+    one->mapped = base != 0;
+    one->memory = base != 0 ? map_from(base, size)
+                            : aligned_alloc(256, (size + 255) / 256 * 256);
     if (one->memory == NULL)
         return CUDA_ERROR_OUT_OF_MEMORY;
     memset(one->memory, 0xcd, size);
@@ -118,8 +149,7 @@ CUresult fake_MemFree(CUdeviceptr address)
     one = address == 0 ? NULL : find((const void *)(uintptr_t)address);
     if (one != NULL) {
         used -= one->size;
-        free(one->memory);
-        *one = (struct allocation){0};
+        drop(one);
     }
     pthread_mutex_unlock(&lock);
     return one == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
@@ -195,4 +225,110 @@ CUresult fake_MemsetD32Async(CUdeviceptr to, unsigned value, size_t count,
     for (size_t k = 0; k < count; k++)
         at[k] = value;
     return CUDA_SUCCESS;
+}
+
+/* -- memory at an address ------------------------------------------------- */
+
+CUresult fake_MemGetAllocationGranularity(
+    size_t *out, const CUmemAllocationProp *prop,
+    CUmemAllocationGranularity_flags flags)
+{
+    (void)prop;
+    (void)flags;
+    FAKE_ENTER("MemGetAllocationGranularity");
+    *out = PAGE;
+    return CUDA_SUCCESS;
+}
+
+/* Elsewhere, where something is at the address: a hint is all that it is. */
+CUresult fake_MemAddressReserve(CUdeviceptr *out, size_t size,
+                                size_t alignment, CUdeviceptr hint,
+                                unsigned long long flags)
+{
+    char *at;
+
+    FAKE_ENTER("MemAddressReserve");
+    if (size % PAGE != 0 || hint % PAGE != 0 || alignment != 0 || flags != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (getenv("FAKE_CUDA_TAKEN") != NULL)
+        hint += PAGE;
+    at = mmap((void *)(uintptr_t)hint, size, PROT_NONE,
+              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = (CUdeviceptr)(uintptr_t)at;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemAddressFree(CUdeviceptr at, size_t size)
+{
+    FAKE_ENTER("MemAddressFree");
+    return munmap((void *)(uintptr_t)at, size) == 0 ? CUDA_SUCCESS
+                                                    : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_MemCreate(CUmemGenericAllocationHandle *out, size_t size,
+                        const CUmemAllocationProp *prop,
+                        unsigned long long flags)
+{
+    FAKE_ENTER("MemCreate");
+    if (size % PAGE != 0 || flags != 0 ||
+        prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return CUDA_ERROR_INVALID_VALUE;
+    if (size > fake_number("FAKE_CUDA_MEMORY", (size_t)1 << 30) - used)
+        return CUDA_ERROR_OUT_OF_MEMORY;
+    *out = size;
+    return CUDA_SUCCESS;
+}
+
+CUresult fake_MemRelease(CUmemGenericAllocationHandle handle)
+{
+    (void)handle;
+    FAKE_ENTER("MemRelease");
+    return CUDA_SUCCESS;
+}
+
+/* It may be used when access to it was set. */
+CUresult fake_MemMap(CUdeviceptr at, size_t size, size_t offset,
+                     CUmemGenericAllocationHandle handle,
+                     unsigned long long flags)
+{
+    FAKE_ENTER("MemMap");
+    return at % PAGE == 0 && offset == 0 && handle == size && flags == 0
+               ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult fake_MemUnmap(CUdeviceptr at, size_t size)
+{
+    struct allocation *one;
+
+    FAKE_ENTER("MemUnmap");
+    pthread_mutex_lock(&lock);
+    one = find((const void *)(uintptr_t)at);
+    if (one != NULL && one->size == size) {
+        used -= size;
+        *one = (struct allocation){0};
+    }
+    pthread_mutex_unlock(&lock);
+    return one == NULL ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult fake_MemSetAccess(CUdeviceptr at, size_t size,
+                           const CUmemAccessDesc *access, size_t count)
+{
+    void *const memory = (void *)(uintptr_t)at;
+    struct allocation *one;
+
+    FAKE_ENTER("MemSetAccess");
+    if (count != 1 || access->flags != CU_MEM_ACCESS_FLAGS_PROT_READWRITE ||
+        mprotect(memory, size, PROT_READ | PROT_WRITE) != 0)
+        return CUDA_ERROR_INVALID_VALUE;
+    pthread_mutex_lock(&lock);
+    one = find(NULL);
+    if (one != NULL) {
+        *one = (struct allocation){memory, size, true};
+        used += size;
+    }
+    pthread_mutex_unlock(&lock);
+    return one == NULL ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }

@@ -1,0 +1,114 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# capture: what only other buffers have the addresses of, kept, put there again
+# in the worker, tuned; and addresses that cannot be had.  No GPU is needed.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+. "$SHMT_SRCDIR/tests/cli/application.sh"
+
+if [ -z "$FAKE_NVRTC_REAL" ]; then
+    skip "addresses in buffers are followed" "no NVRTC"
+    finish
+    exit 0
+fi
+cd "$folder" || exit 1
+SHMTUNE_LIBCUDA=$fake/.libs/fake_cuda.so FAKE_CUDA_BASE=0x300000000000
+export SHMTUNE_LIBCUDA FAKE_CUDA_BASE
+
+# capture OPTION... -- WORD...: into the folder `taken`
+capture() {
+    options=
+    while [ "$1" != -- ]; do
+        options="$options $1"
+        shift
+    done
+    shift
+    rm -rf taken
+    # shellcheck disable=SC2086
+    run capture $options -o taken -- "$fake/application" opened load "$@"
+}
+has() { grep -qE -e "$2" "taken/$1/kernel.yaml"; }
+placed() { grep -c ', at: 0x30000' "taken/$1/kernel.yaml"; }
+# spoil SED FILE: kernel.yaml of gather, changed
+spoil() { sed "$1" taken/gather-1/kernel.yaml >"taken/gather-1/$2"; }
+
+capture --propose -- gather
+check "what a table of pointers leads to is kept" all "exits 0" \
+    "[ \$(placed gather-1) = 6 ]" \
+    "has gather-1 'role: input, count: 4000, at: 0x300000'" \
+    "has gather-1 'role: (output|inout), count: 4000, at: 0x300000'"
+check "and the launch made again with it gives the same" \
+    err_has 'gather-1: made again it gives what the application got'
+run check taken/gather-1
+check "it is a spec" exits 0
+run tune taken/gather-1 --device 0 --strategy exhaustive -o tuned
+check "which is tuned, without the application" all "exits 0" \
+    "out_has '^gather .*BLOCK=64'"
+result=$(sed -n 's/.*at: .*expect: {file: \(memory-[0-9]*\.after\.gz\)}.*/\1/p' \
+    taken/gather-1/kernel.yaml | head -n 1)
+gzip -dc "taken/gather-1/$result" >other
+printf '\300' | dd of=other bs=1 seek=2003 conv=notrunc 2>"$folder/err"
+cp -r taken other-taken
+gzip -c other >other-taken/gather-1/"$result"
+run tune other-taken/gather-1 --device 0 --strategy exhaustive -o other-out
+check "what lies behind the pointers is compared" all \
+    "exits 4" "err_has 'memory_[0-9]*\['"
+
+FAKE_CUDA_TAKEN=1
+export FAKE_CUDA_TAKEN
+run tune taken/gather-1 --device 0 --strategy exhaustive -o none
+check "an address that is taken is no wrong run" all "exits 4" \
+    "err_has 'the address 0x3000000.* not give it in this process (it is taken)'" \
+    "[ -z \"\$(find none -name '*.yaml' ! -name '*journal*')\" ]"
+capture -- gather
+check "nor is it in a capture, whose draft is there" all "exits 0" \
+    "err_has 'not made again.*not give it in this process'" \
+    "[ -f taken/gather-1/kernel.yaml ]"
+unset FAKE_CUDA_TAKEN
+for call in MemAddressReserve MemCreate MemMap MemSetAccess; do
+    FAKE_CUDA_FAIL=$call=2
+    export FAKE_CUDA_FAIL
+    run tune taken/gather-1 --device 0 --strategy exhaustive -o none
+    check "cu$call that fails is told" all "exits 4" \
+        "err_has 'CUDA_ERROR_OUT_OF_MEMORY'" "err_has 'address 0x3000000'"
+    unset FAKE_CUDA_FAIL
+done
+
+capture -- walk
+check "a list is followed to its end" all "exits 0" \
+    "[ \$(placed walk-1) = 3 ]" \
+    "err_has 'walk-1: made again it gives what the application got'"
+run tune taken/walk-1 --device 0 --strategy exhaustive -o tuned
+check "and tuned" exits 0
+capture --max-bytes 20K -- gather
+check "what is followed counts in --max-bytes" all "exits 0" \
+    "err_has 'gather (grid 4 x 3 x 1) is left out: .* --max-bytes'"
+capture --no-rerun -- cover=1000
+check "numbers are no addresses" all "exits 0" "[ \$(placed cover-1) = 0 ]"
+
+capture --no-rerun -- gather
+spoil 's/at: 0x/at: 0y/' spoilt.yaml
+run check taken/gather-1/spoilt.yaml
+check "an address is one" all "exits 2" \
+    "out_has 'spoilt.yaml:[0-9]*:[0-9]*: .*an address of the device is'"
+spoil 's/\(at: 0x[0-9a-f]*\)00,/\104,/' spoilt.yaml
+run check taken/gather-1/spoilt.yaml
+check "aligned" all "exits 2" "out_has 'a multiple of 256, from 0x100000000'"
+spoil 's/at: 0x3[0-9a-f]*,/at: 0x300000000000,/' spoilt.yaml
+run check taken/gather-1/spoilt.yaml
+check "and two do not overlap" all "exits 2" \
+    "out_has '4000 bytes at 0x300000000000, overlaps memory_'"
+spoil 's/count: 4000, at/count: n * 4, at/' spoilt.yaml
+run check taken/gather-1/spoilt.yaml
+check "what has one has as many elements as it had" all "exits 2" \
+    "out_has 'its count is a number then'"
+spoil 's/role: inout, count: 4000, at/role: output, count: 4000, zeroed: true, at/
+    s/\(zeroed: .*\), fill: {file: [^}]*}/\1/' spoilt.yaml
+run check taken/gather-1/spoilt.yaml
+check "and is not zeroed" all "exits 2" "out_has 'nothing zeroes it there'"
+spoil 's/\(at: 0x[0-9a-f]*\), fill: {file: [^}]*}/\1/' spoilt.yaml
+run check taken/gather-1/spoilt.yaml
+check "and its contents from a file" all "exits 2" \
+    "out_has 'what is at it is not from a file; give it .fill: {file: PATH}'"
+finish
