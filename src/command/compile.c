@@ -110,8 +110,18 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        struct shmt_target **out,
                                        struct shmt_error *err)
 {
+    return shmt_compiler_open_in(kernel, arch, jobs, NULL, out, err);
+}
+
+enum shmtune_status shmt_compiler_open_in(const struct shmt_kernel *kernel,
+                                          const char *arch, int64_t jobs,
+                                          const char *images,
+                                          struct shmt_target **out,
+                                          struct shmt_error *err)
+{
     const struct shmt_live_options options = {
-        .arch = arch, .jobs = (size_t)jobs, .stop = &shmt_command_stopped,
+        .arch = arch, .jobs = (size_t)jobs, .images = images,
+        .stop = &shmt_command_stopped,
         .worker = getenv("SHMTUNE_WORKER"),   /* for tests */
     };
     enum shmtune_status status;

@@ -18,6 +18,13 @@ enum shmtune_status shmt_compiler_open(const struct shmt_kernel *kernel,
                                        const char *arch, int64_t jobs,
                                        struct shmt_target **out,
                                        struct shmt_error *err);
+/* The same, with a folder of the caller's for its binaries, under keys with
+ * the compiler's version. */
+enum shmtune_status shmt_compiler_open_in(const struct shmt_kernel *kernel,
+                                          const char *arch, int64_t jobs,
+                                          const char *images,
+                                          struct shmt_target **out,
+                                          struct shmt_error *err);
 /* NULL is allowed. */
 void shmt_compiler_close(struct shmt_target *compiler);
 
@@ -54,6 +61,11 @@ shmt_compiler_here_make(struct shmt_compiler_here *here,
                         struct shmt_kernel_evaluated *evaluated,
                         const char *arch, const char *folder,
                         struct shmt_error *err);
+
+/* Puts it into a folder under its key, for everybody to read. */
+enum shmtune_status shmt_compiler_ship(const struct shmt_image *image,
+                                       const char *folder,
+                                       struct shmt_error *err);
 
 /* Each result is that of the filters and the compiler: verdict OK when the
  * configuration compiles and could run on the device.

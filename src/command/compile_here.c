@@ -81,7 +81,7 @@ shmt_compiler_here_get(struct shmt_compiler_here *here,
 }
 
 /* What is written for the owner of a cache is shipped to everybody. */
-static enum shmtune_status open_to_all(struct shmt_compiler_here *here,
+static enum shmtune_status open_to_all(struct shmt_arena *arena,
                                        const char *folder, const char *key,
                                        struct shmt_error *err)
 {
@@ -94,7 +94,7 @@ static enum shmtune_status open_to_all(struct shmt_compiler_here *here,
 
         shmt_text_clear(&name);
         shmt_text_addf(&name, "%s%s", key, suffixes[k]);
-        path = name.failed ? NULL : shmt_path_join(here->arena, folder,
+        path = name.failed ? NULL : shmt_path_join(arena, folder,
                                                    shmt_text_string(&name));
         if (path == NULL)
             status = shmt_error_memory(err);
@@ -122,7 +122,17 @@ shmt_compiler_here_make(struct shmt_compiler_here *here,
         shmt_image_get(&request, here->nvrtc, folder, &image, err);
 
     if (status == SHMTUNE_OK && folder != NULL && !image->found)
-        status = open_to_all(here, folder, image->key, err);
+        status = open_to_all(here->arena, folder, image->key, err);
     shmt_image_free(image);
     return status;
+}
+
+enum shmtune_status shmt_compiler_ship(const struct shmt_image *image,
+                                       const char *folder,
+                                       struct shmt_error *err)
+{
+    const enum shmtune_status status = shmt_image_put(image, folder, err);
+
+    return status == SHMTUNE_OK
+               ? open_to_all(image->arena, folder, image->key, err) : status;
 }

@@ -13,10 +13,10 @@
 #include "base/base.h"
 #include "command/command.h"
 #include "command/json.h"
-#include "record/record.h"
+#include "command/pack.h"
 
 static const char help[] =
-    "usage: shmtune pack DIR -o FILE [--json]\n"
+    "usage: shmtune pack DIR [--arch sm_XX,...] [-j N] [-o FILE] [--json]\n"
     "\n"
     "Packs a folder that an application ships into one file, which it links\n"
     "in or reads, and opens with shmtune_open_memory: specs, the sources and\n"
@@ -24,13 +24,23 @@ static const char help[] =
     "files make the same bytes. A tuning that was made for other sources is\n"
     "left out, saying so.\n"
     "\n"
-    "  -o, --output FILE  the pack; - is standard output\n"
+    "With --arch, what is tuned is compiled first, without a GPU, into\n"
+    "DIR/cubins, so that no machine of a user needs a compiler: winners and\n"
+    "those as good, dispatches, and defaults; and these binaries alone are\n"
+    "packed. What is there already is not compiled again.\n"
+    "\n"
+    "  --arch sm_XX,...   compile for these architectures\n"
+    "  -j, --jobs N       compile workers [processors]\n"
+    "  -o, --output FILE  the pack; - is standard output; with --arch it may\n"
+    "                     be left out\n"
     "  --json             what was written to FILE, as JSON\n"
     "\n"
-    "exit status: 0 packed, 2 a file of the folder is wrong\n"
+    "exit status: 0 packed, 2 a file of the folder is wrong, 9 a winner does\n"
+    "not compile\n"
     "\n"
     "examples:\n"
-    "  shmtune pack share/myapp -o myapp.pack\n";
+    "  shmtune pack share/myapp -o myapp.pack\n"
+    "  shmtune pack share/myapp --arch sm_80,sm_90 -o myapp.pack\n";
 
 /* As much as the library reads of a binary, and of a spec. */
 enum { BINARY_BYTES = 256 << 20, SPEC_BYTES = 1 << 20 };
@@ -44,7 +54,9 @@ struct job {
     const char *folder;                 /* absolute */
     struct shmt_pack_file *files;
     size_t file_count, file_room;
-    size_t tunings, binaries;
+    struct shmt_command_tuned_kernel *tunings;
+    size_t tunings_count, tunings_room, binaries;
+    struct shmt_command_binaries made;  /* with --arch */
 };
 
 static void tell(const struct job *job, const char *text)
@@ -183,21 +195,25 @@ static enum shmtune_status add_tuning(struct job *job, const char *path,
 {
     char text[SHMT_ERROR_BYTES];
     struct shmt_tuning *tuning;
-    bool stale;
     enum shmtune_status status = shmt_tuning_read(path, &tuning, err);
 
     if (status != SHMTUNE_OK)
         return status;
-    stale = strcmp(tuning->kernel, kernel->name) != 0 ||
-            strcmp(tuning->digest, kernel->digest) != 0;
-    shmt_tuning_free(tuning);
-    if (stale) {
+    if (strcmp(tuning->kernel, kernel->name) != 0 ||
+        strcmp(tuning->digest, kernel->digest) != 0) {
+        shmt_tuning_free(tuning);
         snprintf(text, sizeof text, "%s: left out: it was made for other "
                  "sources of %s; tune again", path, kernel->name);
         tell(job, text);
         return SHMTUNE_OK;
     }
-    job->tunings++;
+    if (!shmt_array_reserve(&job->tunings, &job->tunings_room,
+                            job->tunings_count + 1, sizeof *job->tunings)) {
+        shmt_tuning_free(tuning);
+        return shmt_error_memory(err);
+    }
+    job->tunings[job->tunings_count++] =
+        (struct shmt_command_tuned_kernel){kernel, tuning};
     return add_from_disk(job, path, SHMT_TUNING_BYTES, err);
 }
 
@@ -225,6 +241,16 @@ static enum shmtune_status add_tunings(struct job *job,
     return status;
 }
 
+/* With --arch only what was made for it. */
+static bool is_wanted(const struct job *job, const char *key)
+{
+    bool wanted = job->made.archs == NULL;
+
+    for (size_t k = 0; !wanted && k < job->made.key_count; k++)
+        wanted = strcmp(job->made.keys[k], key) == 0;
+    return wanted;
+}
+
 /* KEY.cubin with its KEY.res; another file there is nobody's. */
 static enum shmtune_status add_binary(struct job *job, const char *folder,
                                       const char *name,
@@ -238,7 +264,7 @@ static enum shmtune_status add_binary(struct job *job, const char *folder,
 
     if (key == NULL || binary == NULL)
         return shmt_error_memory(err);
-    if (!shmt_digest_valid(key))
+    if (!shmt_digest_valid(key) || !is_wanted(job, key))
         return SHMTUNE_OK;
     shmt_text_addf(&report, "%s/%s.res", folder, key);
     path = report.failed ? NULL
@@ -301,6 +327,21 @@ static enum shmtune_status open_folder(struct job *job, const char *path,
     return SHMTUNE_OK;
 }
 
+static enum shmtune_status make_binaries(struct job *job,
+                                         struct shmt_error *err)
+{
+    struct shmt_command_binaries *const made = &job->made;
+
+    made->call = job->call;
+    made->catalogue = job->catalogue;
+    made->tunings = job->tunings;
+    made->tuning_count = job->tunings_count;
+    made->arena = job->arena;
+    made->folder = shmt_path_join(job->arena, job->folder, "cubins");
+    return made->folder == NULL ? shmt_error_memory(err)
+                                : shmt_command_make_binaries(made, err);
+}
+
 static enum shmtune_status gather(struct job *job, struct shmt_error *err)
 {
     enum shmtune_status status = SHMTUNE_OK;
@@ -313,6 +354,8 @@ static enum shmtune_status gather(struct job *job, struct shmt_error *err)
         if (status == SHMTUNE_OK)
             status = add_tunings(job, kernel, err);
     }
+    if (status == SHMTUNE_OK && job->made.archs != NULL)
+        status = make_binaries(job, err);
     return status == SHMTUNE_OK ? add_binaries(job, err) : status;
 }
 
@@ -364,22 +407,25 @@ static enum shmtune_status report(const struct job *job, size_t bytes,
 {
     const size_t kernels = job->catalogue->kernel_count;
 
-    if (shmt_command_is_standard(job->output))
+    if (job->output != NULL && shmt_command_is_standard(job->output))
         return SHMTUNE_OK;
     if (job->json)
         return shmt_json_print(
             "pack",
             json_pack("{s:o, s:I, s:I, s:I, s:I, s:I}", "file",
-                      shmt_json_text(job->output), "bytes",
+                      job->output == NULL ? json_null()
+                                          : shmt_json_text(job->output),
+                      "bytes",
                       (json_int_t)bytes, "files",
                       (json_int_t)job->file_count, "kernels",
                       (json_int_t)kernels, "tunings",
-                      (json_int_t)job->tunings, "binaries",
+                      (json_int_t)job->tunings_count, "binaries",
                       (json_int_t)job->binaries), err);
     if (!job->call->quiet)
         printf("%s: %zu bytes, %zu kernel%s, %zu tuning%s, %zu binar%s\n",
                job->output, bytes, kernels, shmt_text_plural(kernels),
-               job->tunings, shmt_text_plural(job->tunings), job->binaries,
+               job->tunings_count, shmt_text_plural(job->tunings_count),
+               job->binaries,
                job->binaries == 1 ? "y" : "ies");
     return SHMTUNE_OK;
 }
@@ -400,12 +446,25 @@ static enum shmtune_status write_pack(struct job *job, struct shmt_error *err)
     return status;
 }
 
+static void tell_made(const struct job *job)
+{
+    char text[4096];
+
+    snprintf(text, sizeof text, "%s: %zu binar%s, %zu of them compiled now",
+             job->made.folder, job->made.key_count,
+             job->made.key_count == 1 ? "y" : "ies", job->made.compiled);
+    if (!job->call->quiet)
+        shmt_command_tell("", text);
+}
+
 static enum shmtune_status run(const struct shmt_command_call *call,
                                struct shmt_error *err)
 {
-    struct job job = {.call = call};
+    struct job job = {.call = call, .made.jobs = shmt_command_cores()};
     const struct shmt_command_option options[] = {
         {"output", 'o', SHMT_OPTION_TEXT, &job.output, 0, 0},
+        {"arch", 0, SHMT_OPTION_TEXT, &job.made.archs, 0, 0},
+        {"jobs", 'j', SHMT_OPTION_INT, &job.made.jobs, 1, 1024},
         {"json", 0, SHMT_OPTION_FLAG, &job.json, 0, 0},
         {NULL, 0, SHMT_OPTION_FLAG, NULL, 0, 0}
     };
@@ -419,17 +478,25 @@ static enum shmtune_status run(const struct shmt_command_call *call,
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
                               "expected one folder, found %d; see "
                               "\"shmtune pack --help\"", rest);
-    if (job.output == NULL)
+    if (job.output == NULL && job.made.archs == NULL)
         return shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                              "where to is missing: -o FILE, or -o - for "
-                              "standard output");
+                              "where to is missing: -o FILE, -o - for "
+                              "standard output, or --arch to compile alone");
     job.arena = shmt_arena_new();
     status = job.arena == NULL ? shmt_error_memory(err)
                                : open_folder(&job, call->words[0], err);
     if (status == SHMTUNE_OK)
         status = gather(&job, err);
+    if (status == SHMTUNE_OK && job.made.archs != NULL)
+        tell_made(&job);
     if (status == SHMTUNE_OK)
-        status = write_pack(&job, err);
+        status = job.output != NULL ? write_pack(&job, err)
+                 : job.json         ? report(&job, 0, err)
+                                    : SHMTUNE_OK;
+    for (size_t k = 0; k < job.tunings_count; k++)
+        shmt_tuning_free(job.tunings[k].tuning);
+    free(job.tunings);
+    free(job.made.keys);
     free(job.files);
     shmt_catalogue_close(job.catalogue);
     shmt_arena_free(job.arena);

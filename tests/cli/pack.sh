@@ -89,4 +89,68 @@ check "an application opens it, without the folder" all 'exits 0' \
 head -c 500 "$folder/a.pack" >"$folder/cut.pack"
 choose "$folder/cut.pack" scale 4096
 check "not when it is cut" all 'exits 1' 'err_has "and 500 were given"'
+
+# -- binaries, for machines without a compiler --------------------------------
+
+run pack "$root" --arch sm_9x -o "$folder/kept"
+check "an architecture that is none" all 'exits 1' 'err_has "sm_9x"'
+run pack "$root" --arch sm_90a -o "$folder/kept"
+check "one with a suffix" all 'exits 1' 'err_has "sm_90a: name sm_90; "'
+run pack "$root" --arch sm_80,, -o "$folder/kept"
+check "an empty one" exits 1
+if ! has_nvrtc; then
+    skip "what is tuned is compiled" "no NVRTC here"
+    finish
+    exit 0
+fi
+rm -rf "$root/tunings" "$root/kernels"
+mkdir "$root/kernels"
+cp "$source/tests/fake/fake_kernel.cu" "$source/tests/fake/fake_kernel.yaml" \
+    "$root/kernels/"
+run tune "$root/kernels/fake_kernel.yaml" --device 0 --budget 40 --seed 1 \
+    --size n=1000 --output "$root/tunings"
+check "a kernel is tuned" exits 0
+rm -rf "$HOME/.cache"
+run pack "$root" --arch sm_80,sm_90 -j 2 -o "$folder/c.pack"
+check "what is tuned is compiled, without a GPU" all 'exits 0' \
+    'err_has "cubins: [0-9]* binaries, [1-9][0-9]* of them compiled now"' \
+    'out_has "1 kernel, 1 tuning, [1-9][0-9]* binaries$"'
+binaries() { ls "$root"/cubins/*.cubin | wc -l; }
+listed() { grep -c " sm_[89]0 fake_kernel: " "$root/cubins/manifest"; }
+check "as files that everybody may read, with a list of them" all \
+    '[ -z "$(find "$root/cubins" -type f ! -perm 644)" ]' \
+    '[ "$(listed)" -eq "$(binaries)" ]'
+check "the winner for its device, and the default for both" all \
+    'grep -q " sm_80 " "$root/cubins/manifest"' \
+    '[ "$(grep -c " sm_90 " "$root/cubins/manifest")" -ge 2 ]'
+choose "$folder/c.pack" fake_kernel 1000
+check "an application needs no compiler for it" all 'exits 0' \
+    'out_has "^match: exact$"' 'out_has "^prepared$"'
+choose "$folder/c.pack" fake_kernel 1001
+check "nor for a size near it" all 'out_has "^match: nearest size$"' \
+    'out_has "^prepared$"'
+check "and has nothing in the cache" [ ! -e "$HOME/.cache" ]
+run pack "$root" -o "$folder/d.pack"
+check "they are packed later too" all 'exits 0' \
+    'cmp "$folder/c.pack" "$folder/d.pack"'
+rm "$root"/cubins/*.cubin
+run pack "$root" --arch sm_80,sm_90 -q -o "$folder/d.pack"
+check "compiled again they are the same" all 'exits 0' err_empty \
+    'cmp "$folder/c.pack" "$folder/d.pack"'
+run pack "$root" --arch sm_90 -o "$folder/d.pack"
+check "what is there is not compiled again, nor packed for another" all \
+    'exits 0' 'err_has " 0 of them compiled now"' \
+    '[ $(wc -c <"$folder/d.pack") -lt $(wc -c <"$folder/c.pack") ]'
+run pack "$root" --arch sm_90 --json
+check "-o may be left out" all 'exits 0' is_json 'out_has "\"file\": null"'
+sed -i 's/__global__ void scale/__global__ wrong scale/' \
+    "$root/kernels/fake_kernel.cu"
+digest=$("$build/shmtune" list kernels --json |
+    sed -n '/"name": "fake_kernel"/,/"digest"/s/.*"digest": "\(.*\)".*/\1/p')
+sed -i "s/^digest: .*/digest: \"$digest\"/" "$root"/tunings/fake_kernel/*.yaml
+run pack "$root" --arch sm_90 -o "$folder/kept"
+check "a winner that does not compile fails" all 'exits 9' \
+    'err_has "kernel fake_kernel for sm_90: a winner cannot be shipped: "' \
+    'grep -qx kept "$folder/kept"'
+check "no folder is left behind" [ -z "$(ls "$TMPDIR")" ]
 finish

@@ -97,6 +97,8 @@ SCENARIOS = [
     command('import_ktt', 'import', 'ktt.json', '-o', 'made', '--name', 'k',
             '--force'),
     command('pack', 'pack', 'root', '-o', 'root.pack'),
+    command('pack_arch', 'pack', 'root', '--arch', 'sm_90', '-j', '1', '-o',
+            'root.pack', roles=WORKERS, stride=7, sampled=False),
     command('export_t1', 'export', 'scale', '--to', 't1'),
     command('export_t4', 'export', RECORDING, '--to', 't4', '-o',
             'made.json.gz'),
