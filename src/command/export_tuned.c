@@ -117,13 +117,23 @@ static enum shmtune_status kernel_of_tuning(struct work *work,
     return status;
 }
 
-static bool is_tuning(const char *word)
+/* Whether it is a tuning; else it is taken for a kernel.  A file that cannot be
+ * read is a failure, unless it may be a name or a folder. */
+static enum shmtune_status look_at(const char *word, bool *tuning,
+                                   struct shmt_error *err)
 {
+    const char *const dot = strrchr(word, '.');
+    struct shmt_error why = {0};
     enum shmt_command_format format;
+    const enum shmtune_status status =
+        shmt_command_format_of(word, &format, &why);
 
-    return shmt_path_exists(word) &&
-           shmt_command_format_of(word, &format, NULL) == SHMTUNE_OK &&
-           format == SHMT_FORMAT_TUNING;
+    *tuning = status == SHMTUNE_OK && format == SHMT_FORMAT_TUNING;
+    if (status == SHMTUNE_NO_MEMORY ||
+        (status == SHMTUNE_STORAGE && dot != NULL &&
+         (strcmp(dot, ".yaml") == 0 || strcmp(dot, ".yml") == 0)))
+        return shmt_error_set(err, status, "%s", why.text);
+    return SHMTUNE_OK;
 }
 
 /* One kernel, or tunings of one. */
@@ -131,9 +141,12 @@ static enum shmtune_status gather(struct work *work)
 {
     const struct shmt_command_export_tuned *const request = work->request;
     char *const *const words = request->call->words;
-    const bool tunings = request->count > 1 || is_tuning(words[0]);
-    enum shmtune_status status;
+    bool tunings;
+    enum shmtune_status status = look_at(words[0], &tunings, work->err);
 
+    if (status != SHMTUNE_OK)
+        return status;
+    tunings |= request->count > 1;
     if (!tunings && request->spec != NULL)
         return shmt_error_set(work->err, SHMTUNE_INVALID_ARGUMENT,
                               "--spec is for tunings; %s is a kernel",
