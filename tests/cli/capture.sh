@@ -9,6 +9,13 @@
 
 cd "$folder" || exit 1
 
+if command -v nm >/dev/null; then
+    nm -D --undefined-only "$SHMT_BUILDDIR/libshmtune-capture.so" >symbols
+    check "the library that is preloaded lacks nothing of ours" all \
+        "grep -q getenv symbols" "! grep shmt_ symbols"
+else
+    skip "the library that is preloaded lacks nothing of ours" "no nm"
+fi
 run capture -o taken
 check "a program is needed" all "exits 1" \
     "err_has 'capture needs a program: -- PROGRAM'"
