@@ -5,7 +5,6 @@
  */
 #include "config.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -216,61 +215,6 @@ const char *shmt_draft_plain_name(struct shmt_arena *arena,
     return shmt_arena_copy(arena, name, length);
 }
 
-/* Where the word stands behind `from` as a word of its own; NULL: nowhere. */
-static const char *find_word(const char *from, const char *word, size_t length)
-{
-    const char *at = from;
-
-    while ((at = strstr(at, word)) != NULL) {
-        if (shmt_text_name_length(at) == length &&
-            (at == from || shmt_text_name_length(at - 1) == 0))
-            return at;
-        at += length;
-    }
-    return NULL;
-}
-
-/* The code with one word for another everywhere. */
-static const char *replace_word(struct shmt_arena *arena, const char *code,
-                                const char *word, const char *by)
-{
-    const size_t length = strlen(word);
-    struct shmt_text text = {0};
-    const char *at, *out;
-
-    if (length == 0 || find_word(code, word, length) == NULL)
-        return code;
-    for (; (at = find_word(code, word, length)) != NULL; code = at + length) {
-        shmt_text_add_bytes(&text, code, (size_t)(at - code));
-        shmt_text_add(&text, by);
-    }
-    shmt_text_add(&text, code);
-    out = text.failed ? NULL : shmt_arena_copy(arena, text.data, text.length);
-    shmt_text_free(&text);
-    return out;
-}
-
-/* "#define real float" and "typedef float real;", at the begin of a line: types
- * by their own names.  Only for reading the signature. */
-static const char *resolve_types(struct shmt_arena *arena, const char *code)
-{
-    const char *line = code, *out = code;
-    char type[64], name[64], end;
-
-    for (; out != NULL && line != NULL && *line != '\0'; line++) {
-        if ((sscanf(line, "typedef %63[A-Za-z0-9_] %63[A-Za-z0-9_] %c", type,
-                    name, &end) == 3 && end == ';') ||
-            (sscanf(line, "#define %63[A-Za-z0-9_] %63[A-Za-z0-9_]%c", name,
-                    type, &end) == 3 && end == '\n' &&
-             isalpha((unsigned char)type[0])))
-            out = replace_word(arena, out, name, type);
-        line = strchr(line, '\n');
-        if (line == NULL)
-            break;
-    }
-    return out;
-}
-
 /* The names are the source's; of the types the symbol says more, where it says
  * them. */
 static enum shmtune_status name_types(struct shmt_draft *draft,
@@ -311,10 +255,12 @@ enum shmtune_status shmt_draft_find_kernel(struct shmt_draft *draft,
         return name_types(draft, err);
     shmt_text_add(&whole, shmt_text_string(&draft->definitions));
     shmt_text_add(&whole, draft->code);
-    code = whole.failed ? NULL : resolve_types(draft->arena, whole.data);
-    status = code == NULL ? shmt_error_memory(err)
-                          : shmt_source_read(draft->arena, code, &typed, err);
+    status = whole.failed ? shmt_error_memory(err)
+                          : shmt_source_preprocess(draft->arena, whole.data,
+                                                   &code, err);
     shmt_text_free(&whole);
+    if (status == SHMTUNE_OK)
+        status = shmt_source_read(draft->arena, code, &typed, err);
     if (status == SHMTUNE_OK)
         status = shmt_source_read(draft->arena, draft->code, &draft->text,
                                   err);

@@ -5,9 +5,8 @@
  */
 #include "source/token.h"
 
-/* The word of a directive, and what stands behind it. */
-static bool directs(const struct shmt_source_token *token, const char *word,
-                    const char **behind)
+bool shmt_source_directs(const struct shmt_source_token *token,
+                         const char *word, const char **behind)
 {
     const char *at = token->at + 1;
 
@@ -22,9 +21,8 @@ static bool directs(const struct shmt_source_token *token, const char *word,
     return true;
 }
 
-/* The value without comments and line ends, and without blanks around it. */
-static const char *value_of(struct shmt_arena *arena, const char *from,
-                            const char *end)
+const char *shmt_source_value(struct shmt_arena *arena, const char *from,
+                              const char *end)
 {
     struct shmt_text text = {0};
     const char *out;
@@ -62,9 +60,10 @@ static bool read_macro(const struct shmt_source_tokens *tokens, size_t k,
     size_t length;
 
     *found = false;
-    if (k + 2 >= tokens->count || !directs(token, "ifndef", &asked) ||
-        !directs(token + 1, "define", &defined) ||
-        !directs(token + 2, "endif", &closing))
+    if (k + 2 >= tokens->count ||
+        !shmt_source_directs(token, "ifndef", &asked) ||
+        !shmt_source_directs(token + 1, "define", &defined) ||
+        !shmt_source_directs(token + 2, "endif", &closing))
         return true;
     length = shmt_text_name_length(asked);
     if (length == 0 || shmt_text_name_length(defined) != length ||
@@ -72,8 +71,9 @@ static bool read_macro(const struct shmt_source_tokens *tokens, size_t k,
         return true;
     out->name = shmt_arena_copy(tokens->arena, asked, length);
     defined += length;
-    out->value = value_of(tokens->arena, defined + strspn(defined, " \t"),
-                          token[1].at + token[1].length);
+    out->value = shmt_source_value(tokens->arena,
+                                   defined + strspn(defined, " \t"),
+                                   token[1].at + token[1].length);
     out->line = token[1].line;
     out->column = token[1].column;
     *found = out->value != NULL && out->value[0] != '\0';

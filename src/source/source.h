@@ -5,8 +5,8 @@
  * the launches of its host code.  And what a compiler says of the types of a
  * kernel, in the names that it makes.
  *
- * The text is not preprocessed: of `#if 0` the lines are left out, of any other
- * condition both sides are read.
+ * Where nothing else is said the text is not preprocessed: of `#if 0` the lines
+ * are left out, of any other condition both sides are read.
  */
 #ifndef SHMT_SOURCE_H
 #define SHMT_SOURCE_H
@@ -114,6 +114,15 @@ enum shmtune_status shmt_source_read(struct shmt_arena *arena,
                                      const char *text,
                                      struct shmt_source *out,
                                      struct shmt_error *err);
+/* The text as a compiler reads it, for reading declarations: one side of each
+ * condition, macros without parameters replaced, and types by the names that
+ * their typedefs stand for.  Macros with parameters, files that are included
+ * and places in the text are lost; a text of macros that grow without end is
+ * left as it was from there on.  Lives in `arena`; the only failure is
+ * SHMTUNE_NO_MEMORY. */
+enum shmtune_status shmt_source_preprocess(struct shmt_arena *arena,
+                                           const char *text, const char **out,
+                                           struct shmt_error *err);
 /* The kernel of this name; NULL: there is none. */
 const struct shmt_source_kernel *
 shmt_source_find(const struct shmt_source *source, const char *name,

@@ -133,7 +133,8 @@ static bool take_directive(struct scan *scan)
     const char *end = behind_directive(scan->at);
     const bool was_on = scan->off == 0;
 
-    follow(scan, end);
+    if (!scan->tokens->whole)
+        follow(scan, end);
     if (!was_on || scan->off > 0) {
         step_to(scan, end);
         return true;

@@ -26,6 +26,7 @@ struct shmt_source_token {
 /* Those of a text, with one END behind the last. */
 struct shmt_source_tokens {
     struct shmt_arena *arena;
+    bool whole;                /* `#if 0` is read as any other condition */
     size_t count, room;
     struct shmt_source_token *items;   /* on the heap */
 };
@@ -49,6 +50,18 @@ bool shmt_source_parameter(const struct shmt_source_tokens *tokens,
 /* What a type is called in CUDA, "float4" as well; false: not one of ours. */
 bool shmt_source_type(const char *name, size_t length,
                       struct shmt_signature_parameter *out);
+
+/* macro.c: whether a directive has this word; what stands behind it. */
+bool shmt_source_directs(const struct shmt_source_token *token,
+                         const char *word, const char **behind);
+/* The text without comments and line ends, and without blanks around it; NULL:
+ * there is no memory. */
+const char *shmt_source_value(struct shmt_arena *arena, const char *from,
+                              const char *end);
+
+/* condition.c: what `#if TEXT` comes to, its macros replaced; what is no
+ * number of C is 0, and what cannot be read is false. */
+bool shmt_source_condition(const char *text);
 
 /* declare.c, macro.c, host.c: the parts of what is read.  false: there is no
  * memory. */

@@ -39,6 +39,110 @@ static const char *kernel_of(const struct shmt_source *source, size_t k)
     return out;
 }
 
+static struct shmt_source read_preprocessed(const char *text)
+{
+    const char *plain = NULL;
+    struct shmt_error err = {0};
+
+    CHECK_INT(shmt_source_preprocess(arena, text, &plain, &err), SHMTUNE_OK);
+    return read_text(plain == NULL ? "" : plain);
+}
+
+/* The one kernel's only parameter is `yes` where the condition holds. */
+static void holds(const char *condition, bool expected)
+{
+    struct shmt_source source;
+    char text[512];
+
+    snprintf(text, sizeof text,
+             "#define FOUR 4\n#define SAME FOUR\n#define EMPTY\n"
+             "__global__ void k(\n#if %s\nfloat yes\n#else\nint no\n#endif\n"
+             ") {}\n", condition);
+    source = read_preprocessed(text);
+    CHECK_INT(source.kernel_count, 1);
+    CHECK_TEXT(kernel_of(&source, 0),
+               expected ? "k: f32,yes;" : "k: i32,no;");
+    if (source.kernel_count != 1 ||
+        (strcmp(kernel_of(&source, 0), "k: f32,yes;") == 0) != expected)
+        printf("#   #if %s\n", condition);
+}
+
+static void a_text_is_preprocessed(void)
+{
+    const struct shmt_source source = read_preprocessed(
+        "#define KERNEL extern \"C\" __global__\n"
+        "#define GLOBAL\n"
+        "#define real float   // a comment\n"
+        "#define mixed real\n"
+        "typedef unsigned long long mm_ulong;\n"
+        "typedef mixed number;\n"
+        "#define LOOP LOOP2\n#define LOOP2 LOOP\n"
+        "#if 0\n#else\n"
+        "#ifdef ABSENT\nKERNEL void no(int a) {}\n#undef real\n#endif\n"
+        "#endif\n"
+        "KERNEL void add(GLOBAL const real* RESTRICT x,\n"
+        "#ifdef FIXED\n    GLOBAL mm_ulong* y,\n"
+        "#elif !defined(FIXED) && SIZE + 1 == 1\n    GLOBAL number* y,\n"
+        "#else\n    GLOBAL double* y,\n#endif\n"
+        "    LOOP z, mm_ulong n) {}\n"
+        "#undef real\n"
+        "KERNEL void other(real *x) {}\n"
+        "#if defined KERNEL\n#define FIXED\n#endif\n"
+        "#ifndef FIXED\n#error never\nKERNEL void no(int a) {}\n#endif\n"
+        "#endif\n#else\n"
+        "KERNEL void last(int n) {}\n");
+
+    CHECK_INT(source.kernel_count, 3);
+    CHECK_TEXT(kernel_of(&source, 0),
+               "add: const f32*,x; f32*,y; other,z; u64,n;");
+    CHECK_TEXT(kernel_of(&source, 1), "other: other*,x;");
+    CHECK_TEXT(kernel_of(&source, 2), "last: i32,n;");
+}
+
+static void conditions_are_those_of_c(void)
+{
+    holds("1", true);
+    holds("0", false);
+    holds("FOUR == 4 && SAME == FOUR", true);
+    holds("ABSENT", false);
+    holds("!ABSENT || 1 / 0", false);          /* as a compiler refuses it */
+    holds("defined FOUR && !defined(ABSENT)", true);
+    holds("defined(EMPTY)", true);
+    holds("EMPTY", false);
+    holds("(1 + 2) * 3 == 9 && 1 + 2 * 3 == 7", true);
+    holds("8 - 4 - 2 == 2 && 16 / 4 / 2 == 2 && 7 % 4 == 3", true);
+    holds("1 << 4 | 1 ^ 3 & 2", true);
+    holds("(1 << 4 | 1 ^ 3 & 2) == 19", true);
+    holds("-1 < 0 && ~0 == -1 && 0x10UL == 16 && 010 == 8", true);
+    holds("3 >= 3 && 3 <= 3 && 3 != 4 && !(3 > 3)", true);
+    holds("FOUR ? 0 : 1", false);
+    holds("0 ? 1 : 0 ? 1 : FOUR", true);
+    holds("__CUDACC__ && __CUDA_ARCH__ >= 700", true);
+    holds("FOUR FOUR", false);
+    holds("(1", false);
+    holds("1 +", false);
+    holds("", false);
+    holds("\"text\"", false);
+}
+
+/* Macros that double, conditions without an end, brackets without number. */
+static void macros_without_end_are_let_be(void)
+{
+    struct shmt_text text = {0};
+
+    for (int k = 0; k < 60; k++)
+        shmt_text_addf(&text, "#define M%d M%d M%d\n", k, k + 1, k + 1);
+    shmt_text_add(&text, "M0\n__global__ void last(int n) {}\n#if ");
+    for (int k = 0; k < 10000; k++)
+        shmt_text_add(&text, "(");
+    shmt_text_add(&text, "\n");
+    for (int k = 0; k < 1000; k++)
+        shmt_text_add(&text, "#if 1\n");
+    CHECK(!text.failed);
+    CHECK_INT(read_preprocessed(text.data).kernel_count, 1);
+    shmt_text_free(&text);
+}
+
 static void kernels_are_found(void)
 {
     const struct shmt_source source = read_text(
@@ -165,6 +269,9 @@ int main(void)
     if (arena == NULL)
         return EXIT_FAILURE;
     CHECK_RUN(kernels_are_found);
+    CHECK_RUN(a_text_is_preprocessed);
+    CHECK_RUN(conditions_are_those_of_c);
+    CHECK_RUN(macros_without_end_are_let_be);
     CHECK_RUN(shared_memory_is_found);
     CHECK_RUN(macros_are_found);
     CHECK_RUN(launches_are_found);
