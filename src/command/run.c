@@ -328,14 +328,19 @@ static enum shmtune_status take_launch(struct job *job, const char *folder,
 
     if (pair == NULL || draft == NULL)
         return shmt_error_memory(err);
+    *pair = (struct pair){.job = job, .folder = folder, .draft = draft};
     draft->arena = job->arena;
     status = shmt_draft_read(draft, folder, err);
     if (status == SHMTUNE_OK)
         status = shmt_command_kernel(
             shmt_path_join(job->arena, folder, "kernel.yaml"), &kernel, err);
+    /* Of many launches some have a TODO, or were edited wrongly. */
+    if (status == SHMTUNE_INVALID_FILE) {
+        leave_out(pair, err->text);
+        return SHMTUNE_OK;
+    }
+    pair->kernel = kernel;
     if (status == SHMTUNE_OK) {
-        *pair = (struct pair){.job = job, .folder = folder, .draft = draft,
-                              .kernel = kernel};
         shmt_kernel_default_problem(kernel, pair->problem);
         if (draft->identity == NULL)
             leave_out(pair, "its binary cannot be known again");
