@@ -178,10 +178,11 @@ static enum shmtune_status export_kernel(const char *word,
 static bool is_kernel(const char *word)
 {
     enum shmt_command_format format;
+    struct shmt_error why;
 
     if (!shmt_command_is_path(word))
         return !shmt_path_exists(word) && !shmt_recording_is_file(word);
-    return shmt_command_format_of(word, &format, NULL) == SHMTUNE_OK &&
+    return shmt_command_format_of(word, &format, &why) == SHMTUNE_OK &&
            format == SHMT_FORMAT_SPEC;
 }
 

@@ -36,6 +36,10 @@ check "the spec becomes a T1 space again" all "exits 0" is_json \
 run import "$folder/tiled.json" -o "$folder/again"
 check "of the same configurations" \
     all "exits 0" "out_has '^  .*tiled.yaml: 281 configurations'"
+ln -s self.yaml "$folder/self.yaml"
+run export "$folder/self.yaml" --to t1
+check "a file that cannot be opened is told" all "exits 5" \
+    "err_has 'self.yaml: cannot be opened: Too many levels'"
 run export transpose --to t1 --size rows=100
 check "a kernel's space, for one size" all "exits 0" is_json \
     "out_has '\"ProblemSize\": \[100, '" "out_lacks 'ceildiv'"
