@@ -80,10 +80,21 @@ END
     return 1
 }
 
+# Waits until its daemons have ended, which write into its folder till then.
 slurm_stop() {
     scancel -u "$(id -un)" 2>/dev/null
+    daemons=
     for pid in "$slurm"/slurmd-*.pid "$slurm/slurmctld.pid" \
         "$slurm/munge/pid"; do
-        [ -f "$pid" ] && kill "$(cat "$pid")" 2>/dev/null
+        [ -f "$pid" ] && daemons="$daemons $(cat "$pid")"
+    done
+    # shellcheck disable=SC2086
+    kill $daemons 2>/dev/null
+    k=0
+    for pid in $daemons; do
+        while [ "$k" -lt 50 ] && kill -0 "$pid" 2>/dev/null; do
+            k=$((k + 1))
+            sleep 0.1
+        done
     done
 }
