@@ -136,7 +136,7 @@ __global__ void sum_floats(float *sums, floats *array, int n)
     }
     part[threadIdx.x] = sum;
     __syncthreads();
-    for (int half = block_size_x / 2; half > (use_shuffle ? 16 : 0);
+    for (int half = block_size_x / 2; half > (use_shuffle ? 8 : 0);
          half /= 2) {
         if (threadIdx.x < half)
             part[threadIdx.x] += part[threadIdx.x + half];
