@@ -40,6 +40,7 @@ _Static_assert(sizeof(struct file) <= LEAST_LINE,
 struct shmt_pack {
     char root[SHMT_PACK_ROOT];
     size_t slot;
+    const char *bytes;        /* the whole pack */
     size_t count;
     struct file *files;       /* sorted by name */
 };
@@ -99,14 +100,21 @@ static bool take_digest(struct cursor *in, char stop, const char **out)
     return true;
 }
 
-static bool has_digest(const char *data, size_t size, const char *expected)
+static void digest_of(const char *data, size_t size,
+                      char text[SHMT_DIGEST_TEXT])
 {
     struct shmt_digest digest;
-    char text[SHMT_DIGEST_TEXT];
 
     shmt_digest_begin(&digest);
     shmt_digest_add(&digest, data, size);
     shmt_digest_end(&digest, text);
+}
+
+static bool has_digest(const char *data, size_t size, const char *expected)
+{
+    char text[SHMT_DIGEST_TEXT];
+
+    digest_of(data, size, text);
     return memcmp(text, expected, DIGEST) == 0;
 }
 
@@ -156,6 +164,7 @@ static enum shmtune_status read_header(struct cursor *in, size_t size,
                                        struct shmt_error *err)
 {
     const char *const begin = in->at;
+    char found[SHMT_DIGEST_TEXT];
     size_t version;
 
     if (!take_word(in, MAGIC) || !take_number(in, ' ', &version))
@@ -172,8 +181,10 @@ static enum shmtune_status read_header(struct cursor *in, size_t size,
         !take_number(in, ' ', &out->data) ||
         !take_digest(in, '\n', &out->digest))
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "the first line of the pack is damaged; make "
-                              "the pack again");
+                              "the first line of the pack is damaged at byte "
+                              "%td: expected the number of files, the bytes "
+                              "of the table and of the files, and a digest; "
+                              "make the pack again", in->at - begin);
     version = (size_t)(in->at - begin);
     if (out->table > SIZE_MAX - version ||
         out->data > SIZE_MAX - version - out->table ||
@@ -183,10 +194,13 @@ static enum shmtune_status read_header(struct cursor *in, size_t size,
                               "bytes, and %zu were given: all of them are "
                               "needed, and no more", version, out->table,
                               out->data, size);
-    if (!has_digest(in->at, out->table, out->digest))
+    digest_of(in->at, out->table, found);
+    if (memcmp(found, out->digest, DIGEST) != 0)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
-                              "the table of the pack is damaged: its digest "
-                              "is another; make the pack again");
+                              "the table of the pack is damaged: the digest "
+                              "of bytes %zu to %zu is %.12s..., expected "
+                              "%.12s...; make the pack again", version,
+                              version + out->table, found, out->digest);
     if (out->files > out->table / LEAST_LINE)
         return shmt_error_set(err, SHMTUNE_INVALID_FILE,
                               "the pack says that it has %zu files, and its "
@@ -281,6 +295,7 @@ enum shmtune_status shmt_pack_open(const void *bytes, size_t size,
     if (pack == NULL)
         return shmt_error_memory(err);
     pack->slot = SHMT_PACK_OPEN;
+    pack->bytes = bytes;
     status = read_header(&in, size, &header, err);
     if (status == SHMTUNE_OK)
         status = read_table(&in, &header, pack, err);
@@ -306,6 +321,26 @@ void shmt_pack_close(struct shmt_pack *pack)
 const char *shmt_pack_root(const struct shmt_pack *pack)
 {
     return pack->root;
+}
+
+/* -- examining ------------------------------------------------------------ */
+
+size_t shmt_pack_count(const struct shmt_pack *pack)
+{
+    return pack->count;
+}
+
+void shmt_pack_examine(const struct shmt_pack *pack, size_t k,
+                       struct shmt_pack_entry *out)
+{
+    const struct file *const file = &pack->files[k];
+
+    *out = (struct shmt_pack_entry){
+        .length = file->length, .data = file->data, .size = file->size,
+        .offset = (size_t)(file->data - pack->bytes)};
+    memcpy(out->name, file->name, file->length);
+    memcpy(out->expected, file->digest, DIGEST);
+    digest_of(file->data, file->size, out->found);
 }
 
 /* -- looking up ----------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #define SHMT_BASE_PACK_H
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/status.h"
 #include "base/text.h"
 
@@ -32,6 +33,20 @@ enum shmtune_status shmt_pack_open(const void *bytes, size_t size,
 /* NULL is allowed. */
 void shmt_pack_close(struct shmt_pack *pack);
 const char *shmt_pack_root(const struct shmt_pack *pack);
+
+/* A file of it, for who examines a whole pack. */
+struct shmt_pack_entry {
+    char name[SHMT_PACK_NAME + 1];
+    size_t length;                    /* of the name */
+    const char *data;
+    size_t offset, size;              /* bytes; from the pack's first one */
+    char expected[SHMT_DIGEST_TEXT];  /* by the table */
+    char found[SHMT_DIGEST_TEXT];     /* of its bytes */
+};
+size_t shmt_pack_count(const struct shmt_pack *pack);
+/* The k-th by name. */
+void shmt_pack_examine(const struct shmt_pack *pack, size_t k,
+                       struct shmt_pack_entry *out);
 
 /* -- for path.c ----------------------------------------------------------- */
 

@@ -92,6 +92,13 @@ enum shmtune_status shmt_image_get(const struct shmt_image_request *request,
                                    struct shmt_error *err);
 void shmt_image_free(struct shmt_image *image);
 
+/* Whether the binary of a key lies whole in a folder, whatever kernel it is
+ * of, with its report: SHMTUNE_NOT_FOUND, one of the two is absent;
+ * SHMTUNE_INVALID_FILE, they do not fit each other; SHMTUNE_STORAGE. */
+enum shmtune_status shmt_image_check_stored(const char *folder,
+                                            const char *key,
+                                            struct shmt_error *err);
+
 /* Source of our own, kept in the same way; launch k is entry k. */
 struct shmt_image_text {
     const char *name;              /* for messages */

@@ -214,18 +214,44 @@ static enum shmtune_status read_entries(const struct shmt_yaml *node,
     return status;
 }
 
-static enum shmtune_status read_report(const char *path,
-                                       const struct shmt_yaml *node,
-                                       struct shmt_image *image,
+/* What the report says of the binary, which was read. */
+static enum shmtune_status read_binary(const struct shmt_yaml *node,
+                                       const struct shmt_image *image,
                                        struct shmt_error *err)
 {
-    char digest[SHMT_DIGEST_TEXT];
-    const struct shmt_yaml *bytes, *compile_ms;
-    enum shmtune_status status;
+    char found[SHMT_DIGEST_TEXT];
+    const struct shmt_yaml *bytes, *digest;
+    enum shmtune_status status = shmt_yaml_need(node, "bytes", &bytes, err);
     int64_t size = 0;
 
-    digest_of(image->cubin, image->cubin_size, digest);
-    status = shmt_yaml_expect(node, SHMT_YAML_MAPPING, path, err);
+    digest_of(image->cubin, image->cubin_size, found);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_int(bytes, 0, CUBIN_LIMIT, &size, err);
+    if (status == SHMTUNE_OK && (size_t)size != image->cubin_size)
+        status = shmt_yaml_refuse(bytes, err, "the binary has %zu bytes, "
+                                  "expected %lld", image->cubin_size,
+                                  (long long)size);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_need(node, "digest", &digest, err);
+    if (status == SHMTUNE_OK)
+        status = shmt_yaml_expect(digest, SHMT_YAML_SCALAR, "digest", err);
+    if (status == SHMTUNE_OK && strcmp(digest->text, found) != 0)
+        status = shmt_yaml_refuse(digest, err, "the digest of the binary is "
+                                  "%.12s..., expected %.12s...", found,
+                                  digest->text);
+    return status;
+}
+
+/* All of a report but the entries, which a kernel knows. */
+static enum shmtune_status read_head(const char *path,
+                                     const struct shmt_yaml *node,
+                                     struct shmt_image *image,
+                                     struct shmt_error *err)
+{
+    const struct shmt_yaml *compile_ms;
+    enum shmtune_status status =
+        shmt_yaml_expect(node, SHMT_YAML_MAPPING, path, err);
+
     if (status == SHMTUNE_OK)
         status = shmt_yaml_check_keys(node, report_keys, err);
     if (status == SHMTUNE_OK)
@@ -233,18 +259,11 @@ static enum shmtune_status read_report(const char *path,
     if (status == SHMTUNE_OK)
         status = read_text(node, "key", image->key, err);
     if (status == SHMTUNE_OK)
-        status = read_text(node, "digest", digest, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_need(node, "bytes", &bytes, err);
-    if (status == SHMTUNE_OK)
-        status = shmt_yaml_int(bytes, (int64_t)image->cubin_size,
-                               (int64_t)image->cubin_size, &size, err);
+        status = read_binary(node, image, err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_need(node, "compile_ms", &compile_ms, err);
     if (status == SHMTUNE_OK)
         status = shmt_yaml_real(compile_ms, &image->compile_ms, err);
-    if (status == SHMTUNE_OK)
-        status = read_entries(node, image, err);
     return status;
 }
 
@@ -259,15 +278,16 @@ static enum shmtune_status read_file(struct shmt_arena *arena, int folder,
                        : shmt_path_read(arena, path, limit, data, size, err);
 }
 
+/* Reads both files; *node is the report. */
 static enum shmtune_status fetch(const struct shmt_image_folder *folder,
                                  struct shmt_image *image,
+                                 const struct shmt_yaml **node,
                                  struct shmt_error *err)
 {
     struct shmt_arena *arena = image->arena;
     const char *cubin = shmt_image_stored_path(folder, image);
     const char *report = file_of(arena, folder->path, image->key, ".res");
     const char *data = NULL, *text = NULL;
-    const struct shmt_yaml *node = NULL;
     enum shmtune_status status = SHMTUNE_OK;
     size_t size = 0, length = 0;
     int fd = -1;
@@ -286,10 +306,25 @@ static enum shmtune_status fetch(const struct shmt_image_folder *folder,
     if (status == SHMTUNE_OK) {
         image->cubin = data;
         image->cubin_size = size;
-        status = shmt_yaml_parse(arena, report, text, length, &node, err);
+        status = shmt_yaml_parse(arena, report, text, length, node, err);
     }
-    if (status == SHMTUNE_OK)
-        status = read_report(report, node, image, err);
+    return status == SHMTUNE_OK ? read_head(report, *node, image, err)
+                                : status;
+}
+
+enum shmtune_status shmt_image_check_stored(const char *folder,
+                                            const char *key,
+                                            struct shmt_error *err)
+{
+    const struct shmt_image_folder place = {folder, false};
+    struct shmt_image image = {.arena = shmt_arena_new()};
+    const struct shmt_yaml *node = NULL;
+    enum shmtune_status status;
+
+    snprintf(image.key, sizeof image.key, "%s", key);
+    status = image.arena == NULL ? shmt_error_memory(err)
+                                 : fetch(&place, &image, &node, err);
+    shmt_arena_free(image.arena);
     return status;
 }
 
@@ -298,8 +333,11 @@ shmt_image_read_stored(const struct shmt_image_folder *folder,
                        struct shmt_image *image, struct shmt_error *err)
 {
     struct shmt_error why = {0};
-    enum shmtune_status status = fetch(folder, image, &why);
+    const struct shmt_yaml *node = NULL;
+    enum shmtune_status status = fetch(folder, image, &node, &why);
 
+    if (status == SHMTUNE_OK)
+        status = read_entries(node, image, &why);
     if (status == SHMTUNE_OK)
         return SHMTUNE_OK;
     if (status == SHMTUNE_NO_MEMORY || status == SHMTUNE_STORAGE)
