@@ -3,7 +3,8 @@
  * check: do specs, tunings, journals and recordings still fit each other,
  * the sources, the compiler and the devices they are for?  For continuous
  * integration: needs no GPU.  check_spec.c has what is about specs,
- * check_tuning.c what is about tunings.
+ * check_tuning.c what is about tunings, check_folder.c what is about folders
+ * and packs.
  */
 #include "config.h"
 
@@ -24,10 +25,11 @@
 enum { SAMPLE = 16 };
 
 static const char help[] =
-    "usage: shmtune check [FILE]... [--no-compile] [OPTION]...\n"
+    "usage: shmtune check [FILE|DIR|PACK]... [--no-compile] [OPTION]...\n"
     "\n"
-    "Checks kernel specs, tunings, journals and recordings; with no file, all\n"
-    "built-in kernels and what is shipped for them. Needs no GPU.\n"
+    "Checks kernel specs, tunings, journals and recordings, and folders and\n"
+    "packs that an application ships; with no file, all built-in kernels and\n"
+    "what is shipped for them. Needs no GPU.\n"
     "  a spec     its format, its sizes and defaults; the default compiles,\n"
     "             uses the shared bytes it states, and is resident; so do\n"
     "             some configurations that have each word and the lowest and\n"
@@ -43,6 +45,12 @@ static const char help[] =
     "             compiling without new spills or other shared bytes\n"
     "  a journal  its format; made for today's sources; every record in the\n"
     "             space\n"
+    "  a folder   its specs, tunings and journals; of cubins/ the form of its\n"
+    "             list, manifest; that each binary of it is there and\n"
+    "             whole; that for each architecture every winner has one; a\n"
+    "             note of what else may be chosen and has none, of binaries\n"
+    "             of other sources, and of files that nothing selects\n"
+    "  a pack     that each file has its digest; then as a folder\n"
     "What has to be compiled is left out, saying so, where there is no NVRTC.\n"
     "\n"
     "  --spec SPEC.yaml  the kernel of tunings and journals that is not built\n"
@@ -62,7 +70,8 @@ static const char help[] =
     "examples:\n"
     "  shmtune check\n"
     "  shmtune check my_kernel.yaml\n"
-    "  shmtune check tunings/*/*.yaml --no-compile\n";
+    "  shmtune check tunings/*/*.yaml --no-compile\n"
+    "  shmtune check share/myapp myapp.pack\n";
 
 static const struct {
     const char *word;
@@ -74,14 +83,65 @@ static const struct {
     [SHMT_CHECK_SKIPPED] = {"skipped", SHMT_PAINT_DIM},
 };
 
+/* Appends a text in which the files of a pack are called as in it, not as they
+ * lie meanwhile. */
+static void add_shown(const struct shmt_check *check, const char *text,
+                      struct shmt_text *out)
+{
+    const size_t length = strlen(check->root);
+    const char *at;
+
+    while (length > 0 && (at = strstr(text, check->root)) != NULL) {
+        shmt_text_add_bytes(out, text, (size_t)(at - text));
+        shmt_text_add(out, check->pack);
+        text = at + length;
+    }
+    shmt_text_add(out, text);
+}
+
+static void add_finding(struct shmt_check *check,
+                        enum shmt_check_outcome outcome, const char *file,
+                        const char *text)
+{
+    json_t *const finding = shmt_json_object(
+        "file", shmt_json_text(file),
+        "outcome", shmt_json_text(outcomes[outcome].word),
+        "text", shmt_json_text(text), NULL);
+
+    shmt_json_add_place(finding, text);
+    json_array_append_new(check->json, finding);
+}
+
+static void print_finding(struct shmt_check *check,
+                          enum shmt_check_outcome outcome, const char *file,
+                          const char *text)
+{
+    const bool colour = check->call->colour;
+    const size_t length = strlen(file);
+    struct shmt_text line = {0};
+
+    shmt_text_addf(&line, "%s%s%s%*s ",
+                   shmt_command_begin_paint(outcomes[outcome].paint, colour),
+                   outcomes[outcome].word,
+                   shmt_command_end_paint(outcomes[outcome].paint, colour),
+                   (int)(7 - strlen(outcomes[outcome].word)), "");
+    /* Messages of the readers already begin with the name of the file. */
+    if (strncmp(text, file, length) != 0 || text[length] != ':') {
+        shmt_text_add_visible(&line, file);
+        shmt_text_add(&line, ": ");
+    }
+    shmt_text_add_visible(&line, text);
+    shmt_text_add(&line, "\n");
+    check->failed |=
+        shmt_command_print_lines(&line, check->call, NULL) != SHMTUNE_OK;
+}
+
 void shmt_check_report(struct shmt_check *check,
                        enum shmt_check_outcome outcome,
                        const char *format, ...)
 {
-    const bool colour = check->call->colour;
     char text[SHMT_ERROR_BYTES];
-    const size_t length = strlen(check->file);
-    struct shmt_text line = {0};
+    struct shmt_text shown = {0}, file = {0};
     va_list arguments;
 
     va_start(arguments, format);
@@ -90,33 +150,19 @@ void shmt_check_report(struct shmt_check *check,
     check->good += outcome == SHMT_CHECK_GOOD;
     check->bad += outcome == SHMT_CHECK_BAD;
     check->skipped += outcome == SHMT_CHECK_SKIPPED;
-    if (check->json != NULL) {
-        json_t *const finding = shmt_json_object(
-            "file", shmt_json_text(check->file),
-            "outcome", shmt_json_text(outcomes[outcome].word),
-            "text", shmt_json_text(text), NULL);
-
-        shmt_json_add_place(finding, text);
-        json_array_append_new(check->json, finding);
-        return;
-    }
-    if (outcome == SHMT_CHECK_GOOD && check->call->quiet)
-        return;
-    shmt_text_addf(&line, "%s%s%s%*s ",
-                   shmt_command_begin_paint(outcomes[outcome].paint, colour),
-                   outcomes[outcome].word,
-                   shmt_command_end_paint(outcomes[outcome].paint, colour),
-                   (int)(7 - strlen(outcomes[outcome].word)), "");
-    /* Messages of the readers already begin with the name of the file. */
-    if (strncmp(text, check->file, length) != 0 || text[length] != ':') {
-        shmt_text_add_visible(&line, check->file);
-        shmt_text_add(&line, ": ");
-    }
-    shmt_text_add_visible(&line, text);
-    shmt_text_add(&line, "\n");
-    check->failed |=
-        shmt_command_print_lines(&line, check->call, NULL) != SHMTUNE_OK;
-    shmt_command_print_excerpt(stdout, text);
+    add_shown(check, text, &shown);
+    add_shown(check, check->file, &file);
+    check->failed |= shown.failed || file.failed;
+    if (check->json != NULL)
+        add_finding(check, outcome, shmt_text_string(&file),
+                    shmt_text_string(&shown));
+    else if (outcome != SHMT_CHECK_GOOD || !check->call->quiet)
+        print_finding(check, outcome, shmt_text_string(&file),
+                      shmt_text_string(&shown));
+    if (check->json == NULL)
+        shmt_command_print_excerpt(stdout, text);
+    shmt_text_free(&shown);
+    shmt_text_free(&file);
 }
 
 enum shmtune_status shmt_check_report_failure(struct shmt_check *check,
@@ -280,9 +326,8 @@ static enum shmtune_status check_journal(struct shmt_check *check,
 
 /* -- a file --------------------------------------------------------------- */
 
-static enum shmtune_status check_file(struct shmt_check *check,
-                                      const char *file,
-                                      struct shmt_error *err)
+enum shmtune_status shmt_check_file(struct shmt_check *check,
+                                    const char *file, struct shmt_error *err)
 {
     static enum shmtune_status (*const checks[])(struct shmt_check *,
                                                  struct shmt_error *) = {
@@ -301,85 +346,17 @@ static enum shmtune_status check_file(struct shmt_check *check,
     return shmt_check_report_failure(check, status, err);
 }
 
-/* -- everything that is shipped ------------------------------------------- */
-
-static enum shmtune_status check_folder(struct shmt_check *check,
-                                        struct shmt_arena *arena,
-                                        const char *folder,
-                                        struct shmt_error *err)
+/* What somebody names: a captured launch is a folder too. */
+static enum shmtune_status check_word(struct shmt_check *check,
+                                      const char *word,
+                                      struct shmt_error *err)
 {
-    static const char *const suffixes[] = {".yaml", ".journal",
-                                           ".journal.gz"};
+    char path[4096];
 
-    for (size_t s = 0; s < sizeof suffixes / sizeof suffixes[0]; s++) {
-        const char *const *names;
-        size_t count;
-        const enum shmtune_status listed = shmt_path_list(
-            arena, folder, suffixes[s], &names, &count, err);
-
-        /* A folder that is not there has nothing in it. */
-        if (listed == SHMTUNE_NOT_FOUND)
-            continue;
-        if (listed != SHMTUNE_OK)
-            return listed;
-        for (size_t i = 0; i < count; i++) {
-            const char *path = shmt_path_join(arena, folder, names[i]);
-            const enum shmtune_status status =
-                path == NULL ? shmt_error_memory(err)
-                             : check_file(check, path, err);
-
-            if (status != SHMTUNE_OK)
-                return status;
-        }
-    }
-    return SHMTUNE_OK;
-}
-
-/* The spec of a kernel and what is shipped for it. */
-static enum shmtune_status
-check_kernel(struct shmt_check *check, const struct shmt_catalogue *catalogue,
-             const struct shmt_kernel *kernel, struct shmt_error *err)
-{
-    struct shmt_text path = {0};
-    enum shmtune_status status = check_file(check, kernel->path, err);
-
-    for (size_t f = 0; status == SHMTUNE_OK && f < catalogue->folder_count;
-         f++) {
-        shmt_text_clear(&path);
-        shmt_text_addf(&path, "%s/tunings/%s", catalogue->folders[f],
-                       kernel->name);
-        status = path.failed
-                     ? shmt_error_memory(err)
-                     : check_folder(check, catalogue->arena,
-                                    shmt_text_string(&path), err);
-    }
-    shmt_text_free(&path);
-    return status;
-}
-
-static enum shmtune_status check_shipped(struct shmt_check *check,
-                                         struct shmt_error *err)
-{
-    struct shmt_catalogue *catalogue;
-    enum shmtune_status status = shmt_command_catalogue(&catalogue, err);
-
-    if (status != SHMTUNE_OK)
-        return status;
-    status = shmt_command_check_catalogue(catalogue, err);
-    if (status == SHMTUNE_OK &&
-        catalogue->kernel_count + catalogue->refused_count == 0)
-        status = shmt_error_set(err, SHMTUNE_INVALID_ARGUMENT,
-                                "there are no built-in kernels to check; "
-                                "name files");
-    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->kernel_count;
-         k++)
-        status = check_kernel(check, catalogue, catalogue->kernels[k].kernel,
-                              err);
-    for (size_t k = 0; status == SHMTUNE_OK && k < catalogue->refused_count;
-         k++)
-        status = check_file(check, catalogue->refused[k], err);
-    shmt_catalogue_close(catalogue);
-    return status;
+    if (shmt_path_is_folder(shmt_command_spec_of(word, path)))
+        return shmt_check_folder(check, word, err);
+    return shmt_check_is_pack(word) ? shmt_check_pack(check, word, err)
+                                    : shmt_check_file(check, word, err);
 }
 
 /* -- the command ---------------------------------------------------------- */
@@ -388,10 +365,10 @@ static enum shmtune_status check_all(struct shmt_check *check, int count,
                                      struct shmt_error *err)
 {
     enum shmtune_status status =
-        count == 0 ? check_shipped(check, err) : SHMTUNE_OK;
+        count == 0 ? shmt_check_shipped(check, err) : SHMTUNE_OK;
 
     for (int i = 0; status == SHMTUNE_OK && i < count; i++)
-        status = check_file(check, check->call->words[i], err);
+        status = check_word(check, check->call->words[i], err);
     return status;
 }
 
@@ -423,7 +400,7 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 {
     struct shmt_check check = {
         .call = call, .arch = "sm_90", .jobs = shmt_command_cores(),
-        .compile = true, .sample = -1
+        .compile = true, .sample = -1, .root = ""
     };
     bool json = false;
     const struct shmt_command_option options[] = {
@@ -460,6 +437,6 @@ static enum shmtune_status run(const struct shmt_command_call *call,
 }
 
 const struct shmt_command shmt_command_check = {
-    "check", "specs, tunings and journals against sources and compiler",
+    "check", "specs, tunings, folders and packs against sources and compiler",
     help, run
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * check: what check.c shares with check_spec.c: every finding is printed as
+ * check: what check.c shares with its parts: every finding is printed as
  * one line, and no wrong file ends the run.
  */
 #ifndef SHMT_COMMAND_CHECK_H
@@ -27,6 +27,8 @@ struct shmt_check {
     const char *cubins;      /* folder for binaries to ship, or NULL */
     json_t *json;            /* an array, or NULL: for people */
     const char *file;        /* that is being checked */
+    const char *root, *pack; /* where the files of a pack lie meanwhile, and
+                                what to call that; root "": of none */
     size_t good, bad, skipped;
     bool failed;             /* no memory: a finding was cut */
     char told[SHMT_ERROR_BYTES];  /* what the compiler said of the spec's
@@ -57,6 +59,28 @@ enum shmtune_status shmt_check_spec(struct shmt_check *check,
                                     struct shmt_error *err);
 enum shmtune_status shmt_check_tuning(struct shmt_check *check,
                                       struct shmt_error *err);
+
+/* One file, by its format. */
+enum shmtune_status shmt_check_file(struct shmt_check *check,
+                                    const char *file, struct shmt_error *err);
+
+/* check_folder.c: all built-in kernels and what is shipped for them; a folder
+ * that an application ships; the same in one file, which is read whole. */
+enum shmtune_status shmt_check_shipped(struct shmt_check *check,
+                                       struct shmt_error *err);
+enum shmtune_status shmt_check_folder(struct shmt_check *check,
+                                      const char *folder,
+                                      struct shmt_error *err);
+bool shmt_check_is_pack(const char *path);
+enum shmtune_status shmt_check_pack(struct shmt_check *check,
+                                    const char *path, struct shmt_error *err);
+
+/* check_binaries.c: cubins/ of a folder. */
+struct shmt_catalogue;
+enum shmtune_status
+shmt_check_binaries(struct shmt_check *check,
+                    const struct shmt_catalogue *catalogue,
+                    struct shmt_error *err);
 
 /* check_values.c: compiles a sample that covers the values.  The default has
  * compiled. */

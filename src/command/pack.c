@@ -2,7 +2,7 @@
 /*
  * pack: the command `shmtune pack`: a folder of kernels, tunings and binaries
  * as one file, which libshmtune opens from memory.  What is packed is what the
- * library reads, and nothing else.
+ * library reads, and the list of the binaries, for `shmtune check`.
  */
 #include "config.h"
 
@@ -281,6 +281,19 @@ static enum shmtune_status add_binary(struct job *job, const char *folder,
     return status;
 }
 
+/* What the binaries are for: `check` reads it. */
+static enum shmtune_status add_manifest(struct job *job, const char *folder,
+                                        struct shmt_error *err)
+{
+    const char *const path =
+        shmt_path_join(job->arena, folder, SHMT_COMMAND_MANIFEST_NAME);
+
+    if (path == NULL)
+        return shmt_error_memory(err);
+    return shmt_path_is_absent(path)
+               ? SHMTUNE_OK : add_from_disk(job, path, BINARY_BYTES, err);
+}
+
 static enum shmtune_status add_binaries(struct job *job,
                                         struct shmt_error *err)
 {
@@ -294,7 +307,8 @@ static enum shmtune_status add_binaries(struct job *job,
 
     for (size_t k = 0; status == SHMTUNE_OK && k < count; k++)
         status = add_binary(job, folder, names[k], err);
-    return status;
+    return status == SHMTUNE_OK && job->binaries > 0
+               ? add_manifest(job, folder, err) : status;
 }
 
 /* -- the folder ----------------------------------------------------------- */

@@ -1,0 +1,182 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# check DIR and check PACK: all that an application ships, and damage of each
+# part of it.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+tuning=$root/tunings/scale/t.yaml
+make_tuning "$tuning"
+make_journal "$root/tunings/scale/j.journal"
+ship=$folder/ship
+mv "$root" "$ship"
+mkdir "$root"
+
+# found NAME TEXT...: a check of $of finds it, and fails
+of=$ship
+found() {
+    run check --no-compile "$of"
+    name=$1
+    shift
+    conditions=
+    for text in "$@"; do
+        conditions="$conditions && out_has '$text'"
+    done
+    check "$name" all 'exits 2' 'err_has "failed"' "true$conditions"
+}
+
+# -- specs and tunings --------------------------------------------------------
+
+run check --no-compile "$ship"
+check "a folder, whose kernels are nowhere else" all 'exits 0' err_empty \
+    'out_has "^ok .*/ship/kernels/scale.yaml: "' \
+    'out_has "^ok .*/t.yaml: tuning of scale"' \
+    'out_has "^ok .*/j.journal: journal of scale"' \
+    'out_has "^3 ok, 0 wrong, 0 skipped$"'
+mkdir -p "$folder/empty"
+of=$folder/empty found "one that has nothing" \
+    '^wrong .*/empty: has neither a folder kernels nor a folder tunings'
+of=$folder/nowhere found "one that is not there" '^wrong .*nowhere'
+cp "$ship/kernels/scale.yaml" "$folder/spec"
+echo 'nonsense: 1' >>"$ship/kernels/scale.yaml"
+found "a spec that is wrong" '^wrong .*kernels/scale.yaml:[0-9]*:1: '
+cp "$folder/spec" "$ship/kernels/scale.yaml"
+tuning=$ship/tunings/scale/t.yaml
+cp "$tuning" "$folder/tuning"
+sed 's/^digest: "...../digest: "00000/' "$folder/tuning" >"$tuning"
+found "a tuning of other sources" '^wrong .*t.yaml: made for other sources'
+cp "$folder/tuning" "$tuning"
+mkdir "$ship/tunings/other"
+sed 's/^kernel: scale/kernel: other/' "$tuning" >"$ship/tunings/other/t.yaml"
+found "a tuning of a kernel that is nowhere" '^wrong .*other/t.yaml: .*other'
+rm -r "$ship/tunings/other"
+
+# -- a pack -------------------------------------------------------------------
+
+run pack "$ship" -o "$folder/a.pack"
+run check --no-compile "$folder/a.pack"
+check "a pack" all 'exits 0' err_empty \
+    "out_has '^ok .*/a.pack/kernels/scale.yaml: '" \
+    "out_has '^ok .*/a.pack/tunings/scale/t.yaml: tuning of scale'" \
+    "out_has '^2 ok, 0 wrong, 0 skipped$'"
+cp "$folder/a.pack" "$folder/other"
+run check --no-compile --json "$folder/other"
+check "whatever it is called, as JSON" all 'exits 0' is_json \
+    "out_has '\"file\": \".*/other/kernels/scale.yaml\"'"
+sed 's/^format: kernel/formal: kernel/' "$folder/a.pack" >"$folder/b.pack"
+of=$folder/b.pack found "a file of it is damaged" \
+    '^wrong .*b.pack: kernels/scale.yaml: .* bytes [0-9]* to [0-9]* of the' \
+    'is [0-9a-f]\{12\}..., expected [0-9a-f]\{12\}' '1 wrong, 1 skipped'
+sed 's/ kernels.scale.cu$/ kernels-scale.cu/' "$folder/a.pack" \
+    >"$folder/b.pack"
+of=$folder/b.pack found "its table" \
+    'b.pack: the table .*: the digest of bytes [0-9]* to [0-9]* is .*expected'
+sed '1s/ [0-9]* / x /' "$folder/a.pack" >"$folder/b.pack"
+of=$folder/b.pack found "its first line" 'damaged at byte 1[0-9]: expected'
+head -c 500 "$folder/a.pack" >"$folder/b.pack"
+of=$folder/b.pack found "its end is gone" 'bytes, and 500 were given'
+echo nothing >"$folder/b.pack"
+of=$folder/b.pack found "it is none" 'the 8 bytes are no pack, which begins'
+check "no folder is left behind" [ -z "$(ls "$TMPDIR")" ]
+
+# -- binaries -----------------------------------------------------------------
+
+cubins=$ship/cubins manifest=$ship/cubins/manifest
+mkdir "$cubins"
+for line in 'shmtune cubins/2' 'cubins' 'shmtune cubins/1
+abc sm_90 scale: BLOCK=64 at n=1'; do
+    echo "$line" >"$manifest"
+    found "a manifest of another form: ${line%%
+*}" '^wrong .*/cubins/manifest:[12]:1: found "'
+done
+key=$(printf '%064d' 1)
+{
+    echo 'shmtune cubins/1'
+    echo "$key sm_17 scale: BLOCK=64 at n=1"
+} >"$manifest"
+found "an architecture that is none" \
+    'manifest:2:66: found "sm_17 .*expected an architecture'
+{
+    echo 'shmtune cubins/1'
+    printf %s "$key sm_90 sca"
+} >"$manifest"
+found "a manifest that is cut" 'manifest:2:1: .*the file is cut'
+{
+    echo 'shmtune cubins/1'
+    echo "$key sm_90 old: BLOCK=64 at n=1"
+} >"$manifest"
+found "the winner has no binary, nor has what the manifest names" \
+    '^wrong .*/cubins: the winner sm_90 scale: .* has no binary; make it: ' \
+    'shmtune pack .*/ship --arch sm_90$' \
+    '^wrong .*/cubins: the binary of sm_90 old: BLOCK=64 at n=1: .*.res'
+
+SHMTUNE_PATH=$ship
+rm -r "$cubins"
+if ! has_nvrtc; then
+    skip "binaries" "no NVRTC here"
+    finish
+    exit 0
+fi
+run pack "$ship" --arch sm_80,sm_90 -j 2 -o "$folder/c.pack"
+check "binaries are made" exits 0
+SHMTUNE_PATH=$root
+run check --no-compile "$ship"
+check "they are there, and whole" all 'exits 0' 'out_lacks "^note"' \
+    "out_has '^ok .*/cubins: [1-9][0-9]* binaries for sm_80, sm_90, whole'"
+run check --sample 0 "$folder/c.pack"
+check "and in the pack, whose sources compile" all 'exits 0' \
+    "out_has '^ok .*/c.pack/cubins: [1-9][0-9]* binaries for sm_80, sm_90'" \
+    "out_has 'c.pack/kernels/scale.yaml: .*compile'" 'out_lacks "$TMPDIR"'
+cp -R "$cubins" "$folder/whole"
+restore() {
+    rm -rf "$cubins"
+    cp -R "$folder/whole" "$cubins"
+}
+
+winner=$(sed -n 's/ sm_90 scale: BLOCK=64 .* at n=1000$//p' "$manifest" |
+    head -n 1)
+check "the manifest has the winner" [ -n "$winner" ]
+rm "$cubins/$winner.cubin"
+found "one is missing" \
+    "^wrong .*/cubins: the binary of sm_90 scale: .*$winner.cubin" \
+    'make it: shmtune pack .*/ship --arch sm_80,sm_90$'
+restore
+{
+    head -c 100 "$folder/whole/$winner.cubin"
+    printf '!'
+    tail -c +102 "$folder/whole/$winner.cubin"
+} >"$cubins/$winner.cubin"
+found "one has another byte" \
+    "$winner.res:[0-9]*:[0-9]*: the digest of the binary is .*, expected"
+head -c 100 "$folder/whole/$winner.cubin" >"$cubins/$winner.cubin"
+found "one is cut" "$winner.res:.*: the binary has 100 bytes, expected [0-9]"
+restore
+sed 's/^- {name: scale/- {name: other/' "$folder/whole/$winner.res" \
+    >"$cubins/$winner.res"
+found "one is of another kernel" 'the binary of sm_90 scale'
+restore
+sed "/^$winner /d" "$folder/whole/manifest" >"$manifest"
+rm "$cubins/$winner".*
+found "the winner was never made" 'the winner sm_90 scale: .* has no binary'
+restore
+echo 12345 >"$cubins/README"
+run check --no-compile "$ship"
+check "a file that nothing selects is noted with its bytes" all 'exits 0' \
+    "out_has '^note .*/cubins: 1 file (6 bytes) that nothing selects, .*README'"
+restore
+rm "$manifest"
+run check --no-compile "$ship"
+check "no manifest is noted" all 'exits 0' \
+    "out_has '^note .*/cubins: has no manifest, .*the [0-9]* binaries are'"
+printf '!' >>"$cubins/$winner.cubin"
+found "without one damage is found too" "$winner.res:"
+restore
+echo '// new' >>"$ship/kernels/scale.h"
+rm -r "$ship/tunings"
+run check --no-compile "$ship"
+check "binaries of other sources are noted" all 'exits 0' \
+    "out_has '^note .*/cubins: [0-9]* files of binaries (.* bytes) are made for other'" \
+    "out_has 'make today.s: shmtune pack .*/ship --arch sm_80,sm_90$'" \
+    'out_lacks "has no binary"'
+check "no folder is left behind by any" [ -z "$(ls "$TMPDIR")" ]
+finish
