@@ -2,6 +2,7 @@
 /*
  * condition: what an #if comes to: whole numbers with the operators of C, by
  * precedence climbing.  Called by preprocess.c, which has replaced the macros.
+ * What decides nothing, as the right side of `1 ||`, may divide by zero.
  */
 #include "source/token.h"
 
@@ -13,6 +14,7 @@ enum { DEEPEST = 64 };
 struct reader {
     const char *at;
     int depth;
+    int unused;               /* in how many operands that decide nothing */
     bool failed;
 };
 
@@ -57,14 +59,15 @@ static long long apply(struct reader *reader, const char *sign, long long a,
     case '<': return sign[1] == '<'   ? (long long)(x << (y & 63))
                      : sign[1] == '=' ? a <= b
                                       : a < b;
-    case '>': return sign[1] == '>'   ? (long long)(x >> (y & 63))
+    case '>': return sign[1] == '>'   ? (long long)(a < 0 ? ~(~x >> (y & 63))
+                                                          : x >> (y & 63))
                      : sign[1] == '=' ? a >= b
                                       : a > b;
     case '+': return (long long)(x + y);
     case '-': return (long long)(x - y);
     case '*': return (long long)(x * y);
     default:
-        reader->failed |= b == 0;
+        reader->failed |= b == 0 && reader->unused == 0;
         if (b == 0 || b == -1)
             return b == 0 || sign[0] == '%' ? 0 : (long long)(0 - x);
         return sign[0] == '/' ? a / b : a % b;
@@ -128,13 +131,29 @@ static long long climb(struct reader *reader, int rank)
 
     while (!reader->failed && next != NULL && next->rank >= rank) {
         const struct operation *const now = next;
+        const bool decided = now->rank <= 2 && (value != 0) == (now->rank == 1);
+        long long other;
 
         reader->at += strlen(now->sign);
         reader->failed |= ++reader->depth > DEEPEST;
-        value = apply(reader, now->sign, value, climb(reader, now->rank + 1));
+        reader->unused += decided;
+        other = climb(reader, now->rank + 1);
+        reader->unused -= decided;
+        value = apply(reader, now->sign, value, other);
         reader->depth--;
         next = next_operation(reader);
     }
+    return value;
+}
+
+/* One of the two sides of `?`. */
+static long long read_side(struct reader *reader, bool used)
+{
+    long long value;
+
+    reader->unused += !used;
+    value = read_all(reader);
+    reader->unused -= !used;
     return value;
 }
 
@@ -147,13 +166,16 @@ static long long read_all(struct reader *reader)
     if (reader->failed || *reader->at != '?')
         return asked;
     reader->at++;
-    yes = read_all(reader);
+    reader->failed |= ++reader->depth > DEEPEST;
+    if (reader->failed)
+        return 0;
+    yes = read_side(reader, asked != 0);
     skip_blanks(reader);
-    reader->failed |= *reader->at != ':' || ++reader->depth > DEEPEST;
+    reader->failed |= *reader->at != ':';
     if (reader->failed)
         return 0;
     reader->at++;
-    no = read_all(reader);
+    no = read_side(reader, asked == 0);
     reader->depth--;
     return asked ? yes : no;
 }

@@ -105,7 +105,12 @@ static void conditions_are_those_of_c(void)
     holds("0", false);
     holds("FOUR == 4 && SAME == FOUR", true);
     holds("ABSENT", false);
-    holds("!ABSENT || 1 / 0", false);          /* as a compiler refuses it */
+    holds("1 / 0 || 1", false);                /* as a compiler refuses it */
+    holds("!ABSENT || 1 / 0", true);
+    holds("!(ABSENT && 1 % ABSENT == 0)", true);
+    holds("FOUR ? 1 : 1 / 0", true);
+    holds("ABSENT ? 1 / 0 : FOUR", true);
+    holds("-1 >> 1 == -1 && 8 >> 1 == 4", true);
     holds("defined FOUR && !defined(ABSENT)", true);
     holds("defined(EMPTY)", true);
     holds("EMPTY", false);
@@ -135,6 +140,9 @@ static void macros_without_end_are_let_be(void)
     shmt_text_add(&text, "M0\n__global__ void last(int n) {}\n#if ");
     for (int k = 0; k < 10000; k++)
         shmt_text_add(&text, "(");
+    shmt_text_add(&text, "\n#endif\n#if ");
+    for (int k = 0; k < 1000000; k++)
+        shmt_text_add(&text, "1?");
     shmt_text_add(&text, "\n");
     for (int k = 0; k < 1000; k++)
         shmt_text_add(&text, "#if 1\n");
