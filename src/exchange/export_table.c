@@ -179,9 +179,9 @@ static enum shmtune_status expand(struct table *table, const char *from,
 
         shmt_text_add_bytes(table->text, from, (size_t)(end - from));
         from = end;
-        if (from == to)
-            break;
-        if (name_at(from) > 0) {
+        if (from == to) {
+            /* the text alone */
+        } else if (name_at(from) > 0) {
             status = put(table, from);
             from += name_at(from) + 2;
         } else if (name_at(from + 1) > 0) {

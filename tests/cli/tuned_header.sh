@@ -174,6 +174,15 @@ refused_of "a size beside the rows" \
     'bad:1:1: {n}: is of a row' '{n}\n{begin}\n{end}\n'
 refused_of "an end before" \
     'bad:1:3: {end}: stands in a line of its own' 'x {end}\n{begin}\n{end}\n'
+{
+    echo '{begin}'
+    head -c 3000000 /dev/zero | tr '\0' x
+    printf '\n{end}\n'
+} >"$folder/large"
+run export scale --template "$folder/large" -o "$folder/none"
+check "rows of more bytes than are allowed, without a placeholder" all \
+    'exits 2' 'err_has "large: 2 sizes in this form have more than the"' \
+    '[ ! -e "$folder/none" ]'
 
 # -- the example -------------------------------------------------------------
 
