@@ -256,9 +256,10 @@ const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
 {
     const size_t first = strlen(folder), second = strlen(name);
     const bool slash = first > 0 && folder[first - 1] != '/';
+    struct shmt_pack_place place;
     char *path;
 
-    if (name[0] == '/' || first == 0)
+    if (first == 0 || (name[0] == '/' && !shmt_pack_find(folder, &place)))
         return shmt_arena_copy(arena, name, second);
     path = shmt_arena_alloc(arena, first + second + 2, 1);
     if (path == NULL)

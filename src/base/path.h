@@ -79,7 +79,8 @@ enum shmtune_status shmt_path_write_private(int folder, const char *path,
 enum shmtune_status shmt_path_make_folder(const char *path, unsigned mode,
                                           struct shmt_error *err);
 
-/* folder/name, or name when it is absolute. */
+/* folder/name, or name when it is absolute; of a folder in an open pack
+ * folder/name in any case, so that it stays in it. */
 const char *shmt_path_join(struct shmt_arena *arena, const char *folder,
                            const char *name);
 /* The absolute form of `path`, which stays right when the process changes its

@@ -437,6 +437,33 @@ static void headers_are_not_compiled_from_memory(void)
     shmt_text_free(&pack);
 }
 
+/* A source that the spec names by an absolute path is looked for in the pack;
+ * the one of the machine is not read. */
+static void absolute_names_stay_inside(void)
+{
+    struct shmt_text pack = {0}, name = {0};
+    struct shmtune *library;
+    bool said = false;
+
+    fixture_copy("fake_kernel.yaml");
+    shmt_text_addf(&name, "source: %s",
+                   fixture_path("kernels/fake_kernel.cu"));
+    fixture_edit("kernels/fake_kernel.yaml", "source: fake_kernel.cu",
+                 shmt_text_string(&name));
+    file_count = 0;
+    add_folder("kernels");
+    make(&pack);
+    library = open_pack(&pack);
+    CHECK(shmtune_kernel_find(library, "fake_kernel") == NULL);
+    for (size_t k = 0; k < shmtune_note_count(library); k++)
+        said |= strstr(shmtune_note(library, k),
+                       "the pack has no such file") != NULL;
+    CHECK(said);
+    shmtune_close(library);
+    shmt_text_free(&name);
+    shmt_text_free(&pack);
+}
+
 int main(void)
 {
     static const struct fixture_tuned tuned = {
@@ -465,6 +492,7 @@ int main(void)
     fixture_copy("fake_kernel.cu");
     CHECK_RUN(launches_what_is_packed);
     CHECK_RUN(headers_are_not_compiled_from_memory);
+    CHECK_RUN(absolute_names_stay_inside);
     fixture_end();
     shmt_arena_free(arena);
     return CHECK_END();
