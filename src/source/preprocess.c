@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { DEEPEST = 32, CONDITIONS = 256, ROOM = 1 << 20, TIMES = 8 };
+enum { DEEPEST = 32, CONDITIONS = 256, ROOM = 1 << 20, TIMES = 2, WORDS = 16 };
 
 struct macro {
     struct macro *next;        /* of this bucket */
@@ -31,7 +31,7 @@ struct work {
     struct condition conditions[CONDITIONS];
     size_t condition_count, deeper;   /* deeper ones are read whole */
     struct shmt_text text;
-    size_t most;                      /* bytes of text before it ends */
+    size_t grown, most;               /* bytes that macros have become */
     bool failed;
 };
 
@@ -99,10 +99,12 @@ static void add_word(struct work *work, struct shmt_text *text,
     struct shmt_source_tokens body = {.arena = work->arena};
 
     if (macro == NULL || macro->function || depth == DEEPEST ||
-        text->length > work->most) {
+        work->grown > work->most) {
+        work->grown += depth > 0 ? token->length : 0;
         shmt_text_add_bytes(text, token->at, token->length);
         return;
     }
+    work->grown++;             /* one that becomes nothing takes time too */
     work->failed |= !shmt_source_split(&body, macro->body);
     macro->gone = true;        /* within itself */
     for (size_t k = 0; !work->failed && k < body.count; k++) {
@@ -243,7 +245,8 @@ static size_t read_typedef(struct work *work,
 
     if (!shmt_source_is(&tokens->items[k], "typedef"))
         return 0;
-    while (to < tokens->count && tokens->items[to].word == SHMT_SOURCE_NAME)
+    while (to < tokens->count && to < k + WORDS &&
+           tokens->items[to].word == SHMT_SOURCE_NAME)
         to++;
     if (to < k + 3 || to == tokens->count ||
         !shmt_source_is(&tokens->items[to], ";"))

@@ -144,8 +144,15 @@ static void macros_without_end_are_let_be(void)
     for (int k = 0; k < 1000000; k++)
         shmt_text_add(&text, "1?");
     shmt_text_add(&text, "\n");
+    for (int k = 0; k < 30; k++)
+        shmt_text_addf(&text, "#define E%d E%d E%d\n", k, k + 1, k + 1);
+    shmt_text_add(&text, "#define E30\nE0\n");
+    for (int k = 0; k < 1000; k++)     /* all together, not each, */
+        shmt_text_add(&text, "#if M0\n#endif\n");
+    for (int k = 0; k < 100000; k++)
+        shmt_text_add(&text, "typedef ");
     for (int k = 0; k < 1000; k++)
-        shmt_text_add(&text, "#if 1\n");
+        shmt_text_add(&text, "\n#if 1");
     CHECK(!text.failed);
     CHECK_INT(read_preprocessed(text.data).kernel_count, 1);
     shmt_text_free(&text);
