@@ -10,13 +10,17 @@ loss at a size is the time of the winner over that of the shipped one, less
 one, and the median over the repeats.  Printed as it goes, and kept in
 DIR/sizes.jsonl: each size; then geometric mean and worst of the losses, the
 share of the time in which the GPU measured for the search, and candidates a
-second.  The two stages can be two commands; the second takes the winners from
-DIR/TOTAL."""
+second.  Each search tells what it had (search_of): when, how many candidates
+and seconds of the compilers and of the GPU, how much it was behind its own
+best after a quarter, a half and three quarters of its time, and whether it
+tried what ships.  The two stages can be two commands; the second takes the
+winners from DIR/TOTAL."""
 import argparse
 import glob
 import json
 import math
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -105,8 +109,105 @@ def keep(log, row):
     log.flush()
 
 
+def results_of(path):
+    """What a journal has of each candidate; no YAML, which takes minutes."""
+    found = []
+    with open(path) as file:
+        lines = file.read().splitlines()
+    size = next(line for line in lines if line.startswith("size: {"))
+    for line in lines:
+        one = re.match(r"- \{config: \{(.*?)\}, at: ([^,]+), verdict: (\w+)",
+                       line)
+        if not one:
+            continue
+        figures = dict(re.findall(r"(\w+_ms|time_us): ([-+.e\d]+)", line))
+        timed = one[3] in ("ok", "slow") and "time_us" in figures
+        found.append({
+            "config": settings(dict(pair.split(": ")
+                                    for pair in one[1].split(", "))),
+            "at": float(one[2]),
+            "compile_s": max(float(figures.get("compile_ms", 0)), 0) / 1e3,
+            "measure_s": max(float(figures.get("measure_ms", 0)), 0) / 1e3,
+            "us": float(figures["time_us"]) if timed else math.inf})
+    pairs = re.findall(r"(\w+): (-?\d+)", size.partition(" ")[2])
+    return size_of(dict(pairs)), found
+
+
+def search_of(size, results, began, others, shipped):
+    """What became of one search.  `others`: the journals of the kernel's other
+    sizes, as (when that began, results)."""
+    end = results[-1]["at"]
+    best = min(results, key=lambda one: one["us"])
+    heard = {}   # when another size had it first
+    for since, their in others:
+        for one in their:
+            at = since + one["at"]
+            heard[one["config"]] = min(heard.get(one["config"], at), at)
+    after = [one for one in results
+             if heard.get(one["config"], math.inf) < began + one["at"]]
+    behind = [min([one["us"] for one in results if one["at"] <= end * k / 4],
+                  default=math.inf) / best["us"] - 1 for k in (1, 2, 3)]
+    known = [one for one in results if one["config"] == shipped]
+    return {"size": dict(size), "began_s": began, "ended_s": began + end,
+            "tried": len(results), "heard": len(after),
+            "compiled": sum(one["compile_s"] > 0 for one in results),
+            "compile_s": sum(one["compile_s"] for one in results),
+            "measure_s": sum(one["measure_s"] for one in results),
+            "best_us": best["us"], "best_at_s": began + best["at"],
+            "best_heard": best in after,
+            "behind": [None if math.isinf(one) else one for one in behind],
+            "shipped_at_s": began + known[0]["at"] if known else None,
+            "shipped_behind": known[0]["us"] / best["us"] - 1
+            if known and known[0]["us"] < math.inf else None}
+
+
+def percent(share):
+    return "   -  " if share is None else f"{100 * share:6.2f}"
+
+
+def searches_of(total, kernel, folder, begun, log):
+    """Prints and keeps what the searches of a kernel had.  A journal is written
+    last when the last candidate of its search came back."""
+    paths = sorted(glob.glob(os.path.join(folder, kernel, "*.journal")))
+    tuning = glob.glob(os.path.join(folder, kernel, "*.yaml"))
+    shipped = os.path.join(ROOT, "tunings", kernel,
+                           os.path.basename(tuning[0])) if tuning else ""
+    ships = winners_of(shipped) if os.path.exists(shipped) else {}
+    journals = []
+    for path in paths:
+        size, results = results_of(path)
+        if results:
+            began = os.stat(path).st_mtime - results[-1]["at"] - begun
+            journals.append((size, results, began))
+    rows = [search_of(size, results, began,
+                      [(since, their) for other, their, since in journals
+                       if other != size], ships.get(size))
+            for size, results, began in journals]
+    for row in rows:
+        text = " ".join(f"{name}={value}" for name, value in
+                        sorted(row["size"].items()))
+        print(f"{total} {kernel:11} {text:36} {row['began_s']:5.1f} to "
+              f"{row['ended_s']:5.1f} s: {row['tried']:4} tried, "
+              f"{row['heard']:4} heard before, compilers "
+              f"{row['compile_s']:6.1f} s, GPU {row['measure_s']:5.2f} s; "
+              f"behind {' '.join(map(percent, row['behind']))} %, best at "
+              f"{row['best_at_s']:5.1f} s{' heard' * row['best_heard']}"
+              f"{', had what ships' if row['shipped_at_s'] else ''}",
+              flush=True)
+        keep(log, {"total": total, "kernel": kernel, "search": row})
+    if rows:
+        print(f"{total} {kernel:11} "
+              f"{min(row['began_s'] for row in rows):5.1f} to "
+              f"{max(row['ended_s'] for row in rows):5.1f} s: "
+              f"{sum(row['tried'] for row in rows)} tried at {len(rows)} "
+              f"sizes, compilers {sum(row['compile_s'] for row in rows):.1f} "
+              f"s, GPU {sum(row['measure_s'] for row in rows):.1f} s",
+              flush=True)
+
+
 def tune_all(options, total, folder, log):
     words = options.kernels.split(",") if options.kernels else []
+    begun = time.time()
     results, took = tune(options, folder, *words, "--total", total)
     if not results:
         sys.exit(f"{total}: nothing was tuned")
@@ -122,6 +223,8 @@ def tune_all(options, total, folder, log):
     keep(log, {"total": total, "took_s": took, "problems": len(results),
                "tried": tried, "per_s": tried / took, "busy": busy_s / took,
                "slower": slower})
+    for kernel in sorted(os.listdir(folder)):
+        searches_of(total, kernel, folder, begun, log)
 
 
 def compare_all(options, total, folder, log):
