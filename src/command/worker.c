@@ -32,7 +32,7 @@ static const char help[] =
     "                      (--arch sm_XX | --device N|UUID)\n"
     "                      [--data-seed N] [--data-digest HEX] [--warm]\n"
     "                      [--requests FILE] [--compiler VERSIONS]\n"
-    "                      [--on COMMAND]\n"
+    "                      [--for-library] [--on COMMAND]\n"
     "       shmtune worker --far | --describe --device N|UUID\n"
     "       shmtune worker --devices [--device UUID]\n"
     "\n"
@@ -57,6 +57,8 @@ static const char help[] =
     "  --requests FILE  read them there, not on standard input\n"
     "  --compiler VERSIONS  compile nothing: compilers of these versions have\n"
     "                   made all binaries, NVRTC:NVCC:TOOLKIT:HOST\n"
+    "  --for-library    inspect makes binaries that libshmtune takes from its\n"
+    "                   cache, whichever compiler made them\n"
     "  --on COMMAND     measure where COMMAND leads, which starts\n"
     "                   shmtune worker --far there\n"
     "  --far-program PATH, --far-timeout SECONDS\n"
@@ -85,6 +87,7 @@ struct worker {
     struct shmt_nvcc nvcc;         /* for a kernel that it compiles */
     struct shmt_nvrtc_once once;
     int compiler_version;
+    bool for_library;              /* binaries are named as the library does */
     struct shmt_bench *bench;      /* NULL without a device */
     const char *device;            /* as it was asked for */
     const char *images;
@@ -171,7 +174,8 @@ do_inspect(struct worker *worker,
     struct shmt_kernel_evaluated evaluated;
     const struct shmt_image_request wanted = {
         .evaluated = &evaluated, .arch = worker->arch,
-        .nvrtc_version = worker->compiler_version, .nvcc = &worker->nvcc,
+        .nvrtc_version = worker->for_library ? 0 : worker->compiler_version,
+        .nvcc = &worker->nvcc,
         .once = &worker->once,
     };
 
@@ -496,6 +500,7 @@ static enum shmtune_status parse(const struct shmt_command_call *call,
         {"warm", 0, SHMT_OPTION_FLAG, &given->bench.warm, 0, 0},
         {"requests", 0, SHMT_OPTION_TEXT, &given->requests, 0, 0},
         {"compiler", 0, SHMT_OPTION_TEXT, &given->compiler, 0, 0},
+        {"for-library", 0, SHMT_OPTION_FLAG, &worker->for_library, 0, 0},
         {"far", 0, SHMT_OPTION_FLAG, &given->far, 0, 0},
         {"describe", 0, SHMT_OPTION_FLAG, &given->describe, 0, 0},
         SHMT_COMMAND_FAR(courier->far),

@@ -119,6 +119,23 @@ class TuneKernel(Case):
         self.assertNotIn("best_config", env)
         self.assertFalse(os.path.exists(env["tuning"]))
 
+    def test_verify_compiles_together(self):
+        "what a function verifies is compiled before, by all processors"
+        log = os.path.abspath("kt_verify.log")
+        cache = os.environ["XDG_CACHE_HOME"]
+        os.environ.update(SHMTUNE_LOG=log,
+                          XDG_CACHE_HOME=os.path.abspath("kt_cache"))
+        try:
+            tune("kt_together", answer=answer(), verify=lambda a, b: True)
+        finally:
+            del os.environ["SHMTUNE_LOG"]
+            os.environ["XDG_CACHE_HOME"] = cache
+        with open(log) as file:
+            lines = [l for l in file if "prepare scale" in l]
+        self.assertEqual(len(lines), 6)
+        if len(os.sched_getaffinity(0)) > 1:
+            self.assertTrue(all("cached" in l for l in lines), lines)
+
     def test_verify_two(self):
         "a function of two arguments, that takes some"
         calls = []

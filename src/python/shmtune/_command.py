@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The command `shmtune` inside this package: as a script, and for tune."""
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 
 from . import _library as lib
@@ -67,3 +69,36 @@ def run(arguments, say=None):
                     (place.get("file"), place.get("line"),
                      place.get("column")) if place else None)
     return document
+
+
+def _cache():
+    """The library's folder of binaries; None where it has none."""
+    root = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(root):
+        root = os.path.join(os.environ.get("HOME", ""), ".cache")
+    if os.environ.get("SHMTUNE_NO_CACHE") or not os.path.isabs(root):
+        return None
+    return os.path.join(root, "shmtune", "cubin")
+
+
+def compile_all(spec, arch, configs):
+    """Puts the binaries of the configurations into the library's cache, by a
+    worker for each processor.  What fails is compiled, and told, by who needs
+    it."""
+    folder = _cache()
+    count = min(len(os.sched_getaffinity(0)), len(configs))
+    if folder is None or count < 2:
+        return
+    with tempfile.TemporaryDirectory() as requests, \
+            contextlib.ExitStack() as workers:
+        for k in range(count):
+            path = os.path.join(requests, str(k))
+            with open(path, "w", encoding="utf-8") as file:
+                for tag, config in enumerate(configs[k::count], 1):
+                    file.write(json.dumps({"verb": "inspect", "tag": tag,
+                                           "config": config}) + "\n")
+            workers.enter_context(subprocess.Popen(
+                [program(), "worker", "--spec", spec, "--arch", arch,
+                 "--images", folder, "--requests", path, "--for-library"],
+                env=environment(), stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))

@@ -256,9 +256,9 @@ class _Spec:
                 "arguments": ["mismatches", n, "expected." + n]}
                 for n in self.unchecked]
         spec.update(self.keys)
-        path = os.path.join(writer.kernels, self.name + ".yaml")
-        write_text(path, yaml_of(_in_order(spec)))
-        return path
+        self.path = os.path.join(writer.kernels, self.name + ".yaml")
+        write_text(self.path, yaml_of(_in_order(spec)))
+        return self.path
 
     def _source(self, writer):
         """What Kernel Tuner puts before a source, and the source."""
@@ -472,9 +472,11 @@ def _verified(spec, tuned, results, answer, verify, atol):
     if tuned.found["recorded"]:
         return results, wrong       # there is nothing to run
     verifier = Verifier(spec, tuned, answer)
+    configs = [{n: row[n] for n in spec.parameters} for row in results]
     try:
-        for row in results:
-            outputs = verifier.run({n: row[n] for n in spec.parameters})
+        verifier.prepare(configs)
+        for row, config in zip(results, configs):
+            outputs = verifier.run(config)
             if (verify(answer, outputs, atol=atol) if takes_atol
                     else verify(answer, outputs)):
                 good.append(row)

@@ -4,6 +4,7 @@ functions of the user's that say whether it is right."""
 import ctypes
 from ctypes import addressof, byref, c_char, c_int64, c_uint16, c_void_p
 
+from . import _command
 from . import _library as lib
 from ._array import view_of
 from ._driver import Current, Memory, driver
@@ -32,6 +33,11 @@ class Verifier:
                     memory = Memory(driver(), view.nbytes)
                     memory.write(view)
                     self._memory[argument.name] = memory
+
+    def prepare(self, configs):
+        """Compiles them, which run() would do one after the other."""
+        _command.compile_all(self.spec.path, "sm_%d%d" % (
+            self._device.compute_major, self._device.compute_minor), configs)
 
     def run(self, config):
         """A list beside the arguments: what is in those that the answer has,
