@@ -155,6 +155,13 @@ def by_program(kernel, folder, held):
             for name in results_of(kernel)}
 
 
+def symbols_of(kernel, held):
+    """What the variables of the source hold, by their own names."""
+    return {one.get("symbol", name): held[name]
+            for name, one in kernel.spec["arguments"].items()
+            if one.get("role") == "symbol"}
+
+
 def by_reference(kernel, cupy, held):
     """The first launch of the reference, with the default's macros."""
     launch = kernel.spec["reference"][0]
@@ -163,6 +170,9 @@ def by_reference(kernel, cupy, held):
         [f"-D{k}={v}" for k, v in kernel.default.items()]))
     given = {k: cupy.asarray(v) if isinstance(v, np.ndarray) else v
              for k, v in held.items()}
+    for symbol, values in symbols_of(kernel, held).items():
+        cupy.ndarray(values.shape, values.dtype,
+                     module.get_global(symbol))[:] = cupy.asarray(values)
     module.get_function(launch["entry"])(
         kernel.geometry(launch, "grid", kernel.default),
         kernel.geometry(launch, "block", kernel.default),
@@ -198,9 +208,7 @@ def tune_with_kernel_tuner(kernel, held, right, **settings):
     block += ["one_y", "one_z"][len(block) - 1:]
     parameters = {**kernel.parameters,
                   **{k: [1] for k in block if k not in kernel.parameters}}
-    symbols = {one.get("symbol", name): held[name]
-               for name, one in kernel.spec["arguments"].items()
-               if one.get("role") == "symbol"}
+    symbols = symbols_of(kernel, held)
     shared = {}
     if "shared_dynamic" in kernel.launch:
         shared["smem_args"] = {"size": lambda c: int(evaluate(
@@ -223,7 +231,7 @@ def by_kernel_tuner(options, kernel, folder):
     results, _ = tune_with_kernel_tuner(
         kernel, held, right, lang="cupy", strategy=options.strategy,
         strategy_options={"time_limit": options.budget})
-    good = [r for r in results if isinstance(r["time"], (int, float))]
+    good = [r for r in results if isinstance(r.get("time"), (int, float))]
     if not good:
         sys.exit(f"{kernel.path}: Kernel Tuner found none: {results[:1]}")
     best = min(good, key=lambda r: r["time"])
