@@ -19,6 +19,9 @@ start counts.  Kernel Tuner has --cut seconds, after which a run is more; its
 inputs and expected results are made before its clock starts.  Its strategy
 is the one of its own that did best on recordings (docs/performance.md), its
 backend CuPy, which compiles with NVRTC in the process, and is the fastest.
+A candidate that is wrong, or does not compile, would end its run by an
+exception: here it is one that failed, and the run goes on, as long as the
+device answers.  Each of several devices has its share of the processors.
 """
 import argparse
 import csv
@@ -45,6 +48,8 @@ from beside import (Kernel, exactly, for_kernel_tuner,
 
 NEAR = 1.05
 KNOWN = 8           # of the best of the long run that are judged
+FAR = 1.5           # times a run's own best: what cannot be within 5 % of any
+JUDGE_S = 45        # kept for the one clock
 TUNERS = ("shmtune", "kernel-tuner")
 BUDGET_S = 15       # shmtune's own
 FIELDS = ("tuner", "kernel", "planted", "seed", "seconds", "loss", "wrong",
@@ -72,19 +77,23 @@ def load(path):
 def records_of(journal):
     """Candidates that were right, in the order of their times."""
     with open(journal) as file:
-        records = yaml.safe_load(file)["records"]
-    return sorted((one for one in records if one.get("verdict") == "ok"),
+        lines = [line for line in file if line.startswith("- {config:") and
+                 "verdict: ok" in line]
+    records = yaml.load("".join(lines), getattr(yaml, "CSafeLoader",
+                                                yaml.SafeLoader)) or []
+    return sorted((one for one in records if one["verdict"] == "ok"),
                   key=lambda one: one["at"])
 
 
 def leaders(tried):
-    """Of (seconds, configuration, time): those that were the fastest."""
+    """Of (seconds, configuration, time): those that were the fastest, but for
+    those that are far from what the run found in the end."""
     best, found = float("inf"), []
     for at, config, cost in tried:
         if cost < best:
             best = cost
-            found.append({"at": at, "config": config})
-    return found
+            found.append((cost, {"at": at, "config": config}))
+    return [one for cost, one in found if cost <= FAR * best]
 
 
 def run_shmtune(options, kernel, seed, budget, device, raw):
@@ -94,7 +103,8 @@ def run_shmtune(options, kernel, seed, budget, device, raw):
         [os.path.join(options.build, "shmtune"), "tune", kernel.path,
          "--device", device, "--size", kernel.size_option(), "--from", "none",
          "--no-resume", "--seed", str(seed), "--budget", f"{budget}s",
-         "--json", "-q", "-o", out], capture_output=True, text=True)
+         "--json", "-q", "-o", out], capture_output=True, text=True,
+        env={**os.environ, "XDG_CACHE_HOME": os.path.join(out, "cache")})
     took = time.monotonic() - begun
     if reply.returncode != 0:
         shutil.rmtree(out)
@@ -127,12 +137,36 @@ def read_cache(path):
     return []
 
 
-def run_kernel_tuner(options, kernel, seed, device, raw):
-    """In a process of its own, which is killed some seconds after the cut."""
+def data_of(options, kernel, lock=threading.Lock()):
+    """The folder of the inputs, which the first that wants them makes."""
     data = os.path.join(options.out, "data", kernel.name)
-    if not os.path.isdir(data):
-        shmtune(options, "data", kernel.path, "-o", data, "--size",
-                kernel.size_option())
+    with lock:
+        if not os.path.isdir(data):
+            shutil.rmtree(data + ".tmp", ignore_errors=True)
+            shmtune(options, "data", kernel.path, "-o", data + ".tmp", "--size",
+                    kernel.size_option())
+            os.rename(data + ".tmp", data)
+    return data
+
+
+def errors_of(child, ready, most):
+    """What the child wrote; it is killed so many seconds after the file
+    `ready` is there."""
+    end, begun = time.monotonic() + 120 + most, False
+    while time.monotonic() < end:
+        try:
+            return child.communicate(timeout=1)[1]
+        except subprocess.TimeoutExpired:
+            if not begun and os.path.exists(ready):
+                end, begun = time.monotonic() + most, True
+    os.killpg(child.pid, signal.SIGKILL)
+    return child.communicate()[1]
+
+
+def run_kernel_tuner(options, kernel, seed, device, raw):
+    """In a process of its own, which is killed some seconds after the cut.
+    One that ended by itself after it had tried something counts as it is."""
+    data = data_of(options, kernel)
     cache, ready = raw + ".cache.json", raw + ".ready"
     for path in (cache, ready):
         if os.path.exists(path):
@@ -146,17 +180,13 @@ def run_kernel_tuner(options, kernel, seed, device, raw):
         env={**os.environ, "CUDA_VISIBLE_DEVICES": device},
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         start_new_session=True)
-    try:
-        errors = child.communicate(timeout=2 * options.cut + 120)[1]
-    except subprocess.TimeoutExpired:
-        os.killpg(child.pid, signal.SIGKILL)
-        errors = child.communicate()[1]
+    errors = errors_of(child, ready, options.cut + 20)
     took = (now() - begun).total_seconds()
     prepared = load(ready)["seconds"] if os.path.exists(ready) else 0
     tried = []
     entries = read_cache(cache)
     for one in entries:
-        if isinstance(one["time"], (int, float)):
+        if isinstance(one.get("time"), (int, float)):
             at = (datetime.datetime.fromisoformat(one["timestamp"]) -
                   begun).total_seconds() - prepared
             if at <= options.cut:
@@ -167,8 +197,26 @@ def run_kernel_tuner(options, kernel, seed, device, raw):
     return {"took_s": took - prepared, "prepared_s": prepared,
             "tried": len(entries), "leaders": found,
             **({"winner": found[-1]["config"]} if found else {}),
-            **({"failed": errors.strip()[-500:]} if child.returncode > 0
-               else {})}
+            **({"ended" if entries else "failed": errors.strip()[-500:]}
+               if child.returncode > 0 else {})}
+
+
+def go_on_after_failures():
+    """A candidate that raises has failed, while the device answers."""
+    import cupy
+    from kernel_tuner import core, util
+    plain = core.DeviceInterface.compile_and_benchmark
+
+    def guarded(*arguments):
+        try:
+            return plain(*arguments)
+        except Exception:
+            cupy.cuda.Device().synchronize()
+            return {"__error__": util.RuntimeFailedConfig(),
+                    "compile_time": 0, "verification_time": 0,
+                    "benchmark_time": 0}
+
+    core.DeviceInterface.compile_and_benchmark = guarded
 
 
 def be_kernel_tuner(options, kernel):
@@ -178,6 +226,7 @@ def be_kernel_tuner(options, kernel):
     begun = time.monotonic()
     held, right = for_kernel_tuner(kernel, data)
     keep(ready, {"seconds": time.monotonic() - begun})
+    go_on_after_failures()
     random.seed(int(seed))
     numpy.random.seed(int(seed))
     tune_with_kernel_tuner(kernel, held, right, lang=options.backend,
@@ -223,6 +272,32 @@ def has_run(path):
     return os.path.exists(path) and "failed" not in load(path)
 
 
+def shares_of(processors, devices):
+    """Of each device its processors, side by side."""
+    processors, count = sorted(processors), len(devices)
+    return {device: processors[k * len(processors) // count:
+                               (k + 1) * len(processors) // count]
+            or processors for k, device in enumerate(devices)}
+
+
+def on_each(options, work):
+    """work(device) on all devices at once.  What it starts has the device's
+    share of the processors: on Linux they are the thread's own."""
+    devices = options.devices.split(",")
+    shares = shares_of(os.sched_getaffinity(0), devices)
+
+    def run(device):
+        os.sched_setaffinity(0, shares[device])
+        work(device)
+
+    threads = [threading.Thread(target=run, args=(device,))
+               for device in devices]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def run_all(options, kernels, until):
     """How many are left; one that failed is tried again the next time."""
     waiting = [job for job in jobs_of(options, kernels)
@@ -246,13 +321,9 @@ def run_all(options, kernels, until):
                   f"{': ' + found['failed'] if 'failed' in found else ''}",
                   flush=True)
 
-    threads = [threading.Thread(target=work, args=(device,))
-               for device in options.devices.split(",")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    return len(waiting)
+    on_each(options, work)
+    return len([job for job in jobs_of(options, kernels)
+                if not has_run(job[1])])
 
 
 # -- one clock ----------------------------------------------------------------
@@ -263,12 +334,12 @@ def runs_of(options, kernel):
     for seed in range(1, options.seeds + 1):
         for tuner in options.tuners:
             path = path_of(options, tuner, kernel.name, seed)
-            if os.path.exists(path):
+            if has_run(path):
                 found[tuner, seed] = load(path)
     return found
 
 
-def judged(options, kernel, runs, until):
+def judged(options, kernel, runs, until, device):
     """By configuration: its time by one clock, None where it is wrong; or
     None: there is no time for that.  Measured again where runs were added."""
     path = os.path.join(options.out, "judged", kernel.name + ".json")
@@ -290,8 +361,9 @@ def judged(options, kernel, runs, until):
     if until - time.monotonic() < 30:
         return None
     with tempfile.TemporaryDirectory() as out:
-        options.device = options.devices.split(",")[0]
-        results = measure_together(options, kernel, list(wanted.values()), out)
+        results = measure_together(
+            argparse.Namespace(build=options.build, device=device), kernel,
+            list(wanted.values()), out)
     keep(path, {text: one.get("time_us", 1e12)
                 if one.get("verdict") in ("ok", "slow") else None
                 for text, one in zip(wanted, results)})
@@ -315,21 +387,32 @@ def row_of(run, times, best):
     return row
 
 
+def rows_of(kernel, runs, times):
+    best = min(t for t in times.values() if t is not None)
+    planted = os.path.dirname(os.path.abspath(kernel.path)) == \
+        os.path.join(HERE, "planted")
+    return [{"tuner": tuner, "kernel": kernel.name, "planted": planted,
+             "seed": seed, **row_of(run, times, best)}
+            for (tuner, seed), run in runs.items()]
+
+
 def judge_all(options, kernels, until):
-    rows = []
-    for kernel in kernels:
-        runs = runs_of(options, kernel)
-        times = judged(options, kernel, runs, until)
-        if times is None:
-            continue
-        best = min(t for t in times.values() if t is not None)
-        planted = os.path.dirname(os.path.abspath(kernel.path)) == \
-            os.path.join(HERE, "planted")
-        for (tuner, seed), run in runs.items():
-            rows.append({"tuner": tuner, "kernel": kernel.name,
-                         "planted": planted, "seed": seed,
-                         **row_of(run, times, best)})
-    return rows
+    """The rows, kernel by kernel; each is judged on the next free device."""
+    waiting, found, lock = list(kernels), {}, threading.Lock()
+
+    def work(device):
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                kernel = waiting.pop(0)
+            runs = runs_of(options, kernel)
+            times = judged(options, kernel, runs, until, device)
+            if times is not None:
+                found[kernel.name] = rows_of(kernel, runs, times)
+
+    on_each(options, work)
+    return [row for kernel in kernels for row in found.get(kernel.name, [])]
 
 
 # -- what is said -------------------------------------------------------------
@@ -418,7 +501,7 @@ def main():
     planted = sorted(glob.glob(os.path.join(HERE, "planted", "*.yaml")))
     kernels = [Kernel(path) for path in options.specs +
                ([] if options.no_planted else planted)]
-    left = run_all(options, kernels, until)
+    left = run_all(options, kernels, until - JUDGE_S)
     rows = judge_all(options, kernels, until)
     if rows:
         print_table(options, rows)

@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+#
+# tests/bench/league.py without a GPU, NumPy and PyYAML: in the place of Kernel
+# Tuner is a child that writes what it writes.
+. "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
+
+if ! command -v python3 >/dev/null 2>&1; then
+    echo "1..0 # SKIP no python3 is installed"
+    exit 0
+fi
+cd "$folder" || exit 1
+mkdir modules
+cat >modules/yaml.py <<'END'
+END
+# What league.py takes from beside.py, which needs NumPy and PyYAML.
+cat >modules/beside.py <<'END'
+import os
+
+
+class Kernel:
+    pass
+
+
+def exactly(configuration):
+    return repr(sorted(configuration.items()))
+
+
+def shmtune(options, verb, path, _, folder, *rest):
+    os.makedirs(folder)
+    with open(os.path.join(folder, "made"), "a") as file:
+        file.write(verb)
+
+
+def for_kernel_tuner(kernel, folder):
+    return {}, {}
+
+
+measure_together = tune_with_kernel_tuner = None
+END
+# The child: what it is to do stands in the name of the kernel's file.
+cat >child <<'END'
+#!/bin/sh
+while [ "$1" != --child ]; do shift; done
+cache=$3 ready=$4 what=$(basename "$CHILD")
+echo '{"seconds": 0.25}' >"$ready"
+at=$(date -u +%Y-%m-%dT%H:%M:%S.000000+00:00)
+one() { printf '\n"%s": {"TILE": %s, %s, "timestamp": "%s"},' "$1" "$1" "$2" "$at"; }
+[ "$what" = fails ] && { echo "no module" >&2; exit 1; }
+{
+    printf '{"device_name": "it", "cache": {'
+    one 1 '"time": 9.0'
+    one 2 '"__error__": "RuntimeFailedConfig"'
+    one 3 '"time": 3.0'
+    one 4 '"time": 2.0'
+} >"$cache"
+case $what in
+ends) echo "the device is gone" >&2; exit 1 ;;
+hangs) exec sleep 100 ;;
+esac
+END
+chmod +x child
+cat >test.py <<'END'
+import argparse, json, os, sys, time
+source = sys.argv[1]
+sys.path[:0] = [os.path.abspath("modules")]
+import beside
+sys.path.insert(1, os.path.join(source, "tests", "bench"))
+sys.argv = ["league.py"]
+import league
+
+kernel = beside.Kernel()
+kernel.name, kernel.path = "toy", "toy.yaml"
+kernel.size_option = lambda: "n=1"
+kernel.spoken = lambda one: {"TILE": one["TILE"]}
+kernel.default = {"TILE": 1}
+sys.executable = os.path.abspath("child")
+options = argparse.Namespace(
+    build="", out=os.path.abspath("kept"), cut=5.0, strategy="s", backend="b",
+    seeds=2, best=1, tuners=["shmtune", "kernel-tuner"], devices="0,1")
+
+
+def run(what):
+    os.environ["CHILD"] = what
+    raw = league.path_of(options, "kernel-tuner", "toy", 1)
+    os.makedirs(os.path.dirname(raw), exist_ok=True)
+    found = league.run_kernel_tuner(options, kernel, 1, "0", raw[:-5])
+    league.keep(raw, {"cut_s": 5.0, **found})
+    return found
+
+
+def tell(name, value):
+    print(name, json.dumps(value), flush=True)
+
+
+found = run("tries")
+tell("tried", found["tried"])
+tell("leaders", [one["config"]["TILE"] for one in found["leaders"]])
+tell("prepared", found["prepared_s"])
+tell("right", "failed" in found or "ended" in found)
+found = run("ends")
+tell("ended", [found["ended"], found["tried"], "failed" in found])
+tell("counts", len(league.runs_of(options, kernel)))
+found = run("fails")
+tell("failed", [found["failed"], found["tried"]])
+tell("counts_not", len(league.runs_of(options, kernel)))
+options.cut = -18.0
+begun = time.monotonic()
+found = run("hangs")
+tell("killed", time.monotonic() - begun < 20)
+tell("data", open("kept/data/toy/made").read())
+tell("shares", league.shares_of({5, 1, 2, 3, 8}, ["0", "1"]))
+tell("one", league.shares_of({7}, ["0", "1"]))
+seen = {}
+league.on_each(options, lambda device: seen.update(
+    {device: sorted(os.sched_getaffinity(0))}))
+tell("pinned", seen == league.shares_of(os.sched_getaffinity(0), ["0", "1"]))
+other = beside.Kernel()
+other.name = "other"
+tell("jobs", [os.path.basename(path)[:-5] for _, path, _ in
+              league.jobs_of(options, [kernel, other])])
+run = {"leaders": [{"at": 2.0, "config": {"TILE": 3}},
+                   {"at": 4.0, "config": {"TILE": 4}}], "tried": 4,
+       "took_s": 9, "cut_s": 5, "winner": {"TILE": 4}}
+key = [beside.exactly({"TILE": k}) for k in (3, 4)]
+tell("near", league.row_of(run, dict(zip(key, (1.04, 1.0))), 1.0)["seconds"])
+row = league.row_of(run, dict(zip(key, (1.06, None))), 1.0)
+tell("wrong", [row["seconds"], row["wrong"], row["loss"]])
+END
+python3 -B test.py "$source" >"$folder/out" 2>"$folder/err"
+status=$?
+check "a league's run of Kernel Tuner: what failed has no time" all 'exits 0' \
+    'out_has "^tried 4$"' 'out_has "^prepared 0.25$"' 'out_has "^right false$"'
+check "what is far from the end of a run is not judged" \
+    out_has '^leaders \[3, 4\]$'
+check "a run that a candidate ended counts as it is" all \
+    'out_has "^ended ..the device is gone., 4, false.$"' 'out_has "^counts 1$"'
+check "one that tried nothing is no row" all \
+    'out_has "^failed ..no module., 0.$"' 'out_has "^counts_not 0$"'
+check "one that hangs is killed after its cut" out_has '^killed true$'
+check "inputs are made once" out_has '^data "data"$'
+check "devices share the processors" all \
+    'out_has "^shares {.0.: .1, 2., .1.: .3, 5, 8.}$"' \
+    'out_has "^one {.0.: .7., .1.: .7.}$"' 'out_has "^pinned true$"'
+check "a seed of every kernel before the next seed" out_has \
+    '^jobs \["known-toy-0", "known-other-0", "shmtune-toy-1", "kernel-tuner-toy-1", "shmtune-other-1", "kernel-tuner-other-1", "shmtune-toy-2", '
+check "the seconds are those of the first within 5 %" out_has '^near 2.0$'
+check "a winner that is wrong is told" out_has '^wrong .null, true, null.$'
+finish
