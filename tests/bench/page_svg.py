@@ -78,14 +78,14 @@ def frame(title, height=HEIGHT):
 
 
 def lines(title, x_title, y_title, series, x_log=False, y_log=False,
-          x_ticks=None, y_from=0, nested=False):
+          x_ticks=None, y_from=0, nested=False, y_to=None):
     """`series`: (name, [(x, y), ...], dashed); nested: each is drawn thinner
     than the one before, so that those that coincide are all seen."""
     points = [point for _, some, _ in series for point in some]
     xs = [x for x, _ in points]
     ys = [y for _, y in points]
     x = Axis(min(xs), max(xs), LEFT, WIDTH - RIGHT, x_log)
-    low, high = y_from, max(ys)
+    low, high = y_from, y_to or max(ys)
     if y_log:
         low, high = (2.0 ** f(math.log2(v)) for f, v in (
             (math.floor, min(ys)), (math.ceil, max(ys))))

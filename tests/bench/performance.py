@@ -7,13 +7,20 @@
     performance.py --check     exit 1 unless they are what the data make
     performance.py take FILE   what `peers --json` printed, as
                                tests/bench/data/performance/libraries.csv
+    performance.py league DIR DEVICE DATE
+                               what league.py left in DIR, as
+                               tests/bench/data/performance/league.csv, its
+                               line in sources.csv, and the raw runs
 
 The page is made of tests/bench/data alone: tables are files there, single
 figures are rows of figures.csv, and sources.csv has the command, the device
 and the date of each.  Python's standard library only."""
 import csv
+import glob
+import gzip
 import json
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -55,9 +62,46 @@ def take(path):
                 out.writerow(row_of(one))
 
 
+def source_of_the_league(device, date):
+    """The line of sources.csv, in the place of an older one."""
+    path = os.path.join(FOLDER, "sources.csv")
+    with open(path, newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["name"] != "league"]
+    rows.append({"name": "league", "what": "the live league",
+                 "device": device, "date": date,
+                 "command": "make bench-tuners"})
+    with open(path, "w", newline="") as file:
+        out = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        out.writeheader()
+        out.writerows(rows)
+
+
+def pack(path, into):
+    """Without a name and a time, so that the same is the same again."""
+    with open(path, "rb") as file, open(into, "wb") as packed, \
+            gzip.GzipFile("", "wb", 9, packed, 0) as out:
+        shutil.copyfileobj(file, out)
+
+
+def take_league(folder, device, date):
+    shutil.copyfile(os.path.join(folder, "league.csv"),
+                    os.path.join(FOLDER, "league.csv"))
+    raw = os.path.join(os.path.dirname(FOLDER), "league")
+    for path in glob.glob(os.path.join(raw, "*.gz")):
+        os.remove(path)
+    for kind, before in (("runs", ""), ("judged", "judged-")):
+        for path in sorted(glob.glob(os.path.join(folder, kind, "*"))):
+            pack(path, os.path.join(raw, before + os.path.basename(path) +
+                                    ".gz"))
+    source_of_the_league(device, date)
+
+
 def main(arguments):
     if len(arguments) == 2 and arguments[0] == "take":
         take(arguments[1])
+        return 0
+    if len(arguments) == 4 and arguments[0] == "league":
+        take_league(*arguments[1:])
         return 0
     import page
     import performance_text

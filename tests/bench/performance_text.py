@@ -3,6 +3,7 @@
 the data, sentences are ours."""
 import csv
 import os
+import statistics
 
 import page_svg as svg
 from claims_data import Data
@@ -25,6 +26,9 @@ class Figures(Page):
         with open(os.path.join(self.folder, name + ".csv"),
                   newline="") as file:
             return list(csv.DictReader(file))
+
+    def has(self, name):
+        return os.path.exists(os.path.join(self.folder, name + ".csv"))
 
     def figure(self, name):
         self.used.add(name)
@@ -332,6 +336,97 @@ def strategies(page):
         {strategies_other_us} us at most.""".format_map(page).split("|"))
 
 
+# -- the live league ------------------------------------------------------------
+
+TUNERS = {"shmtune": "shmtune", "kernel-tuner": "Kernel Tuner"}
+
+
+def seconds_of(row):
+    """Infinite where the run had not come within 5 %."""
+    return float(row["seconds"] or "inf")
+
+
+def shares(rows, cut):
+    """A step for each run that came within 5 %, from the first of all on."""
+    reached = sorted(s for s in map(seconds_of, rows) if s <= cut)
+    points = []
+    for k, at in enumerate(reached):
+        points += [(at, 100 * k / len(rows)), (at, 100 * (k + 1) / len(rows))]
+    return points + [(cut, 100 * len(reached) / len(rows))]
+
+
+def league_cells(kernel, rows, cut):
+    own = {name: [row for row in rows if row["kernel"] == kernel and
+                  row["tuner"] == name] for name in TUNERS}
+    medians = {name: statistics.median(map(seconds_of, some)) if some else None
+               for name, some in own.items()}
+    cells = [kernel + (" (planted)" if rows_are_planted(own) else "")]
+    for name in TUNERS:
+        cells.append("" if medians[name] is None else said(medians[name], cut))
+    ours, theirs = medians["shmtune"], medians["kernel-tuner"]
+    cells.append("" if None in (ours, theirs) or ours > cut else
+                 "%s%.1f" % ("> " if theirs > cut else "",
+                             min(theirs, cut) / ours))
+    for name in TUNERS:
+        losses = [float(row["loss"]) for row in own[name] if row["loss"]]
+        cells.append("%.1f %%" % (100 * max(losses)) if losses else "")
+    for name in TUNERS:
+        cells.append("%d of %d" % (sum(row["wrong"] == "1"
+                                       for row in own[name]), len(own[name])))
+    return cells
+
+
+def rows_are_planted(own):
+    return any(row["planted"] == "1" for rows in own.values() for row in rows)
+
+
+def said(seconds, cut):
+    return "> %g" % cut if seconds > cut else "%.1f" % seconds
+
+
+def league(page):
+    """Where it has been run: the file comes with the raw runs."""
+    if not page.has("league"):
+        return
+    rows = page.rows("league")
+    cut = max(float(row["cut_s"]) for row in rows)
+    plain = [row for row in rows if row["planted"] == "0"]
+    page.head("The live league")
+    medians = {name: said(statistics.median(
+        seconds_of(row) for row in plain if row["tuner"] == name), cut)
+        for name in TUNERS}
+    page.say("""From the command to a verified result within 5 %% of the best
+        known, by the wall clock: median %s s of shmtune's %d runs, %s s of
+        Kernel Tuner 1.5.0's %d, which end after %g s. Each tunes from nothing,
+        several seeds. Kernel Tuner has its best strategy and its fastest
+        backend, and what makes inputs and expected results is not counted.
+        At the end one run of shmtune measures and verifies all that was once
+        the fastest of a run: by that clock a result is near, or wrong. Three
+        kernels are planted, which are wrong for some configurations, and are
+        not in the medians and the plot.""" % (
+            medians["shmtune"],
+            sum(row["tuner"] == "shmtune" for row in plain),
+            medians["kernel-tuner"],
+            sum(row["tuner"] == "kernel-tuner" for row in plain), cut))
+    title = "Runs with a verified result within 5 % of the best known"
+    series = []
+    for name, text in TUNERS.items():
+        own = [row for row in plain if row["tuner"] == name]
+        if own:
+            series.append((text, shares(own, cut), False))
+    page.plot("league", title, svg.lines(
+        title, "seconds since the command (logarithmic)", "% of the runs",
+        series, x_log=True, y_to=100))
+    page.table(["kernel", "shmtune, s", "Kernel Tuner, s", "times as fast",
+                "worst loss, shmtune", "Kernel Tuner",
+                "wrong winners, shmtune", "Kernel Tuner"],
+               [league_cells(kernel, rows, cut) for kernel in
+                dict.fromkeys(row["kernel"] for row in rows)])
+    page.source("league")
+    page.say("""(Seconds are medians, losses those of the winners. The raw
+        journals and caches lie in `tests/bench/data/league`.)""")
+
+
 def refusals(page):
     page.head("Refusing candidates by the compiler's report")
     page.say("""How many candidates `--max-spill` and `--min-occupancy` would have
@@ -397,7 +492,7 @@ def build(folder):
     page = Figures(folder)
     introduction(page)
     for section in (libraries, defaults, nearest, agreement, tuning, spaces,
-                    strategies, refusals, library, short, origins):
+                    strategies, league, refusals, library, short, origins):
         section(page)
     unused = sorted(set(page.values) - page.used)
     strange = sorted({row["source"] for row in page.values.values()} -

@@ -146,4 +146,39 @@ check "a seed of every kernel before the next seed" out_has \
     '^jobs \["known-toy-0", "known-other-0", "shmtune-toy-1", "kernel-tuner-toy-1", "shmtune-other-1", "kernel-tuner-other-1", "shmtune-toy-2", '
 check "the seconds are those of the first within 5 %" out_has '^near 2.0$'
 check "a winner that is wrong is told" out_has '^wrong .null, true, null.$'
+
+# -- the page -----------------------------------------------------------------
+cp -R "$source/tests/bench/data/performance" page
+chmod -R u+w page
+cat >page/league.csv <<'END'
+tuner,kernel,planted,seed,seconds,loss,wrong,tried,took_s,cut_s
+shmtune,one,0,1,2,0,0,300,16,120
+shmtune,one,0,2,4,0.01,0,300,16,120
+kernel-tuner,one,0,1,60,0.02,0,80,121,120
+kernel-tuner,one,0,2,,0.2,0,80,121,120
+shmtune,race,1,1,1,0,0,48,3,120
+kernel-tuner,race,1,1,,,1,9,30,120
+END
+grep -q '^league,' page/sources.csv ||
+    echo 'league,the live league,make bench-tuners,a GPU,2000-01-01' \
+        >>page/sources.csv
+cat >page.py <<'END'
+import sys
+sys.path.insert(0, sys.argv[1] + "/tests/bench")
+import performance_text
+for name, text in performance_text.build("page").files().items():
+    if name.endswith(".md") or name.endswith("league.svg"):
+        print(text)
+END
+python3 -B page.py "$source" >"$folder/out" 2>"$folder/err"
+status=$?
+check "the page has the league, where it was run" all 'exits 0' \
+    'out_has "^## The live league"' \
+    'out_has "^| one | 3.0 | > 120 | > 40.0 | 1.0 % | 20.0 % | 0 of 2 | 0 of 2 |$"' \
+    'out_has "^| race (planted) | 1.0 | > 120 | > 120.0 | 0.0 % |  | 0 of 1 | 1 of 1 |$"' \
+    'out_has "plots/performance/league.svg"' 'out_has "Kernel Tuner</text>"'
+rm page/league.csv
+python3 -B page.py "$source" >"$folder/out" 2>"$folder/err"
+status=$?
+check "and does without" all 'exits 0' 'out_lacks "^## The live league"'
 finish
