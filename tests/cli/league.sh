@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # tests/bench/league.py without a GPU, NumPy and PyYAML: in the place of Kernel
-# Tuner is a child that writes what it writes.
+# Tuner is a child that writes what it writes.  And what stands beside it.
 . "${SHMT_SRCDIR:?}/tests/cli/tap.sh"
 
 if ! command -v python3 >/dev/null 2>&1; then
@@ -146,6 +146,63 @@ check "a seed of every kernel before the next seed" out_has \
     '^jobs \["known-toy-0", "known-other-0", "shmtune-toy-1", "kernel-tuner-toy-1", "shmtune-other-1", "kernel-tuner-other-1", "shmtune-toy-2", '
 check "the seconds are those of the first within 5 %" out_has '^near 2.0$'
 check "a winner that is wrong is told" out_has '^wrong .null, true, null.$'
+
+# -- the reference of a spec, beside Kernel Tuner -------------------------------
+mkdir plain
+cp modules/yaml.py plain
+cat >plain/numpy.py <<'END'
+class ndarray(list):
+    shape, dtype = (2,), "f4"
+
+
+float16 = float32 = float64 = uint8 = int32 = uint32 = int64 = float
+END
+cat >symbols.py <<'END'
+import os, sys
+sys.path[:0] = [os.path.abspath("plain"),
+                sys.argv[1] + "/tests/bench/foreign"]
+import beside
+from numpy import ndarray
+
+
+class Cupy:
+    """A device of one variable, `taps`, which the reference returns."""
+    asarray = asnumpy = staticmethod(lambda values: values)
+
+    class ndarray:
+        def __init__(self, shape, dtype, at):
+            self.at = at
+
+        def __setitem__(self, all_of_it, values):
+            self.at[:] = values
+
+    class RawModule:
+        def __init__(self, code, options):
+            self.taps = [0, 0]
+
+        def get_global(self, name):
+            return {"filters::taps": self.taps}[name]
+
+        def get_function(self, name):
+            def launch(grid, block, arguments):
+                arguments[0][:] = self.taps
+            return launch
+
+
+kernel = beside.Kernel.__new__(beside.Kernel)
+kernel.source, kernel.flags, kernel.default = "", [], {}
+kernel.geometry = lambda *any: (1, 1, 1)
+kernel.spec = {
+    "reference": [{"entry": "right", "arguments": ["out"]}],
+    "arguments": {"out": {"role": "output"},
+                  "taps": {"role": "symbol", "symbol": "filters::taps"}}}
+print(beside.by_reference(kernel, Cupy, {"out": ndarray([9, 9]),
+                                         "taps": ndarray([3, 4])}))
+END
+python3 -B symbols.py "$source" >"$folder/out" 2>"$folder/err"
+status=$?
+check "a reference has what fills the variables of the source" all 'exits 0' \
+    'out_has "^{.out.: .3, 4.}$"'
 
 # -- the page -----------------------------------------------------------------
 cp -R "$source/tests/bench/data/performance" page
