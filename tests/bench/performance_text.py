@@ -339,6 +339,10 @@ def strategies(page):
 # -- the live league ------------------------------------------------------------
 
 TUNERS = {"shmtune": "shmtune", "kernel-tuner": "Kernel Tuner"}
+# Whose source a kernel is, unedited; of the others it is ours.
+AUTHORS = {"convolution": "Auto-Tuning Benchmark Hub",
+           "hotspot": "Auto-Tuning Benchmark Hub", "pnpoly": "Kernel Tuner",
+           "gemm": "CLTune, by KTT", "coulomb": "KTT"}
 
 
 def seconds_of(row):
@@ -360,7 +364,9 @@ def league_cells(kernel, rows, cut):
                   row["tuner"] == name] for name in TUNERS}
     medians = {name: statistics.median(map(seconds_of, some)) if some else None
                for name, some in own.items()}
-    cells = [kernel + (" (planted)" if rows_are_planted(own) else "")]
+    cells = [kernel, "planted" if any(
+        row["planted"] == "1" for some in own.values() for row in some)
+        else AUTHORS.get(kernel, "ours")]
     for name in TUNERS:
         cells.append("" if medians[name] is None else said(medians[name], cut))
     ours, theirs = medians["shmtune"], medians["kernel-tuner"]
@@ -374,10 +380,6 @@ def league_cells(kernel, rows, cut):
         cells.append("%d of %d" % (sum(row["wrong"] == "1"
                                        for row in own[name]), len(own[name])))
     return cells
-
-
-def rows_are_planted(own):
-    return any(row["planted"] == "1" for rows in own.values() for row in rows)
 
 
 def said(seconds, cut):
@@ -417,7 +419,7 @@ def league(page):
     page.plot("league", title, svg.lines(
         title, "seconds since the command (logarithmic)", "% of the runs",
         series, x_log=True, y_to=100))
-    page.table(["kernel", "shmtune, s", "Kernel Tuner, s", "times as fast",
+    page.table(["kernel", "from", "shmtune, s", "Kernel Tuner, s", "times as fast",
                 "worst loss, shmtune", "Kernel Tuner",
                 "wrong winners, shmtune", "Kernel Tuner"],
                [league_cells(kernel, rows, cut) for kernel in
