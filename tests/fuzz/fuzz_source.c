@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Any text as a CUDA source: what is found in it is whole, and lies in it; as
- * the name that a compiler made; and as PTX.
+ * the name that a compiler made; as PTX; and what a compiler's first pass
+ * makes of it, which is such a text again.
  */
 #include "fuzz.h"
 
@@ -44,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *const text = malloc(size + 1);
     struct shmt_source source;
     struct shmt_signature signature;
+    const char *plain = NULL;
     int64_t least;
 
     FUZZ_HOLDS(arena != NULL && text != NULL);
@@ -51,6 +53,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     FUZZ_HOLDS(shmt_source_read(arena, text, &source, NULL) == SHMTUNE_OK);
     check_source(&source, text);
+    FUZZ_HOLDS(shmt_source_preprocess(arena, text, &plain, NULL) ==
+               SHMTUNE_OK);
+    FUZZ_HOLDS(shmt_source_read(arena, plain, &source, NULL) == SHMTUNE_OK);
+    check_source(&source, plain);
     if (shmt_signature_read(arena, text, &signature))
         check_signature(&signature);
     if (shmt_signature_read_symbol(arena, text, &signature))
